@@ -1,0 +1,5 @@
+//! What several laws share.
+
+mod window;
+
+pub use window::Window;

@@ -1,0 +1,94 @@
+//! What the endpoint tells a law. Every field is valid in every call.
+
+use dumbbell_units::{Dur, Time};
+
+/// The moment of a call and what is fixed for the connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Cx {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes of a full segment (SMSS).
+    pub mss: f64,
+    /// The window that the connection starts with, in bytes.
+    pub initial_window: f64,
+    /// How congestion avoidance counts.
+    pub increase: Increase,
+}
+
+/// What an increase of one segment per round trip is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Increase {
+    /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]: half as fast with delayed ACKs.
+    PerAck,
+    /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 5681 §3.1 (4)-style, RFC 3465].
+    Bytes,
+}
+
+/// How a law starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// Payload bytes of a full segment.
+    pub mss: f64,
+    /// The first window, in bytes.
+    pub initial_window: f64,
+    /// The first slow start threshold, in bytes; may be infinite.
+    pub ssthresh: f64,
+}
+
+/// An acknowledgment with news.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// Bytes newly acknowledged cumulatively.
+    pub acked: u64,
+    /// Bytes newly delivered, cumulatively or by SACK.
+    pub delivered: u64,
+    /// Round-trip time of the newest segment this ACK covers that was sent once; None if there is none.
+    pub rtt: Option<Dur>,
+    /// Bytes outstanding before this ACK.
+    pub flight: u64,
+    /// The oldest unacknowledged byte after this ACK, as an offset from the initial sequence number.
+    pub snd_una: u64,
+    /// The next byte to be sent, likewise.
+    pub snd_nxt: u64,
+    /// Whether the window (and not the application or the receiver) held sending back before this ACK.
+    pub cwnd_limited: bool,
+    /// Whether the endpoint is in fast recovery: laws that answer to loss do not grow then.
+    pub in_recovery: bool,
+}
+
+/// How congestion showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// A loss found by duplicate ACKs or SACK: fast recovery begins.
+    Loss,
+    /// A loss after which the connection starts again from the loss window of one segment although no timer
+    /// expired (Tahoe's answer to duplicate ACKs).
+    Collapse,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The receiver echoed a congestion mark [RFC 3168 §6.1].
+    Ecn,
+}
+
+/// An episode of congestion.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// How it showed.
+    pub kind: Congestion,
+    /// The window that the reduction starts from, in bytes: FlightSize without what limited transmit added
+    /// [RFC 5681 §3.2 step 2], or cwnd, as the stack says.
+    pub window: f64,
+    /// When the lost segment was last sent.
+    pub lost_sent_at: Time,
+    /// How often it was sent before this retransmission.
+    pub lost_transmissions: u32,
+    /// For a timeout: how many came before it without an ACK of new data between.
+    pub backoffs: u32,
+}
+
+/// The end of fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryExit {
+    /// The largest window that does not allow a burst now, in bytes; infinite where the shell sets no bound.
+    pub bound: f64,
+}

@@ -1,0 +1,85 @@
+//! Congestion control: window laws.
+//!
+//! A law hears events from the endpoint and answers with one thing, its [`Control`]. It is pure: no clock, no I/O,
+//! no globals. Loss detection and recovery belong to the endpoint (the *shell*: Tahoe, Reno, NewReno, SACK); a law
+//! says how large the window is. Tahoe, Reno, NewReno and SACK therefore share one law ([`registry`] rows that differ
+//! in the shell), while Vegas and CUBIC are laws of their own.
+//!
+//! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
+
+pub mod common;
+mod cubic;
+mod event;
+mod registry;
+mod reno;
+mod vegas;
+
+pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
+pub use registry::{Shell, Variant, build, find, registry};
+
+use dumbbell_units::{Dur, Rate};
+
+/// A law's answer: how much may be outstanding, and how fast it may leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// The congestion window, in bytes. The endpoint sends whole segments, so what counts is its floor.
+    pub cwnd: f64,
+    /// The slow start threshold, in bytes; infinite until the first loss unless the stack sets it.
+    pub ssthresh: f64,
+    /// The rate at which segments are spaced; None sends each as soon as the window allows.
+    pub pacing: Option<Rate>,
+}
+
+/// What a law is doing, as the trace words it. A recovery phase is the endpoint's to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Phase {
+    /// cwnd below ssthresh.
+    SlowStart,
+    /// Congestion avoidance.
+    Avoidance,
+    /// Fast recovery, from the retransmission to its end.
+    Recovery,
+    /// From a timeout until what was outstanding then is acknowledged.
+    Loss,
+}
+
+impl Phase {
+    /// Every phase, in the order of its number.
+    pub const ALL: [Phase; 4] = [Phase::SlowStart, Phase::Avoidance, Phase::Recovery, Phase::Loss];
+
+    /// The word that traces and plots use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::SlowStart => "slow start",
+            Phase::Avoidance => "congestion avoidance",
+            Phase::Recovery => "recovery",
+            Phase::Loss => "timeout",
+        }
+    }
+}
+
+/// A window law.
+pub trait CongestionControl: Send + std::fmt::Debug {
+    /// An acknowledgment that moved snd_una or delivered new data by SACK.
+    fn on_ack(&mut self, ev: &AckEvent, cx: &Cx);
+
+    /// Congestion was found: once an episode, the endpoint decides when an episode begins.
+    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx);
+
+    /// Fast recovery has ended.
+    fn on_recovery_exit(&mut self, ev: &RecoveryExit, cx: &Cx);
+
+    /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
+    fn on_restart(&mut self, idle: Dur, cx: &Cx);
+
+    /// The law's answer.
+    fn control(&self) -> Control;
+
+    /// [`Phase::SlowStart`] or [`Phase::Avoidance`].
+    fn phase(&self) -> Phase;
+
+    /// The law's private state, one value for each of its registry row's columns.
+    fn observe(&self, _row: &mut Vec<f64>) {}
+}

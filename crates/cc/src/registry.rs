@@ -1,0 +1,81 @@
+//! The table of variants: everything that lists them reads it.
+
+use crate::{CongestionControl, Start, cubic, reno, vegas};
+use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
+
+/// How an endpoint finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shell {
+    /// Fast retransmit, then slow start from one segment.
+    Tahoe,
+    /// Fast recovery that ends with the first new ACK [RFC 5681 §3.2].
+    Reno,
+    /// Fast recovery through partial ACKs [RFC 6582].
+    NewReno,
+    /// Scoreboard and pipe [RFC 6675].
+    Sack,
+}
+
+/// One row of the registry.
+#[derive(Debug)]
+pub struct Variant {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// The year of its source.
+    pub year: u16,
+    /// What it implements.
+    pub source: &'static str,
+    /// The shell that the name stands for; None leaves it to the stack.
+    pub shell: Option<Shell>,
+    /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
+    pub fine_timeouts: bool,
+    /// How it answers a loss.
+    pub on_loss: &'static str,
+    /// How it answers growing delay.
+    pub on_delay: &'static str,
+    /// How it answers a congestion mark.
+    pub on_ecn: &'static str,
+    /// Its parameters.
+    pub params: &'static [Spec],
+    /// The names of its private columns in the trace.
+    pub columns: &'static [&'static str],
+    /// Makes one.
+    pub build: fn(&Params, &Start) -> Box<dyn CongestionControl>,
+}
+
+/// Every variant.
+#[must_use]
+pub fn registry() -> &'static [Variant] {
+    const ROWS: &[Variant] = &[reno::TAHOE, reno::RENO, reno::NEWRENO, reno::SACK, vegas::ROW, cubic::ROW];
+    ROWS
+}
+
+/// The variant of that name.
+///
+/// # Errors
+/// Says which names there are, and the nearest.
+pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
+    registry().iter().find(|v| v.name == name).ok_or_else(|| {
+        let names = || registry().iter().map(|v| v.name);
+        let message = match nearest(name, names()) {
+            Some(n) => format!("unknown variant '{name}': did you mean '{n}'?"),
+            None => format!("unknown variant '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),
+        };
+        ParamError { name: "name".into(), message }
+    })
+}
+
+/// Makes a law from its name and what a scenario gives.
+///
+/// # Errors
+/// An unknown name, an unknown parameter or a value out of range.
+pub fn build(
+    name: &str,
+    given: &[(String, Raw)],
+    start: &Start,
+) -> Result<Box<dyn CongestionControl>, ParamError> {
+    let row = find(name)?;
+    Ok((row.build)(&Params::read(row.params, given)?, start))
+}

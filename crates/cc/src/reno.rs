@@ -1,0 +1,152 @@
+//! Reno's window law: additive increase, multiplicative decrease [RFC 5681 §3.1].
+//!
+//! ```text
+//! slow start   (cwnd < ssthresh)   cwnd += min(acked, SMSS) for each ACK of new data
+//! avoidance    (cwnd >= ssthresh)  cwnd += increase * SMSS for each window's worth of ACKs
+//! loss                             ssthresh = max(decrease * window, 2 SMSS), cwnd = ssthresh
+//! timeout                          ssthresh likewise, cwnd = 1 SMSS
+//! ```
+//! `window` is FlightSize or cwnd, as the stack says. Tahoe, Reno, NewReno and SACK are this law in four shells.
+//! Left out: growth limits while the application sends less than the window (the endpoint withholds such ACKs'
+//! growth where the stack asks for it).
+
+use crate::common::Window;
+use crate::registry::{Shell, Variant};
+use crate::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Increase, Phase, RecoveryExit, Start,
+};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, Params, Spec};
+
+const PARAMS: &[Spec] = &[
+    Spec {
+        name: "increase",
+        kind: Kind::Float { min: 0.0, max: 100.0 },
+        default: "1",
+        doc: "segments gained in each round trip of congestion avoidance [RFC 5681 §3.1]",
+    },
+    Spec {
+        name: "decrease",
+        kind: Kind::Float { min: 0.01, max: 0.99 },
+        default: "0.5",
+        doc: "what is left of the window after a loss [RFC 5681 §3.1 (4)]",
+    },
+];
+
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    year: u16,
+    source: &'static str,
+    shell: Shell,
+    on_loss: &'static str,
+) -> Variant {
+    Variant {
+        name,
+        title,
+        year,
+        source,
+        shell: Some(shell),
+        fine_timeouts: false,
+        on_loss,
+        on_delay: "none",
+        on_ecn: "as to a loss, without a retransmission",
+        params: PARAMS,
+        columns: &[],
+        build: |params, start| Box::new(Reno::new(params, start)),
+    }
+}
+
+pub(crate) const TAHOE: Variant = row(
+    "tahoe",
+    "slow start, congestion avoidance, fast retransmit; no fast recovery",
+    1988,
+    "Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 5681 §3.1",
+    Shell::Tahoe,
+    "third duplicate ACK or timeout: ssthresh = half the window, cwnd = 1 segment, everything after the hole is sent again",
+);
+pub(crate) const RENO: Variant = row(
+    "reno",
+    "Tahoe plus fast recovery",
+    1990,
+    "RFC 5681 §3.2",
+    Shell::Reno,
+    "third duplicate ACK: window halved, inflated by one segment for each further duplicate, recovery ends with the first new ACK; timeout: cwnd = 1 segment",
+);
+pub(crate) const NEWRENO: Variant = row(
+    "newreno",
+    "Reno plus partial acknowledgments",
+    1999,
+    "RFC 6582",
+    Shell::NewReno,
+    "as Reno, but recovery goes on until all that was outstanding is acknowledged; each partial ACK sends the next hole",
+);
+pub(crate) const SACK: Variant = row(
+    "sack",
+    "Reno's law with selective acknowledgments",
+    1996,
+    "RFC 2018, RFC 6675",
+    Shell::Sack,
+    "window halved once an episode; the scoreboard tells which segments are lost, pipe how many may be sent",
+);
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Reno {
+    window: Window,
+    increase: f64,
+    decrease: f64,
+}
+
+impl Reno {
+    fn new(params: &Params, start: &Start) -> Reno {
+        Reno {
+            window: Window::new(start),
+            increase: params.float("increase"),
+            decrease: params.float("decrease"),
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
+        if ev.in_recovery || ev.acked == 0 || !ev.cwnd_limited {
+            return;
+        }
+        if self.window.in_slow_start() {
+            self.window.slow_start(ev.acked, cx);
+        } else {
+            let counted = match cx.increase {
+                Increase::PerAck => cx.mss,
+                Increase::Bytes => ev.acked as f64,
+            };
+            self.window.cwnd += self.increase * cx.mss * counted / self.window.cwnd;
+        }
+    }
+
+    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
+        if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
+            self.window.reduce_to(self.decrease * ev.window, cx);
+        }
+        if matches!(ev.kind, Congestion::Collapse | Congestion::Timeout) {
+            self.window.collapse(cx);
+        }
+    }
+
+    fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
+        self.window.bound(ev.bound);
+    }
+
+    fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
+        self.window.restart(cx);
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn phase(&self) -> Phase {
+        self.window.phase()
+    }
+}

@@ -1,0 +1,91 @@
+//! Queue disciplines.
+//!
+//! A discipline owns the packets that wait at a link. The link calls [`Qdisc::enqueue`] for each arrival and
+//! [`Qdisc::dequeue`] whenever it can send. The packet in transmission has left the discipline: a limit counts
+//! waiting packets only, as Linux's `pfifo` does. The option `counting = "ns2"` of [`droptail`] and [`red`] counts
+//! the packet in service too, so that a limit of L holds L - 1 waiting packets while the link is busy, as ns-2 does.
+//!
+//! Adding a discipline: one file beside these, one row in [`registry`].
+
+mod droptail;
+mod drr;
+pub mod law;
+mod packet;
+mod red;
+mod registry;
+
+pub use packet::{DropReason, Ecn, Packet};
+pub use registry::{Discipline, LinkFacts, build, find, registry};
+
+use dumbbell_units::Time;
+
+/// What waits in a discipline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting, the one in transmission not counted.
+    pub packets: u64,
+    /// Their wire bytes.
+    pub bytes: u64,
+}
+
+/// The moment of a call, and the only way out for a packet that isn't delivered.
+#[derive(Debug, Default)]
+pub struct Cx {
+    /// Now.
+    pub now: Time,
+    /// Whether the link is sending a packet at this moment.
+    pub link_busy: bool,
+    dropped: Vec<(Packet, DropReason)>,
+    marked: u64,
+}
+
+impl Cx {
+    /// Gives up a packet: the only way to lose one.
+    pub fn drop_packet(&mut self, packet: Packet, reason: DropReason) {
+        self.dropped.push((packet, reason));
+    }
+
+    /// Marks a packet "congestion experienced" if it is ECN-capable; false if it isn't [RFC 3168 §5].
+    #[must_use]
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        match packet.ecn {
+            Ecn::NotCapable => false,
+            Ecn::Capable => {
+                packet.ecn = Ecn::Marked;
+                self.marked += 1;
+                true
+            }
+            Ecn::Marked => true,
+        }
+    }
+
+    /// Takes the packets dropped since the last call; the order is that of the drops.
+    pub fn take_dropped(&mut self) -> Option<(Packet, DropReason)> {
+        if self.dropped.is_empty() { None } else { Some(self.dropped.remove(0)) }
+    }
+
+    /// Takes the number of packets marked since the last call.
+    pub fn take_marked(&mut self) -> u64 {
+        std::mem::take(&mut self.marked)
+    }
+}
+
+/// A queue discipline. In = out + dropped + waiting holds at all times.
+pub trait Qdisc: Send + std::fmt::Debug {
+    /// Takes a packet in, or drops it (or another) through `cx`.
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
+
+    /// The next packet to send; None if none is waiting or none may go yet.
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
+
+    /// What is waiting.
+    fn backlog(&self) -> Backlog;
+
+    /// When [`Qdisc::dequeue`] is worth calling again although it gave None with packets waiting (shapers).
+    fn next_ready(&self) -> Option<Time> {
+        None
+    }
+
+    /// The discipline's private state, one value for each of its registry row's columns.
+    fn observe(&self, _row: &mut Vec<f64>) {}
+}

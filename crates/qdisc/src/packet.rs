@@ -1,0 +1,66 @@
+//! A packet as a queue sees it.
+
+use dumbbell_units::Time;
+
+/// The ECN field as far as a queue cares [RFC 3168 §5].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable: congestion can only be told by a drop.
+    #[default]
+    NotCapable,
+    /// ECN-capable (ECT).
+    Capable,
+    /// Congestion experienced (CE).
+    Marked,
+}
+
+/// A packet on its way: what links and queues need, and a handle to the rest. Owned, never cloned.
+#[derive(Debug)]
+pub struct Packet {
+    /// Wire bytes, the link's framing included.
+    pub bytes: u32,
+    /// The flow it belongs to; both directions of a flow differ in the lowest bit.
+    pub flow: u32,
+    /// The class it was put into by the scenario (0 by default).
+    pub class: u16,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Its handle: what it carries is known to the owner of the links only.
+    pub body: u32,
+    /// When it entered the current queue.
+    pub enqueued: Time,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue was full.
+    Full,
+    /// An AQM dropped it early.
+    Early,
+    /// An AQM drops every packet at this load.
+    Forced,
+    /// Random loss of the link.
+    Loss,
+    /// The scenario said so.
+    Scripted,
+}
+
+impl DropReason {
+    /// Every reason, in the order of its number.
+    pub const ALL: [DropReason; 5] =
+        [DropReason::Full, DropReason::Early, DropReason::Forced, DropReason::Loss, DropReason::Scripted];
+
+    /// The word that traces and tables use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Full => "full",
+            DropReason::Early => "early",
+            DropReason::Forced => "forced",
+            DropReason::Loss => "loss",
+            DropReason::Scripted => "scripted",
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The table of disciplines: everything that lists them reads it.
+
+use crate::{Qdisc, droptail, drr, red};
+use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
+use dumbbell_units::parse::Length;
+use dumbbell_units::{Bytes, Dur, Packets, Rate};
+
+/// What a discipline may know of its link when it is built.
+#[derive(Clone, Debug)]
+pub struct LinkFacts {
+    /// The link's rate.
+    pub rate: Rate,
+    /// The largest base round-trip time of the flows that cross it (for limits in BDP).
+    pub base_rtt: Dur,
+    /// The run's seed, and the path of this queue within the run: what its random stream is derived from.
+    pub seed: u64,
+    /// See `seed`.
+    pub path: String,
+}
+
+/// A resolved queue limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Packets(Packets),
+    Bytes(Bytes),
+}
+
+impl LinkFacts {
+    /// Turns a length into packets or bytes on this link; never less than one packet or one byte.
+    pub(crate) fn limit(&self, length: Length) -> Limit {
+        let at_least_one = |b: Bytes| Limit::Bytes(b.max(Bytes(1)));
+        match length {
+            Length::Packets(n) => Limit::Packets(n.max(Packets(1))),
+            Length::Bytes(n) => at_least_one(n),
+            Length::Time(d) => at_least_one(self.rate.bytes_in(d)),
+            Length::Bdp(k) => at_least_one(self.rate.bytes_in(self.base_rtt.scale(k))),
+        }
+    }
+}
+
+/// One row of the registry.
+#[derive(Debug)]
+pub struct Discipline {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// The year of its source.
+    pub year: u16,
+    /// What it implements.
+    pub source: &'static str,
+    /// What happens to a packet, in a few sentences; what the model leaves out.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [Spec],
+    /// The names of its private columns in the trace.
+    pub columns: &'static [&'static str],
+    /// Makes one.
+    pub build: fn(&Params, &LinkFacts) -> Box<dyn Qdisc>,
+}
+
+/// Every discipline.
+#[must_use]
+pub fn registry() -> &'static [Discipline] {
+    const ROWS: &[Discipline] = &[droptail::ROW, red::ROW, drr::ROW];
+    ROWS
+}
+
+/// The discipline of that name.
+///
+/// # Errors
+/// Says which names there are, and the nearest.
+pub fn find(name: &str) -> Result<&'static Discipline, ParamError> {
+    registry().iter().find(|d| d.name == name).ok_or_else(|| {
+        let names = || registry().iter().map(|d| d.name);
+        let message = match nearest(name, names()) {
+            Some(n) => format!("unknown queue discipline '{name}': did you mean '{n}'?"),
+            None => {
+                format!("unknown queue discipline '{name}' (known: {})", names().collect::<Vec<_>>().join(", "))
+            }
+        };
+        ParamError { name: "discipline".into(), message }
+    })
+}
+
+/// Makes a discipline from its name and what a scenario gives.
+///
+/// # Errors
+/// An unknown name, an unknown parameter or a value out of range.
+pub fn build(name: &str, given: &[(String, Raw)], link: &LinkFacts) -> Result<Box<dyn Qdisc>, ParamError> {
+    let row = find(name)?;
+    Ok((row.build)(&Params::read(row.params, given)?, link))
+}

@@ -1,0 +1,209 @@
+//! What a run is made from: a scenario with every name resolved, every topology drawn out into nodes and links and
+//! every quantity in base units. The Python front writes it; nothing in it is optional where a value decides.
+
+use dumbbell_units::param::Raw;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// One run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Seed of every random stream of the run.
+    pub seed: u64,
+    /// Length of the run, ns.
+    pub duration_ns: u64,
+    /// Metrics count from here to the end, ns.
+    pub measure_from_ns: u64,
+    /// Each flow starts later by a uniform share of this, ns.
+    pub start_jitter_ns: u64,
+    /// Node names; links and flows refer to them by index.
+    pub nodes: Vec<String>,
+    /// Links, one for each direction.
+    pub links: Vec<LinkPlan>,
+    /// Flows.
+    pub flows: Vec<FlowPlan>,
+    /// What is traced.
+    pub trace: TracePlan,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// Its name, such as `r1->r2`.
+    pub name: String,
+    /// The node it leaves.
+    pub from: usize,
+    /// The node it enters.
+    pub to: usize,
+    /// Bit rate, bit/s.
+    pub rate_bps: u64,
+    /// Propagation delay, ns.
+    pub delay_ns: u64,
+    /// Framing added to each IP packet, bytes.
+    pub overhead_bytes: u32,
+    /// Largest base round-trip time of the flows that cross it, ns (limits in BDP).
+    pub base_rtt_ns: u64,
+    /// Queue discipline.
+    pub queue: Named,
+    /// Probability that a packet is lost on the wire.
+    pub loss: f64,
+    /// A uniform share of this is added to each packet's propagation delay, ns.
+    pub jitter_ns: u64,
+    /// Whether jitter may let packets overtake each other.
+    pub jitter_reorders: bool,
+    /// Scripted drops.
+    pub drops: Vec<DropPlan>,
+}
+
+/// Scripted drops at a link's entrance: packets by number, or all within a span of time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DropPlan {
+    /// Only packets of this flow (by index) in its forward direction; None: every packet.
+    pub flow: Option<usize>,
+    /// Whether only packets with payload count and are dropped.
+    pub data_only: bool,
+    /// Numbers of the packets to drop, the first that counts being 1; ascending.
+    pub packets: Vec<u64>,
+    /// Spans of time in which every packet is dropped, ns: [begin, end).
+    pub spans_ns: Vec<[u64; 2]>,
+}
+
+/// A registry name with what the scenario sets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Its parameters, as the scenario gives them.
+    #[serde(default)]
+    pub params: Map<String, Value>,
+}
+
+impl Named {
+    /// The parameters in the form that registries read.
+    #[must_use]
+    pub fn given(&self) -> Vec<(String, Raw)> {
+        let raw = |v: &Value| match v {
+            Value::Bool(b) => Raw::Bool(*b),
+            Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
+            Value::String(s) => Raw::Text(s.clone()),
+            other => Raw::Text(other.to_string()),
+        };
+        self.params.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
+    }
+}
+
+/// One flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowPlan {
+    /// Its name.
+    pub name: String,
+    /// The node that sends data.
+    pub from: usize,
+    /// The node that receives it.
+    pub to: usize,
+    /// When it starts (before jitter), ns.
+    pub start_ns: u64,
+    /// When it stops, ns; None: at the end of the run.
+    pub stop_ns: Option<u64>,
+    /// The class that its packets carry (for disciplines with classes).
+    pub class: u16,
+    /// What it carries.
+    pub application: AppPlan,
+    /// The transport under it.
+    pub transport: TransportPlan,
+}
+
+/// The transport of a flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum TransportPlan {
+    /// A TCP connection (or several, one after the other).
+    Tcp {
+        /// Congestion control.
+        variant: Named,
+        /// Stack preset and what the scenario changes in it.
+        stack: Named,
+    },
+    /// Datagrams.
+    Udp,
+}
+
+/// The application of a flow. Sizes are payload for TCP and IP packet bytes for UDP.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum AppPlan {
+    /// As much as the transport takes, until the flow stops.
+    Bulk {},
+    /// So many bytes over a fresh connection, `repeat` times.
+    Transfer {
+        /// Payload bytes.
+        bytes: u64,
+        /// How often; 0: until the flow stops.
+        repeat: u64,
+        /// From one start to the next, ns; a transfer still running delays the next.
+        every_ns: u64,
+    },
+    /// Packets of one size at a constant rate.
+    Cbr {
+        /// Rate of the packets, bit/s (IP bytes for UDP, payload for TCP).
+        rate_bps: u64,
+        /// Size of each, bytes.
+        packet_bytes: u32,
+        /// Interval x (1 +- jitter), uniform; 0: constant.
+        jitter: f64,
+        /// Offset of the first packet, ns; None: uniform within one interval.
+        phase_ns: Option<u64>,
+    },
+    /// CBR that pauses.
+    Onoff {
+        /// Rate while on, bit/s.
+        rate_bps: u64,
+        /// Size of each packet, bytes.
+        packet_bytes: u32,
+        /// Length (mean length) of an on period, ns.
+        on_ns: u64,
+        /// Length (mean length) of an off period, ns.
+        off_ns: u64,
+        /// Whether the periods are exponentially distributed; otherwise constant.
+        exponential: bool,
+    },
+    /// Echo request and reply.
+    Ping {
+        /// From one request to the next, ns.
+        interval_ns: u64,
+        /// Size of request and reply, IP bytes.
+        packet_bytes: u32,
+        /// How many; 0: until the flow stops.
+        count: u64,
+        /// After this long without a reply a request counts as lost, ns.
+        timeout_ns: u64,
+    },
+    /// The receiver connects, asks, and gets so many bytes; `repeat` times.
+    Page {
+        /// Payload bytes of the answer.
+        bytes: u64,
+        /// Payload bytes of the request.
+        request_bytes: u64,
+        /// How often; 0: until the flow stops.
+        repeat: u64,
+        /// From one start to the next, ns; a download still running delays the next.
+        every_ns: u64,
+    },
+}
+
+/// What is traced. Metrics are always made.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TracePlan {
+    /// Per flow and queue series.
+    pub series: bool,
+    /// At most one row in this time per series, ns; 0: a row at each change.
+    pub interval_ns: u64,
+    /// A row per packet sent, received, dropped.
+    pub packets: bool,
+}

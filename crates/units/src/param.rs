@@ -1,0 +1,303 @@
+//! Parameters declared once: every variant, queue discipline and stack lists its parameters as [`Spec`]s; the
+//! scenario check, the command line, the docs and the builders all read that list.
+
+use crate::parse::{self, Length, Size};
+use crate::{Bytes, Dur, Rate};
+use std::fmt;
+
+/// What kind of value a parameter takes, and its range where it has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A number within the range, both ends included.
+    Float {
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
+    /// A whole number within the range, both ends included.
+    Int {
+        /// Smallest allowed.
+        min: u64,
+        /// Largest allowed.
+        max: u64,
+    },
+    /// True or false.
+    Bool,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A time with its unit.
+    Duration,
+    /// A bit rate with its unit.
+    Rate,
+    /// A number of bytes.
+    Bytes,
+    /// Bytes or packets.
+    Size,
+    /// A queue length: packets, bytes, a time or a multiple of the bandwidth-delay product.
+    Length,
+    /// A probability in percent.
+    Probability,
+}
+
+/// The declaration of one parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spec {
+    /// The name in a scenario.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// The default, in the text form that a scenario uses.
+    pub default: &'static str,
+    /// One sentence: what it does, with its source.
+    pub doc: &'static str,
+}
+
+/// The value of one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// See [`Kind::Float`].
+    Float(f64),
+    /// See [`Kind::Int`].
+    Int(u64),
+    /// See [`Kind::Bool`].
+    Bool(bool),
+    /// See [`Kind::Choice`].
+    Choice(&'static str),
+    /// See [`Kind::Duration`].
+    Duration(Dur),
+    /// See [`Kind::Rate`].
+    Rate(Rate),
+    /// See [`Kind::Bytes`].
+    Bytes(Bytes),
+    /// See [`Kind::Size`].
+    Size(Size),
+    /// See [`Kind::Length`].
+    Length(Length),
+    /// See [`Kind::Probability`].
+    Probability(f64),
+}
+
+/// A value as it stands in a scenario, before its kind is known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Raw {
+    /// A bare number.
+    Number(f64),
+    /// A piece of text.
+    Text(String),
+    /// True or false.
+    Bool(bool),
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// The parameter's name.
+    pub name: String,
+    /// What was given, what is allowed.
+    pub message: String,
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.message)
+    }
+}
+
+impl std::error::Error for ParamError {}
+
+/// The name among `known` that is nearest to `given`, if one is near.
+pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_lowercase();
+    known
+        .map(|name| (strsim::damerau_levenshtein(&given, &name.to_lowercase()), name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= 1.max(name.chars().count() / 3))
+        .map(|(_, name)| name)
+}
+
+impl Kind {
+    /// Reads a raw value as this kind.
+    ///
+    /// # Errors
+    /// Says what was given and what is allowed.
+    pub fn read(&self, raw: &Raw) -> Result<Value, String> {
+        use Raw::{Number, Text};
+        match (self, raw) {
+            (Kind::Float { min, max }, Number(x)) if (min..=max).contains(&x) => Ok(Value::Float(*x)),
+            (Kind::Int { min, max }, Number(x))
+                if x.fract() == 0.0 && *x >= *min as f64 && *x <= *max as f64 =>
+            {
+                Ok(Value::Int(*x as u64))
+            }
+            (Kind::Bool, Raw::Bool(b)) => Ok(Value::Bool(*b)),
+            (Kind::Choice(names), Text(t)) => match names.iter().find(|n| *n == t) {
+                Some(name) => Ok(Value::Choice(name)),
+                None => Err(match nearest(t, names.iter().copied()) {
+                    Some(n) => format!("'{t}' is not one of {}: did you mean '{n}'?", names.join(", ")),
+                    None => format!("'{t}' is not one of {}", names.join(", ")),
+                }),
+            },
+            (Kind::Duration, Text(t)) => parse::duration(t).map(Value::Duration),
+            (Kind::Rate, Text(t)) => parse::rate(t).map(Value::Rate),
+            (Kind::Bytes, Text(t)) => parse::bytes(t).map(Value::Bytes),
+            (Kind::Size, Text(t)) => parse::size(t).map(Value::Size),
+            (Kind::Length, Text(t)) => parse::length(t).map(Value::Length),
+            (Kind::Probability, Text(t)) => parse::probability(t).map(|p| Value::Probability(p.get())),
+            (_, given) => Err(format!("{given} given, {self} is needed")),
+        }
+    }
+
+    /// Reads the text form of a default.
+    fn read_default(&self, text: &'static str) -> Option<Value> {
+        let raw = match self {
+            Kind::Float { .. } | Kind::Int { .. } => Raw::Number(text.parse().ok()?),
+            Kind::Bool => Raw::Bool(text.parse().ok()?),
+            _ => Raw::Text(text.to_owned()),
+        };
+        self.read(&raw).ok()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Float { min, max } => match (min.is_finite(), max.is_finite()) {
+                (true, true) => write!(f, "a number from {min} to {max}"),
+                (true, false) => write!(f, "a number of at least {min}"),
+                _ => write!(f, "a number"),
+            },
+            Kind::Int { min, max } if *max == u64::MAX => write!(f, "a whole number of at least {min}"),
+            Kind::Int { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Kind::Bool => write!(f, "true or false"),
+            Kind::Choice(names) => write!(f, "one of {}", names.join(", ")),
+            Kind::Duration => write!(f, "a time such as \"40 ms\""),
+            Kind::Rate => write!(f, "a rate such as \"10 Mbit/s\""),
+            Kind::Bytes => write!(f, "a size such as \"1000 bytes\""),
+            Kind::Size => write!(f, "a size such as \"20 packets\" or \"64 KiB\""),
+            Kind::Length => write!(f, "a length such as \"10 packets\", \"64 kB\", \"20 ms\" or \"1 bdp\""),
+            Kind::Probability => write!(f, "a percentage such as \"0.1 %\""),
+        }
+    }
+}
+
+impl fmt::Display for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Raw::Number(x) => write!(f, "{x}"),
+            Raw::Text(t) => write!(f, "'{t}'"),
+            Raw::Bool(b) => write!(f, "{b}"),
+        }
+    }
+}
+
+/// A full set of parameter values: what was given, defaults for the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params(Vec<(&'static str, Value)>);
+
+impl Params {
+    /// Reads `given` against the declarations; what isn't given takes its default.
+    ///
+    /// # Errors
+    /// An undeclared name (with the nearest declared one) or a value that its kind refuses.
+    ///
+    /// # Panics
+    /// If a declaration's own default does not fit its kind: a broken declaration, which the registry tests find.
+    pub fn read(specs: &[Spec], given: &[(String, Raw)]) -> Result<Params, ParamError> {
+        for (name, _) in given {
+            if !specs.iter().any(|s| s.name == name) {
+                return Err(ParamError { name: name.clone(), message: unknown(name, specs) });
+            }
+        }
+        let value = |spec: &Spec| match given.iter().find(|(name, _)| name == spec.name) {
+            Some((name, raw)) => {
+                spec.kind.read(raw).map_err(|message| ParamError { name: name.clone(), message })
+            }
+            None => Ok(spec
+                .kind
+                .read_default(spec.default)
+                .unwrap_or_else(|| panic!("default of {} does not fit its kind", spec.name))),
+        };
+        specs.iter().map(|spec| Ok((spec.name, value(spec)?))).collect::<Result<_, _>>().map(Params)
+    }
+
+    fn get(&self, name: &str) -> &Value {
+        match self.0.iter().find(|(n, _)| *n == name) {
+            Some((_, value)) => value,
+            None => panic!("parameter {name} was never declared"),
+        }
+    }
+}
+
+fn unknown(name: &str, specs: &[Spec]) -> String {
+    let names = || specs.iter().map(|s| s.name);
+    match (nearest(name, names()), specs.is_empty()) {
+        (Some(n), _) => format!("unknown parameter '{name}': did you mean '{n}'?"),
+        (None, true) => format!("unknown parameter '{name}': there are none to set"),
+        (None, false) => {
+            format!("unknown parameter '{name}' (known: {})", names().collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+macro_rules! getter {
+    ($name:ident, $variant:ident, $t:ty) => {
+        impl Params {
+            /// The value of a parameter declared with this kind.
+            ///
+            /// # Panics
+            /// If no such parameter was declared, or with another kind.
+            #[must_use]
+            pub fn $name(&self, name: &str) -> $t {
+                match self.get(name) {
+                    Value::$variant(v) => v.clone(),
+                    other => panic!("parameter {name} holds {other:?}"),
+                }
+            }
+        }
+    };
+}
+
+getter!(float, Float, f64);
+getter!(int, Int, u64);
+getter!(bool, Bool, bool);
+getter!(choice, Choice, &'static str);
+getter!(duration, Duration, Dur);
+getter!(rate, Rate, Rate);
+getter!(bytes, Bytes, Bytes);
+getter!(size, Size, Size);
+getter!(length, Length, Length);
+getter!(probability, Probability, f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[Spec] = &[
+        Spec { name: "alpha", kind: Kind::Float { min: 0.0, max: 10.0 }, default: "2", doc: "" },
+        Spec { name: "limit", kind: Kind::Length, default: "1 bdp", doc: "" },
+    ];
+
+    #[test]
+    fn defaults_fill_what_is_not_given() {
+        let p = Params::read(SPECS, &[("alpha".into(), Raw::Number(4.0))]).unwrap();
+        assert_eq!(p.float("alpha"), 4.0);
+        assert_eq!(p.length("limit"), Length::Bdp(1.0));
+    }
+
+    #[test]
+    fn refusals_name_place_value_and_what_is_allowed() {
+        let refuse = |name: &str, raw| Params::read(SPECS, &[(name.into(), raw)]).unwrap_err().to_string();
+        assert_eq!(refuse("alpah", Raw::Number(1.0)), "alpah: unknown parameter 'alpah': did you mean 'alpha'?");
+        assert_eq!(refuse("alpha", Raw::Number(11.0)), "alpha: 11 given, a number from 0 to 10 is needed");
+        assert!(refuse("limit", Raw::Number(20.0)).contains("20 given, a length such as \"10 packets\""));
+    }
+
+    #[test]
+    fn nearest_names() {
+        let known = ["reno", "newreno", "vegas", "cubic", "bbr"];
+        assert_eq!(nearest("brr", known.into_iter()), Some("bbr"));
+        assert_eq!(nearest("Cubic", known.into_iter()), Some("cubic"));
+        assert_eq!(nearest("quic", known.into_iter()), None);
+    }
+}
