@@ -9,6 +9,7 @@
 # All arguments are key=value (the defaults are below); red.NAME=VALUE sets
 # the RED parameter NAME_.  Definitions of the results: data/README.md.
 
+set tcl_precision 0
 array set opt {
     flow1 reno      flow2 none
     cbr 0           cbrstart 0      cbrstop -1      random 0
@@ -283,7 +284,8 @@ proc finish {} {
     evaluate
     set args {}
     foreach key {flow1 flow2 queue} {lappend args "\"$key\":[jstr $opt($key)]"}
-    foreach key {cbr cbrstart cbrstop random window maxcwnd duration limit seed jitter series} {
+    lappend args "\"cbrstart\":[jnum $opt(cbrstart) 6]"
+    foreach key {cbr cbrstop random window maxcwnd duration limit seed jitter series} {
         lappend args "\"$key\":$opt($key)"
     }
     set fields [list "\"args\":{[join $args ,]}" "\"flows\":\[[join $result ,]\]" \

@@ -15,7 +15,7 @@ mod reno;
 mod vegas;
 
 pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
-pub use registry::{Shell, Variant, build, find, registry};
+pub use registry::{Build, Shell, Variant, build, find, registry};
 
 use dumbbell_units::{Dur, Rate};
 
@@ -80,6 +80,6 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// [`Phase::SlowStart`] or [`Phase::Avoidance`].
     fn phase(&self) -> Phase;
 
-    /// The law's private state, one value for each of its registry row's columns.
+    /// The law's private state, one value for each of its registry row's columns; NaN for what isn't known yet.
     fn observe(&self, _row: &mut Vec<f64>) {}
 }

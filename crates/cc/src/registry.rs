@@ -16,6 +16,9 @@ pub enum Shell {
     Sack,
 }
 
+/// Makes a law from parameters that were read.
+pub type Build = fn(&Params, &Start) -> Result<Box<dyn CongestionControl>, ParamError>;
+
 /// One row of the registry.
 #[derive(Debug)]
 pub struct Variant {
@@ -41,8 +44,8 @@ pub struct Variant {
     pub params: &'static [Spec],
     /// The names of its private columns in the trace.
     pub columns: &'static [&'static str],
-    /// Makes one.
-    pub build: fn(&Params, &Start) -> Box<dyn CongestionControl>,
+    /// Makes one; an error says which parameter contradicts another.
+    pub build: Build,
 }
 
 /// Every variant.
@@ -70,12 +73,12 @@ pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
 /// Makes a law from its name and what a scenario gives.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter or a value out of range.
+/// An unknown name, an unknown parameter, a value out of range or values that contradict each other.
 pub fn build(
     name: &str,
     given: &[(String, Raw)],
     start: &Start,
 ) -> Result<Box<dyn CongestionControl>, ParamError> {
     let row = find(name)?;
-    Ok((row.build)(&Params::read(row.params, given)?, start))
+    (row.build)(&Params::read(row.params, given)?, start)
 }

@@ -13,7 +13,7 @@
 use crate::common::Window;
 use crate::registry::{Shell, Variant};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Increase, Phase, RecoveryExit, Start,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -53,7 +53,7 @@ const fn row(
         on_ecn: "as to a loss, without a retransmission",
         params: PARAMS,
         columns: &[],
-        build: |params, start| Box::new(Reno::new(params, start)),
+        build: |params, start| Ok(Box::new(Reno::new(params, start))),
     }
 }
 
@@ -116,11 +116,7 @@ impl CongestionControl for Reno {
         if self.window.in_slow_start() {
             self.window.slow_start(ev.acked, cx);
         } else {
-            let counted = match cx.increase {
-                Increase::PerAck => cx.mss,
-                Increase::Bytes => ev.acked as f64,
-            };
-            self.window.cwnd += self.increase * cx.mss * counted / self.window.cwnd;
+            self.window.additive(self.increase, ev.acked, cx);
         }
     }
 

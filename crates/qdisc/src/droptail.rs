@@ -9,8 +9,7 @@ use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, Params, Spec};
 use std::collections::VecDeque;
 
-/// The parameter `counting`, shared with RED.
-pub(crate) const COUNTING: Spec = Spec {
+const COUNTING: Spec = Spec {
     name: "counting",
     kind: Kind::Choice(&["waiting", "ns2"]),
     default: "waiting",
@@ -34,7 +33,7 @@ pub(crate) const ROW: Discipline = Discipline {
         COUNTING,
     ],
     columns: &[],
-    build: |params, link| Box::new(DropTail::new(params, link)),
+    build: |params, link| Ok(Box::new(DropTail::new(params, link))),
 };
 
 /// See the top of this file.

@@ -2,8 +2,9 @@
 //!
 //! A discipline owns the packets that wait at a link. The link calls [`Qdisc::enqueue`] for each arrival and
 //! [`Qdisc::dequeue`] whenever it can send. The packet in transmission has left the discipline: a limit counts
-//! waiting packets only, as Linux's `pfifo` does. The option `counting = "ns2"` of [`droptail`] and [`red`] counts
-//! the packet in service too, so that a limit of L holds L - 1 waiting packets while the link is busy, as ns-2 does.
+//! waiting packets only, as Linux's `pfifo` does. With `counting = "ns2"` DropTail and RED count as the ns-2 queue of
+//! the same name does: DropTail counts the packet in service too (a limit of L holds L - 1 waiting packets), RED in
+//! bytes tests the limit without the arrival. What finds the link idle and nothing waiting is always accepted.
 //!
 //! Adding a discipline: one file beside these, one row in [`registry`].
 
@@ -15,7 +16,7 @@ mod red;
 mod registry;
 
 pub use packet::{DropReason, Ecn, Packet};
-pub use registry::{Discipline, LinkFacts, build, find, registry};
+pub use registry::{Build, Discipline, LinkFacts, build, find, registry};
 
 use dumbbell_units::Time;
 
@@ -72,7 +73,7 @@ impl Cx {
 
 /// A queue discipline. In = out + dropped + waiting holds at all times.
 pub trait Qdisc: Send + std::fmt::Debug {
-    /// Takes a packet in, or drops it (or another) through `cx`.
+    /// Takes a packet in, or drops it (or another) through `cx`; never when the link is idle and nothing waits.
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
 
     /// The next packet to send; None if none is waiting or none may go yet.

@@ -38,6 +38,9 @@ impl LinkFacts {
     }
 }
 
+/// Makes a discipline from parameters that were read.
+pub type Build = fn(&Params, &LinkFacts) -> Result<Box<dyn Qdisc>, ParamError>;
+
 /// One row of the registry.
 #[derive(Debug)]
 pub struct Discipline {
@@ -55,8 +58,8 @@ pub struct Discipline {
     pub params: &'static [Spec],
     /// The names of its private columns in the trace.
     pub columns: &'static [&'static str],
-    /// Makes one.
-    pub build: fn(&Params, &LinkFacts) -> Box<dyn Qdisc>,
+    /// Makes one; an error says which parameter contradicts another.
+    pub build: Build,
 }
 
 /// Every discipline.
@@ -76,7 +79,10 @@ pub fn find(name: &str) -> Result<&'static Discipline, ParamError> {
         let message = match nearest(name, names()) {
             Some(n) => format!("unknown queue discipline '{name}': did you mean '{n}'?"),
             None => {
-                format!("unknown queue discipline '{name}' (known: {})", names().collect::<Vec<_>>().join(", "))
+                format!(
+                    "unknown queue discipline '{name}' (known: {})",
+                    names().collect::<Vec<_>>().join(", ")
+                )
             }
         };
         ParamError { name: "discipline".into(), message }
@@ -86,8 +92,8 @@ pub fn find(name: &str) -> Result<&'static Discipline, ParamError> {
 /// Makes a discipline from its name and what a scenario gives.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter or a value out of range.
+/// An unknown name, an unknown parameter, a value out of range or values that contradict each other.
 pub fn build(name: &str, given: &[(String, Raw)], link: &LinkFacts) -> Result<Box<dyn Qdisc>, ParamError> {
     let row = find(name)?;
-    Ok((row.build)(&Params::read(row.params, given)?, link))
+    (row.build)(&Params::read(row.params, given)?, link)
 }

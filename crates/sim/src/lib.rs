@@ -1,1 +1,31 @@
-//! Placeholder.
+//! The simulator: one plan and one seed in, figures and series out.
+//!
+//! Virtual time in nanoseconds; events ordered by (time, insertion); each component draws from its own random stream;
+//! nothing depends on threads, addresses or hash order, so a plan gives the same bytes on every machine.
+//!
+//! ```text
+//! plan -> check -> network (links, routes, pool) + flows (endpoints, sources) -> event loop -> output
+//! ```
+//! Left out: routers forward in no time, nodes have no processing delay and no buffers besides the links' queues,
+//! bit errors are whole lost packets, routes don't change.
+
+mod check;
+mod error;
+mod events;
+mod flows;
+mod impair;
+mod link;
+mod meter;
+mod network;
+mod packets;
+mod plan;
+mod record;
+mod result;
+mod route;
+mod run;
+mod tcp_meter;
+
+pub use error::SimError;
+pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, TracePlan, TransportPlan};
+pub use result::{FlowResult, Output, QueueResult, Transfer};
+pub use run::run;

@@ -196,6 +196,21 @@ pub enum AppPlan {
     },
 }
 
+impl AppPlan {
+    /// Its word in a scenario.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            AppPlan::Bulk {} => "bulk",
+            AppPlan::Transfer { .. } => "transfer",
+            AppPlan::Cbr { .. } => "cbr",
+            AppPlan::Onoff { .. } => "onoff",
+            AppPlan::Ping { .. } => "ping",
+            AppPlan::Page { .. } => "page",
+        }
+    }
+}
+
 /// What is traced. Metrics are always made.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,1 +1,28 @@
-//! Placeholder.
+//! A TCP endpoint without I/O: segments, times and writes go in; segments, timers and deliveries come out
+//! [RFC 9293]. The caller owns the clock, the network and the payload (only its length exists here).
+//!
+//! ```text
+//! on_segment(now, ..)  on_timer(now)  write(n)  close()      what happens to it
+//! poll(now) -> Some(segment)                                 what it wants to send now; ask until None
+//! next_timer()                                               when to call on_timer
+//! ```
+//! The window law comes from `dumbbell-cc`; [`Config`] holds everything that can be set, as named presets.
+//!
+//! Left out: urgent data, simultaneous open, TIME-WAIT's two minutes, persist timer (our receivers read at once, so
+//! an offered window never closes), path MTU discovery, resets.
+
+mod config;
+mod endpoint;
+mod receiver;
+mod recovery;
+mod rtt;
+mod segment;
+mod sender;
+mod sent;
+
+pub use config::{Config, PARAMS, PRESETS, Preset, find_preset};
+pub use endpoint::{Endpoint, Snapshot, State, Transmit};
+pub use rtt::{RtoConfig, Rtt};
+pub use segment::{Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use sender::Counters;
+pub use sent::Delivered;

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Fixtures with verbs, for the tests of the other crates: [`Law`] plays an endpoint to a window law, [`Queue`] plays a
+//! link to a queue discipline. Both say what happened in segments, packets and seconds, so that a test reads like
+//! the worked example in its comment. Properties that hold for every row of the registries are in `tests/`.
+
+// A fixture that cannot be made, or an answer that isn't there, fails the test that asked for it.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod law;
+mod queue;
+
+pub use law::Law;
+pub use queue::{Fate, Queue, link};
+
+use dumbbell_units::param::Raw;
+
+/// Parameters as a scenario gives them, from text: numbers and booleans are recognised.
+#[must_use]
+pub fn given(params: &[(&str, &str)]) -> Vec<(String, Raw)> {
+    let raw = |text: &str| match (text.parse::<f64>(), text.parse::<bool>()) {
+        (Ok(number), _) => Raw::Number(number),
+        (_, Ok(b)) => Raw::Bool(b),
+        _ => Raw::Text(text.to_owned()),
+    };
+    params.iter().map(|(name, text)| ((*name).to_owned(), raw(text))).collect()
+}

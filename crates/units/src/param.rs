@@ -38,6 +38,8 @@ pub enum Kind {
     Length,
     /// A probability in percent.
     Probability,
+    /// This word, or a value of another kind: `"auto"` or a length, `"none"` or a time.
+    Or(&'static str, &'static Kind),
 }
 
 /// The declaration of one parameter.
@@ -76,6 +78,8 @@ pub enum Value {
     Length(Length),
     /// See [`Kind::Probability`].
     Probability(f64),
+    /// The word of [`Kind::Or`].
+    Word(&'static str),
 }
 
 /// A value as it stands in a scenario, before its kind is known.
@@ -144,6 +148,8 @@ impl Kind {
             (Kind::Size, Text(t)) => parse::size(t).map(Value::Size),
             (Kind::Length, Text(t)) => parse::length(t).map(Value::Length),
             (Kind::Probability, Text(t)) => parse::probability(t).map(|p| Value::Probability(p.get())),
+            (Kind::Or(word, _), Text(t)) if t == word => Ok(Value::Word(word)),
+            (Kind::Or(word, kind), given) => kind.read(given).map_err(|e| format!("{e}, or \"{word}\"")),
             (_, given) => Err(format!("{given} given, {self} is needed")),
         }
     }
@@ -151,6 +157,7 @@ impl Kind {
     /// Reads the text form of a default.
     fn read_default(&self, text: &'static str) -> Option<Value> {
         let raw = match self {
+            Kind::Or(word, kind) if text != *word => return kind.read_default(text),
             Kind::Float { .. } | Kind::Int { .. } => Raw::Number(text.parse().ok()?),
             Kind::Bool => Raw::Bool(text.parse().ok()?),
             _ => Raw::Text(text.to_owned()),
@@ -177,6 +184,7 @@ impl fmt::Display for Kind {
             Kind::Size => write!(f, "a size such as \"20 packets\" or \"64 KiB\""),
             Kind::Length => write!(f, "a length such as \"10 packets\", \"64 kB\", \"20 ms\" or \"1 bdp\""),
             Kind::Probability => write!(f, "a percentage such as \"0.1 %\""),
+            Kind::Or(word, kind) => write!(f, "{kind}, or \"{word}\""),
         }
     }
 }
@@ -225,6 +233,18 @@ impl Params {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, value)) => value,
             None => panic!("parameter {name} was never declared"),
+        }
+    }
+
+    /// The value of a parameter of [`Kind::Or`], taken with the getter of its inner kind; None if it holds the word:
+    /// `params.unless_word("min_th", Params::length)`.
+    ///
+    /// # Panics
+    /// As the getter.
+    pub fn unless_word<T>(&self, name: &str, get: impl Fn(&Params, &str) -> T) -> Option<T> {
+        match self.get(name) {
+            Value::Word(_) => None,
+            _ => Some(get(self, name)),
         }
     }
 }
@@ -288,9 +308,26 @@ mod tests {
     #[test]
     fn refusals_name_place_value_and_what_is_allowed() {
         let refuse = |name: &str, raw| Params::read(SPECS, &[(name.into(), raw)]).unwrap_err().to_string();
-        assert_eq!(refuse("alpah", Raw::Number(1.0)), "alpah: unknown parameter 'alpah': did you mean 'alpha'?");
+        assert_eq!(
+            refuse("alpah", Raw::Number(1.0)),
+            "alpah: unknown parameter 'alpah': did you mean 'alpha'?"
+        );
         assert_eq!(refuse("alpha", Raw::Number(11.0)), "alpha: 11 given, a number from 0 to 10 is needed");
         assert!(refuse("limit", Raw::Number(20.0)).contains("20 given, a length such as \"10 packets\""));
+    }
+
+    #[test]
+    fn a_word_or_a_value() {
+        const KIND: Kind = Kind::Or("auto", &Kind::Length);
+        let spec = |default| [Spec { name: "min_th", kind: KIND, default, doc: "" }];
+        let read = |default, given: &[(String, Raw)]| {
+            Params::read(&spec(default), given).map(|p| p.unless_word("min_th", Params::length))
+        };
+        assert_eq!(read("auto", &[]), Ok(None));
+        assert_eq!(read("1 bdp", &[]), Ok(Some(Length::Bdp(1.0))));
+        assert_eq!(read("auto", &[("min_th".into(), Raw::Text("1 bdp".into()))]), Ok(Some(Length::Bdp(1.0))));
+        let refused = read("auto", &[("min_th".into(), Raw::Number(5.0))]).unwrap_err();
+        assert!(refused.message.ends_with("\"1 bdp\" is needed, or \"auto\""), "{refused}");
     }
 
     #[test]

@@ -27,15 +27,8 @@ pub enum Length {
     Bdp(f64),
 }
 
-const TIME: &[(&str, f64)] = &[
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("µs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("min", 60e9),
-    ("h", 3600e9),
-];
+const TIME: &[(&str, f64)] =
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 const RATE: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
@@ -67,7 +60,8 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let end = text
         .char_indices()
         .find(|&(i, c)| {
-            let exponent_sign = matches!(c, '+' | '-') && i > 0 && matches!(text.as_bytes()[i - 1], b'e' | b'E');
+            let exponent_sign =
+                matches!(c, '+' | '-') && i > 0 && matches!(text.as_bytes()[i - 1], b'e' | b'E');
             let exponent = matches!(c, 'e' | 'E')
                 && text[i + 1..].starts_with(|n: char| n.is_ascii_digit() || n == '-' || n == '+');
             !(c.is_ascii_digit()

@@ -1,6 +1,6 @@
 //! cwnd and ssthresh with the moves that every loss-based law makes.
 
-use crate::{Control, Cx, Phase, Start};
+use crate::{Control, Cx, Increase, Phase, Start};
 
 /// A window in bytes, with fractions: an increase of a fraction of a segment isn't lost.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,15 @@ impl Window {
     /// Slow start: at most one segment for each ACK of new data [RFC 5681 §3.1 (2)].
     pub fn slow_start(&mut self, acked: u64, cx: &Cx) {
         self.cwnd += (acked as f64).min(cx.mss);
+    }
+
+    /// Congestion avoidance: so many segments for each full window of ACKs [RFC 5681 §3.1 (3)].
+    pub fn additive(&mut self, segments: f64, acked: u64, cx: &Cx) {
+        let counted = match cx.increase {
+            Increase::PerAck => cx.mss,
+            Increase::Bytes => acked as f64,
+        };
+        self.cwnd += segments * cx.mss * counted / self.cwnd;
     }
 
     /// To `window` for both, never below two segments [RFC 5681 §3.1 (4)].

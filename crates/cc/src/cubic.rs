@@ -1,0 +1,234 @@
+//! CUBIC: the window is a cubic function of the time since the last reduction [RFC 9438].
+//!
+//! ```text
+//! curve       W(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd_epoch) / C)                           [§4.2]
+//! avoidance   target = W(t + RTT) within cwnd .. 1.5 cwnd;  cwnd += (target - cwnd) / cwnd per segment [§4.4, §4.5]
+//! Reno        W_est += alpha / cwnd per segment, alpha = 3 (1 - beta) / (1 + beta), 1 from cwnd_prior on;
+//!             where W(t) < W_est the window is W_est                                                   [§4.3]
+//! loss        W_max = cwnd, or (1 + beta) / 2 of it if that is below the last W_max (fast convergence)  [§4.7]
+//!             ssthresh = beta * window, at least 2; cwnd = ssthresh                                    [§4.6]
+//! timeout     ssthresh likewise, cwnd = 1; the next curve starts at its own plateau (K = 0)            [§4.8]
+//! ```
+//! Windows in segments, times in seconds; t runs from the start of avoidance and stands still while the window is not
+//! used. RTT is the smoothed one. Slow start is RFC 5681's (no HyStart++). Left out: undoing spurious reductions (§4.9).
+
+use crate::common::{Srtt, Window};
+use crate::registry::Variant;
+use crate::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
+};
+use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::{Dur, Time};
+
+pub(crate) const ROW: Variant = Variant {
+    name: "cubic",
+    title: "window growth by a cubic function of time",
+    year: 2008,
+    source: "RFC 9438 (2023); Ha, Rhee and Xu, CUBIC, ACM SIGOPS 42(5), 2008",
+    shell: None,
+    fine_timeouts: false,
+    on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
+    on_delay: "none",
+    on_ecn: "as to a loss, without a retransmission",
+    params: &[
+        Spec {
+            name: "c",
+            kind: Kind::Float { min: 0.001, max: 1000.0 },
+            default: "0.4",
+            doc: "steepness of the curve, segments/s^3 [RFC 9438 §5.1]",
+        },
+        Spec {
+            name: "beta",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.7",
+            doc: "what is left of the window after a loss [RFC 9438 §4.6]",
+        },
+        Spec {
+            name: "fast_convergence",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "a flow that loses below its last W_max aims lower still, to make room [RFC 9438 §4.7]",
+        },
+        Spec {
+            name: "reno_friendly",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "never slower than Reno would be [RFC 9438 §4.3]",
+        },
+    ],
+    columns: &["w_max", "k", "w_est"],
+    build: |params, start| Ok(Box::new(Cubic::new(params, start))),
+};
+
+/// A stage of congestion avoidance, from one reduction to the next.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When t was 0; moves on while the window is not used.
+    start: Time,
+    /// Time from the start to the plateau, s.
+    k: f64,
+    /// The plateau, segments: W_max, but where the stage starts if that is higher.
+    plateau: f64,
+    /// The window that Reno would have, segments.
+    w_est: f64,
+}
+
+impl Epoch {
+    /// W(t) [RFC 9438 §4.2, figure 1].
+    fn curve(&self, t: f64, c: f64) -> f64 {
+        let x = t - self.k;
+        c * x * x * x + self.plateau
+    }
+}
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Cubic {
+    window: Window,
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    srtt: Srtt,
+    /// The window before the last reduction or what fast convergence made of it, segments; 0 before the first.
+    w_max: f64,
+    /// cwnd before the last reduction, segments.
+    cwnd_prior: f64,
+    /// Whether the next stage starts at its plateau, since there was a timeout.
+    flat: bool,
+    epoch: Option<Epoch>,
+    last_ack: Time,
+}
+
+impl Cubic {
+    fn new(params: &Params, start: &Start) -> Cubic {
+        Cubic {
+            window: Window::new(start),
+            c: params.float("c"),
+            beta: params.float("beta"),
+            fast_convergence: params.bool("fast_convergence"),
+            reno_friendly: params.bool("reno_friendly"),
+            srtt: Srtt::default(),
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            flat: false,
+            epoch: None,
+            last_ack: Time::ZERO,
+        }
+    }
+
+    /// The stage that starts now with this window [RFC 9438 §4.2, §4.3].
+    fn begin(&mut self, cwnd: f64, now: Time) -> Epoch {
+        if self.w_max == 0.0 {
+            // Slow start ended without a loss [RFC 9438 §4.10].
+            (self.cwnd_prior, self.w_max) = (cwnd, cwnd);
+        } else if self.flat {
+            self.w_max = cwnd; // [RFC 9438 §4.8]
+        }
+        self.flat = false;
+        // The RFC's K would be negative where the stage starts above W_max, which the smallest windows can do: then
+        // as after slow start.
+        let plateau = self.w_max.max(cwnd);
+        Epoch { start: now, k: libm::cbrt((plateau - cwnd) / self.c), plateau, w_est: cwnd }
+    }
+
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        let cwnd = self.window.cwnd / cx.mss;
+        let acked = ev.acked as f64 / cx.mss;
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin(cwnd, cx.now),
+        };
+        let t = cx.now.since(epoch.start).as_secs();
+        // alpha that makes an AIMD with this beta as fast as Reno; back at the old window, Reno's own [§4.3].
+        let alpha =
+            if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
+        epoch.w_est += alpha * acked / cwnd;
+        let grown = if self.reno_friendly && epoch.curve(t, self.c) < epoch.w_est {
+            // DIVERGES [RFC 9438 §4.3]: cwnd may be ahead of W(t) by a round trip, and so of W_est; an ACK never
+            // makes it smaller.
+            epoch.w_est.max(cwnd)
+        } else {
+            let target = epoch.curve(t + self.srtt.secs(), self.c).clamp(cwnd, 1.5 * cwnd);
+            // DIVERGES [RFC 9438 §4.4, §4.5]: per segment instead of per ACK, so that delayed ACKs follow the same
+            // curve (W_est counts segments in the RFC too).
+            cwnd + (target - cwnd) * (acked / cwnd).min(1.0)
+        };
+        self.window.cwnd = grown * cx.mss;
+        self.epoch = Some(epoch);
+    }
+
+    /// Remembers the window before a reduction [RFC 9438 §4.6, §4.7].
+    fn remember(&mut self, cx: &Cx) {
+        let cwnd = self.window.cwnd / cx.mss;
+        self.cwnd_prior = cwnd;
+        let converge = self.fast_convergence && cwnd < self.w_max;
+        self.w_max = if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
+        if let Some(rtt) = ev.rtt {
+            self.srtt.sample(rtt);
+        }
+        let pause = cx.now.since(self.last_ack);
+        self.last_ack = cx.now;
+        if ev.in_recovery || ev.acked == 0 {
+            return;
+        }
+        if !ev.cwnd_limited {
+            // t leaves out the time in which cwnd is not updated for lack of data [RFC 9438 §4.2].
+            if let Some(epoch) = &mut self.epoch {
+                epoch.start += pause;
+            }
+        } else if self.window.in_slow_start() {
+            self.window.slow_start(ev.acked, cx);
+        } else {
+            self.avoid(ev, cx);
+        }
+    }
+
+    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        self.epoch = None;
+        self.flat = false;
+        // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
+        if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
+            self.remember(cx);
+            self.window.reduce_to(self.beta * ev.window, cx);
+        }
+        match ev.kind {
+            Congestion::Loss => {}
+            // A mark may take cwnd down to one segment, not ssthresh [RFC 9438 §4.6].
+            Congestion::Ecn => self.window.cwnd = (self.beta * ev.window).max(cx.mss),
+            Congestion::Collapse => self.window.collapse(cx),
+            Congestion::Timeout => {
+                self.window.collapse(cx);
+                self.flat = true;
+            }
+        }
+    }
+
+    fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
+        self.window.bound(ev.bound);
+    }
+
+    fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
+        self.window.restart(cx);
+        self.epoch = None;
+    }
+
+    fn control(&self) -> Control {
+        self.window.control()
+    }
+
+    fn phase(&self) -> Phase {
+        self.window.phase()
+    }
+
+    fn observe(&self, row: &mut Vec<f64>) {
+        let epoch = |field: fn(&Epoch) -> f64| self.epoch.as_ref().map_or(f64::NAN, field);
+        let w_max = if self.w_max == 0.0 { f64::NAN } else { self.w_max };
+        row.extend([w_max, epoch(|e| e.k), epoch(|e| e.w_est)]);
+    }
+}

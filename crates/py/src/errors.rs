@@ -1,0 +1,24 @@
+//! The exceptions of this module, and how the errors of the other crates become them.
+
+use dumbbell_units::param;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    _core,
+    ParamError,
+    PyValueError,
+    "A name or parameter that a registry refuses; args are (parameter, message)."
+);
+pyo3::create_exception!(_core, RunError, PyRuntimeError, "A run that could not be made or finished.");
+
+/// Adds the exceptions to the module.
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("ParamError", m.py().get_type::<ParamError>())?;
+    m.add("RunError", m.py().get_type::<RunError>())
+}
+
+/// A refused name or parameter.
+pub(crate) fn refused(error: param::ParamError) -> PyErr {
+    ParamError::new_err((error.name, error.message))
+}

@@ -1,0 +1,29 @@
+//! `dumbbell._core`: what the Python front asks of the Rust side.
+//!
+//! - the registries (variants, disciplines, stacks) as one JSON document: [`registry`]
+//! - the reading of quantities and parameters: [`parse`], [`check`], [`nearest`]
+//! - a run of the simulator, without the GIL, its series moved into NumPy arrays: [`run`]
+//!
+//! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
+
+mod convert;
+mod errors;
+mod parameters;
+mod registry;
+mod run;
+
+use pyo3::prelude::*;
+
+/// The Rust core of Dumbbell.
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("version", env!("CARGO_PKG_VERSION"))?;
+    errors::register(m)?;
+    m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
+    m.add_function(wrap_pyfunction!(run::run, m)?)?;
+    m.add_class::<run::RunOutput>()?;
+    Ok(())
+}

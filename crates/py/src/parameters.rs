@@ -1,0 +1,81 @@
+//! Reading what a scenario gives, by the rules of the registries.
+
+use crate::errors::{ParamError, refused};
+use dumbbell_units::param::{self, Params, Raw};
+use dumbbell_units::parse as units;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+
+/// Checks a registry name and its parameters.
+///
+/// `family` is "variant", "discipline" or "stack". Raises ParamError(parameter, message).
+#[pyfunction]
+pub(crate) fn check(family: &str, name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
+    let given = params.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect::<PyResult<Vec<_>>>()?;
+    match family {
+        "variant" => {
+            dumbbell_cc::find(name).and_then(|row| Params::read(row.params, &given)).map_err(refused)?;
+        }
+        "discipline" => {
+            dumbbell_qdisc::find(name).and_then(|row| Params::read(row.params, &given)).map_err(refused)?;
+        }
+        "stack" => {
+            let specs = stack(name)?;
+            Params::read(&specs, &given).map_err(refused)?;
+        }
+        other => return Err(PyValueError::new_err(format!("no family '{other}'"))),
+    }
+    Ok(())
+}
+
+/// The parameters of a stack preset.
+fn stack(name: &str) -> PyResult<Vec<param::Spec>> {
+    let names = || dumbbell_tcp::stacks().iter().map(|s| s.name);
+    if names().any(|n| n == name) {
+        return Ok(dumbbell_tcp::stack_params(name));
+    }
+    let message = match param::nearest(name, names()) {
+        Some(n) => format!("unknown stack preset '{name}': did you mean '{n}'?"),
+        None => format!("unknown stack preset '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),
+    };
+    Err(ParamError::new_err(("preset", message)))
+}
+
+/// A Python value as registries read it; lists, tables and dates are refused by their text.
+fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
+    Ok(if value.is_instance_of::<PyBool>() {
+        Raw::Bool(value.extract()?)
+    } else if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
+        Raw::Number(value.extract()?)
+    } else if value.is_instance_of::<PyString>() {
+        Raw::Text(value.extract()?)
+    } else {
+        Raw::Text(value.str()?.extract()?)
+    })
+}
+
+/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "probability" in 0..1.
+#[pyfunction]
+pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let whole = |n: Result<u64, String>| -> PyResult<Bound<'py, PyAny>> {
+        Ok(n.map_err(PyValueError::new_err)?.into_pyobject(py)?.into_any())
+    };
+    match kind {
+        "duration" => whole(units::duration(text).map(|d| d.0)),
+        "rate" => whole(units::rate(text).map(|r| r.0)),
+        "bytes" => whole(units::bytes(text).map(|b| b.0)),
+        "packets" => whole(units::packets(text).map(|p| p.0)),
+        "probability" => {
+            let p = units::probability(text).map_err(PyValueError::new_err)?;
+            Ok(p.get().into_pyobject(py)?.into_any())
+        }
+        other => Err(PyValueError::new_err(format!("no kind '{other}'"))),
+    }
+}
+
+/// The name among `known` that is nearest to `given`, if one is near.
+#[pyfunction]
+pub(crate) fn nearest(given: &str, known: Vec<String>) -> Option<String> {
+    param::nearest(given, known.iter().map(String::as_str)).map(str::to_owned)
+}

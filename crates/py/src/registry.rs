@@ -1,0 +1,50 @@
+//! The registries as one JSON document, for the command line, the docs and the JSON Schema.
+
+use dumbbell_units::param::Spec;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Every variant, discipline and stack with its parameters, and the words of the trace, as JSON.
+#[pyfunction]
+pub(crate) fn registry() -> String {
+    let variants: Vec<Value> = dumbbell_cc::registry()
+        .iter()
+        .map(|v| {
+            json!({
+                "name": v.name, "title": v.title, "year": v.year, "source": v.source,
+                "shell": v.shell.map(|s| format!("{s:?}").to_lowercase()),
+                "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
+                "params": specs(v.params), "columns": v.columns,
+            })
+        })
+        .collect();
+    let disciplines: Vec<Value> = dumbbell_qdisc::registry()
+        .iter()
+        .map(|d| {
+            json!({
+                "name": d.name, "title": d.title, "year": d.year, "source": d.source, "doc": d.doc,
+                "params": specs(d.params), "columns": d.columns,
+            })
+        })
+        .collect();
+    let stacks: Vec<Value> = dumbbell_tcp::stacks()
+        .iter()
+        .map(|s| {
+            json!({"name": s.name, "title": s.title, "doc": s.doc, "params": specs(&dumbbell_tcp::stack_params(s.name))})
+        })
+        .collect();
+    let phases: Vec<&str> = dumbbell_cc::Phase::ALL.iter().map(|p| p.name()).collect();
+    let reasons: Vec<&str> = dumbbell_qdisc::DropReason::ALL.iter().map(|r| r.name()).collect();
+    json!({
+        "variants": variants, "disciplines": disciplines, "stacks": stacks,
+        "phases": phases, "drop_reasons": reasons,
+    })
+    .to_string()
+}
+
+fn specs(params: &[Spec]) -> Vec<Value> {
+    params
+        .iter()
+        .map(|p| json!({"name": p.name, "kind": p.kind.to_string(), "default": p.default, "doc": p.doc}))
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! One run of the simulator.
+
+use crate::convert::dicts;
+use crate::errors::RunError;
+use dumbbell_sim::Plan;
+use dumbbell_trace::{ColumnData, Table};
+use numpy::PyArray1;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// A series table: in Rust until it is asked for, then in NumPy arrays.
+enum Series {
+    Kept(Table),
+    Moved(Py<PyDict>),
+}
+
+/// What a run leaves behind.
+#[pyclass(module = "dumbbell._core")]
+pub(crate) struct RunOutput {
+    /// One dict of metrics for each flow.
+    #[pyo3(get)]
+    flows: Py<PyList>,
+    /// One dict of metrics for each queue.
+    #[pyo3(get)]
+    queues: Py<PyList>,
+    /// One dict for each transfer of the applications that make transfers.
+    #[pyo3(get)]
+    transfers: Py<PyList>,
+    tables: Vec<(String, Option<Series>)>,
+}
+
+#[pymethods]
+impl RunOutput {
+    /// The names of the traced tables.
+    fn tables(&self) -> Vec<String> {
+        self.tables.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// A traced table: arrays by column name. The arrays own the trace's memory; nothing is copied.
+    fn table(&mut self, py: Python<'_>, name: &str) -> PyResult<Py<PyDict>> {
+        let Some((_, series)) = self.tables.iter_mut().find(|(n, _)| n == name) else {
+            return Err(PyKeyError::new_err(name.to_owned()));
+        };
+        let dict = match series.take() {
+            Some(Series::Kept(table)) => arrays(py, table)?,
+            Some(Series::Moved(dict)) => dict,
+            None => return Err(PyKeyError::new_err(name.to_owned())),
+        };
+        *series = Some(Series::Moved(dict.clone_ref(py)));
+        Ok(dict)
+    }
+}
+
+fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
+    let dict = PyDict::new(py);
+    for column in table.columns {
+        match column.data {
+            ColumnData::U64(v) => dict.set_item(column.name, PyArray1::from_vec(py, v))?,
+            ColumnData::F64(v) => dict.set_item(column.name, PyArray1::from_vec(py, v))?,
+            ColumnData::U32(v) => dict.set_item(column.name, PyArray1::from_vec(py, v))?,
+            ColumnData::U8(v) => dict.set_item(column.name, PyArray1::from_vec(py, v))?,
+        }
+    }
+    Ok(dict.unbind())
+}
+
+/// Runs a plan (JSON) to its end, without holding the GIL.
+#[pyfunction]
+pub(crate) fn run(py: Python<'_>, plan_json: &str) -> PyResult<RunOutput> {
+    let output = py
+        .detach(|| {
+            let plan: Plan =
+                serde_json::from_str(plan_json).map_err(|e| format!("the plan does not read: {e}"))?;
+            dumbbell_sim::run(&plan).map_err(|e| e.to_string())
+        })
+        .map_err(RunError::new_err)?;
+    Ok(RunOutput {
+        flows: dicts(py, &output.flows)?,
+        queues: dicts(py, &output.queues)?,
+        transfers: dicts(py, &output.transfers)?,
+        tables: output.trace.tables.into_iter().map(|t| (t.name.clone(), Some(Series::Kept(t)))).collect(),
+    })
+}

@@ -1,0 +1,46 @@
+//! Whether a plan can be: indices in range, amounts that make sense. The Python front checks the same with better
+//! words; this is the last line for plans that come from elsewhere.
+
+use crate::error::SimError;
+use crate::plan::{AppPlan, Plan};
+
+/// Refuses what can't be.
+pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
+    let refuse = |place: String, message: &str| Err(SimError::Invalid { place, message: message.into() });
+    if plan.duration_ns == 0 || plan.measure_from_ns >= plan.duration_ns {
+        return refuse("measure_from_ns".into(), "must lie before the end of the run");
+    }
+    for l in &plan.links {
+        let place = |field: &str| format!("links.{}.{field}", l.name);
+        if l.from >= plan.nodes.len() || l.to >= plan.nodes.len() || l.from == l.to {
+            return refuse(place("from"), "must join two nodes of the plan");
+        }
+        if l.rate_bps == 0 {
+            return refuse(place("rate_bps"), "must be above zero");
+        }
+        if !(0.0..=1.0).contains(&l.loss) {
+            return refuse(place("loss"), "must be a probability");
+        }
+        if l.drops.iter().any(|d| d.packets.windows(2).any(|w| w[0] >= w[1])) {
+            return refuse(place("drops"), "packet numbers must ascend");
+        }
+    }
+    for f in &plan.flows {
+        let place = |field: &str| format!("flows.{}.{field}", f.name);
+        if f.from >= plan.nodes.len() || f.to >= plan.nodes.len() || f.from == f.to {
+            return refuse(place("from"), "must join two nodes of the plan");
+        }
+        let least = match f.application {
+            AppPlan::Cbr { rate_bps, packet_bytes, .. } | AppPlan::Onoff { rate_bps, packet_bytes, .. } => {
+                rate_bps.min(u64::from(packet_bytes))
+            }
+            AppPlan::Ping { interval_ns, packet_bytes, .. } => interval_ns.min(u64::from(packet_bytes)),
+            AppPlan::Transfer { bytes, .. } | AppPlan::Page { bytes, .. } => bytes,
+            AppPlan::Bulk {} => 1,
+        };
+        if least == 0 {
+            return refuse(place("application"), "rate, interval and sizes must be above zero");
+        }
+    }
+    Ok(())
+}

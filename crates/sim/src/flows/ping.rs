@@ -1,0 +1,149 @@
+//! Echo requests and replies.
+
+use super::{APP, Common, Flow};
+use crate::meter::Spans;
+use crate::network::Network;
+use crate::packets::Body;
+use crate::result::FlowResult;
+use dumbbell_qdisc::Packet;
+use dumbbell_trace::{ColumnData, Table};
+use dumbbell_units::{Dur, Time};
+use std::collections::VecDeque;
+
+/// How a ping flow sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PingConfig {
+    pub(crate) interval: Dur,
+    pub(crate) packet_bytes: u32,
+    /// 0: until the flow stops.
+    pub(crate) count: u64,
+    pub(crate) timeout: Dur,
+}
+
+pub(crate) struct PingFlow {
+    common: Common,
+    config: PingConfig,
+    number: u64,
+    sent: u64,
+    answered: u64,
+    lost: u64,
+    /// Requests without a reply so far: number and when it was sent.
+    open: VecDeque<(u64, Time)>,
+    rtt: Spans,
+    series: Option<(Vec<u64>, Vec<f64>)>,
+}
+
+impl PingFlow {
+    pub(crate) fn new(common: Common, config: PingConfig, trace: bool) -> PingFlow {
+        PingFlow {
+            common,
+            config,
+            number: 0,
+            sent: 0,
+            answered: 0,
+            lost: 0,
+            open: VecDeque::new(),
+            rtt: Spans::new(),
+            series: trace.then(Default::default),
+        }
+    }
+
+    fn note(&mut self, sent: Time, rtt: f64) {
+        if let Some((t, values)) = &mut self.series {
+            t.push(sent.0);
+            values.push(rtt);
+        }
+    }
+
+    /// Requests that have waited for too long are lost.
+    fn give_up(&mut self, now: Time) {
+        while let Some((_, sent)) = self.open.front().copied() {
+            if now.since(sent) < self.config.timeout {
+                return;
+            }
+            self.open.pop_front();
+            self.lost += 1;
+            self.note(sent, f64::NAN);
+        }
+    }
+}
+
+impl Flow for PingFlow {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn on_timer(&mut self, _timer: usize, net: &mut Network) {
+        let now = net.now;
+        self.give_up(now);
+        let done = self.config.count > 0 && self.number == self.config.count;
+        if done || now >= self.common.stop {
+            return;
+        }
+        let body = Body { data: true, number: self.number, sent_at: now, ..Body::default() };
+        self.open.push_back((self.number, now));
+        self.number += 1;
+        self.sent += 1;
+        net.send(&self.common, true, self.config.packet_bytes, body, false);
+        net.set_timer(self.common.index, APP, now + self.config.interval);
+    }
+
+    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+        if forward {
+            self.common.received_bytes += u64::from(packet.bytes);
+            let reply = Body { data: true, number: body.number, sent_at: body.sent_at, ..Body::default() };
+            net.send(&self.common, false, self.config.packet_bytes, reply, false);
+            return;
+        }
+        self.give_up(net.now);
+        if let Some(i) = self.open.iter().position(|(number, _)| *number == body.number) {
+            self.open.remove(i);
+            self.answered += 1;
+            let rtt = net.now.since(body.sent_at);
+            self.rtt.record(rtt);
+            self.note(body.sent_at, rtt.0 as f64);
+        }
+    }
+
+    fn restart_meter(&mut self, _now: Time) {
+        (self.sent, self.answered, self.lost) = (0, 0, 0);
+        self.rtt.clear();
+    }
+
+    fn finish(&mut self, net: &mut Network) -> FlowResult {
+        self.give_up(net.end);
+        if let Some((t, rtt)) = self.series.take() {
+            let table = Table::new(format!("ping/{}", self.common.name))
+                .with("t_ns", ColumnData::U64(t))
+                .with("rtt_ns", ColumnData::F64(rtt));
+            net.trace.tables.push(table);
+        }
+        let end = self.common.stop.min(net.end);
+        let seconds = self.common.seconds(end);
+        let rate = if seconds > 0.0 { self.common.received_bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let size = u64::from(self.config.packet_bytes);
+        FlowResult {
+            variant: "ping".into(),
+            application: "ping".into(),
+            stop_s: end.as_secs(),
+            goodput_bps: rate,
+            throughput_bps: rate,
+            sent_packets: self.sent,
+            sent_bytes: self.sent * size,
+            delivered_bytes: self.common.received_bytes,
+            rtt_mean_ms: self.rtt.mean_ms(),
+            rtt_min_ms: self.rtt.min_ms(),
+            rtt_p50_ms: self.rtt.percentile_ms(0.5),
+            rtt_p95_ms: self.rtt.percentile_ms(0.95),
+            rtt_p99_ms: self.rtt.percentile_ms(0.99),
+            rtt_max_ms: self.rtt.max_ms(),
+            pings_sent: self.sent,
+            pings_lost: self.lost,
+            ..FlowResult::default()
+        }
+    }
+}

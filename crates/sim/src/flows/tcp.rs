@@ -1,0 +1,334 @@
+//! A TCP flow: two endpoints and an application, for one connection after another.
+
+use super::source::Source;
+use super::{APP, Common, Flow, RECEIVER, SENDER};
+use crate::network::Network;
+use crate::packets::Body;
+use crate::plan::{AppPlan, Named};
+use crate::record::FlowRecorder;
+use crate::result::{FlowResult, Transfer};
+use crate::tcp_meter::TcpMeter;
+use dumbbell_cc::{Start, Variant};
+use dumbbell_qdisc::{Ecn, Packet};
+use dumbbell_tcp::{Config, Endpoint, State};
+use dumbbell_units::random::Stream;
+use dumbbell_units::{Dur, Seq, Time};
+
+/// What a flow's connections are made from.
+pub(crate) struct Recipe {
+    pub(crate) config: Config,
+    pub(crate) variant: &'static Variant,
+    pub(crate) law: Named,
+}
+
+impl Recipe {
+    fn endpoint(&self, isn: Seq) -> Endpoint {
+        let start = Start {
+            mss: f64::from(self.config.mss),
+            initial_window: self.config.initial_window as f64,
+            ssthresh: self.config.initial_ssthresh as f64,
+        };
+        match dumbbell_cc::build(self.variant.name, &self.law.given(), &start) {
+            Ok(law) => Endpoint::new(self.config, law, isn),
+            Err(e) => unreachable!("checked when the flow was made: {e}"),
+        }
+    }
+}
+
+/// Which end of the connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Where data comes from.
+    Sender,
+    /// Where it goes.
+    Receiver,
+}
+
+pub(crate) struct TcpFlow {
+    common: Common,
+    application: &'static str,
+    app: AppPlan,
+    recipe: Recipe,
+    source: Option<Source>,
+    random: Stream,
+    sender: Endpoint,
+    receiver: Endpoint,
+    connection: u32,
+    open: bool,
+    /// When the timers of both ends are set to go off.
+    timers: [Time; 2],
+    begun: u64,
+    completed: u64,
+    begun_at: Time,
+    first_begun_at: Time,
+    completed_at: Time,
+    /// The running transfer's place in the run's list.
+    running: Option<usize>,
+    meter: TcpMeter,
+    recorder: Option<FlowRecorder>,
+    /// Made when the flow stops.
+    result: Option<FlowResult>,
+}
+
+impl TcpFlow {
+    pub(crate) fn new(
+        common: Common,
+        application: &'static str,
+        app: AppPlan,
+        recipe: Recipe,
+        source: Option<Source>,
+        seed: u64,
+        recorder: Option<FlowRecorder>,
+    ) -> TcpFlow {
+        let random = Stream::new(seed, &format!("flow/{}/isn", common.name));
+        let (sender, receiver) = (recipe.endpoint(Seq(0)), recipe.endpoint(Seq(0)));
+        TcpFlow {
+            common,
+            application,
+            app,
+            recipe,
+            source,
+            random,
+            sender,
+            receiver,
+            connection: 0,
+            open: false,
+            timers: [Time::NEVER; 2],
+            begun: 0,
+            completed: 0,
+            begun_at: Time::ZERO,
+            first_begun_at: Time::ZERO,
+            completed_at: Time::ZERO,
+            running: None,
+            meter: TcpMeter::new(),
+            recorder,
+            result: None,
+        }
+    }
+
+    /// Bytes of one transfer, times it is made (0: without end), time from one to the next; None for endless ones.
+    fn transfer(&self) -> Option<(u64, u64, Dur)> {
+        match self.app {
+            AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
+                Some((bytes, repeat, Dur(every_ns)))
+            }
+            _ => None,
+        }
+    }
+
+    fn connect(&mut self, net: &mut Network) {
+        let now = net.now;
+        self.meter.connection_ends(&self.sender, &self.receiver);
+        self.connection += 1;
+        let mut isn = || Seq(self.random.next_u64() as u32);
+        (self.sender, self.receiver) = (self.recipe.endpoint(isn()), self.recipe.endpoint(isn()));
+        self.open = true;
+        if let Some((bytes, ..)) = self.transfer() {
+            if self.begun == 0 {
+                self.first_begun_at = now;
+            }
+            self.running = Some(net.transfers.len());
+            net.transfers.push(Transfer {
+                flow: self.common.name.clone(),
+                number: self.begun,
+                start_s: now.as_secs(),
+                end_s: None,
+                bytes,
+            });
+            self.begun += 1;
+            self.begun_at = now;
+        }
+        match self.app {
+            AppPlan::Bulk {} => self.sender.write(u64::MAX),
+            AppPlan::Transfer { bytes, .. } => {
+                self.sender.write(bytes);
+                self.sender.close();
+            }
+            AppPlan::Page { request_bytes, .. } => self.receiver.write(request_bytes),
+            _ => {}
+        }
+        if !self.recipe.config.handshake {
+            Endpoint::establish_pair(&mut self.sender, &mut self.receiver);
+        } else if matches!(self.app, AppPlan::Page { .. }) {
+            self.sender.listen();
+            self.receiver.connect();
+        } else {
+            self.receiver.listen();
+            self.sender.connect();
+        }
+        self.serve(net);
+    }
+
+    /// What the applications at both ends do after something has happened, and what the endpoints then send.
+    fn serve(&mut self, net: &mut Network) {
+        if let AppPlan::Page { bytes, request_bytes, .. } = self.app
+            && self.sender.delivered() >= request_bytes
+            && !self.sender.has_closed()
+        {
+            self.sender.write(bytes);
+            self.sender.close();
+        }
+        if self.receiver.peer_has_closed() && !self.receiver.has_closed() {
+            self.receiver.close();
+        }
+        self.pump(Side::Sender, net);
+        self.pump(Side::Receiver, net);
+        self.observe(net.now);
+        self.check_completion(net);
+    }
+
+    fn pump(&mut self, side: Side, net: &mut Network) {
+        let (endpoint, timer, slot) = match side {
+            Side::Sender => (&mut self.sender, &mut self.timers[0], SENDER),
+            Side::Receiver => (&mut self.receiver, &mut self.timers[1], RECEIVER),
+        };
+        while let Some(t) = endpoint.poll(net.now) {
+            let body = Body {
+                segment: t.segment,
+                connection: self.connection,
+                data: t.segment.payload > 0,
+                retransmission: t.retransmission,
+                number: endpoint.payload_offset(&t.segment),
+                sent_at: net.now,
+            };
+            net.send(&self.common, side == Side::Sender, t.segment.packet_bytes(), body, t.ecn_capable);
+        }
+        // A timer that moved away goes off in vain once; one that came nearer is set again.
+        if let Some(at) = endpoint.next_timer(net.now)
+            && at < *timer
+        {
+            *timer = at;
+            net.set_timer(self.common.index, slot, at);
+        }
+    }
+
+    fn observe(&mut self, now: Time) {
+        let snapshot = self.sender.snapshot();
+        self.meter.state(&snapshot, self.open && self.sender.is_open(), self.recipe.config.mss, now);
+        if let Some(recorder) = &mut self.recorder {
+            let delivered = self.meter.delivered(&self.receiver);
+            recorder.state(now, &snapshot, delivered, |row| self.sender.observe_law(row));
+        }
+    }
+
+    fn check_completion(&mut self, net: &mut Network) {
+        let Some((bytes, repeat, every)) = self.transfer() else { return };
+        if let Some(running) = self.running
+            && self.receiver.delivered() >= bytes
+        {
+            net.transfers[running].end_s = Some(net.now.as_secs());
+            self.running = None;
+            self.completed += 1;
+            self.completed_at = net.now;
+        }
+        let over = self.open && self.running.is_none() && self.sender.state() == State::Done;
+        if over {
+            self.open = false;
+            let more = repeat == 0 || self.begun < repeat;
+            let at = if more { (self.begun_at + every).max(net.now) } else { self.common.stop };
+            net.set_timer(self.common.index, APP, at.min(self.common.stop));
+        }
+    }
+
+    fn stop(&mut self, net: &mut Network) {
+        let result = self.figures(net);
+        self.result = Some(result);
+        if self.open {
+            self.sender.finish();
+            self.receiver.finish();
+            self.serve(net);
+        }
+    }
+
+    fn figures(&mut self, net: &Network) -> FlowResult {
+        let all_done = self.transfer().is_some_and(|(_, repeat, _)| repeat > 0 && self.completed == repeat);
+        let end = if all_done { self.completed_at } else { self.common.stop.min(net.end) };
+        let seconds = self.common.seconds(end);
+        let mut result = FlowResult {
+            variant: self.recipe.variant.name.into(),
+            application: self.application.into(),
+            phase_s: self.source.as_ref().map(|s| s.phase.as_secs()),
+            stop_s: end.as_secs(),
+            throughput_bps: if seconds > 0.0 {
+                self.common.received_bytes as f64 * 8.0 / seconds
+            } else {
+                0.0
+            },
+            completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
+            transfers_started: self.begun,
+            transfers_completed: self.completed,
+            dropped_packets: net.dropped(self.common.index),
+            ..FlowResult::default()
+        };
+        self.meter.finish(&self.sender, &self.receiver, seconds, end.min(net.now), &mut result);
+        result
+    }
+}
+
+impl Flow for TcpFlow {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn on_timer(&mut self, timer: usize, net: &mut Network) {
+        let now = net.now;
+        match timer {
+            APP if now >= self.common.stop => {
+                if self.result.is_none() {
+                    self.stop(net);
+                }
+            }
+            APP => {
+                if !self.open {
+                    self.connect(net);
+                    let first = self.source.as_ref().map_or(self.common.stop, |s| now + s.phase);
+                    net.set_timer(self.common.index, APP, first.min(self.common.stop));
+                } else if let Some(source) = &mut self.source {
+                    self.sender.write(u64::from(source.packet_bytes));
+                    let next = source.next(now);
+                    net.set_timer(self.common.index, APP, next.min(self.common.stop));
+                    self.serve(net);
+                }
+            }
+            _ => {
+                let side = timer - SENDER;
+                self.timers[side] = Time::NEVER;
+                let endpoint = if timer == SENDER { &mut self.sender } else { &mut self.receiver };
+                endpoint.on_timer(now);
+                self.serve(net);
+            }
+        }
+    }
+
+    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+        if forward {
+            self.common.received_bytes += u64::from(packet.bytes);
+        }
+        if body.connection != self.connection {
+            return; // of a connection that is over
+        }
+        let endpoint = if forward { &mut self.receiver } else { &mut self.sender };
+        endpoint.on_segment(&body.segment, packet.ecn == Ecn::Marked, net.now);
+        if !forward {
+            self.meter.round_trips(self.sender.newly_delivered(), net.now);
+        }
+        self.serve(net);
+    }
+
+    fn restart_meter(&mut self, now: Time) {
+        self.meter.restart(&self.sender, &self.receiver, now);
+    }
+
+    fn finish(&mut self, net: &mut Network) -> FlowResult {
+        let result = match self.result.take() {
+            Some(result) => result,
+            None => self.figures(net),
+        };
+        net.trace.tables.extend(self.recorder.take().map(FlowRecorder::finish));
+        result
+    }
+}

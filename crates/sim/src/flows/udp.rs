@@ -1,0 +1,98 @@
+//! Datagrams: CBR and on/off sources. Sizes are IP packets.
+
+use super::source::Source;
+use super::{APP, Common, Flow};
+use crate::meter::Spans;
+use crate::network::Network;
+use crate::packets::Body;
+use crate::result::FlowResult;
+use dumbbell_qdisc::Packet;
+use dumbbell_units::Time;
+
+pub(crate) struct UdpFlow {
+    common: Common,
+    application: &'static str,
+    source: Source,
+    started: bool,
+    number: u64,
+    sent: u64,
+    received: u64,
+    delay: Spans,
+}
+
+impl UdpFlow {
+    pub(crate) fn new(common: Common, application: &'static str, source: Source) -> UdpFlow {
+        UdpFlow {
+            common,
+            application,
+            source,
+            started: false,
+            number: 0,
+            sent: 0,
+            received: 0,
+            delay: Spans::new(),
+        }
+    }
+}
+
+impl Flow for UdpFlow {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    fn on_timer(&mut self, _timer: usize, net: &mut Network) {
+        let now = net.now;
+        if !self.started {
+            self.started = true;
+            net.set_timer(self.common.index, APP, now + self.source.phase);
+            return;
+        }
+        if now >= self.common.stop {
+            return;
+        }
+        let body = Body { data: true, number: self.number, sent_at: now, ..Body::default() };
+        self.number += 1;
+        self.sent += 1;
+        net.send(&self.common, true, self.source.packet_bytes, body, false);
+        let next = self.source.next(now);
+        net.set_timer(self.common.index, APP, next);
+    }
+
+    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+        if forward {
+            self.received += 1;
+            self.common.received_bytes += u64::from(packet.bytes);
+            self.delay.record(net.now.since(body.sent_at));
+        }
+    }
+
+    fn restart_meter(&mut self, _now: Time) {
+        (self.sent, self.received) = (0, 0);
+        self.delay.clear();
+    }
+
+    fn finish(&mut self, net: &mut Network) -> FlowResult {
+        let end = self.common.stop.min(net.end);
+        let seconds = self.common.seconds(end);
+        let size = u64::from(self.source.packet_bytes);
+        let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        FlowResult {
+            variant: "udp".into(),
+            application: self.application.into(),
+            phase_s: Some(self.source.phase.as_secs()),
+            stop_s: end.as_secs(),
+            goodput_bps: rate(self.common.received_bytes),
+            throughput_bps: rate(self.common.received_bytes),
+            sent_packets: self.sent,
+            sent_bytes: self.sent * size,
+            delivered_bytes: self.received * size,
+            owd_mean_ms: self.delay.mean_ms(),
+            owd_p99_ms: self.delay.percentile_ms(0.99),
+            ..FlowResult::default()
+        }
+    }
+}

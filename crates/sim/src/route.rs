@@ -1,0 +1,67 @@
+//! Static routes: for each node and each direction of each flow, the link to take next.
+
+use crate::error::SimError;
+use crate::plan::Plan;
+use std::collections::VecDeque;
+
+/// Delivered here instead of forwarded.
+pub(crate) const HERE: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX - 1;
+
+/// Next links, shortest paths by number of hops; of equal ones the one listed first.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    next: Vec<u32>,
+    directions: usize,
+}
+
+impl Routes {
+    pub(crate) fn new(plan: &Plan) -> Result<Routes, SimError> {
+        let nodes = plan.nodes.len();
+        let mut routes =
+            Routes { next: vec![NOWHERE; nodes * plan.flows.len() * 2], directions: plan.flows.len() * 2 };
+        for (i, flow) in plan.flows.iter().enumerate() {
+            for (direction, from, to) in [(2 * i, flow.from, flow.to), (2 * i + 1, flow.to, flow.from)] {
+                let towards = links_towards(plan, to);
+                let (mut node, mut hops) = (from, 0);
+                while node != to {
+                    let Some(link) = towards[node].filter(|_| hops < nodes) else {
+                        return Err(SimError::NoPath {
+                            flow: flow.name.clone(),
+                            from: plan.nodes[from].clone(),
+                            to: plan.nodes[to].clone(),
+                        });
+                    };
+                    routes.next[node * routes.directions + direction] = link as u32;
+                    node = plan.links[link].to;
+                    hops += 1;
+                }
+                routes.next[to * routes.directions + direction] = HERE;
+            }
+        }
+        Ok(routes)
+    }
+
+    /// The link that packets of this direction take at this node, or [`HERE`].
+    pub(crate) fn next(&self, node: usize, direction: u32) -> u32 {
+        self.next[node * self.directions + direction as usize]
+    }
+}
+
+/// For each node the first link of a shortest path to `target`.
+fn links_towards(plan: &Plan, target: usize) -> Vec<Option<usize>> {
+    let mut first = vec![None; plan.nodes.len()];
+    let mut seen = vec![false; plan.nodes.len()];
+    seen[target] = true;
+    let mut frontier = VecDeque::from([target]);
+    while let Some(node) = frontier.pop_front() {
+        for (i, link) in plan.links.iter().enumerate().filter(|(_, l)| l.to == node) {
+            if !seen[link.from] {
+                seen[link.from] = true;
+                first[link.from] = Some(i);
+                frontier.push_back(link.from);
+            }
+        }
+    }
+    first
+}

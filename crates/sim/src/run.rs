@@ -1,0 +1,122 @@
+//! One run: the plan becomes a network and flows, the event loop runs to the end, the figures come out.
+
+use crate::error::SimError;
+use crate::flows::ping::{PingConfig, PingFlow};
+use crate::flows::source::Source;
+use crate::flows::tcp::{Recipe, TcpFlow};
+use crate::flows::udp::UdpFlow;
+use crate::flows::{APP, Common, Flow, TIMERS};
+use crate::network::Network;
+use crate::plan::{AppPlan, FlowPlan, Plan, TransportPlan};
+use crate::record::FlowRecorder;
+use crate::result::Output;
+use dumbbell_tcp::Config;
+use dumbbell_units::random::Stream;
+use dumbbell_units::{Dur, Time};
+
+/// Runs a plan. The same plan gives the same output, bit for bit, on every machine.
+///
+/// # Errors
+/// If the plan names what doesn't exist, or what can't be.
+pub fn run(plan: &Plan) -> Result<Output, SimError> {
+    crate::check::check(plan)?;
+    let mut net = Network::new(plan)?;
+    let mut flows = Vec::with_capacity(plan.flows.len());
+    for (i, flow) in plan.flows.iter().enumerate() {
+        let flow = build(plan, i, flow)?;
+        net.set_timer(i, APP, flow.common().start);
+        flows.push(flow);
+    }
+    let first_timer = 2 * net.links();
+    let measure = first_timer + TIMERS * flows.len();
+    net.events.schedule(measure, Time(plan.measure_from_ns));
+    let mut events = 0;
+    while let Some((time, slot)) = net.events.pop() {
+        if time > net.end {
+            break;
+        }
+        net.now = time;
+        events += 1;
+        if slot < first_timer {
+            if let Some((packet, body)) = net.on_link_event(slot) {
+                let direction = packet.flow as usize;
+                flows[direction / 2].on_packet(&packet, &body, direction % 2 == 0, &mut net);
+            }
+        } else if slot == measure {
+            net.restart_meters();
+            for flow in &mut flows {
+                flow.common_mut().received_bytes = 0;
+                flow.restart_meter(time);
+            }
+        } else {
+            let timer = slot - first_timer;
+            flows[timer / TIMERS].on_timer(timer % TIMERS, &mut net);
+        }
+    }
+    net.now = net.end;
+    let results = flows.iter_mut().map(|flow| {
+        let mut result = flow.finish(&mut net);
+        let common = flow.common();
+        result.name.clone_from(&common.name);
+        result.start_s = common.start.as_secs();
+        if result.dropped_packets == 0 {
+            result.dropped_packets = net.dropped(common.index);
+        }
+        result.drop_rate =
+            (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
+        result
+    });
+    let flows = results.collect();
+    let queues = net.finish();
+    Ok(Output { flows, queues, transfers: net.transfers, trace: net.trace, events })
+}
+
+fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, SimError> {
+    let path = |part: &str| format!("flow/{}/{part}", flow.name);
+    let jitter = Stream::new(plan.seed, &path("start")).uniform();
+    let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
+    let common = Common {
+        index,
+        name: flow.name.clone(),
+        from: flow.from,
+        to: flow.to,
+        class: flow.class,
+        start,
+        stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
+        measure_from: Time(plan.measure_from_ns),
+        received_bytes: 0,
+    };
+    let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
+    let application = flow.application.kind();
+    match (&flow.transport, &flow.application, source) {
+        (_, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }, _) => {
+            let config = PingConfig {
+                interval: Dur(*interval_ns),
+                packet_bytes: *packet_bytes,
+                count: *count,
+                timeout: Dur(*timeout_ns),
+            };
+            Ok(Box::new(PingFlow::new(common, config, plan.trace.series)))
+        }
+        (TransportPlan::Udp, _, Some(source)) => Ok(Box::new(UdpFlow::new(common, application, source))),
+        (TransportPlan::Udp, _, None) => Err(SimError::Invalid {
+            place: format!("flows.{}.application", flow.name),
+            message: format!("'{application}' needs TCP"),
+        }),
+        (TransportPlan::Tcp { variant, stack }, app, source) => {
+            let at =
+                |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
+            let row = dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?;
+            let config = Config::read(&stack.name, &stack.given(), row).map_err(|e| at("stack", e))?;
+            let recipe = Recipe { config, variant: row, law: variant.clone() };
+            dumbbell_units::param::Params::read(row.params, &variant.given())
+                .map_err(|e| at("variant", e))?;
+            let recorder = plan
+                .trace
+                .series
+                .then(|| FlowRecorder::new(&flow.name, Dur(plan.trace.interval_ns), row.columns));
+            let flow = TcpFlow::new(common, application, app.clone(), recipe, source, plan.seed, recorder);
+            Ok(Box::new(flow))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The figures of a TCP flow, summed over its connections.
+
+use crate::meter::{Spans, TimeMean};
+use crate::result::FlowResult;
+use dumbbell_tcp::{Counters, Delivered, Endpoint, Snapshot};
+use dumbbell_units::Time;
+
+/// Sums that only ever grow; a measurement is the difference of two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    counters: Counters,
+    delivered: u64,
+    duplicate: u64,
+}
+
+impl Totals {
+    fn of(sender: &Endpoint, receiver: &Endpoint) -> Totals {
+        Totals {
+            counters: *sender.counters(),
+            delivered: receiver.delivered(),
+            duplicate: receiver.duplicate_bytes(),
+        }
+    }
+
+    fn combine(self, o: Totals, f: impl Fn(u64, u64) -> u64) -> Totals {
+        let (a, b) = (self.counters, o.counters);
+        Totals {
+            counters: Counters {
+                sent_segments: f(a.sent_segments, b.sent_segments),
+                sent_bytes: f(a.sent_bytes, b.sent_bytes),
+                retransmitted_segments: f(a.retransmitted_segments, b.retransmitted_segments),
+                retransmitted_bytes: f(a.retransmitted_bytes, b.retransmitted_bytes),
+                timeouts: f(a.timeouts, b.timeouts),
+                fast_retransmits: f(a.fast_retransmits, b.fast_retransmits),
+            },
+            delivered: f(self.delivered, o.delivered),
+            duplicate: f(self.duplicate, o.duplicate),
+        }
+    }
+}
+
+pub(crate) struct TcpMeter {
+    /// Of connections that are over.
+    past: Totals,
+    /// At the start of measurement.
+    base: Totals,
+    cwnd: TimeMean,
+    srtt: TimeMean,
+    inflight: TimeMean,
+    /// Round trips of segments sent once.
+    rtt: Spans,
+    /// Sum and number of the round trips of all segments, from first transmission.
+    first: (u128, u64),
+}
+
+impl TcpMeter {
+    pub(crate) fn new() -> TcpMeter {
+        TcpMeter {
+            past: Totals::default(),
+            base: Totals::default(),
+            cwnd: TimeMean::default(),
+            srtt: TimeMean::default(),
+            inflight: TimeMean::default(),
+            rtt: Spans::new(),
+            first: (0, 0),
+        }
+    }
+
+    pub(crate) fn connection_ends(&mut self, sender: &Endpoint, receiver: &Endpoint) {
+        self.past = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+    }
+
+    /// Payload bytes delivered since the flow started, over all connections.
+    pub(crate) fn delivered(&self, receiver: &Endpoint) -> u64 {
+        self.past.delivered + receiver.delivered()
+    }
+
+    pub(crate) fn state(&mut self, s: &Snapshot, open: bool, mss: u32, now: Time) {
+        let packets = |bytes: f64| if open { bytes / f64::from(mss) } else { f64::NAN };
+        self.cwnd.set(packets(s.cwnd), now);
+        self.inflight.set(packets(s.inflight as f64), now);
+        self.srtt.set(s.srtt.filter(|_| open).map_or(f64::NAN, |d| d.as_millis()), now);
+    }
+
+    pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {
+        for d in delivered.iter().filter(|d| d.payload > 0) {
+            self.first.0 += u128::from(now.since(d.first_at).0);
+            self.first.1 += 1;
+            if d.transmissions == 1 {
+                self.rtt.record(now.since(d.last_at));
+            }
+        }
+    }
+
+    pub(crate) fn restart(&mut self, sender: &Endpoint, receiver: &Endpoint, now: Time) {
+        self.base = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+        self.cwnd.restart(now);
+        self.srtt.restart(now);
+        self.inflight.restart(now);
+        self.rtt.clear();
+        self.first = (0, 0);
+    }
+
+    pub(crate) fn finish(
+        &mut self,
+        sender: &Endpoint,
+        receiver: &Endpoint,
+        seconds: f64,
+        end: Time,
+        r: &mut FlowResult,
+    ) {
+        let now = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+        let t = now.combine(self.base, |a, b| a - b);
+        r.goodput_bps = if seconds > 0.0 { t.delivered as f64 * 8.0 / seconds } else { 0.0 };
+        r.sent_packets = t.counters.sent_segments;
+        r.sent_bytes = t.counters.sent_bytes;
+        r.delivered_bytes = t.delivered;
+        r.retransmitted_packets = t.counters.retransmitted_segments;
+        r.retransmitted_bytes = t.counters.retransmitted_bytes;
+        r.timeouts = t.counters.timeouts;
+        r.fast_retransmits = t.counters.fast_retransmits;
+        r.duplicate_bytes = t.duplicate;
+        r.rtt_mean_ms = self.rtt.mean_ms();
+        r.rtt_first_mean_ms = (self.first.1 > 0).then(|| self.first.0 as f64 / self.first.1 as f64 * 1e-6);
+        r.rtt_min_ms = self.rtt.min_ms();
+        r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
+        r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
+        r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
+        r.rtt_max_ms = self.rtt.max_ms();
+        r.cwnd_mean_packets = self.cwnd.mean(end);
+        r.srtt_mean_ms = self.srtt.mean(end);
+        r.mean_inflight_packets = self.inflight.mean(end);
+    }
+}

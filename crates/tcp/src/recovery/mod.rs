@@ -1,0 +1,147 @@
+//! Loss recovery: the shells. Each file holds one document's answer to duplicate and new ACKs; what they share is here.
+
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+
+use crate::sender::{Outgoing, Sender};
+use dumbbell_cc::{Congestion, RecoveryExit, Shell};
+use dumbbell_units::Time;
+
+/// Where a sender stands with its losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// No loss known.
+    #[default]
+    Open,
+    /// Fast recovery, until `recover` is acknowledged (Reno: until the first new ACK).
+    Recovery,
+    /// After a timeout, until `recover` is acknowledged.
+    Loss,
+}
+
+/// The state of recovery.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recovery {
+    pub(crate) mode: Mode,
+    pub(crate) dupacks: u32,
+    /// snd_max when the last recovery, collapse or timeout began.
+    pub(crate) recover: Option<u64>,
+    /// Bytes by which the window is inflated beyond the law's (below zero after partial ACKs).
+    pub(crate) inflation: i64,
+    /// Bytes outstanding that limited transmit let out.
+    pub(crate) limited: u64,
+    /// A partial ACK has come in this recovery.
+    pub(crate) partial_seen: bool,
+    /// The oldest segment is to be sent again whatever the window says.
+    pub(crate) resend_front: bool,
+    /// The rescue retransmission of this recovery has been made.
+    pub(crate) rescued: bool,
+    /// New ACKs that still check the fine-grained timeout.
+    pub(crate) worried: u8,
+}
+
+impl Sender {
+    pub(crate) fn on_duplicate_ack(&mut self, now: Time) {
+        self.recovery.dupacks += 1;
+        let threshold = self.config.dupack_threshold;
+        if self.recovery.dupacks < threshold
+            && self.recovery.mode != Mode::Recovery
+            && self.fine_timeout_passed(now)
+        {
+            self.recovery.dupacks = threshold; // no need for a third one [Brakmo & Peterson 1995 §3.1]
+        }
+        match self.config.shell {
+            Shell::Tahoe => self.tahoe_duplicate_ack(now),
+            Shell::Reno | Shell::NewReno => self.reno_duplicate_ack(now),
+            Shell::Sack => self.sack_duplicate_ack(now),
+        }
+    }
+
+    pub(crate) fn on_new_ack(&mut self, acked: u64, now: Time) {
+        self.recovery.dupacks = 0;
+        self.recovery.limited = 0;
+        let all_acknowledged = self.recovery.recover.is_none_or(|r| self.una >= r);
+        match (self.recovery.mode, self.config.shell) {
+            (Mode::Open, _) => {}
+            (Mode::Loss, _) => {
+                if all_acknowledged {
+                    self.recovery.mode = Mode::Open;
+                }
+            }
+            (Mode::Recovery, Shell::Tahoe | Shell::Reno) => self.exit_recovery(f64::INFINITY, now),
+            (Mode::Recovery, Shell::NewReno) => self.newreno_new_ack(acked, all_acknowledged, now),
+            (Mode::Recovery, Shell::Sack) => {
+                if all_acknowledged {
+                    self.exit_recovery(f64::INFINITY, now);
+                }
+            }
+        }
+        if self.recovery.worried > 0 {
+            self.recovery.worried -= 1;
+            if self.una < self.max && self.fine_timeout_passed(now) {
+                self.tell_congestion(Congestion::Loss, now);
+                self.recovery.resend_front = true;
+                self.restart_timer(now);
+            }
+        }
+    }
+
+    /// Fast retransmit: the law reduces the window, the oldest segment goes again at once.
+    fn enter_recovery(&mut self, now: Time) {
+        self.tell_congestion(Congestion::Loss, now);
+        self.counters.fast_retransmits += 1;
+        self.recovery.mode = Mode::Recovery;
+        self.recovery.recover = Some(self.max);
+        self.recovery.resend_front = true;
+        self.recovery.partial_seen = false;
+        self.recovery.rescued = false;
+        if self.config.fine_timeouts {
+            self.recovery.worried = 2;
+        }
+        self.restart_timer(now);
+    }
+
+    fn exit_recovery(&mut self, bound: f64, now: Time) {
+        self.recovery.mode = Mode::Open;
+        self.recovery.inflation = 0;
+        let cx = self.cx(now);
+        self.law.on_recovery_exit(&RecoveryExit { bound }, &cx);
+    }
+
+    /// Whether a fast retransmit is allowed here: the ACK must cover more than what was outstanding at the last one.
+    fn beyond_recover(&self) -> bool {
+        self.recovery.recover.is_none_or(|r| self.una > r)
+    }
+
+    /// The next segment of a shell that counts what is outstanding by snd_nxt - snd_una.
+    pub(crate) fn next_by_window(&mut self, now: Time) -> Option<Outgoing> {
+        let cwnd = self.law.control().cwnd as i64 + self.recovery.inflation;
+        let window = (cwnd.max(0) as u64).max(self.mss());
+        if self.nxt < self.max {
+            let s = *self.sent.at(self.nxt)?;
+            if s.end - self.una > window.min(self.edge - self.una) && s.start > self.una {
+                return None;
+            }
+            self.nxt = s.end;
+            return self.resend(&s, now);
+        }
+        let outstanding = self.nxt - self.una;
+        let extra = self.limited_transmit();
+        let out = self.send_new((window + extra).saturating_sub(outstanding), now)?;
+        let above = (self.nxt - self.una).saturating_sub(window);
+        if extra > 0 && above > 0 {
+            self.recovery.limited = self.recovery.limited.max(above);
+        }
+        Some(out)
+    }
+
+    /// What the first duplicate ACKs let out beyond the window [RFC 3042 §2].
+    fn limited_transmit(&self) -> u64 {
+        let r = &self.recovery;
+        let counts =
+            self.config.limited_transmit && r.mode == Mode::Open && r.dupacks < self.config.dupack_threshold;
+        if counts { u64::from(r.dupacks) * self.mss() } else { 0 }
+    }
+}

@@ -1,0 +1,141 @@
+//! Round-trip time and retransmission timeout [RFC 6298].
+//!
+//! ```text
+//! first sample   srtt = r, rttvar = r/2
+//! later          rttvar = 3/4 rttvar + 1/4 |srtt - r|,  srtt = 7/8 srtt + 1/8 r
+//! rto            srtt + max(G, 4 rttvar), within [min, max], doubled by each expiry until a new sample
+//! ```
+//! With a timer tick the sample is the number of ticks that passed, at least one, as a stack with a coarse clock
+//! sees it.
+
+use dumbbell_units::{Dur, Time};
+
+/// Bounds and clock of the retransmission timer.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoConfig {
+    /// Before the first sample [RFC 6298 (2.1)].
+    pub initial: Dur,
+    /// Lower bound [RFC 6298 (2.4)].
+    pub min: Dur,
+    /// Upper bound [RFC 6298 (2.5)], backoff included.
+    pub max: Dur,
+    /// Clock granularity G; samples are whole multiples of it.
+    pub granularity: Dur,
+}
+
+/// Estimator of one connection.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    config: RtoConfig,
+    estimate: Option<(f64, f64)>,
+    initial: Dur,
+    backoff: u32,
+}
+
+impl Rtt {
+    /// An estimator without samples.
+    #[must_use]
+    pub fn new(config: RtoConfig) -> Rtt {
+        Rtt { config, estimate: None, initial: config.initial, backoff: 0 }
+    }
+
+    /// A round trip from `sent` to `now` of a segment that was sent once; ends backoff [RFC 6298 §3, (5.7)].
+    pub fn sample(&mut self, sent: Time, now: Time) {
+        let tick = self.config.granularity.0.max(1);
+        let ticks = (now.0 / tick - sent.0 / tick).max(1);
+        self.backoff = 0;
+        let r = (ticks * tick) as f64;
+        self.estimate = Some(match self.estimate {
+            None => (r, r / 2.0),
+            Some((srtt, rttvar)) => {
+                (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
+            }
+        });
+    }
+
+    /// Smoothed round-trip time; None before the first sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Dur> {
+        self.estimate.map(|(srtt, _)| Dur(srtt.round() as u64))
+    }
+
+    /// The timeout in force, backoff included.
+    #[must_use]
+    pub fn rto(&self) -> Dur {
+        let base = match self.estimate {
+            None => self.initial,
+            Some((srtt, rttvar)) => {
+                let g = self.config.granularity.0 as f64;
+                Dur((srtt + g.max(4.0 * rttvar)).round() as u64).max(self.config.min)
+            }
+        };
+        (base * (1u64 << self.backoff.min(16))).min(self.config.max)
+    }
+
+    /// The timer expired: the timeout doubles [RFC 6298 (5.5)].
+    pub fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// The SYN had to be repeated: data starts with at least 3 s [RFC 6298 (5.7)].
+    pub fn syn_was_lost(&mut self) {
+        self.initial = self.initial.max(Dur::secs(3));
+        self.backoff = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fine() -> Rtt {
+        Rtt::new(RtoConfig {
+            initial: Dur::secs(1),
+            min: Dur::millis(200),
+            max: Dur::secs(60),
+            granularity: Dur(1),
+        })
+    }
+
+    fn sample(rtt: &mut Rtt, ms: u64) {
+        rtt.sample(Time::ZERO + Dur::secs(1), Time::ZERO + Dur::secs(1) + Dur::millis(ms));
+    }
+
+    #[test]
+    fn worked_example() {
+        let mut rtt = fine();
+        assert_eq!(rtt.rto(), Dur::secs(1));
+        sample(&mut rtt, 100); // srtt 100, rttvar 50 -> rto 300
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Dur::millis(100)), Dur::millis(300)));
+        sample(&mut rtt, 180); // rttvar = 50 + (80-50)/4 = 57.5, srtt = 110 -> 340
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Dur::millis(110)), Dur::millis(340)));
+    }
+
+    #[test]
+    fn backoff_doubles_up_to_the_maximum_and_ends_with_a_sample() {
+        let mut rtt = fine();
+        sample(&mut rtt, 100);
+        for expected in [600, 1200, 2400] {
+            rtt.back_off();
+            assert_eq!(rtt.rto(), Dur::millis(expected));
+        }
+        (0..40).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Dur::secs(60));
+        sample(&mut rtt, 100);
+        assert!(rtt.rto() < Dur::millis(300));
+    }
+
+    #[test]
+    fn a_coarse_clock_counts_whole_ticks() {
+        let config = RtoConfig {
+            initial: Dur::secs(3),
+            min: Dur::millis(200),
+            max: Dur::secs(60),
+            granularity: Dur::millis(10),
+        };
+        let mut rtt = Rtt::new(config);
+        // From 9 ms to 71 ms: tick boundaries at 10..70, seven of them, so 70 ms for a true 62 ms.
+        rtt.sample(Time(9_000_000), Time(71_000_000));
+        assert_eq!(rtt.srtt(), Some(Dur::millis(70)));
+    }
+}

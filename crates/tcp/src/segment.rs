@@ -1,0 +1,131 @@
+//! A TCP segment as it goes over the wire, without its payload bytes [RFC 9293 §3.1].
+
+use dumbbell_units::Seq;
+
+/// Bytes of an IPv4 header without options.
+pub const IP_HEADER: u32 = 20;
+/// Bytes of a TCP header without options.
+pub const TCP_HEADER: u32 = 20;
+/// Bytes that the timestamps option takes in every segment, padding included [RFC 7323 §3.2].
+pub const TIMESTAMPS_OPTION: u32 = 12;
+
+/// The control bits in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Synchronise sequence numbers.
+    pub syn: bool,
+    /// The acknowledgment field counts.
+    pub ack: bool,
+    /// No more data.
+    pub fin: bool,
+    /// ECN echo [RFC 3168 §6.1].
+    pub ece: bool,
+    /// Congestion window reduced [RFC 3168 §6.1].
+    pub cwr: bool,
+}
+
+/// Up to four SACK blocks, the first holding the newest arrival [RFC 2018 §4].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    count: u8,
+    blocks: [(Seq, Seq); 4],
+}
+
+impl SackBlocks {
+    /// Adds a block; a fifth is left out.
+    pub fn push(&mut self, left: Seq, right: Seq) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
+            *slot = (left, right);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte (or of the SYN).
+    pub seq: Seq,
+    /// Next byte expected from the other side.
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: Flags,
+    /// Receive window as the field holds it: scaled except in a SYN.
+    pub window: u16,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Maximum segment size option.
+    pub mss: Option<u16>,
+    /// Window scale option.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted option.
+    pub sack_permitted: bool,
+    /// Timestamps option: value and echo, in microseconds.
+    pub timestamps: Option<(u32, u32)>,
+    /// SACK option.
+    pub sack: SackBlocks,
+}
+
+impl Segment {
+    /// Header bytes, options padded to words.
+    #[must_use]
+    pub fn header_bytes(&self) -> u32 {
+        let mut options = 0;
+        if self.mss.is_some() {
+            options += 4;
+        }
+        if self.window_scale.is_some() {
+            options += 3;
+        }
+        if self.sack_permitted {
+            options += 2;
+        }
+        if self.timestamps.is_some() {
+            options += 10;
+        }
+        if self.sack.count > 0 {
+            options += 2 + 8 * u32::from(self.sack.count);
+        }
+        TCP_HEADER + options.next_multiple_of(4)
+    }
+
+    /// Bytes of the IP packet that carries it.
+    #[must_use]
+    pub fn packet_bytes(&self) -> u32 {
+        IP_HEADER + self.header_bytes() + self.payload
+    }
+
+    /// What it takes of the sequence space: payload, SYN and FIN.
+    #[must_use]
+    pub fn sequence_length(&self) -> u64 {
+        u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_sizes_are_those_of_the_wire() {
+        let mut s = Segment { payload: 1448, timestamps: Some((1, 2)), ..Segment::default() };
+        assert_eq!(s.packet_bytes(), 1500); // 20 IP + 20 TCP + 12 timestamps + 1448
+        s.payload = 0;
+        s.sack.push(Seq(1), Seq(2));
+        assert_eq!(s.header_bytes(), 40); // 10 + 10 = 20 bytes of options
+        let syn = Segment {
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            timestamps: Some((1, 0)),
+            ..Segment::default()
+        };
+        assert_eq!(syn.header_bytes(), 40); // 4 + 3 + 2 + 10 = 19, padded to 20
+    }
+}

@@ -1,0 +1,124 @@
+//! A queue discipline with a link that a test works by hand.
+
+use dumbbell_qdisc::{Backlog, Cx, Discipline, DropReason, Ecn, LinkFacts, Packet, Qdisc, find};
+use dumbbell_units::{Dur, Rate, Time};
+
+/// What became of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits.
+    Queued,
+    /// It waits, with a congestion mark.
+    Marked,
+    /// It was dropped.
+    Dropped(DropReason),
+    /// It waits, and the packet of that number was dropped for it.
+    Displaced(u32),
+}
+
+/// A link of 10 Mbit/s whose flows have a base RTT of 60 ms.
+#[must_use]
+pub fn link() -> LinkFacts {
+    LinkFacts { rate: Rate(10_000_000), base_rtt: Dur::millis(60), seed: 1, path: "link/test".into() }
+}
+
+/// A discipline under test, on the link of [`link`], which is busy unless a test says otherwise. Packets are numbered
+/// from 1 in the order of their arrival.
+#[derive(Debug)]
+pub struct Queue {
+    row: &'static Discipline,
+    qdisc: Box<dyn Qdisc>,
+    cx: Cx,
+    arrived: u32,
+    ecn: Ecn,
+}
+
+impl Queue {
+    /// The discipline of that name with these parameters.
+    ///
+    /// # Panics
+    /// If there is no such discipline or a parameter is refused.
+    #[must_use]
+    pub fn new(name: &str, params: &[(&str, &str)]) -> Queue {
+        let mut cx = Cx::default();
+        cx.link_busy = true;
+        Queue {
+            row: find(name).unwrap(),
+            qdisc: dumbbell_qdisc::build(name, &crate::given(params), &link()).unwrap(),
+            cx,
+            arrived: 0,
+            ecn: Ecn::NotCapable,
+        }
+    }
+
+    /// Time passes.
+    pub fn advance(&mut self, d: Dur) -> &mut Queue {
+        self.cx.now += d;
+        self
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.cx.now
+    }
+
+    /// Whether the link sends from here on.
+    pub fn busy(&mut self, busy: bool) -> &mut Queue {
+        self.cx.link_busy = busy;
+        self
+    }
+
+    /// From here on arrivals are ECN-capable.
+    pub fn ecn_capable(&mut self) -> &mut Queue {
+        self.ecn = Ecn::Capable;
+        self
+    }
+
+    /// A packet of that flow arrives; its class is the flow's number too.
+    ///
+    /// # Panics
+    /// If more than one packet was dropped for it.
+    pub fn arrive(&mut self, flow: u32, bytes: u32) -> Fate {
+        self.arrived += 1;
+        let (body, enqueued) = (self.arrived, self.cx.now);
+        let packet = Packet { bytes, flow, class: flow as u16, ecn: self.ecn, body, enqueued };
+        self.qdisc.enqueue(packet, &mut self.cx);
+        let fate = match self.cx.take_dropped() {
+            Some((packet, reason)) if packet.body == body => Fate::Dropped(reason),
+            Some((packet, _)) => Fate::Displaced(packet.body),
+            None if self.cx.take_marked() > 0 => Fate::Marked,
+            None => Fate::Queued,
+        };
+        assert!(self.cx.take_dropped().is_none(), "more than one packet was dropped");
+        fate
+    }
+
+    /// The number of the next packet that leaves.
+    pub fn send(&mut self) -> Option<u32> {
+        self.qdisc.dequeue(&mut self.cx).map(|p| p.body)
+    }
+
+    /// The numbers of all packets that leave until none does.
+    pub fn drain(&mut self) -> Vec<u32> {
+        std::iter::from_fn(|| self.send()).collect()
+    }
+
+    /// What waits.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        self.qdisc.backlog()
+    }
+
+    /// A private column.
+    ///
+    /// # Panics
+    /// If the discipline has no such column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> f64 {
+        let at = self.row.columns.iter().position(|c| *c == name).expect("a column of this discipline");
+        let mut row = Vec::new();
+        self.qdisc.observe(&mut row);
+        row[at]
+    }
+}

@@ -1,0 +1,12 @@
+//! Laws and disciplines against numbers worked by hand; the working is in the comments.
+
+mod cubic;
+mod drr;
+mod red;
+mod vegas;
+
+/// Equal but for rounding.
+#[track_caller]
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
+}

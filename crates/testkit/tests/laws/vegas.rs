@@ -1,0 +1,147 @@
+use crate::near;
+use dumbbell_cc::{Phase, Start};
+use dumbbell_testkit::{Law, given};
+
+/// In congestion avoidance with ten segments and a base RTT of 100 ms, one round measured.
+fn ten() -> Law {
+    let mut law = Law::new("vegas", &[], 10.0, 10.0);
+    law.round();
+    law
+}
+
+#[test]
+fn slow_start_grows_every_other_round() {
+    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    // Doubles, stands, doubles, stands: no queue, so diff = window - sent * 100 / 100 = 0.
+    for window in [4.0, 4.0, 8.0, 8.0, 16.0] {
+        law.round();
+        near(law.cwnd(), window);
+        assert_eq!(law.phase(), Phase::SlowStart);
+    }
+}
+
+#[test]
+fn slow_start_ends_above_gamma() {
+    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    law.round().round().round(); // 4, 4, 8
+    // The standing round brings 125 ms: diff = 8 (1 - 100/125) = 1.6 > 1, known with the first ACK of the next round.
+    law.rtt(125).round();
+    near(law.cwnd(), 8.0);
+    law.advance(125).ack(1);
+    near(law.column("base_rtt"), 0.1);
+    near(law.column("rtt"), 0.125);
+    near(law.column("diff"), 1.6);
+    near(law.cwnd(), 7.0); // an eighth less
+    near(law.ssthresh(), 2.0);
+    assert_eq!(law.phase(), Phase::Avoidance);
+    // 8 (1 - 100/110) = 0.727 is not: it doubles again.
+    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    law.round().round().round().rtt(110).round().round();
+    near(law.column("diff"), 8.0 / 11.0);
+    near(law.cwnd(), 16.0);
+}
+
+#[test]
+fn between_alpha_and_beta_nothing_moves() {
+    let mut law = ten();
+    law.rtt(125).round(); // this round grew: the one before had no queue
+    let grown = law.cwnd();
+    law.round();
+    // (10 or 11) (1 - 100/125) = 2 or 2.2
+    near(law.column("rtt"), 0.125);
+    assert!((2.0..2.3).contains(&law.column("diff")));
+    law.round().round();
+    near(law.cwnd(), grown);
+}
+
+#[test]
+fn below_alpha_one_more_in_a_round() {
+    let mut law = ten();
+    law.round();
+    // Ten ACKs of 1/cwnd each: 10 + 1/10 + 1/10.1 + 1/10.199.. + ..., a little less than 1 together.
+    let sum = (0..10).fold(10.0, |w, _| w + 1.0 / w);
+    near(law.cwnd(), sum);
+    // 10 (1 - 100/110) = 0.909 < 1 goes on, 10 (1 - 100/112) = 1.07 does not.
+    for (rtt, grows) in [(110, true), (112, false)] {
+        let mut law = Law::new("vegas", &[], 10.0, 10.0);
+        law.ack(1).advance(100).rtt(rtt);
+        // The base is from the first ACK; fill a round with the samples under test, none of which moves the window.
+        for _ in 0..9 {
+            law.ack(1);
+        }
+        law.advance(rtt).ack(1);
+        let want = (10.0 - 10.0 * 100.0 / law.column("rtt") / 1000.0, law.cwnd() > 10.0);
+        near(law.column("diff"), want.0);
+        assert_eq!(want.1, grows, "{rtt}");
+    }
+}
+
+#[test]
+fn above_beta_one_less_at_once() {
+    let mut law = ten();
+    law.rtt(200).round(); // grows to almost 11 still
+    let before = law.cwnd();
+    law.advance(200).ack(1);
+    // Ten segments outstanding and sent, 10 (1 - 100/200) = 5 > 3.
+    near(law.column("diff"), 5.0);
+    near(law.cwnd(), before - 1.0);
+    // Never below two segments.
+    for _ in 0..40 {
+        law.rtt(1000).round();
+    }
+    assert!(law.cwnd() >= 2.0 && law.cwnd() < 4.1, "{}", law.cwnd());
+}
+
+#[test]
+fn cuts_after_losses() {
+    // A quarter of whole segments: 10 - 2 = 8, 9 - 2, 5 - 1, 4 - 1, 3 gives 2.
+    for (window, left) in [(10.0, 8.0), (9.9, 7.0), (5.0, 4.0), (4.0, 3.0), (3.0, 2.0), (2.0, 2.0)] {
+        let mut law = Law::new("vegas", &[], window, window);
+        law.lose();
+        near(law.cwnd(), left);
+        assert_eq!(law.phase(), Phase::Avoidance);
+    }
+    // Lost again: half. 10 / 2 = 5, 9 / 2 = 4.
+    for (window, left) in [(10.0, 5.0), (9.0, 4.0), (3.0, 2.0)] {
+        let mut law = Law::new("vegas", &[], window, window);
+        law.lose_again();
+        near(law.cwnd(), left);
+    }
+}
+
+#[test]
+fn a_loss_from_before_the_last_cut_changes_nothing() {
+    let mut law = ten();
+    let window = law.cwnd();
+    let cut = law.lose().now();
+    let left = law.cwnd();
+    assert!(left < window);
+    law.advance(50).lose_sent_at(cut);
+    near(law.cwnd(), left);
+    law.advance(1);
+    let later = law.now();
+    law.advance(100).lose_sent_at(later);
+    near(law.cwnd(), left - (left / 4.0).floor());
+}
+
+#[test]
+fn timeouts_as_reno() {
+    let mut law = Law::new("vegas", &[], 10.0, 10.0);
+    law.time_out();
+    near(law.cwnd(), 1.0);
+    near(law.ssthresh(), 5.0);
+    law.time_out(); // the same segment again
+    near(law.ssthresh(), 5.0);
+    // Slow start every other round: 2, 2, 4, 4, then 5 is reached within the round and the growth ends there.
+    for window in [2.0, 2.0, 4.0, 4.0, 5.0] {
+        law.advance(1000).round();
+        near(law.cwnd(), window);
+    }
+}
+
+#[test]
+fn alpha_is_at_most_beta() {
+    let start = Start { mss: 1000.0, initial_window: 2000.0, ssthresh: 1e9 };
+    let refused = dumbbell_cc::build("vegas", &given(&[("alpha", "4")]), &start).unwrap_err();
+    assert_eq!(refused.to_string(), "alpha: 4 given, at most beta, which is 3, is needed");
+}
