@@ -1,6 +1,6 @@
 //! Reading what a scenario gives, by the rules of the registries.
 
-use crate::errors::{ParamError, refused};
+use crate::errors::refused;
 use dumbbell_units::param::{self, Params, Raw};
 use dumbbell_units::parse as units;
 use pyo3::exceptions::PyValueError;
@@ -9,9 +9,16 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 /// Checks a registry name and its parameters.
 ///
-/// `family` is "variant", "discipline" or "stack". Raises ParamError(parameter, message).
+/// `family` is "variant", "discipline" or "stack"; a stack may be checked together with the variant that runs on it.
+/// Raises ParamError(parameter, message).
 #[pyfunction]
-pub(crate) fn check(family: &str, name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
+#[pyo3(signature = (family, name, params, variant=None))]
+pub(crate) fn check(
+    family: &str,
+    name: &str,
+    params: &Bound<'_, PyDict>,
+    variant: Option<&str>,
+) -> PyResult<()> {
     let given = params.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect::<PyResult<Vec<_>>>()?;
     match family {
         "variant" => {
@@ -21,25 +28,16 @@ pub(crate) fn check(family: &str, name: &str, params: &Bound<'_, PyDict>) -> PyR
             dumbbell_qdisc::find(name).and_then(|row| Params::read(row.params, &given)).map_err(refused)?;
         }
         "stack" => {
-            let specs = stack(name)?;
-            Params::read(&specs, &given).map_err(refused)?;
+            let preset = dumbbell_tcp::find_preset(name).map_err(refused)?;
+            Params::read(&preset.params(), &given).map_err(refused)?;
+            if let Some(variant) = variant {
+                let row = dumbbell_cc::find(variant).map_err(refused)?;
+                dumbbell_tcp::Config::read(name, &given, row).map_err(refused)?;
+            }
         }
         other => return Err(PyValueError::new_err(format!("no family '{other}'"))),
     }
     Ok(())
-}
-
-/// The parameters of a stack preset.
-fn stack(name: &str) -> PyResult<Vec<param::Spec>> {
-    let names = || dumbbell_tcp::stacks().iter().map(|s| s.name);
-    if names().any(|n| n == name) {
-        return Ok(dumbbell_tcp::stack_params(name));
-    }
-    let message = match param::nearest(name, names()) {
-        Some(n) => format!("unknown stack preset '{name}': did you mean '{n}'?"),
-        None => format!("unknown stack preset '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),
-    };
-    Err(ParamError::new_err(("preset", message)))
 }
 
 /// A Python value as registries read it; lists, tables and dates are refused by their text.

@@ -27,11 +27,9 @@ pub(crate) fn registry() -> String {
             })
         })
         .collect();
-    let stacks: Vec<Value> = dumbbell_tcp::stacks()
+    let stacks: Vec<Value> = dumbbell_tcp::PRESETS
         .iter()
-        .map(|s| {
-            json!({"name": s.name, "title": s.title, "doc": s.doc, "params": specs(&dumbbell_tcp::stack_params(s.name))})
-        })
+        .map(|s| json!({"name": s.name, "title": s.title, "doc": s.doc, "params": specs(&s.params())}))
         .collect();
     let phases: Vec<&str> = dumbbell_cc::Phase::ALL.iter().map(|p| p.name()).collect();
     let reasons: Vec<&str> = dumbbell_qdisc::DropReason::ALL.iter().map(|r| r.name()).collect();

@@ -85,6 +85,10 @@ impl Qdisc for DropTail {
         Some(packet)
     }
 
+    fn pass(&mut self, packet: Packet, _cx: &mut Cx) -> Option<Packet> {
+        Some(packet)
+    }
+
     fn backlog(&self) -> Backlog {
         Backlog { packets: self.waiting.len() as u64, bytes: self.bytes }
     }

@@ -60,6 +60,12 @@ impl Cx {
         }
     }
 
+    /// Whether packets were dropped since the last [`Cx::take_dropped`].
+    #[must_use]
+    pub fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
     /// Takes the packets dropped since the last call; the order is that of the drops.
     pub fn take_dropped(&mut self) -> Option<(Packet, DropReason)> {
         if self.dropped.is_empty() { None } else { Some(self.dropped.remove(0)) }
@@ -78,6 +84,12 @@ pub trait Qdisc: Send + std::fmt::Debug {
 
     /// The next packet to send; None if none is waiting or none may go yet.
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
+
+    /// A packet that finds link and queue idle: in and, if it survives, out at once.
+    fn pass(&mut self, packet: Packet, cx: &mut Cx) -> Option<Packet> {
+        self.enqueue(packet, cx);
+        self.dequeue(cx)
+    }
 
     /// What is waiting.
     fn backlog(&self) -> Backlog;

@@ -4,6 +4,7 @@ use dumbbell_units::Time;
 
 /// The ECN field as far as a queue cares [RFC 3168 §5].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable: congestion can only be told by a drop.
     #[default]
@@ -15,18 +16,22 @@ pub enum Ecn {
 }
 
 /// A packet on its way: what links and queues need, and a handle to the rest. Owned, never cloned.
+///
+/// The layout is fixed so that the only field written at each hop, `enqueued`, stays out of the 16 bytes that are
+/// moved as one: reading a wide word just after writing a part of it stalls the processor.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Packet {
     /// Wire bytes, the link's framing included.
     pub bytes: u32,
     /// The flow it belongs to; both directions of a flow differ in the lowest bit.
     pub flow: u32,
+    /// Its handle: what it carries is known to the owner of the links only.
+    pub body: u32,
     /// The class it was put into by the scenario (0 by default).
     pub class: u16,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Its handle: what it carries is known to the owner of the links only.
-    pub body: u32,
     /// When it entered the current queue.
     pub enqueued: Time,
 }

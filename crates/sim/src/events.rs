@@ -1,114 +1,79 @@
-//! The event queue: a binary heap of slots, one slot for each thing that can happen next (a link's next arrival, its
+//! The event queue: a tournament over slots, one slot for each thing that can happen next (a link's next arrival, its
 //! next transmission, an endpoint's timer).
 //!
-//! A component has at most one pending event per slot, so the heap stays as small as the network, whatever number of
-//! packets is under way. Events are ordered by (time, insertion number). Moving a slot counts as a new insertion.
+//! A component has at most one pending event per slot, so the tournament stays as small as the network, whatever number
+//! of packets is under way. Events are ordered by (time, insertion number); setting a slot anew is a new insertion.
+//! Each inner node holds the slot that wins below it; a change plays only the matches on its way to the root, and stops
+//! where neither winner nor its key has changed.
 
 use dumbbell_units::Time;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    time: Time,
-    order: u64,
-    slot: u32,
-}
-
-const ABSENT: u32 = u32::MAX;
+/// (time, insertion number) as one comparable number.
+type Key = u128;
+const NO_EVENT: Key = Key::MAX;
 
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    heap: Vec<Entry>,
-    /// Where each slot stands in the heap.
-    position: Vec<u32>,
+    keys: Vec<Key>,
+    /// Node 1 is the root, node n has the children 2n and 2n + 1; the leaves are the slots themselves.
+    winners: Vec<u32>,
     order: u64,
-    /// The top entry has been handed out; it goes, or is overwritten, with the next call.
-    top_is_spent: bool,
+    /// The slot handed out last: it has no event any more, unless it has been set again.
+    spent: Option<usize>,
 }
 
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
-        EventQueue {
-            heap: Vec::with_capacity(slots),
-            position: vec![ABSENT; slots],
-            order: 0,
-            top_is_spent: false,
+        let leaves = slots.next_power_of_two().max(2);
+        let mut winners: Vec<u32> = vec![0; 2 * leaves];
+        for (slot, leaf) in winners[leaves..].iter_mut().enumerate() {
+            *leaf = slot as u32;
         }
+        for node in (1..leaves).rev() {
+            winners[node] = winners[2 * node];
+        }
+        EventQueue { keys: vec![NO_EVENT; leaves], winners, order: 0, spent: None }
     }
 
     /// Sets the slot's event to `time`, whether or not it had one.
+    #[inline]
     pub(crate) fn schedule(&mut self, slot: usize, time: Time) {
         self.order += 1;
-        let entry = Entry { time, order: self.order, slot: slot as u32 };
-        match self.position[slot] {
-            ABSENT => {
-                self.heap.push(entry);
-                self.sift_up(self.heap.len() - 1);
-            }
-            at => {
-                let at = at as usize;
-                self.top_is_spent &= at != 0;
-                let earlier = entry < self.heap[at];
-                self.heap[at] = entry;
-                if earlier { self.sift_up(at) } else { self.sift_down(at) }
-            }
+        if self.spent == Some(slot) {
+            self.spent = None;
         }
+        self.set(slot, Key::from(time.0) << 64 | Key::from(self.order));
     }
 
     /// The next event: its slot has none afterwards.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, usize)> {
-        if self.top_is_spent {
-            self.remove_top();
+        if let Some(slot) = self.spent.take() {
+            self.set(slot, NO_EVENT);
         }
-        let top = self.heap.first()?;
-        self.top_is_spent = true;
-        Some((top.time, top.slot as usize))
+        let slot = self.winners[1] as usize;
+        let key = self.keys[slot];
+        if key == NO_EVENT {
+            return None;
+        }
+        self.spent = Some(slot);
+        Some((Time((key >> 64) as u64), slot))
     }
 
-    fn remove_top(&mut self) {
-        let gone = self.heap.swap_remove(0);
-        self.position[gone.slot as usize] = ABSENT;
-        self.top_is_spent = false;
-        if !self.heap.is_empty() {
-            self.sift_down(0);
+    #[inline]
+    fn set(&mut self, slot: usize, key: Key) {
+        self.keys[slot] = key;
+        let mut node = (self.keys.len() + slot) / 2;
+        while node > 0 {
+            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
+            let winner = if self.keys[left as usize] <= self.keys[right as usize] { left } else { right };
+            if winner == self.winners[node] && winner as usize != slot {
+                return;
+            }
+            self.winners[node] = winner;
+            node /= 2;
         }
-    }
-
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if self.heap[parent] < entry {
-                break;
-            }
-            self.put(at, self.heap[parent]);
-            at = parent;
-        }
-        self.put(at, entry);
-    }
-
-    fn sift_down(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= self.heap.len() {
-                break;
-            }
-            if child + 1 < self.heap.len() && self.heap[child + 1] < self.heap[child] {
-                child += 1;
-            }
-            if entry < self.heap[child] {
-                break;
-            }
-            self.put(at, self.heap[child]);
-            at = child;
-        }
-        self.put(at, entry);
-    }
-
-    fn put(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
-        self.position[entry.slot as usize] = at as u32;
     }
 }
 
@@ -121,7 +86,7 @@ mod tests {
     fn equal_times_come_in_order_of_insertion() {
         let mut q = EventQueue::new(4);
         [2, 0, 3, 1].iter().for_each(|&s| q.schedule(s, Time(5)));
-        q.schedule(0, Time(5)); // moved: last now
+        q.schedule(0, Time(5)); // set anew: last now
         let order: Vec<usize> = std::iter::from_fn(|| q.pop().map(|(_, s)| s)).collect();
         assert_eq!(order, [2, 3, 1, 0]);
     }

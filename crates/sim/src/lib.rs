@@ -15,6 +15,7 @@ mod events;
 mod flows;
 mod impair;
 mod link;
+mod link_meter;
 mod meter;
 mod network;
 mod packets;

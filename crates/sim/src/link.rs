@@ -4,31 +4,17 @@
 //! enter -> [scripted drop] -> queue -> transmitter (rate) -> [random loss] -> wire (delay, jitter) -> arrival
 //! ```
 //! Packets on the wire are a FIFO of known arrival times, so a link has one pending arrival at most. A transmission's
-//! end is an event only while another packet waits for it: an uncongested link costs one event a packet.
+//! end is an event only while another packet waits for it: an uncongested link costs one event a packet, or none where
+//! the network runs it ahead.
 
 use crate::events::EventQueue;
 use crate::impair::Impairments;
-use crate::meter::{Spans, TimeMean};
+use crate::link_meter::LinkMeter;
 use crate::plan::LinkPlan;
 use crate::record::QueueRecorder;
 use dumbbell_qdisc::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
-
-/// Counts since the start of measurement.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkMeter {
-    pub(crate) arrivals: u64,
-    pub(crate) departures: u64,
-    pub(crate) departed_bytes: u64,
-    pub(crate) drops: [u64; DropReason::ALL.len()],
-    pub(crate) marks: u64,
-    pub(crate) waiting_at_start: u64,
-    pub(crate) busy: Dur,
-    pub(crate) packets: TimeMean,
-    pub(crate) bytes: TimeMean,
-    pub(crate) sojourn: Spans,
-}
 
 /// See the top of this file.
 #[derive(Debug)]
@@ -44,13 +30,13 @@ pub(crate) struct Link {
     cx: Cx,
     /// When the packet in transmission is out.
     busy_until: Time,
-    /// A transmission event is pending.
-    awaits: bool,
+    /// When the queue is asked for its next packet; NEVER if nothing waits.
+    ask_at: Time,
     wire: VecDeque<(Time, Packet)>,
+    last_arrival: Time,
     /// Transmission times of the last two sizes seen: nearly all packets have one of two.
     times: [(u32, Dur); 2],
     impairments: Impairments,
-    end: Time,
     pub(crate) meter: LinkMeter,
     pub(crate) recorder: Option<QueueRecorder>,
 }
@@ -61,7 +47,7 @@ impl Link {
         queue: Box<dyn Qdisc>,
         impairments: Impairments,
         slot: usize,
-        end: Time,
+        meter: LinkMeter,
         recorder: Option<QueueRecorder>,
     ) -> Link {
         Link {
@@ -74,23 +60,12 @@ impl Link {
             queue,
             cx: Cx::default(),
             busy_until: Time::ZERO,
-            awaits: false,
+            ask_at: Time::NEVER,
             wire: VecDeque::new(),
+            last_arrival: Time::ZERO,
             times: [(0, Dur::ZERO); 2],
             impairments,
-            end,
-            meter: LinkMeter {
-                arrivals: 0,
-                departures: 0,
-                departed_bytes: 0,
-                drops: [0; DropReason::ALL.len()],
-                marks: 0,
-                waiting_at_start: 0,
-                busy: Dur::ZERO,
-                packets: TimeMean::default(),
-                bytes: TimeMean::default(),
-                sojourn: Spans::new(),
-            },
+            meter,
             recorder,
         }
     }
@@ -99,134 +74,168 @@ impl Link {
         self.queue.backlog()
     }
 
-    /// Measurement starts now.
-    pub(crate) fn restart_meter(&mut self, now: Time) {
-        let waiting = self.queue.backlog();
-        let m = &mut self.meter;
-        (m.arrivals, m.departures, m.departed_bytes, m.marks) = (0, 0, 0, 0);
-        m.drops = [0; DropReason::ALL.len()];
-        m.waiting_at_start = waiting.packets;
-        // A packet in transmission is busy time from now on.
-        m.busy = self.busy_until.min(self.end).since(now);
-        m.packets.restart(now);
-        m.bytes.restart(now);
-        m.sojourn.clear();
+    /// When the queue is asked for its next packet, if that is at `time` or before.
+    #[inline]
+    pub(crate) fn asks_by(&self, time: Time) -> Option<Time> {
+        (self.ask_at <= time).then_some(self.ask_at)
     }
 
-    /// A packet arrives at the link's entrance.
-    pub(crate) fn enter(&mut self, mut packet: Packet, data: bool, now: Time, events: &mut EventQueue) {
-        packet.bytes += self.overhead;
+    /// A packet comes to the link's entrance. Gives the packet that leaves onto the wire at once, if one does, and
+    /// when it arrives at the other end.
+    pub(crate) fn enter(
+        &mut self,
+        mut packet: Packet,
+        data: bool,
+        now: Time,
+        events: &mut EventQueue,
+    ) -> Option<(Time, Packet)> {
+        if self.overhead > 0 {
+            packet.bytes += self.overhead;
+        }
         packet.enqueued = now;
-        self.meter.arrivals += 1;
+        self.meter.counts(now).arrivals += 1;
         self.cx.now = now;
         if self.impairments.scripted_drop(packet.flow, data, now) {
             self.cx.drop_packet(packet, DropReason::Scripted);
-            return;
+            return None;
         }
-        self.cx.link_busy = self.awaits || self.busy_until > now;
-        self.queue.enqueue(packet, &mut self.cx);
-        if !self.cx.link_busy {
-            self.transmit(now, events);
-        } else if !self.awaits && self.queue.backlog().packets > 0 {
-            self.awaits = true;
-            events.schedule(self.slot + 1, self.busy_until);
-        }
+        self.cx.link_busy = self.ask_at != Time::NEVER || self.busy_until > now;
+        let leaves = if self.cx.link_busy {
+            self.queue.enqueue(packet, &mut self.cx);
+            if self.ask_at == Time::NEVER && self.queue.backlog().packets > 0 {
+                self.ask(self.busy_until, events);
+            }
+            None
+        } else if let Some(packet) = self.queue.pass(packet, &mut self.cx) {
+            self.transmit(packet, now, events)
+        } else {
+            self.wait_for_queue(now, events);
+            None
+        };
         self.note(now);
+        leaves
     }
 
-    /// The transmitter is free.
-    pub(crate) fn on_transmitter_free(&mut self, now: Time, events: &mut EventQueue) {
-        self.awaits = false;
+    /// The queue's next packet may go. Gives what [`Link::enter`] gives.
+    pub(crate) fn ask_queue(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
+        self.ask_at = Time::NEVER;
         self.cx.now = now;
         self.cx.link_busy = false;
-        self.transmit(now, events);
+        let leaves = match self.queue.dequeue(&mut self.cx) {
+            Some(packet) => self.transmit(packet, now, events),
+            None => {
+                self.wait_for_queue(now, events);
+                None
+            }
+        };
         self.note(now);
+        leaves
     }
 
-    fn transmit(&mut self, now: Time, events: &mut EventQueue) {
-        let next = self.queue.dequeue(&mut self.cx);
-        let waiting = self.queue.backlog().packets > 0;
-        let Some(packet) = next else {
-            if waiting && let Some(at) = self.queue.next_ready() {
-                self.awaits = true;
-                events.schedule(self.slot + 1, at.max(now));
-            }
-            return;
-        };
-        let time = self.transmission_time(packet.bytes);
-        self.busy_until = now + time;
-        self.meter.departures += 1;
-        self.meter.departed_bytes += u64::from(packet.bytes);
-        self.meter.busy += self.busy_until.min(self.end).since(now);
-        self.meter.sojourn.record(now.since(packet.enqueued));
-        if let Some(r) = &mut self.recorder {
-            r.departure(now, packet.flow, packet.bytes, now.since(packet.enqueued));
+    fn ask(&mut self, at: Time, events: &mut EventQueue) {
+        self.ask_at = at;
+        events.schedule(self.slot + 1, at);
+    }
+
+    /// Packets wait, but none may go yet (shapers).
+    fn wait_for_queue(&mut self, now: Time, events: &mut EventQueue) {
+        if self.queue.backlog().packets > 0
+            && let Some(at) = self.queue.next_ready()
+        {
+            self.ask(at.max(now), events);
         }
-        if waiting {
-            self.awaits = true;
-            events.schedule(self.slot + 1, self.busy_until);
+    }
+
+    fn transmit(&mut self, packet: Packet, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
+        self.busy_until = now + self.transmission_time(packet.bytes);
+        let sojourn = now.since(packet.enqueued);
+        self.meter.departure(now, self.busy_until, packet.bytes, sojourn);
+        if let Some(r) = &mut self.recorder {
+            r.departure(now, packet.flow, packet.bytes, sojourn);
+        }
+        if self.queue.backlog().packets > 0 {
+            self.ask(self.busy_until, events);
         }
         if self.impairments.loses() {
             self.cx.drop_packet(packet, DropReason::Loss);
-            return;
+            return None;
         }
-        self.put_on_wire(packet, events);
-    }
-
-    fn put_on_wire(&mut self, packet: Packet, events: &mut EventQueue) {
         let mut at = self.busy_until + self.delay + self.impairments.jitter();
-        let last = self.wire.back().map_or(Time::ZERO, |(t, _)| *t);
-        if at < last && !self.impairments.jitter_reorders {
-            at = last;
+        if !self.impairments.jitter_reorders {
+            at = at.max(self.last_arrival);
+            self.last_arrival = at;
         }
-        let place = if at >= last { self.wire.len() } else { self.wire.partition_point(|(t, _)| *t <= at) };
-        if place == 0 {
-            events.schedule(self.slot, at);
-        }
-        if place == self.wire.len() {
-            self.wire.push_back((at, packet));
-        } else {
-            self.wire.insert(place, (at, packet));
-        }
+        Some((at, packet))
     }
 
-    fn transmission_time(&mut self, bytes: u32) -> Dur {
-        if self.times[0].0 == bytes {
-            return self.times[0].1;
+    /// A packet is on the wire, to arrive at `at`.
+    pub(crate) fn put_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
+        match self.wire.back() {
+            None => events.schedule(self.slot, at),
+            Some((last, _)) if at < *last => {
+                let place = self.wire.partition_point(|(t, _)| *t <= at);
+                if place == 0 {
+                    events.schedule(self.slot, at);
+                }
+                self.wire.insert(place, (at, packet));
+                return;
+            }
+            Some(_) => {}
         }
-        self.times.swap(0, 1);
-        if self.times[0].0 != bytes {
-            self.times[0] = (bytes, self.rate.time_for(Bytes(u64::from(bytes))));
-        }
-        self.times[0].1
+        self.wire.push_back((at, packet));
     }
 
     /// The first packet on the wire arrives.
     pub(crate) fn arrive(&mut self, events: &mut EventQueue) -> Option<Packet> {
-        let (_, mut packet) = self.wire.pop_front()?;
+        let (_, packet) = self.wire.pop_front()?;
         if let Some((at, _)) = self.wire.front() {
             events.schedule(self.slot, *at);
         }
-        packet.bytes -= self.overhead;
-        Some(packet)
+        Some(self.unframed(packet))
+    }
+
+    /// The packet without this link's framing.
+    #[inline]
+    pub(crate) fn unframed(&self, mut packet: Packet) -> Packet {
+        if self.overhead > 0 {
+            packet.bytes -= self.overhead;
+        }
+        packet
+    }
+
+    fn transmission_time(&mut self, bytes: u32) -> Dur {
+        if self.times[0].0 != bytes {
+            self.times.swap(0, 1);
+            if self.times[0].0 != bytes {
+                self.times[0] = (bytes, self.rate.time_for(Bytes(u64::from(bytes))));
+            }
+        }
+        self.times[0].1
+    }
+
+    /// Whether [`Link::take_dropped`] has something to give.
+    #[inline]
+    pub(crate) fn has_dropped(&self) -> bool {
+        self.cx.has_dropped()
     }
 
     /// A packet dropped since the last call.
-    pub(crate) fn take_dropped(&mut self, now: Time) -> Option<(Packet, DropReason)> {
+    pub(crate) fn take_dropped(&mut self, now: Time) -> Option<Packet> {
         let (packet, reason) = self.cx.take_dropped()?;
-        self.meter.drops[reason as usize] += 1;
+        self.meter.counts(now).drops[reason as usize] += 1;
         if let Some(r) = &mut self.recorder {
             r.drop(now, packet.flow, packet.bytes, reason);
         }
-        Some((packet, reason))
+        Some(packet)
     }
 
     fn note(&mut self, now: Time) {
         let marks = self.cx.take_marked();
-        self.meter.marks += marks;
+        if marks > 0 {
+            self.meter.counts(now).marks += marks;
+        }
         let backlog = self.queue.backlog();
-        self.meter.packets.set(backlog.packets as f64, now);
-        self.meter.bytes.set(backlog.bytes as f64, now);
+        self.meter.waiting(backlog, now);
         if let Some(r) = &mut self.recorder {
             r.backlog(now, backlog, marks, self.queue.as_ref());
         }

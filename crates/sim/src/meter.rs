@@ -1,5 +1,6 @@
 //! Running statistics: constant memory, whatever the length of the run.
 
+use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};
 use hdrhistogram::Histogram;
 
@@ -40,12 +41,52 @@ impl TimeMean {
     }
 }
 
+/// What waits in a queue, meaned over time from `from` on.
+#[derive(Clone, Debug)]
+pub(crate) struct BacklogMeter {
+    from: Time,
+    now: Backlog,
+    since: Time,
+    packet_ns: u128,
+    byte_ns: u128,
+}
+
+impl BacklogMeter {
+    pub(crate) fn new(from: Time) -> BacklogMeter {
+        BacklogMeter { from, now: Backlog::default(), since: Time::ZERO, packet_ns: 0, byte_ns: 0 }
+    }
+
+    /// From now on `backlog` waits.
+    #[inline]
+    pub(crate) fn set(&mut self, backlog: Backlog, now: Time) {
+        if backlog != self.now {
+            self.settle(now);
+            self.now = backlog;
+        }
+    }
+
+    fn settle(&mut self, now: Time) {
+        let span = now.since(self.since.max(self.from)).0;
+        self.packet_ns += u128::from(self.now.packets) * u128::from(span);
+        self.byte_ns += u128::from(self.now.bytes) * u128::from(span);
+        self.since = now;
+    }
+
+    /// Mean packets and bytes until `now`; None if no time has passed.
+    pub(crate) fn means(&mut self, now: Time) -> Option<(f64, f64)> {
+        self.settle(now);
+        let span = now.since(self.from).0 as f64;
+        (span > 0.0).then(|| (self.packet_ns as f64 / span, self.byte_ns as f64 / span))
+    }
+}
+
 /// Spans of time: exact count, mean, minimum, maximum; percentiles within 0.1 %.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans {
     sum: u128,
     count: u64,
     zeros: u64,
+    /// Of those above zero.
     min: Dur,
     max: Dur,
     histogram: Histogram<u64>,
@@ -57,14 +98,15 @@ impl Spans {
         Spans { sum: 0, count: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
+    #[inline]
     pub(crate) fn record(&mut self, span: Dur) {
         self.count += 1;
-        self.sum += u128::from(span.0);
-        self.min = self.min.min(span);
-        self.max = self.max.max(span);
         if span == Dur::ZERO {
             self.zeros += 1;
         } else {
+            self.sum += u128::from(span.0);
+            self.min = self.min.min(span);
+            self.max = self.max.max(span);
             // Cannot fail: the histogram grows as needed.
             let _ = self.histogram.record(span.0);
         }
@@ -83,7 +125,7 @@ impl Spans {
     }
 
     pub(crate) fn min_ms(&self) -> Option<f64> {
-        self.some_millis(self.min)
+        self.some_millis(if self.zeros > 0 { Dur::ZERO } else { self.min })
     }
 
     pub(crate) fn max_ms(&self) -> Option<f64> {
@@ -102,7 +144,7 @@ impl Spans {
         let among = self.count - self.zeros;
         let share = (rank - self.zeros) as f64 / among as f64;
         let value = Dur(self.histogram.value_at_quantile(share));
-        Some(value.clamp(self.min.max(Dur(1)), self.max).as_millis())
+        Some(value.clamp(self.min, self.max).as_millis())
     }
 }
 

@@ -1,16 +1,23 @@
 //! The network that flows send into: links, routes, the packets under way, the clock.
+//!
+//! **Running ahead.** A link that gets all its packets over one other link, in their order, can take each of them in as
+//! soon as the other link has sent it: nothing that happens elsewhere in between can change what it does. Such a link
+//! is told the time of the arrival instead of waiting for an event. Along an uncongested path a packet then costs one
+//! event, whatever the number of hops, and the outcome is the same.
 
 use crate::error::SimError;
 use crate::events::EventQueue;
 use crate::flows::{Common, TIMERS};
 use crate::impair::Impairments;
 use crate::link::Link;
+use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Pool};
 use crate::plan::Plan;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use crate::result::{QueueResult, Transfer};
 use crate::route::{HERE, Routes};
 use dumbbell_qdisc::{DropReason, Ecn, LinkFacts, Packet};
+use dumbbell_tcp::Endpoint;
 use dumbbell_trace::Trace;
 use dumbbell_units::{Dur, Rate, Time};
 
@@ -25,6 +32,8 @@ pub(crate) struct Network {
     disciplines: Vec<String>,
     routes: Routes,
     pool: Pool,
+    /// Whether a link takes packets in ahead of the clock.
+    runs_ahead: Vec<bool>,
     /// Packets with payload dropped since measurement began, for each direction of each flow.
     dropped: Vec<u64>,
     packets: Option<PacketRecorder>,
@@ -34,7 +43,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(plan: &Plan) -> Result<Network, SimError> {
-        let end = Time(plan.duration_ns);
+        let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
         let mut links = Vec::with_capacity(plan.links.len());
         for (i, l) in plan.links.iter().enumerate() {
             let facts = LinkFacts {
@@ -49,16 +58,22 @@ impl Network {
             let recorder =
                 plan.trace.series.then(|| QueueRecorder::new(&l.name, Dur(plan.trace.interval_ns), columns));
             let impairments = Impairments::new(l, plan.seed);
-            links.push(Link::new(l, queue, impairments, 2 * i, end, recorder));
+            links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
+        let routes = Routes::new(plan)?;
+        let in_order = |feeder: usize| !plan.links[feeder].jitter_reorders;
+        let runs_ahead = (0..links.len())
+            .map(|l| (0..links.len()).any(|feeder| in_order(feeder) && routes.feeds_alone(feeder, l)))
+            .collect();
         Ok(Network {
             now: Time::ZERO,
             end,
-            measure_from: Time(plan.measure_from_ns),
+            measure_from,
             events: EventQueue::new(2 * links.len() + TIMERS * plan.flows.len() + 1),
             links,
             disciplines: plan.links.iter().map(|l| l.queue.name.clone()).collect(),
-            routes: Routes::new(plan)?,
+            routes,
+            runs_ahead,
             pool: Pool::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             packets: plan.trace.packets.then(PacketRecorder::default),
@@ -76,59 +91,137 @@ impl Network {
         self.events.schedule(2 * self.links.len() + TIMERS * flow + timer, at);
     }
 
-    /// A flow sends a packet of `ip_bytes`, from its data sender if `forward`.
-    pub(crate) fn send(&mut self, flow: &Common, forward: bool, ip_bytes: u32, body: Body, ecn: bool) {
-        let (node, direction) =
-            if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
-        let data = body.data;
-        let packet = Packet {
-            bytes: ip_bytes,
-            flow: direction as u32,
-            class: flow.class,
-            ecn: if ecn { Ecn::Capable } else { Ecn::NotCapable },
-            body: self.pool.put(body),
-            enqueued: self.now,
-        };
-        self.note(PacketEvent::Sent, &packet);
-        let link = self.routes.next(node, packet.flow);
-        self.enter(link as usize, packet, data);
+    /// A flow sends a datagram of `ip_bytes`, from its data sender if `forward`.
+    pub(crate) fn send_datagram(
+        &mut self,
+        flow: &Common,
+        forward: bool,
+        ip_bytes: u32,
+        number: u64,
+        sent_at: Time,
+    ) {
+        let (handle, body) = self.pool.allocate();
+        *body = Body { data: true, number, sent_at, ..Body::default() };
+        self.launch(flow, forward, handle, ip_bytes, Ecn::NotCapable);
     }
 
-    fn enter(&mut self, link: usize, packet: Packet, data: bool) {
-        self.links[link].enter(packet, data, self.now, &mut self.events);
-        self.collect_dropped(link);
-    }
-
-    fn collect_dropped(&mut self, link: usize) {
-        while let Some((packet, _)) = self.links[link].take_dropped(self.now) {
-            self.note(PacketEvent::Dropped, &packet);
-            if self.pool.take(packet.body).data {
-                self.dropped[packet.flow as usize] += 1;
-            }
+    /// A flow sends what `endpoint` wants to send now, from its data sender if `forward`.
+    pub(crate) fn send_segments(
+        &mut self,
+        flow: &Common,
+        forward: bool,
+        endpoint: &mut Endpoint,
+        connection: u32,
+    ) {
+        loop {
+            let (handle, body) = self.pool.allocate();
+            let Some(how) = endpoint.poll(self.now, &mut body.segment) else {
+                self.pool.free(handle);
+                return;
+            };
+            body.connection = connection;
+            body.data = body.segment.payload > 0;
+            body.retransmission = how.retransmission;
+            body.number = how.payload_offset;
+            let bytes = body.segment.packet_bytes();
+            let ecn = if how.ecn_capable { Ecn::Capable } else { Ecn::NotCapable };
+            self.launch(flow, forward, handle, bytes, ecn);
         }
     }
 
-    /// A link's event. Gives the packet that has reached its destination, if one has.
-    pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<(Packet, Body)> {
+    fn launch(&mut self, flow: &Common, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
+        let (node, direction) =
+            if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
+        let packet = Packet {
+            bytes,
+            flow: direction as u32,
+            body: handle,
+            class: flow.class,
+            ecn,
+            enqueued: self.now,
+        };
+        self.note(PacketEvent::Sent, &packet, self.now);
+        let link = self.routes.next(node, packet.flow);
+        self.enter(link as usize, packet, self.now);
+    }
+
+    /// What a packet carries.
+    #[inline]
+    pub(crate) fn body(&self, packet: &Packet) -> &Body {
+        self.pool.get(packet.body)
+    }
+
+    /// A packet has been delivered.
+    #[inline]
+    pub(crate) fn free(&mut self, packet: &Packet) {
+        self.pool.free(packet.body);
+    }
+
+    /// A packet comes to a link's entrance at `at`: now, or later where the link runs ahead.
+    fn enter(&mut self, link: usize, packet: Packet, at: Time) {
+        if self.runs_ahead[link] {
+            while let Some(due) = self.links[link].asks_by(at) {
+                self.ask_queue(link, due);
+            }
+        }
+        let data = self.body(&packet).data;
+        let leaves = self.links[link].enter(packet, data, at, &mut self.events);
+        self.after(link, leaves, at);
+    }
+
+    fn ask_queue(&mut self, link: usize, at: Time) {
+        let leaves = self.links[link].ask_queue(at, &mut self.events);
+        self.after(link, leaves, at);
+    }
+
+    /// A link has done something: what it dropped is freed, what it sent goes on.
+    #[inline]
+    fn after(&mut self, link: usize, leaves: Option<(Time, Packet)>, at: Time) {
+        if self.links[link].has_dropped() {
+            self.collect_dropped(link, at);
+        }
+        let Some((arrival, packet)) = leaves else { return };
+        let next = self.routes.next(self.links[link].to, packet.flow);
+        if next != HERE && self.runs_ahead[next as usize] && arrival <= self.end {
+            let packet = self.links[link].unframed(packet);
+            self.enter(next as usize, packet, arrival);
+        } else {
+            self.links[link].put_on_wire(arrival, packet, &mut self.events);
+        }
+    }
+
+    fn collect_dropped(&mut self, link: usize, at: Time) {
+        while let Some(packet) = self.links[link].take_dropped(at) {
+            self.note(PacketEvent::Dropped, &packet, at);
+            if at >= self.measure_from {
+                self.dropped[packet.flow as usize] += u64::from(self.body(&packet).data);
+            }
+            self.free(&packet);
+        }
+    }
+
+    /// A link's event. Gives the packet that has reached its destination, if one has; it is to be freed.
+    #[inline]
+    pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Packet> {
         let link = slot / 2;
         if slot % 2 == 1 {
-            self.links[link].on_transmitter_free(self.now, &mut self.events);
-            self.collect_dropped(link);
+            // An event that the link has run ahead of is void.
+            if self.links[link].asks_by(self.now).is_some() {
+                self.ask_queue(link, self.now);
+            }
             return None;
         }
         let packet = self.links[link].arrive(&mut self.events)?;
         let next = self.routes.next(self.links[link].to, packet.flow);
         if next == HERE {
-            self.note(PacketEvent::Received, &packet);
-            let body = *self.pool.take(packet.body);
-            return Some((packet, body));
+            self.note(PacketEvent::Received, &packet, self.now);
+            return Some(packet);
         }
-        let data = self.pool.get(packet.body).data;
-        self.enter(next as usize, packet, data);
+        self.enter(next as usize, packet, self.now);
         None
     }
 
-    fn note(&mut self, event: PacketEvent, packet: &Packet) {
+    fn note(&mut self, event: PacketEvent, packet: &Packet, at: Time) {
         let Some(recorder) = &mut self.packets else { return };
         let body = self.pool.get(packet.body);
         let row = PacketRow {
@@ -139,17 +232,12 @@ impl Network {
             bytes: packet.bytes,
             retransmission: body.retransmission,
         };
-        recorder.row(self.now, event, row);
+        recorder.row(at, event, row);
     }
 
     /// Packets with payload that were dropped in the forward direction of a flow, since measurement began.
     pub(crate) fn dropped(&self, flow: usize) -> u64 {
         self.dropped[2 * flow]
-    }
-
-    pub(crate) fn restart_meters(&mut self) {
-        self.dropped.fill(0);
-        self.links.iter_mut().for_each(|l| l.restart_meter(self.now));
     }
 
     /// The figures of the links; their series go to the trace.
@@ -170,34 +258,40 @@ impl Network {
 }
 
 fn queue_result(link: &mut Link, discipline: &str, seconds: f64, end: Time) -> QueueResult {
-    let waiting = link.backlog().packets;
-    let m = &mut link.meter;
-    let of = |reason: DropReason| m.drops[reason as usize];
-    let wire_losses = of(DropReason::Loss);
-    let drops = m.drops.iter().sum::<u64>() - wire_losses;
-    debug_assert_eq!(m.waiting_at_start + m.arrivals, m.departures + drops + waiting, "{}", link.name);
+    let waiting_at_end = link.backlog().packets;
+    let means = link.meter.backlog.means(end);
+    let m = &link.meter;
+    let counts = m.measured();
+    let of = |reason: DropReason| counts.drops[reason as usize];
+    let (drops, waiting_at_start) = (counts.queue_drops(), m.waiting_at_start());
+    debug_assert_eq!(
+        waiting_at_start + counts.arrivals,
+        counts.departures + drops + waiting_at_end,
+        "{}",
+        link.name
+    );
     QueueResult {
         name: link.name.clone(),
         discipline: discipline.to_owned(),
-        arrivals: m.arrivals,
-        departures: m.departures,
-        waiting_at_start: m.waiting_at_start,
-        waiting_at_end: waiting,
+        arrivals: counts.arrivals,
+        departures: counts.departures,
+        waiting_at_start,
+        waiting_at_end,
         drops,
         drops_full: of(DropReason::Full),
         drops_early: of(DropReason::Early),
         drops_forced: of(DropReason::Forced),
         drops_scripted: of(DropReason::Scripted),
-        wire_losses,
-        marks: m.marks,
-        mean_backlog_packets: m.packets.mean(end),
-        mean_backlog_bytes: m.bytes.mean(end),
+        wire_losses: of(DropReason::Loss),
+        marks: counts.marks,
+        mean_backlog_packets: means.map(|(packets, _)| packets),
+        mean_backlog_bytes: means.map(|(_, bytes)| bytes),
         mean_sojourn_ms: m.sojourn.mean_ms(),
         p50_sojourn_ms: m.sojourn.percentile_ms(0.5),
         p95_sojourn_ms: m.sojourn.percentile_ms(0.95),
         p99_sojourn_ms: m.sojourn.percentile_ms(0.99),
         max_sojourn_ms: m.sojourn.max_ms(),
         utilisation: m.busy.as_secs() / seconds,
-        throughput_bps: (m.departed_bytes * 8) as f64 / seconds,
+        throughput_bps: (counts.departed_bytes * 8) as f64 / seconds,
     }
 }

@@ -28,25 +28,23 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn put(&mut self, body: Body) -> u32 {
-        match self.free.pop() {
-            Some(i) => {
-                self.bodies[i as usize] = body;
-                i
-            }
-            None => {
-                self.bodies.push(body);
-                (self.bodies.len() - 1) as u32
-            }
-        }
+    /// A free slot; what it holds is left from an earlier packet.
+    #[inline]
+    pub(crate) fn allocate(&mut self) -> (u32, &mut Body) {
+        let handle = self.free.pop().unwrap_or_else(|| {
+            self.bodies.push(Body::default());
+            (self.bodies.len() - 1) as u32
+        });
+        (handle, &mut self.bodies[handle as usize])
     }
 
+    #[inline]
     pub(crate) fn get(&self, handle: u32) -> &Body {
         &self.bodies[handle as usize]
     }
 
-    pub(crate) fn take(&mut self, handle: u32) -> &Body {
+    #[inline]
+    pub(crate) fn free(&mut self, handle: u32) {
         self.free.push(handle);
-        &self.bodies[handle as usize]
     }
 }

@@ -251,15 +251,21 @@ impl PacketRecorder {
         self.retransmission.push(u8::from(p.retransmission));
     }
 
+    /// The table, by time: links that run ahead tell of drops before their time.
     pub(crate) fn finish(self) -> Table {
+        let mut order: Vec<usize> = (0..self.t.len()).collect();
+        order.sort_by_key(|&i| self.t[i]);
+        fn sorted<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
+            order.iter().map(|&i| values[i]).collect()
+        }
         Table::new("packets")
-            .with("t_ns", ColumnData::U64(self.t))
-            .with("event", ColumnData::U8(self.event))
-            .with("flow", ColumnData::U32(self.flow))
-            .with("connection", ColumnData::U32(self.connection))
-            .with("number", ColumnData::U64(self.number))
-            .with("payload", ColumnData::U32(self.payload))
-            .with("bytes", ColumnData::U32(self.bytes))
-            .with("retransmission", ColumnData::U8(self.retransmission))
+            .with("t_ns", ColumnData::U64(sorted(&self.t, &order)))
+            .with("event", ColumnData::U8(sorted(&self.event, &order)))
+            .with("flow", ColumnData::U32(sorted(&self.flow, &order)))
+            .with("connection", ColumnData::U32(sorted(&self.connection, &order)))
+            .with("number", ColumnData::U64(sorted(&self.number, &order)))
+            .with("payload", ColumnData::U32(sorted(&self.payload, &order)))
+            .with("bytes", ColumnData::U32(sorted(&self.bytes, &order)))
+            .with("retransmission", ColumnData::U8(sorted(&self.retransmission, &order)))
     }
 }

@@ -13,17 +13,43 @@ const NOWHERE: u32 = u32::MAX - 1;
 pub(crate) struct Routes {
     next: Vec<u32>,
     directions: usize,
+    /// Who sends packets into each link.
+    feeders: Vec<Feeders>,
+}
+
+/// Who sends packets into a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeders {
+    Nobody,
+    /// One other link.
+    Link(usize),
+    /// A flow that starts there, or several links.
+    Others,
+}
+
+impl Feeders {
+    fn and(self, link: Option<usize>) -> Feeders {
+        match (self, link) {
+            (Feeders::Nobody, Some(l)) => Feeders::Link(l),
+            (Feeders::Link(l), Some(m)) if l == m => self,
+            _ => Feeders::Others,
+        }
+    }
 }
 
 impl Routes {
     pub(crate) fn new(plan: &Plan) -> Result<Routes, SimError> {
         let nodes = plan.nodes.len();
-        let mut routes =
-            Routes { next: vec![NOWHERE; nodes * plan.flows.len() * 2], directions: plan.flows.len() * 2 };
+        let directions = plan.flows.len() * 2;
+        let mut routes = Routes {
+            next: vec![NOWHERE; nodes * directions],
+            directions,
+            feeders: vec![Feeders::Nobody; plan.links.len()],
+        };
         for (i, flow) in plan.flows.iter().enumerate() {
             for (direction, from, to) in [(2 * i, flow.from, flow.to), (2 * i + 1, flow.to, flow.from)] {
                 let towards = links_towards(plan, to);
-                let (mut node, mut hops) = (from, 0);
+                let (mut node, mut hops, mut before) = (from, 0, None);
                 while node != to {
                     let Some(link) = towards[node].filter(|_| hops < nodes) else {
                         return Err(SimError::NoPath {
@@ -33,6 +59,8 @@ impl Routes {
                         });
                     };
                     routes.next[node * routes.directions + direction] = link as u32;
+                    routes.feeders[link] = routes.feeders[link].and(before);
+                    before = Some(link);
                     node = plan.links[link].to;
                     hops += 1;
                 }
@@ -40,6 +68,11 @@ impl Routes {
             }
         }
         Ok(routes)
+    }
+
+    /// Whether all packets that enter `link` come over `feeder`.
+    pub(crate) fn feeds_alone(&self, feeder: usize, link: usize) -> bool {
+        self.feeders[link] == Feeders::Link(feeder)
     }
 
     /// The link that packets of this direction take at this node, or [`HERE`].

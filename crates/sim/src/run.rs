@@ -38,12 +38,12 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
         net.now = time;
         events += 1;
         if slot < first_timer {
-            if let Some((packet, body)) = net.on_link_event(slot) {
+            if let Some(packet) = net.on_link_event(slot) {
                 let direction = packet.flow as usize;
-                flows[direction / 2].on_packet(&packet, &body, direction % 2 == 0, &mut net);
+                flows[direction / 2].on_packet(&packet, direction % 2 == 0, &mut net);
+                net.free(&packet);
             }
         } else if slot == measure {
-            net.restart_meters();
             for flow in &mut flows {
                 flow.common_mut().received_bytes = 0;
                 flow.restart_meter(time);

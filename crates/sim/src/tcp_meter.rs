@@ -2,7 +2,7 @@
 
 use crate::meter::{Spans, TimeMean};
 use crate::result::FlowResult;
-use dumbbell_tcp::{Counters, Delivered, Endpoint, Snapshot};
+use dumbbell_tcp::{Counters, Delivered, Endpoint};
 use dumbbell_units::Time;
 
 /// Sums that only ever grow; a measurement is the difference of two.
@@ -75,11 +75,17 @@ impl TcpMeter {
         self.past.delivered + receiver.delivered()
     }
 
-    pub(crate) fn state(&mut self, s: &Snapshot, open: bool, mss: u32, now: Time) {
-        let packets = |bytes: f64| if open { bytes / f64::from(mss) } else { f64::NAN };
-        self.cwnd.set(packets(s.cwnd), now);
-        self.inflight.set(packets(s.inflight as f64), now);
-        self.srtt.set(s.srtt.filter(|_| open).map_or(f64::NAN, |d| d.as_millis()), now);
+    pub(crate) fn state(&mut self, sender: &Endpoint, open: bool, now: Time) {
+        if !(open && sender.is_open()) {
+            self.cwnd.set(f64::NAN, now);
+            self.inflight.set(f64::NAN, now);
+            self.srtt.set(f64::NAN, now);
+            return;
+        }
+        let segments = 1.0 / f64::from(sender.config().mss);
+        self.cwnd.set(sender.cwnd() * segments, now);
+        self.inflight.set(sender.inflight() as f64 * segments, now);
+        self.srtt.set(sender.srtt().map_or(f64::NAN, |d| d.as_millis()), now);
     }
 
     pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {

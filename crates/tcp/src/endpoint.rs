@@ -38,15 +38,15 @@ pub enum State {
     Done,
 }
 
-/// A segment to send.
-#[derive(Clone, Copy, Debug)]
+/// How a segment leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The segment.
-    pub segment: Segment,
     /// Whether its packet is ECN-capable [RFC 3168 §6.1.1].
     pub ecn_capable: bool,
-    /// Whether it holds data sent before.
+    /// Whether it holds data (or a SYN) sent before.
     pub retransmission: bool,
+    /// Where its payload begins, counted from the first payload byte.
+    pub payload_offset: u64,
 }
 
 /// What can be seen of the sending half. Offsets count payload bytes from 0; sizes are bytes.
@@ -79,6 +79,8 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     peer_scale: u8,
+    /// What our window field says: all of the receive window, scaled.
+    window_field: u16,
     peer_timestamps: bool,
     peer_sack: bool,
     /// ECN was agreed on [RFC 3168 §6.1.1].
@@ -105,6 +107,7 @@ impl Endpoint {
             sender: Sender::new(config, law),
             receiver: Receiver::new(0),
             peer_scale: 0,
+            window_field: (config.window >> config.window_scale()).min(0xffff) as u16,
             peer_timestamps: false,
             peer_sack: false,
             ecn_on: false,
@@ -180,12 +183,6 @@ impl Endpoint {
         self.sender.closing
     }
 
-    /// Where the payload of a segment of ours begins, counted from the first payload byte.
-    #[must_use]
-    pub fn payload_offset(&self, segment: &Segment) -> u64 {
-        segment.seq.unwrap_near(self.isn, self.sender.nxt).map_or(0, |offset| offset.saturating_sub(1))
-    }
-
     /// The connection's state.
     #[must_use]
     pub fn state(&self) -> State {
@@ -240,6 +237,24 @@ impl Endpoint {
         &self.sender.config
     }
 
+    /// Congestion window as the endpoint uses it, inflation included, bytes.
+    #[must_use]
+    pub fn cwnd(&self) -> f64 {
+        self.sender.law.control().cwnd + self.sender.recovery.inflation as f64
+    }
+
+    /// Bytes outstanding (SACK: pipe).
+    #[must_use]
+    pub fn inflight(&self) -> u64 {
+        self.sender.flight()
+    }
+
+    /// Smoothed round-trip time; None before the first sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Dur> {
+        self.sender.rtt.srtt()
+    }
+
     /// What can be seen of the sending half now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
@@ -247,9 +262,9 @@ impl Endpoint {
         let control = s.law.control();
         let data_end = |offset: u64| offset.min(s.written).saturating_sub(1);
         Snapshot {
-            cwnd: control.cwnd + s.recovery.inflation as f64,
+            cwnd: self.cwnd(),
             ssthresh: control.ssthresh,
-            srtt: s.rtt.srtt(),
+            srtt: self.srtt(),
             rto: s.rtt.rto(),
             inflight: s.flight(),
             snd_una: data_end(s.una),
@@ -266,9 +281,11 @@ impl Endpoint {
     /// When [`Endpoint::on_timer`] is due.
     #[must_use]
     pub fn next_timer(&self, now: Time) -> Option<Time> {
-        let timers =
-            [self.sender.rto_at, self.receiver.ack_at, self.handshake_rto_at, self.sender.paced_until(now)];
-        timers.into_iter().flatten().min()
+        let never = Time::NEVER;
+        let at = self.sender.rto_at.unwrap_or(never).min(self.receiver.ack_at.unwrap_or(never));
+        let at = at.min(self.handshake_rto_at.unwrap_or(never));
+        let at = at.min(self.sender.paced_until(now).unwrap_or(never));
+        (at != never).then_some(at)
     }
 
     /// The time of a timer has come; timers that aren't due are left alone.
@@ -408,25 +425,25 @@ impl Endpoint {
         self.sender.on_ack(&a, now);
     }
 
-    /// The next segment to send now; ask again until None.
-    pub fn poll(&mut self, now: Time) -> Option<Transmit> {
+    /// Writes the next segment to send now into `out`; ask again until None.
+    pub fn poll(&mut self, now: Time, out: &mut Segment) -> Option<Transmit> {
         if self.syn_due {
             self.syn_due = false;
-            return Some(self.syn(now));
+            return Some(self.syn(now, out));
         }
         if self.is_open()
-            && let Some(out) = self.sender.next(now)
+            && let Some(next) = self.sender.next(now)
         {
-            return Some(self.data(&out, now));
+            return Some(self.data(&next, now, out));
         }
         if self.receiver.ack_now > 0 {
-            let segment = self.segment(self.sender.max, now);
-            return Some(Transmit { segment, ecn_capable: false, retransmission: false });
+            self.fill(self.sender.max, now, out);
+            return Some(Transmit { ecn_capable: false, retransmission: false, payload_offset: 0 });
         }
         None
     }
 
-    fn syn(&mut self, now: Time) -> Transmit {
+    fn syn(&mut self, now: Time, out: &mut Segment) -> Transmit {
         let config = self.sender.config;
         let answer = self.state == State::SynReceived;
         if self.syn_sends == 0 {
@@ -434,7 +451,7 @@ impl Endpoint {
         }
         self.syn_sends += 1;
         self.handshake_rto_at = Some(now + self.sender.rtt.rto());
-        let segment = Segment {
+        *out = Segment {
             seq: self.isn,
             ack: if answer { self.peer_isn.at(1) } else { Seq(0) },
             flags: Flags {
@@ -451,39 +468,39 @@ impl Endpoint {
             timestamps: config.timestamps.then(|| (micros(now), self.ts_recent)),
             ..Segment::default()
         };
-        Transmit { segment, ecn_capable: false, retransmission: self.syn_sends > 1 }
+        Transmit { ecn_capable: false, retransmission: self.syn_sends > 1, payload_offset: 0 }
     }
 
-    fn data(&mut self, out: &Outgoing, now: Time) -> Transmit {
-        let mut segment = self.segment(out.start, now);
-        segment.payload = out.payload;
-        segment.flags.fin = out.fin;
-        segment.flags.cwr = out.cwr;
+    fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
+        self.fill(next.start, now, out);
+        out.payload = next.payload;
+        out.flags.fin = next.fin;
+        out.flags.cwr = next.cwr;
         // Retransmissions are not ECN-capable [RFC 3168 §6.1.5].
-        let ecn_capable = self.ecn_on && out.payload > 0 && !out.retransmission;
-        Transmit { segment, ecn_capable, retransmission: out.retransmission }
+        let ecn_capable = self.ecn_on && next.payload > 0 && !next.retransmission;
+        Transmit { ecn_capable, retransmission: next.retransmission, payload_offset: next.start - 1 }
     }
 
-    /// A segment that starts at `offset` and acknowledges all that has arrived.
-    fn segment(&mut self, offset: u64, now: Time) -> Segment {
+    /// A segment that starts at `offset` and acknowledges all that has arrived. Field by field: a segment made
+    /// elsewhere and moved here costs more than the rest of this function.
+    fn fill(&mut self, offset: u64, now: Time, out: &mut Segment) {
         let config = &self.sender.config;
-        let most = if self.peer_timestamps { 3 } else { 4 };
-        let segment = Segment {
-            seq: self.isn.at(offset),
-            ack: self.peer_isn.at(self.receiver.nxt),
-            flags: Flags { ack: true, ece: self.echo_congestion, ..Flags::default() },
-            window: (config.window >> config.window_scale()).min(0xffff) as u16,
-            timestamps: self.peer_timestamps.then(|| (micros(now), self.ts_recent)),
-            sack: if self.peer_sack && config.shell == Shell::Sack {
-                self.receiver.sack_blocks(self.peer_isn, most)
-            } else {
-                Default::default()
-            },
-            ..Segment::default()
-        };
+        out.seq = self.isn.at(offset);
+        out.ack = self.peer_isn.at(self.receiver.nxt);
+        out.flags = Flags { ack: true, ece: self.echo_congestion, ..Flags::default() };
+        out.window = self.window_field;
+        out.payload = 0;
+        out.mss = None;
+        out.window_scale = None;
+        out.sack_permitted = false;
+        out.timestamps = if self.peer_timestamps { Some((micros(now), self.ts_recent)) } else { None };
+        out.sack.clear();
+        if self.peer_sack && config.shell == Shell::Sack {
+            let most = if self.peer_timestamps { 3 } else { 4 };
+            self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
+        }
         self.last_ack_sent = self.receiver.nxt;
         self.receiver.ack_sent();
-        segment
     }
 }
 

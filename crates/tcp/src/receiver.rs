@@ -101,12 +101,10 @@ impl Receiver {
     }
 
     /// The blocks to report, newest first [RFC 2018 §4].
-    pub(crate) fn sack_blocks(&self, isn: Seq, most: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
+    pub(crate) fn sack_blocks(&self, isn: Seq, most: usize, blocks: &mut SackBlocks) {
         for &(start, end) in self.ranges.iter().take(most) {
             blocks.push(isn.at(start), isn.at(end));
         }
-        blocks
     }
 }
 
@@ -146,7 +144,8 @@ mod tests {
     #[test]
     fn the_newest_block_comes_first() {
         let r = feed(&[(101, 201), (301, 401), (501, 601), (201, 211)]);
-        let blocks = r.sack_blocks(Seq(0), 3);
+        let mut blocks = SackBlocks::default();
+        r.sack_blocks(Seq(0), 3, &mut blocks);
         assert_eq!(blocks.as_slice(), &[(Seq(101), Seq(211)), (Seq(501), Seq(601)), (Seq(301), Seq(401))]);
     }
 

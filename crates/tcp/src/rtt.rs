@@ -27,8 +27,11 @@ pub struct RtoConfig {
 #[derive(Clone, Debug)]
 pub struct Rtt {
     config: RtoConfig,
+    /// srtt and rttvar, ns.
     estimate: Option<(f64, f64)>,
-    initial: Dur,
+    /// srtt, and the timeout without backoff: they are asked for much more often than they change.
+    srtt: Option<Dur>,
+    base: Dur,
     backoff: u32,
 }
 
@@ -36,7 +39,7 @@ impl Rtt {
     /// An estimator without samples.
     #[must_use]
     pub fn new(config: RtoConfig) -> Rtt {
-        Rtt { config, estimate: None, initial: config.initial, backoff: 0 }
+        Rtt { config, estimate: None, srtt: None, base: config.initial, backoff: 0 }
     }
 
     /// A round trip from `sent` to `now` of a segment that was sent once; ends backoff [RFC 6298 §3, (5.7)].
@@ -45,31 +48,28 @@ impl Rtt {
         let ticks = (now.0 / tick - sent.0 / tick).max(1);
         self.backoff = 0;
         let r = (ticks * tick) as f64;
-        self.estimate = Some(match self.estimate {
+        let (srtt, rttvar) = match self.estimate {
             None => (r, r / 2.0),
             Some((srtt, rttvar)) => {
                 (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
             }
-        });
+        };
+        self.estimate = Some((srtt, rttvar));
+        self.srtt = Some(Dur((srtt + 0.5) as u64));
+        let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
+        self.base = Dur((srtt + variance + 0.5) as u64).max(self.config.min);
     }
 
     /// Smoothed round-trip time; None before the first sample.
     #[must_use]
     pub fn srtt(&self) -> Option<Dur> {
-        self.estimate.map(|(srtt, _)| Dur(srtt.round() as u64))
+        self.srtt
     }
 
     /// The timeout in force, backoff included.
     #[must_use]
     pub fn rto(&self) -> Dur {
-        let base = match self.estimate {
-            None => self.initial,
-            Some((srtt, rttvar)) => {
-                let g = self.config.granularity.0 as f64;
-                Dur((srtt + g.max(4.0 * rttvar)).round() as u64).max(self.config.min)
-            }
-        };
-        (base * (1u64 << self.backoff.min(16))).min(self.config.max)
+        (self.base * (1u64 << self.backoff.min(16))).min(self.config.max)
     }
 
     /// The timer expired: the timeout doubles [RFC 6298 (5.5)].
@@ -79,7 +79,7 @@ impl Rtt {
 
     /// The SYN had to be repeated: data starts with at least 3 s [RFC 6298 (5.7)].
     pub fn syn_was_lost(&mut self) {
-        self.initial = self.initial.max(Dur::secs(3));
+        self.base = self.base.max(Dur::secs(3));
         self.backoff = 0;
     }
 }

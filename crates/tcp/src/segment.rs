@@ -40,6 +40,11 @@ impl SackBlocks {
         }
     }
 
+    /// Takes all blocks away.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
     /// The blocks.
     #[must_use]
     pub fn as_slice(&self) -> &[(Seq, Seq)] {

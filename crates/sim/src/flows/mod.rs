@@ -6,7 +6,6 @@ pub(crate) mod tcp;
 pub(crate) mod udp;
 
 use crate::network::Network;
-use crate::packets::Body;
 use crate::result::FlowResult;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
@@ -51,7 +50,7 @@ pub(crate) trait Flow: Send {
     /// A timer of this flow is due.
     fn on_timer(&mut self, timer: usize, net: &mut Network);
     /// A packet of this flow has reached its end; `forward`: at the data receiver.
-    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network);
+    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network);
     /// Measurement begins.
     fn restart_meter(&mut self, now: Time);
     /// The figures, and whatever was traced goes to the network's trace.

@@ -3,7 +3,6 @@
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
 use crate::network::Network;
-use crate::packets::Body;
 use crate::result::FlowResult;
 use dumbbell_qdisc::Packet;
 use dumbbell_trace::{ColumnData, Table};
@@ -84,28 +83,27 @@ impl Flow for PingFlow {
         if done || now >= self.common.stop {
             return;
         }
-        let body = Body { data: true, number: self.number, sent_at: now, ..Body::default() };
+        net.send_datagram(&self.common, true, self.config.packet_bytes, self.number, now);
         self.open.push_back((self.number, now));
         self.number += 1;
         self.sent += 1;
-        net.send(&self.common, true, self.config.packet_bytes, body, false);
         net.set_timer(self.common.index, APP, now + self.config.interval);
     }
 
-    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
+        let (number, sent_at) = (net.body(packet).number, net.body(packet).sent_at);
         if forward {
             self.common.received_bytes += u64::from(packet.bytes);
-            let reply = Body { data: true, number: body.number, sent_at: body.sent_at, ..Body::default() };
-            net.send(&self.common, false, self.config.packet_bytes, reply, false);
+            net.send_datagram(&self.common, false, self.config.packet_bytes, number, sent_at);
             return;
         }
         self.give_up(net.now);
-        if let Some(i) = self.open.iter().position(|(number, _)| *number == body.number) {
+        if let Some(i) = self.open.iter().position(|(open, _)| *open == number) {
             self.open.remove(i);
             self.answered += 1;
-            let rtt = net.now.since(body.sent_at);
+            let rtt = net.now.since(sent_at);
             self.rtt.record(rtt);
-            self.note(body.sent_at, rtt.0 as f64);
+            self.note(sent_at, rtt.0 as f64);
         }
     }
 

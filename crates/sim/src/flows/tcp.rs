@@ -3,7 +3,6 @@
 use super::source::Source;
 use super::{APP, Common, Flow, RECEIVER, SENDER};
 use crate::network::Network;
-use crate::packets::Body;
 use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
@@ -156,11 +155,12 @@ impl TcpFlow {
             self.receiver.listen();
             self.sender.connect();
         }
-        self.serve(net);
+        self.serve_sender(net);
+        self.serve_receiver(net);
     }
 
-    /// What the applications at both ends do after something has happened, and what the endpoints then send.
-    fn serve(&mut self, net: &mut Network) {
+    /// Something has happened at the data sender: what its application does, what it then sends.
+    fn serve_sender(&mut self, net: &mut Network) {
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app
             && self.sender.delivered() >= request_bytes
             && !self.sender.has_closed()
@@ -168,12 +168,19 @@ impl TcpFlow {
             self.sender.write(bytes);
             self.sender.close();
         }
+        self.pump(Side::Sender, net);
+        self.observe(net.now);
+        if self.sender.state() == State::Done {
+            self.check_completion(net);
+        }
+    }
+
+    /// Likewise at the data receiver.
+    fn serve_receiver(&mut self, net: &mut Network) {
         if self.receiver.peer_has_closed() && !self.receiver.has_closed() {
             self.receiver.close();
         }
-        self.pump(Side::Sender, net);
         self.pump(Side::Receiver, net);
-        self.observe(net.now);
         self.check_completion(net);
     }
 
@@ -182,17 +189,7 @@ impl TcpFlow {
             Side::Sender => (&mut self.sender, &mut self.timers[0], SENDER),
             Side::Receiver => (&mut self.receiver, &mut self.timers[1], RECEIVER),
         };
-        while let Some(t) = endpoint.poll(net.now) {
-            let body = Body {
-                segment: t.segment,
-                connection: self.connection,
-                data: t.segment.payload > 0,
-                retransmission: t.retransmission,
-                number: endpoint.payload_offset(&t.segment),
-                sent_at: net.now,
-            };
-            net.send(&self.common, side == Side::Sender, t.segment.packet_bytes(), body, t.ecn_capable);
-        }
+        net.send_segments(&self.common, side == Side::Sender, endpoint, self.connection);
         // A timer that moved away goes off in vain once; one that came nearer is set again.
         if let Some(at) = endpoint.next_timer(net.now)
             && at < *timer
@@ -203,11 +200,10 @@ impl TcpFlow {
     }
 
     fn observe(&mut self, now: Time) {
-        let snapshot = self.sender.snapshot();
-        self.meter.state(&snapshot, self.open && self.sender.is_open(), self.recipe.config.mss, now);
+        self.meter.state(&self.sender, self.open, now);
         if let Some(recorder) = &mut self.recorder {
             let delivered = self.meter.delivered(&self.receiver);
-            recorder.state(now, &snapshot, delivered, |row| self.sender.observe_law(row));
+            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_law(row));
         }
     }
 
@@ -236,7 +232,8 @@ impl TcpFlow {
         if self.open {
             self.sender.finish();
             self.receiver.finish();
-            self.serve(net);
+            self.serve_sender(net);
+            self.serve_receiver(net);
         }
     }
 
@@ -291,32 +288,39 @@ impl Flow for TcpFlow {
                     self.sender.write(u64::from(source.packet_bytes));
                     let next = source.next(now);
                     net.set_timer(self.common.index, APP, next.min(self.common.stop));
-                    self.serve(net);
+                    self.serve_sender(net);
                 }
             }
+            SENDER => {
+                self.timers[0] = Time::NEVER;
+                self.sender.on_timer(now);
+                self.serve_sender(net);
+            }
             _ => {
-                let side = timer - SENDER;
-                self.timers[side] = Time::NEVER;
-                let endpoint = if timer == SENDER { &mut self.sender } else { &mut self.receiver };
-                endpoint.on_timer(now);
-                self.serve(net);
+                self.timers[1] = Time::NEVER;
+                self.receiver.on_timer(now);
+                self.serve_receiver(net);
             }
         }
     }
 
-    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
         if forward {
             self.common.received_bytes += u64::from(packet.bytes);
         }
+        let body = net.body(packet);
         if body.connection != self.connection {
             return; // of a connection that is over
         }
-        let endpoint = if forward { &mut self.receiver } else { &mut self.sender };
-        endpoint.on_segment(&body.segment, packet.ecn == Ecn::Marked, net.now);
-        if !forward {
+        let ce = packet.ecn == Ecn::Marked;
+        if forward {
+            self.receiver.on_segment(&body.segment, ce, net.now);
+            self.serve_receiver(net);
+        } else {
+            self.sender.on_segment(&body.segment, ce, net.now);
             self.meter.round_trips(self.sender.newly_delivered(), net.now);
+            self.serve_sender(net);
         }
-        self.serve(net);
     }
 
     fn restart_meter(&mut self, now: Time) {

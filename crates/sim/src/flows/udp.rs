@@ -4,7 +4,6 @@ use super::source::Source;
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
 use crate::network::Network;
-use crate::packets::Body;
 use crate::result::FlowResult;
 use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
@@ -54,19 +53,18 @@ impl Flow for UdpFlow {
         if now >= self.common.stop {
             return;
         }
-        let body = Body { data: true, number: self.number, sent_at: now, ..Body::default() };
+        net.send_datagram(&self.common, true, self.source.packet_bytes, self.number, now);
         self.number += 1;
         self.sent += 1;
-        net.send(&self.common, true, self.source.packet_bytes, body, false);
         let next = self.source.next(now);
         net.set_timer(self.common.index, APP, next);
     }
 
-    fn on_packet(&mut self, packet: &Packet, body: &Body, forward: bool, net: &mut Network) {
+    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
         if forward {
             self.received += 1;
             self.common.received_bytes += u64::from(packet.bytes);
-            self.delay.record(net.now.since(body.sent_at));
+            self.delay.record(net.now.since(net.body(packet).sent_at));
         }
     }
 

@@ -61,18 +61,19 @@ fn below_alpha_one_more_in_a_round() {
     // Ten ACKs of 1/cwnd each: 10 + 1/10 + 1/10.1 + 1/10.199.. + ..., a little less than 1 together.
     let sum = (0..10).fold(10.0, |w, _| w + 1.0 / w);
     near(law.cwnd(), sum);
-    // 10 (1 - 100/110) = 0.909 < 1 goes on, 10 (1 - 100/112) = 1.07 does not.
-    for (rtt, grows) in [(110, true), (112, false)] {
+    // A round of one sample of 100 ms and nine of 110: mean 109, 10 (1 - 100/109) = 0.826 < 1 grows with the ACK that
+    // ends it; nine of 113: mean 111.7, diff 1.047, does not.
+    for (rtt, mean, grows) in [(110, 109.0, true), (113, 111.7, false)] {
         let mut law = Law::new("vegas", &[], 10.0, 10.0);
-        law.ack(1).advance(100).rtt(rtt);
-        // The base is from the first ACK; fill a round with the samples under test, none of which moves the window.
+        law.ack(1).advance(rtt).rtt(rtt);
         for _ in 0..9 {
             law.ack(1);
         }
+        near(law.cwnd(), 10.0);
         law.advance(rtt).ack(1);
-        let want = (10.0 - 10.0 * 100.0 / law.column("rtt") / 1000.0, law.cwnd() > 10.0);
-        near(law.column("diff"), want.0);
-        assert_eq!(want.1, grows, "{rtt}");
+        near(law.column("rtt"), mean / 1000.0);
+        near(law.column("diff"), 10.0 * (1.0 - 100.0 / mean));
+        near(law.cwnd(), if grows { 10.1 } else { 10.0 });
     }
 }
 

@@ -172,7 +172,7 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     /// In = out + dropped + waiting after every step, in packets and bytes; the backlog is true; a flow keeps its
     /// order; a link is never kept idle with packets waiting; limits hold; only ECN-capable packets are marked.

@@ -161,7 +161,7 @@ fn run(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     /// cwnd stays finite and at least one segment, ssthresh at least two after a loss, no window is NaN, columns match
     /// the row; laws that do not answer delay never shrink on an ACK.
