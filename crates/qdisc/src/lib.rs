@@ -49,15 +49,11 @@ impl Cx {
     /// Marks a packet "congestion experienced" if it is ECN-capable; false if it isn't [RFC 3168 §5].
     #[must_use]
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
-        match packet.ecn {
-            Ecn::NotCapable => false,
-            Ecn::Capable => {
-                packet.ecn = Ecn::Marked;
-                self.marked += 1;
-                true
-            }
-            Ecn::Marked => true,
+        if packet.ecn == Ecn::CAPABLE {
+            packet.ecn = Ecn::MARKED;
+            self.marked += 1;
         }
+        packet.ecn == Ecn::MARKED
     }
 
     /// Whether packets were dropped since the last [`Cx::take_dropped`].

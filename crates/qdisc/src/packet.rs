@@ -2,17 +2,18 @@
 
 use dumbbell_units::Time;
 
-/// The ECN field as far as a queue cares [RFC 3168 §5].
+/// The ECN field as far as a queue cares [RFC 3168 §5]. A plain byte: an enumeration would lend its unused values to
+/// `Option<Packet>`, which then is copied in odd pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
+pub struct Ecn(u8);
+
+impl Ecn {
     /// Not ECN-capable: congestion can only be told by a drop.
-    #[default]
-    NotCapable,
+    pub const NOT_CAPABLE: Ecn = Ecn(0);
     /// ECN-capable (ECT).
-    Capable,
+    pub const CAPABLE: Ecn = Ecn(1);
     /// Congestion experienced (CE).
-    Marked,
+    pub const MARKED: Ecn = Ecn(2);
 }
 
 /// A packet on its way: what links and queues need, and a handle to the rest. Owned, never cloned.

@@ -66,8 +66,9 @@ impl EventQueue {
         self.keys[slot] = key;
         let mut node = (self.keys.len() + slot) / 2;
         while node > 0 {
-            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            let winner = if self.keys[left as usize] <= self.keys[right as usize] { left } else { right };
+            let pair = [self.winners[2 * node], self.winners[2 * node + 1]];
+            // By index, not by branch: who wins cannot be predicted.
+            let winner = pair[usize::from(self.keys[pair[1] as usize] < self.keys[pair[0] as usize])];
             if winner == self.winners[node] && winner as usize != slot {
                 return;
             }

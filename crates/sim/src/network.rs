@@ -102,7 +102,7 @@ impl Network {
     ) {
         let (handle, body) = self.pool.allocate();
         *body = Body { data: true, number, sent_at, ..Body::default() };
-        self.launch(flow, forward, handle, ip_bytes, Ecn::NotCapable);
+        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_CAPABLE);
     }
 
     /// A flow sends what `endpoint` wants to send now, from its data sender if `forward`.
@@ -124,7 +124,7 @@ impl Network {
             body.retransmission = how.retransmission;
             body.number = how.payload_offset;
             let bytes = body.segment.packet_bytes();
-            let ecn = if how.ecn_capable { Ecn::Capable } else { Ecn::NotCapable };
+            let ecn = if how.ecn_capable { Ecn::CAPABLE } else { Ecn::NOT_CAPABLE };
             self.launch(flow, forward, handle, bytes, ecn);
         }
     }

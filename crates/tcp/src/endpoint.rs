@@ -431,9 +431,8 @@ impl Endpoint {
             self.syn_due = false;
             return Some(self.syn(now, out));
         }
-        if self.is_open()
-            && let Some(next) = self.sender.next(now)
-        {
+        let mut next = Outgoing::default();
+        if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));
         }
         if self.receiver.ack_now > 0 {

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::recovery::{Mode, Recovery};
 use crate::rtt::{RtoConfig, Rtt};
-use crate::sent::{Delivered, Sent, SentQueue};
+use crate::sent::{Delivered, SentQueue};
 use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Phase, Shell};
 use dumbbell_units::{Bytes, Dur, Time};
 
@@ -41,7 +41,7 @@ pub(crate) struct Ack<'a> {
 }
 
 /// A segment that may leave now.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outgoing {
     pub(crate) start: u64,
     pub(crate) payload: u32,
@@ -283,18 +283,24 @@ impl Sender {
         (self.pace_until > now && has_more).then_some(self.pace_until)
     }
 
-    /// The next segment that window, receiver and pacing let out, marked as sent.
-    pub(crate) fn next(&mut self, now: Time) -> Option<Outgoing> {
+    /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
+    pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.pace_until > now {
-            return None;
+            return false;
         }
-        let out = if std::mem::take(&mut self.recovery.resend_front) {
-            self.sent.front().copied().and_then(|s| self.resend(&s, now))
+        let sends = if std::mem::take(&mut self.recovery.resend_front) {
+            match self.sent.front().map(|s| s.start) {
+                Some(start) => self.resend(start, now, out),
+                None => false,
+            }
         } else if self.config.shell == Shell::Sack {
-            self.next_by_pipe(now)
+            self.next_by_pipe(now, out)
         } else {
-            self.next_by_window(now)
-        }?;
+            self.next_by_window(now, out)
+        };
+        if !sends {
+            return false;
+        }
         self.last_sent_at = now;
         if let Some(rate) = self.law.control().pacing {
             let gap = rate.time_for(Bytes(u64::from(out.payload)));
@@ -303,12 +309,12 @@ impl Sender {
         if self.rto_at.is_none() {
             self.restart_timer(now);
         }
-        Some(out)
+        true
     }
 
     /// Sends again what was sent before.
-    pub(crate) fn resend(&mut self, s: &Sent, now: Time) -> Option<Outgoing> {
-        let s = self.sent.resend(s.start, now)?;
+    pub(crate) fn resend(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
+        let Some(s) = self.sent.resend(start, now) else { return false };
         let payload = s.payload();
         if payload > 0 {
             self.counters.sent_segments += 1;
@@ -319,29 +325,30 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        Some(Outgoing { start: s.start, payload, fin: s.fin, retransmission: true, cwr: false })
+        *out = Outgoing { start: s.start, payload, fin: s.fin, retransmission: true, cwr: false };
+        true
     }
 
     /// Sends a new segment if there is one and it fits into `room` bytes of congestion window.
-    pub(crate) fn send_new(&mut self, room: u64, now: Time) -> Option<Outgoing> {
+    pub(crate) fn send_new(&mut self, room: u64, now: Time, out: &mut Outgoing) -> bool {
         let available = self.written - self.nxt.min(self.written);
         let fin_due = self.closing && self.nxt <= self.written;
         if available == 0 && !fin_due {
             self.cwnd_limited = false;
-            return None;
+            return false;
         }
         let mut len = available.min(self.mss());
         let offered = self.edge - self.nxt;
         if len > offered {
             self.cwnd_limited = false;
             if self.una < self.max || offered == 0 {
-                return None; // full segments only [RFC 9293 §3.8.6.2.1]
+                return false; // full segments only [RFC 9293 §3.8.6.2.1]
             }
             len = offered;
         }
         if len > room {
             self.cwnd_limited = true;
-            return None;
+            return false;
         }
         if self.config.idle_restart
             && self.una == self.max
@@ -364,6 +371,7 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        Some(Outgoing { start, payload: len as u32, fin, retransmission: false, cwr })
+        *out = Outgoing { start, payload: len as u32, fin, retransmission: false, cwr };
+        true
     }
 }

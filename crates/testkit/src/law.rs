@@ -19,6 +19,7 @@ pub struct Law {
     una: u64,
     nxt: u64,
     timeouts: u32,
+    outstanding: Option<u64>,
 }
 
 impl Law {
@@ -44,12 +45,19 @@ impl Law {
             una: 1,
             nxt: 1,
             timeouts: 0,
+            outstanding: None,
         }
     }
 
     /// From here on each ACK brings this round-trip time.
     pub fn rtt(&mut self, ms: u64) -> &mut Law {
         self.rtt = Dur::millis(ms);
+        self
+    }
+
+    /// From here on at most so many segments are outstanding, whatever the window.
+    pub fn outstanding(&mut self, segments: u64) -> &mut Law {
+        self.outstanding = Some(segments);
         self
     }
 
@@ -68,8 +76,8 @@ impl Law {
     fn acknowledge(&mut self, segments: u64, cwnd_limited: bool, in_recovery: bool) -> &mut Law {
         let acked = segments * MSS as u64;
         // The window is sent, and in any case what the ACK covers.
-        let window = self.law.control().cwnd / MSS;
-        self.nxt = self.nxt.max(self.una + (window as u64 * MSS as u64).max(acked));
+        let window = ((self.law.control().cwnd / MSS) as u64).min(self.outstanding.unwrap_or(u64::MAX));
+        self.nxt = self.nxt.max(self.una + (window * MSS as u64).max(acked));
         let flight = self.nxt - self.una;
         self.una += acked;
         self.timeouts = 0;

@@ -47,7 +47,7 @@ impl Queue {
             qdisc: dumbbell_qdisc::build(name, &crate::given(params), &link()).unwrap(),
             cx,
             arrived: 0,
-            ecn: Ecn::NotCapable,
+            ecn: Ecn::NOT_CAPABLE,
         }
     }
 
@@ -71,7 +71,7 @@ impl Queue {
 
     /// From here on arrivals are ECN-capable.
     pub fn ecn_capable(&mut self) -> &mut Queue {
-        self.ecn = Ecn::Capable;
+        self.ecn = Ecn::CAPABLE;
         self
     }
 

@@ -312,7 +312,7 @@ impl Flow for TcpFlow {
         if body.connection != self.connection {
             return; // of a connection that is over
         }
-        let ce = packet.ecn == Ecn::Marked;
+        let ce = packet.ecn == Ecn::MARKED;
         if forward {
             self.receiver.on_segment(&body.segment, ce, net.now);
             self.serve_receiver(net);

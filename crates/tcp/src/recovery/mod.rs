@@ -116,25 +116,27 @@ impl Sender {
     }
 
     /// The next segment of a shell that counts what is outstanding by snd_nxt - snd_una.
-    pub(crate) fn next_by_window(&mut self, now: Time) -> Option<Outgoing> {
+    pub(crate) fn next_by_window(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let cwnd = self.law.control().cwnd as i64 + self.recovery.inflation;
         let window = (cwnd.max(0) as u64).max(self.mss());
         if self.nxt < self.max {
-            let s = *self.sent.at(self.nxt)?;
-            if s.end - self.una > window.min(self.edge - self.una) && s.start > self.una {
-                return None;
+            let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };
+            if end - self.una > window.min(self.edge - self.una) && start > self.una {
+                return false;
             }
-            self.nxt = s.end;
-            return self.resend(&s, now);
+            self.nxt = end;
+            return self.resend(start, now, out);
         }
         let outstanding = self.nxt - self.una;
         let extra = self.limited_transmit();
-        let out = self.send_new((window + extra).saturating_sub(outstanding), now)?;
-        let above = (self.nxt - self.una).saturating_sub(window);
-        if extra > 0 && above > 0 {
+        if !self.send_new((window + extra).saturating_sub(outstanding), now, out) {
+            return false;
+        }
+        if extra > 0 {
+            let above = (self.nxt - self.una).saturating_sub(window);
             self.recovery.limited = self.recovery.limited.max(above);
         }
-        Some(out)
+        true
     }
 
     /// What the first duplicate ACKs let out beyond the window [RFC 3042 §2].

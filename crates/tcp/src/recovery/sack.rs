@@ -26,25 +26,23 @@ impl Sender {
     }
 
     /// NextSeg [RFC 6675 §4], as far as pipe leaves room.
-    pub(crate) fn next_by_pipe(&mut self, now: Time) -> Option<Outgoing> {
+    pub(crate) fn next_by_pipe(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let cwnd = (self.law.control().cwnd as u64).max(self.mss());
         let room = cwnd.saturating_sub(self.sent.pipe());
-        if let Some(s) = self.sent.next_lost().copied() {
-            return if s.len() <= room { self.resend(&s, now) } else { None };
+        if let Some((start, len)) = self.sent.next_lost().map(|s| (s.start, s.len())) {
+            return len <= room && self.resend(start, now, out);
         }
-        if let Some(out) = self.send_new(self.room_for_new(room), now) {
-            return Some(out);
+        if self.send_new(self.room_for_new(room), now, out) {
+            return true;
         }
         if self.recovery.mode != Mode::Recovery || room < self.mss() {
-            return None;
+            return false;
         }
         let high_sacked = self.sent.high_sacked();
-        if let Some(s) =
-            self.sent.unsacked_from(self.sent.high_rxt).filter(|s| s.start < high_sacked).copied()
-        {
-            return self.resend(&s, now);
+        match self.sent.unsacked_from(self.sent.high_rxt).map(|s| s.start).filter(|s| *s < high_sacked) {
+            Some(start) => self.resend(start, now, out),
+            None => self.rescue(now, out),
         }
-        self.rescue(now)
     }
 
     /// Without limited transmit, nothing new between the first duplicate ACK and recovery.
@@ -56,15 +54,15 @@ impl Sender {
     /// Once an episode: the last segment outstanding, so that a lost tail doesn't wait for the timer [RFC 6675 §4 (4)].
     // DIVERGES [RFC 6675 §4 (4)]: not if that segment has been sent again in this episode already. The rule as written
     // repeats it whenever the receiver's window (rather than a lack of data) ends rule 2.
-    fn rescue(&mut self, now: Time) -> Option<Outgoing> {
-        let last = self.sent.last_unsacked().copied()?;
-        if self.recovery.rescued || last.start < self.sent.high_rxt {
-            return None;
+    fn rescue(&mut self, now: Time, out: &mut Outgoing) -> bool {
+        let Some(start) = self.sent.last_unsacked().map(|s| s.start) else { return false };
+        if self.recovery.rescued || start < self.sent.high_rxt {
+            return false;
         }
         self.recovery.rescued = true;
         let high_rxt = self.sent.high_rxt;
-        let out = self.resend(&last, now);
+        let sends = self.resend(start, now, out);
         self.sent.high_rxt = high_rxt;
-        out
+        sends
     }
 }

@@ -46,6 +46,15 @@ fn an_empty_queue_keeps_no_credit() {
     q.arrive(2, 1000);
     q.arrive(2, 1000);
     assert_eq!(q.drain(), [3, 2, 4]);
+    // Nor one that a drop empties: flow 1 gets 1000 for its 1500 bytes and loses the packet to a larger backlog; its
+    // next packet of 1400 needs two turns again, so that of flow 2 goes first.
+    let mut q = Queue::new("drr", &[("quantum", "1000 bytes"), ("limit", "2499 bytes")]);
+    q.arrive(1, 1500);
+    q.arrive(2, 990);
+    assert_eq!(q.send(), Some(2));
+    assert_eq!(q.arrive(2, 1000), Fate::Displaced(1));
+    q.arrive(1, 1400);
+    assert_eq!(q.drain(), [3, 4]);
 }
 
 #[test]

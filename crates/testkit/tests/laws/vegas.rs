@@ -78,6 +78,17 @@ fn below_alpha_one_more_in_a_round() {
 }
 
 #[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    // Eight outstanding, as a receiver's window of eight would have it: growth ends once cwnd - 8 > 2.
+    let mut law = Law::new("vegas", &[], 8.0, 8.0);
+    law.outstanding(8);
+    for _ in 0..20 {
+        law.round();
+    }
+    assert!((10.0..10.2).contains(&law.cwnd()), "{}", law.cwnd());
+}
+
+#[test]
 fn above_beta_one_less_at_once() {
     let mut law = ten();
     law.rtt(200).round(); // grows to almost 11 still
@@ -138,6 +149,16 @@ fn timeouts_as_reno() {
         law.advance(1000).round();
         near(law.cwnd(), window);
     }
+    // What was sent before the timeout is no reason for a cut after it.
+    let mut law = ten();
+    let before = law.now();
+    law.advance(1000).time_out();
+    for _ in 0..9 {
+        law.round();
+    }
+    let window = law.cwnd();
+    law.lose_sent_at(before);
+    near(law.cwnd(), window);
 }
 
 #[test]

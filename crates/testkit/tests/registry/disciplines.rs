@@ -71,7 +71,7 @@ impl Books {
 
     fn departed(&mut self, packet: &Packet) {
         let known = self.leave(packet);
-        assert!(known.capable || packet.ecn == Ecn::NotCapable, "marked a packet that is not ECN-capable");
+        assert!(known.capable || packet.ecn == Ecn::NOT_CAPABLE, "marked a packet that is not ECN-capable");
         let before = self.last_of_flow.insert(packet.flow, packet.body).unwrap_or(0);
         assert!(before < packet.body, "{}: flow {} overtook itself", self.row.name, packet.flow);
     }
@@ -110,7 +110,7 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op]) {
         match *op {
             Op::Arrive { flow, bytes, capable } => {
                 number += 1;
-                let ecn = if capable { Ecn::Capable } else { Ecn::NotCapable };
+                let ecn = if capable { Ecn::CAPABLE } else { Ecn::NOT_CAPABLE };
                 let class = (flow % 3) as u16;
                 let straight_on = !cx.link_busy && books.waiting.is_empty();
                 books.waiting.insert(number, Known { flow, bytes, capable });
@@ -194,7 +194,7 @@ proptest! {
             for (body, op) in (0..).zip(&ops) {
                 match *op {
                     Op::Arrive { flow, bytes, .. } => {
-                        let packet = Packet { bytes, flow, class: 0, ecn: Ecn::Capable, body, enqueued: cx.now };
+                        let packet = Packet { bytes, flow, class: 0, ecn: Ecn::CAPABLE, body, enqueued: cx.now };
                         q.enqueue(packet, &mut cx);
                     }
                     Op::Send => fates.extend(q.dequeue(&mut cx).map(|p| p.body)),
