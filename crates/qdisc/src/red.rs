@@ -83,6 +83,13 @@ const PARAMS: &[Spec] = &[
         doc: "at least 1/p packets between two drops or marks [ns-2 wait_]; false: FJ 1993 §VII",
     },
     Spec {
+        name: "least_waiting",
+        kind: Kind::Int { min: 0, max: 1_000_000 },
+        default: "0",
+        doc: "no early drop or mark while fewer packets wait, whatever the average; ns-2: 2, in mode \"bytes\" 1; FJ 1993 \
+              has no such rule",
+    },
+    Spec {
         name: "ecn",
         kind: Kind::Bool,
         default: "false",
@@ -147,6 +154,7 @@ pub(crate) struct Red {
     by_bytes: bool,
     mean_packet: f64,
     packets_per_second: f64,
+    least_waiting: u64,
     ecn: bool,
     full: Full,
     rate: Rate,
@@ -218,6 +226,7 @@ impl Red {
             by_bytes,
             mean_packet,
             packets_per_second,
+            least_waiting: params.int("least_waiting"),
             ecn: params.bool("ecn"),
             full: match params.choice("counting") {
                 "ns2" if by_bytes => Full::Without(length(limit, true, mean_packet)),
@@ -263,6 +272,11 @@ impl Qdisc for Red {
         if self.is_full(&packet) {
             self.law.overflow();
             cx.drop_packet(packet, DropReason::Full);
+            return;
+        }
+        if (self.waiting.len() as u64) < self.least_waiting {
+            self.law.pass(self.share(&packet));
+            self.push(packet);
             return;
         }
         match self.law.decide(self.share(&packet), || self.draws.uniform()) {

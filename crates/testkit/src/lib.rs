@@ -1,5 +1,5 @@
 //! Fixtures with verbs, for the tests of the other crates: [`Law`] plays an endpoint to a window law, [`Queue`] plays a
-//! link to a queue discipline. Both say what happened in segments, packets and seconds, so that a test reads like
+//! link to a queue discipline, [`wire::Wire`] a network to two endpoints. They say what happened in segments, packets and seconds, so that a test reads like
 //! the worked example in its comment. Properties that hold for every row of the registries are in `tests/`.
 
 // A fixture that cannot be made, or an answer that isn't there, fails the test that asked for it.
@@ -7,6 +7,7 @@
 
 mod law;
 mod queue;
+pub mod wire;
 
 pub use law::Law;
 pub use queue::{Fate, Queue, link};

@@ -29,8 +29,8 @@ impl Sender {
     pub(crate) fn next_by_pipe(&mut self, now: Time, out: &mut Outgoing) -> bool {
         let cwnd = (self.law.control().cwnd as u64).max(self.mss());
         let room = cwnd.saturating_sub(self.sent.pipe());
-        if let Some((start, len)) = self.sent.next_lost().map(|s| (s.start, s.len())) {
-            return len <= room && self.resend(start, now, out);
+        if let Some((start, payload)) = self.sent.next_lost().map(|s| (s.start, s.payload())) {
+            return u64::from(payload) <= room && self.resend(start, now, out);
         }
         if self.send_new(self.room_for_new(room), now, out) {
             return true;

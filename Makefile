@@ -1,0 +1,51 @@
+# Everything sets itself up: a machine with Python 3.11+, Rust and make is enough.
+
+PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11); print(sys.executable)' 2>/dev/null)))
+VENV := .venv
+BIN := $(VENV)/bin
+TOOLS := $(VENV)/.tools
+READY := $(VENV)/.ready
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: demo test check bench docs clean help
+
+help:            ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
+
+demo: $(READY)   ## the ns-2 report, reproduced: figures and verdicts in results/ns2-cbr
+	$(BIN)/dumbbell study run ns2-cbr --out results/ns2-cbr
+
+test: $(READY)   ## all tests, Rust and Python
+	cargo test --workspace --quiet
+	$(BIN)/pytest
+
+check: $(READY)  ## format, lints, types, stubs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest dumbbell._core
+
+bench: $(READY)  ## speed of the simulator (beside ns-2 where `ns` is installed)
+	$(BIN)/python benches/speed.py
+
+docs: $(READY)   ## the documentation, in site/
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
+	$(BIN)/mkdocs build --strict
+	cargo doc --workspace --no-deps --quiet
+
+clean:           ## remove everything that make has made
+	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so
+
+# The tools come first and rarely change; the package is built again when Rust sources or its metadata change.
+$(TOOLS):
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (set PYTHON=...)" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "Rust is needed: https://rustup.rs" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
+	@touch $@
+
+$(READY): $(TOOLS) pyproject.toml $(RUST)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
+	@touch $@

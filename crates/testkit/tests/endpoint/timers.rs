@@ -1,0 +1,35 @@
+//! The retransmission timer and its backoff, seen from outside.
+
+use dumbbell_testkit::wire::{Fate, Wire};
+
+#[test]
+fn the_timeout_doubles_until_something_arrives() {
+    // The first data segment is lost four times. First RTO after the handshake's sample of 100 ms: 100 + 4 x 50 =
+    // 300 ms, below the minimum of 1 s; then 2 s, 4 s, 8 s.
+    let faults =
+        Box::new(
+            |forward: bool, count: u64, segment: &dumbbell_tcp::Segment| {
+                if forward && segment.payload > 0 && count < 4 { Fate::Lost } else { Fate::Arrives }
+            },
+        );
+    let wire = Wire::new("newreno", "rfc", &[("initial_window", "1 packet")], faults).send(1).until_done();
+    let times: Vec<f64> = wire.sent.iter().map(|s| s.at.as_secs()).collect();
+    let gaps: Vec<f64> = times.windows(2).map(|w| ((w[1] - w[0]) * 1e3).round() / 1e3).collect();
+    assert_eq!(gaps, [1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(wire.sender.counters().timeouts, 4);
+}
+
+#[test]
+fn a_delayed_acknowledgment_waits_for_its_timer_or_a_second_segment() {
+    // One segment: its ACK leaves 200 ms after its arrival (the FIN comes with the data and is answered at once, so
+    // give it two writes).
+    let mut wire = Wire::new("newreno", "rfc", &[("ack_delay", "200 ms")], Box::new(|_, _, _| Fate::Arrives));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(1000);
+    let arrival = 0.15; // SYN 50 ms, SYN-ACK 50 ms, data 50 ms
+    wire.run_until(0.34);
+    assert_eq!((wire.receiver.delivered(), wire.sender.snapshot().snd_una), (1000, 0));
+    wire.run_until(arrival + 0.2 + 0.05 + 0.001);
+    assert_eq!(wire.sender.snapshot().snd_una, 1000);
+}

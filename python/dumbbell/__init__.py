@@ -1,0 +1,26 @@
+"""Dumbbell: a laboratory for TCP congestion control.
+
+import dumbbell
+
+results = dumbbell.run("cbr.toml")
+results.flows          # polars frame: one row per flow and run
+results.series(0, "cwnd", flow="tcp")
+"""
+
+from dumbbell._core import version as __version__
+from dumbbell.exceptions import BackendError, DumbbellError, ResultsError, ScenarioError
+from dumbbell.results import Results, Run, run
+from dumbbell.scenario import Scenario, json_schema
+
+__all__ = [
+    "BackendError",
+    "DumbbellError",
+    "Results",
+    "ResultsError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "json_schema",
+    "run",
+]

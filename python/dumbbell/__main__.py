@@ -1,0 +1,5 @@
+"""``python -m dumbbell``."""
+
+from dumbbell.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""What a back end is: it takes jobs and gives finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.scenario import Cell
+
+__all__ = ["Backend", "Finished", "Job", "Table"]
+
+Table = dict[str, npt.NDArray[np.generic]]
+"""Columns by name, all of one length."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to make: a cell and a repetition of it."""
+
+    cell: Cell
+    repetition: int
+    seed: int
+
+    def plan(self) -> dict[str, Any]:
+        """The plan of the run."""
+        return {**self.cell.plan, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that was made: metrics as plain values, series as tables by name."""
+
+    job: Job
+    flows: list[dict[str, Any]]
+    queues: list[dict[str, Any]]
+    transfers: list[dict[str, Any]]
+    tables: dict[str, Table] = field(default_factory=dict)
+
+
+class Backend(Protocol):
+    """Makes runs: the simulator here, a real kernel or other machines beside it."""
+
+    name: str
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        """Make all runs, ``parallel`` at a time, and give each as soon as it is finished, in any order.
+
+        Closing the iterator (or an exception in its consumer) cancels what has not begun.
+
+        Raises
+        ------
+        BackendError
+            If a run can't be made.
+        """
+        ...

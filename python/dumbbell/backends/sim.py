@@ -1,0 +1,59 @@
+"""The simulator: runs in threads, each without the GIL, so that they use all cores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from dumbbell import _core
+from dumbbell.backends.base import Finished, Job
+from dumbbell.exceptions import BackendError
+
+__all__ = ["Simulator"]
+
+AHEAD = 4
+"""Runs handed to each thread in advance: none waits for Python, and few results wait in memory."""
+
+
+class Simulator:
+    """The packet-level simulator of the Rust core."""
+
+    name = "sim"
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        """Make all runs; see `Backend.run`."""
+        if parallel == 1:
+            yield from (self._one(job) for job in jobs)
+            return
+        pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="dumbbell")
+        try:
+            yield from self._all(pool, jobs, parallel)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _all(self, pool: ThreadPoolExecutor, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        remaining = iter(jobs)
+        running: set[Future[Finished]] = set()
+        more = True
+        while running or more:
+            while more and len(running) < parallel * AHEAD:
+                job = next(remaining, None)
+                if job is None:
+                    more = False
+                else:
+                    running.add(pool.submit(self._one, job))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+
+    @staticmethod
+    def _one(job: Job) -> Finished:
+        try:
+            output = _core.run(json.dumps(job.plan(), allow_nan=False))
+        except _core.RunError as e:
+            cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
+            where = f" (cell {cell})" if cell else ""
+            raise BackendError(f"the simulator refuses repetition {job.repetition}{where}: {e}") from None
+        tables = {name: output.table(name) for name in output.tables()}
+        return Finished(job, output.flows, output.queues, output.transfers, tables)

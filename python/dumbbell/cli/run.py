@@ -1,0 +1,108 @@
+"""``dumbbell run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dumbbell.cli import output
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="run", epilog=EXAMPLES)(run)
+
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+dumbbell run cbr.toml
+
+dumbbell run cbr.toml --set flows.tcp.variant=vegas --set "network.bottleneck.rate=5 Mbit/s"
+
+dumbbell run cbr.toml --out results/cbr    (keeps everything; again: runs what is missing)
+
+dumbbell run cbr.toml --json | jq '.runs\\[].flows\\[0].goodput_bps'
+"""
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="The scenario, a TOML file.", show_default=False, metavar="FILE")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Change the scenario: a dotted path and a value as in TOML (quotes of a text may be left out). "
+            "May be given several times. A swept path keeps the one value.",
+            show_default=False,
+        ),
+    ] = None,
+    repetitions: Annotated[int | None, typer.Option(help="Repetitions of each cell.", show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option(help="The scenario's seed.", show_default=False)] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Runs at a time. [default: one for each core]", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Directory that keeps everything; what it holds already is not run again.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Keep the series of flows and queues (needs --out).")
+    ] = False,
+) -> None:
+    """Run a scenario: every cell of its sweep, every repetition, in parallel."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.results import run as run_scenario  # noqa: PLC0415
+    from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
+    from dumbbell.scenario import Scenario  # noqa: PLC0415
+
+    if trace and out is None:
+        raise DumbbellError("--trace: the series need a place: give --out DIR too")
+    every = _changes(changes or [])
+    every |= {
+        k: v
+        for k, v in (("repetitions", repetitions), ("seed", seed), ("trace.series", trace or None))
+        if v is not None
+    }
+    scenario = Scenario.load(file, every)
+    if out is None and (scenario.trace.series or scenario.trace.packets):
+        output.note("the scenario's series are not kept: give --out DIR to keep them")
+        scenario = scenario.with_changes({"trace": {}})
+    with output.progress(scenario.name) as moved:
+        results = run_scenario(scenario, jobs=jobs, out=out, progress=moved)
+    if as_json:
+        output.document(results.document())
+    else:
+        each = f"mean of {results.scenario.repetitions} repetitions"
+        output.print_frame(f"{results.scenario.name}: flows ({each})", flow_summary(results))
+        queues = queue_summary(results)
+        if queues.height:
+            output.print_frame(f"{results.scenario.name}: queues ({each})", queues)
+    if out is not None:
+        output.note(f"kept in {out}")
+
+
+def _changes(given: list[str]) -> dict[str, Any]:
+    """Read the changes of ``--set``."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.scenario import toml  # noqa: PLC0415
+
+    changes: dict[str, Any] = {}
+    for text in given:
+        path, equals, value = text.partition("=")
+        if not equals or not path.strip():
+            raise DumbbellError(f"--set: '{text}' given: PATH=VALUE is needed, such as flows.tcp.variant=vegas")
+        if path.strip() in changes:
+            raise DumbbellError(f"--set: '{path.strip()}' is set twice")
+        changes[path.strip()] = toml.value(value.strip())
+    return changes

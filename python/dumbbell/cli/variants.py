@@ -1,0 +1,47 @@
+"""``dumbbell variants``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli import output
+from dumbbell.cli.details import print_details
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="variants", epilog="[bold]Examples[/bold]\n\ndumbbell variants\n\ndumbbell variants vegas")(
+        variants
+    )
+
+
+def variants(
+    name: Annotated[str | None, typer.Argument(help="Show one with its parameters.", show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the congestion control variants, or show one."""
+    from dumbbell import registry  # noqa: PLC0415
+
+    rows = list(registry.variants().values()) if name is None else [registry.variant(name)]
+    if as_json:
+        output.document([asdict(row) for row in rows])
+    elif name is None:
+        cells = [(v.name, v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows]
+        output.print_table("Variants", ["name", "year", "what it is", "parameters"], cells)
+    else:
+        v = rows[0]
+        facts = {
+            "year": v.year,
+            "source": v.source,
+            "recovery": v.shell or "as the stack says",
+            "answer to loss": v.on_loss,
+            "answer to delay": v.on_delay,
+            "answer to ECN marks": v.on_ecn,
+            "traced beside cwnd": ", ".join(v.columns) or "nothing",
+        }
+        print_details(v.name, v.title, facts, v.params)

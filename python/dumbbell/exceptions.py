@@ -1,0 +1,60 @@
+"""The errors of Dumbbell.
+
+Every message says what was given, what is allowed and, for names, the nearest valid one. The command line prints
+it without a traceback and ends with exit code 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["BackendError", "DumbbellError", "Problem", "ResultsError", "ScenarioError"]
+
+
+class DumbbellError(Exception):
+    """Any error that input, files or the machine can cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a scenario.
+
+    Attributes
+    ----------
+    place : str
+        Where, as a dotted path such as ``flows.tcp.variant``; empty for the scenario as a whole.
+    message : str
+        What was given, what is allowed.
+    """
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class ScenarioError(DumbbellError):
+    """A scenario that can't be run.
+
+    Attributes
+    ----------
+    problems : tuple of Problem
+        All that was found.
+    source : str or None
+        The file that it was read from.
+    """
+
+    def __init__(self, problems: list[Problem] | tuple[Problem, ...], source: str | None = None) -> None:
+        self.problems = tuple(problems)
+        self.source = source
+        prefix = f"{source}: " if source else ""
+        super().__init__("\n".join(f"{prefix}{p}" for p in self.problems))
+
+
+class BackendError(DumbbellError):
+    """A back end that failed to make a run."""
+
+
+class ResultsError(DumbbellError):
+    """Results that can't be stored or read."""

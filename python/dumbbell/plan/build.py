@@ -1,0 +1,160 @@
+"""The plan of a run: what `crates/sim/src/plan.rs` reads. The seed is set per repetition."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.plan.directions import Rule
+from dumbbell.plan.routes import Routes
+from dumbbell.plan.topology import Drawing, Edge, draw
+from dumbbell.registry import unknown
+from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.named import Named
+from dumbbell.scenario.paths import join
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+__all__ = ["build"]
+
+
+def build(scenario: Scenario) -> dict[str, Any]:
+    """Make the plan of a scenario (its sweep apart), all but the seed; ScenarioError if it can't be drawn."""
+    drawing = draw(scenario.network, scenario.flows)
+    crossing = _Crossing(drawing, scenario.flows)
+    drops = _drops(drawing, scenario.flows, crossing)
+    numbers = {name: n for n, name in enumerate(drawing.nodes)}
+    return {
+        "seed": 0,
+        "duration_ns": scenario.duration.ns,
+        "measure_from_ns": scenario.measure_from.ns,
+        "start_jitter_ns": scenario.start_jitter.ns,
+        "nodes": drawing.nodes,
+        "links": [
+            {
+                "name": edge.name,
+                "from": numbers[edge.from_],
+                "to": numbers[edge.to],
+                "rate_bps": edge.settings.rate.bps if edge.settings.rate else 0,
+                "delay_ns": _delay(edge),
+                "overhead_bytes": edge.settings.overhead.bytes,
+                "base_rtt_ns": _base_rtt(edge, crossing.base_rtt[n]),
+                "queue": _named(edge.settings.queue),
+                "loss": edge.settings.loss.share,
+                "jitter_ns": edge.settings.jitter.ns,
+                "jitter_reorders": edge.settings.jitter_reorders,
+                "drops": drops[n],
+            }
+            for n, edge in enumerate(drawing.edges)
+        ],
+        "flows": [
+            {
+                "name": flow.name,
+                "from": numbers[sender],
+                "to": numbers[receiver],
+                "start_ns": flow.start.ns,
+                "stop_ns": flow.stop.ns if flow.stop is not None else None,
+                "class": flow.class_,
+                "application": flow.application.plan(),
+                "transport": _transport(flow),
+            }
+            for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
+        ],
+        "trace": {
+            "series": scenario.trace.series,
+            "interval_ns": scenario.trace.interval.ns,
+            "packets": scenario.trace.packets,
+        },
+    }
+
+
+def _named(named: Named) -> dict[str, Any]:
+    return {"name": named.name, "params": dict(named.params)}
+
+
+def _transport(flow: Flow) -> dict[str, Any]:
+    if flow.variant is None or flow.datagrams:
+        return {"kind": "udp"}
+    return {"kind": "tcp", "variant": _named(flow.variant), "stack": _named(flow.stack)}
+
+
+def _delay(edge: Edge) -> int:
+    return edge.settings.delay.ns if edge.settings.delay is not None else 0
+
+
+class _Crossing:
+    """Which flows cross which links, and the largest base round-trip time among them.
+
+    A flow's base round-trip time is the propagation delay along its way there and back; transmission times depend on
+    packet sizes and are left out.
+    """
+
+    def __init__(self, drawing: Drawing, flows: list[Flow]) -> None:
+        numbers = {name: n for n, name in enumerate(drawing.nodes)}
+        routes = Routes(len(drawing.nodes), [(numbers[e.from_], numbers[e.to]) for e in drawing.edges])
+        self.base_rtt: list[int | None] = [None] * len(drawing.edges)
+        self.forward: list[set[int]] = []
+        for flow, (sender, receiver) in zip(flows, drawing.ends, strict=True):
+            there = routes.path(numbers[sender], numbers[receiver])
+            back = routes.path(numbers[receiver], numbers[sender])
+            if there is None or back is None:
+                place = f"{join(['flows', flow.name])}.to"
+                raise ScenarioError([Problem(place, f"no way leads from '{sender}' to '{receiver}'")])
+            rtt = sum(_delay(drawing.edges[e]) for e in [*there, *back])
+            self.forward.append(set(there))
+            for e in [*there, *back]:
+                self.base_rtt[e] = max(rtt, self.base_rtt[e] or 0)
+
+
+def _base_rtt(edge: Edge, rtt: int | None) -> int:
+    """Take a link's base RTT; refuse a limit in bdp where it would be zero."""
+    if rtt == 0:
+        for key, value in edge.settings.queue.params.items():
+            if isinstance(value, str) and re.search(r"bdp\s*$", value, re.IGNORECASE):
+                place = f"{edge.settings.place}.queue.{key}"
+                why = f"'{value}' is zero, because no flow over {edge.name} has any propagation delay"
+                raise ScenarioError([Problem(place, why)])
+    return rtt or 0
+
+
+def _drops(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[list[dict[str, Any]]]:
+    """Write each link's drop rules; a rule that no link can follow is an error."""
+    names = [f.name for f in flows]
+    given: dict[str, Rule] = {}
+    followed: set[str] = set()
+    written: list[list[dict[str, Any]]] = []
+    for number, edge in enumerate(drawing.edges):
+        rules = []
+        for rule in edge.settings.drops:
+            given[rule.place] = rule
+            flow = _flow_number(rule, names)
+            if flow is not None and number not in crossing.forward[flow]:
+                continue
+            followed.add(rule.place)
+            rules.append(_drop(rule, flow))
+        written.append(rules)
+    for place, rule in given.items():
+        if place not in followed:
+            why = f"the data of flow '{rule.rule.flow}' do not cross this link in this direction"
+            raise ScenarioError([Problem(f"{place}.flow", why)])
+    return written
+
+
+def _flow_number(rule: Rule, names: list[str]) -> int | None:
+    if rule.rule.flow is None:
+        return None
+    if rule.rule.flow not in names:
+        raise ScenarioError([Problem(f"{rule.place}.flow", unknown("flow", rule.rule.flow, names))])
+    return names.index(rule.rule.flow)
+
+
+def _drop(rule: Rule, flow: int | None) -> dict[str, Any]:
+    span = rule.rule.from_, rule.rule.to
+    return {
+        "flow": flow,
+        "data_only": rule.rule.count == "data",
+        "packets": sorted(rule.rule.packets or []),
+        "spans_ns": [[span[0].ns, span[1].ns]] if span[0] is not None and span[1] is not None else [],
+    }

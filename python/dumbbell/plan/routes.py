@@ -1,0 +1,53 @@
+"""Static routes, as the simulator makes them: fewest hops; among equals the link that is listed first.
+
+It has to agree with `crates/sim/src/route.rs`: limits in bdp depend on which flows cross a link.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+__all__ = ["Routes"]
+
+
+class Routes:
+    """Shortest paths in a graph of directed edges, given as (from, to) pairs of node numbers."""
+
+    def __init__(self, nodes: int, edges: list[tuple[int, int]]) -> None:
+        self._edges = edges
+        self._into: list[list[int]] = [[] for _ in range(nodes)]
+        for number, (_, end) in enumerate(edges):
+            self._into[end].append(number)
+        self._trees: dict[int, list[int | None]] = {}
+
+    def path(self, start: int, end: int) -> list[int] | None:
+        """The edges from ``start`` to ``end``; None if there is no way."""
+        tail: list[int] = []
+        # Into a host with one link there is one way: it shares its neighbour's tree.
+        while end != start and len(self._into[end]) == 1 and len(tail) < len(self._edges):
+            tail.append(self._into[end][0])
+            end = self._edges[tail[-1]][0]
+        if end not in self._trees:
+            self._trees[end] = self._towards(end)
+        tree = self._trees[end]
+        path: list[int] = []
+        while start != end:
+            edge = tree[start]
+            if edge is None:
+                return None
+            path.append(edge)
+            start = self._edges[edge][1]
+        return path + tail[::-1]
+
+    def _towards(self, end: int) -> list[int | None]:
+        """Find, for every node, the first edge of its way to ``end``."""
+        tree: list[int | None] = [None] * len(self._into)
+        seen, waiting = {end}, deque([end])
+        while waiting:
+            for edge in self._into[waiting.popleft()]:
+                node = self._edges[edge][0]
+                if node not in seen:
+                    seen.add(node)
+                    tree[node] = edge
+                    waiting.append(node)
+        return tree

@@ -1,0 +1,161 @@
+"""The registries of the Rust side: every variant, queue discipline and stack preset, with its parameters."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from dumbbell import _core
+from dumbbell.exceptions import Problem, ScenarioError
+
+__all__ = [
+    "Discipline",
+    "Parameter",
+    "Preset",
+    "Variant",
+    "discipline",
+    "disciplines",
+    "drop_reasons",
+    "phases",
+    "stack",
+    "stacks",
+    "unknown",
+    "variant",
+    "variants",
+]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: what it takes (``kind``), its default as a scenario writes it, and what it does."""
+
+    name: str
+    kind: str
+    default: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A congestion control variant."""
+
+    name: str
+    title: str
+    year: int
+    source: str
+    shell: str | None
+    on_loss: str
+    on_delay: str
+    on_ecn: str
+    params: tuple[Parameter, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Discipline:
+    """A queue discipline."""
+
+    name: str
+    title: str
+    year: int
+    source: str
+    doc: str
+    params: tuple[Parameter, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A stack preset: a named set of visible parameters of the TCP endpoint."""
+
+    name: str
+    title: str
+    doc: str
+    params: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    variants: dict[str, Variant] = field(default_factory=dict)
+    disciplines: dict[str, Discipline] = field(default_factory=dict)
+    stacks: dict[str, Preset] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    drop_reasons: tuple[str, ...] = ()
+
+
+@cache
+def _tables() -> _Tables:
+    raw: dict[str, Any] = json.loads(_core.registry())
+
+    def row(entry: dict[str, Any]) -> dict[str, Any]:
+        entry["params"] = tuple(Parameter(**p) for p in entry["params"])
+        if "columns" in entry:
+            entry["columns"] = tuple(entry["columns"])
+        return entry
+
+    return _Tables(
+        variants={v["name"]: Variant(**row(v)) for v in raw["variants"]},
+        disciplines={d["name"]: Discipline(**row(d)) for d in raw["disciplines"]},
+        stacks={s["name"]: Preset(**row(s)) for s in raw["stacks"]},
+        phases=tuple(raw["phases"]),
+        drop_reasons=tuple(raw["drop_reasons"]),
+    )
+
+
+def variants() -> dict[str, Variant]:
+    """Every variant by name."""
+    return _tables().variants
+
+
+def disciplines() -> dict[str, Discipline]:
+    """Every queue discipline by name."""
+    return _tables().disciplines
+
+
+def stacks() -> dict[str, Preset]:
+    """Every stack preset by name."""
+    return _tables().stacks
+
+
+def phases() -> tuple[str, ...]:
+    """The words for the numbers in the trace's column ``phase``."""
+    return _tables().phases
+
+
+def drop_reasons() -> tuple[str, ...]:
+    """The words for the numbers in the trace's column ``reason``."""
+    return _tables().drop_reasons
+
+
+def unknown(what: str, given: str, known: list[str]) -> str:
+    """Say that a name is unknown, with the nearest known one or the list of them."""
+    near = _core.nearest(given, known)
+    if near is not None:
+        return f"unknown {what} '{given}': did you mean '{near}'?"
+    return f"unknown {what} '{given}' (known: {', '.join(known)})" if known else f"unknown {what} '{given}'"
+
+
+def _find(what: str, table: dict[str, T], name: str) -> T:
+    if name not in table:
+        raise ScenarioError([Problem("", unknown(what, name, list(table)))])
+    return table[name]
+
+
+def variant(name: str) -> Variant:
+    """Look up a variant; ScenarioError with the nearest name if there is none."""
+    return _find("variant", variants(), name)
+
+
+def discipline(name: str) -> Discipline:
+    """Look up a queue discipline; ScenarioError with the nearest name if there is none."""
+    return _find("queue discipline", disciplines(), name)
+
+
+def stack(name: str) -> Preset:
+    """Look up a stack preset; ScenarioError with the nearest name if there is none."""
+    return _find("stack preset", stacks(), name)

@@ -1,0 +1,65 @@
+"""One run's results, as they are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.backends import Finished, Job
+
+__all__ = ["Run", "run_key"]
+
+
+def run_key(job: Job) -> str:
+    """Name a run by what decides it: its whole plan, seed included, and its cell's spelling."""
+    text = json.dumps([job.cell.values, job.repetition, job.plan()], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its cell, repetition and seed, and the metrics of its flows, queues and transfers.
+
+    Attributes
+    ----------
+    index : int
+        Its number within the results.
+    cell : dict
+        Path -> value for each swept path.
+    """
+
+    index: int
+    key: str
+    cell: dict[str, Any]
+    repetition: int
+    seed: int
+    flows: list[dict[str, Any]]
+    queues: list[dict[str, Any]]
+    transfers: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, finished: Finished, index: int, key: str) -> Run:
+        """Take over a finished run."""
+        job = finished.job
+        return cls(
+            index=index,
+            key=key,
+            cell=job.cell.values,
+            repetition=job.repetition,
+            seed=job.seed,
+            flows=finished.flows,
+            queues=finished.queues,
+            transfers=finished.transfers,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Give the run as the command line's ``--json`` prints it."""
+        return {
+            "cell": self.cell,
+            "repetition": self.repetition,
+            "seed": self.seed,
+            "flows": self.flows,
+            "queues": self.queues,
+        }

@@ -1,0 +1,193 @@
+"""What a scenario's runs have shown."""
+
+from __future__ import annotations
+
+import html
+import os
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from dumbbell.backends import Table
+from dumbbell.exceptions import ResultsError
+from dumbbell.registry import unknown
+from dumbbell.results.frames import frame
+from dumbbell.results.record import Run, run_key
+from dumbbell.results.store import Store
+from dumbbell.results.summary import flow_summary, queue_summary
+from dumbbell.scenario import Scenario
+
+__all__ = ["Results"]
+
+
+class Results:
+    """The runs of a scenario: as objects (`runs`), as frames (`flows`, `queues`, `transfers`) and as series.
+
+    Each frame has one column per swept path, then ``run``, ``repetition`` and ``seed``, then the metrics. Where no
+    measurement exists (the RTT of a flow that got nothing through), the value is null.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        runs: list[Run],
+        tables: dict[str, dict[str, Table]] | None = None,
+        store: Store | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.runs = tuple(runs)
+        self._tables = tables or {}
+        self._store = store
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Results:
+        """Read a results directory; runs that are missing yet are left out."""
+        from dumbbell.results.run import jobs_of  # noqa: PLC0415
+
+        store = Store(path)
+        scenario = store.scenario()
+        loaded = (store.load(run_key(job), index) for index, job in enumerate(jobs_of(scenario)))
+        return cls(scenario, [run for run in loaded if run is not None], store=store)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow and run: goodput, drops, RTT and the rest."""
+        return frame(self.runs, lambda run: run.flows)
+
+    @cached_property
+    def queues(self) -> pl.DataFrame:
+        """One row per queue and run: drops, backlog, sojourn, utilisation."""
+        return frame(self.runs, lambda run: run.queues)
+
+    @cached_property
+    def transfers(self) -> pl.DataFrame:
+        """One row per transfer, page or ping and run."""
+        return frame(self.runs, lambda run: run.transfers)
+
+    def document(self) -> dict[str, Any]:
+        """Give everything but the series as the command line's ``--json`` prints it."""
+        return {"runs": [run.document() for run in self.runs]}
+
+    # ------------------------------------------------------------ series
+
+    def tables(self, run: int | Run = 0) -> list[str]:
+        """Name the traced tables of a run, such as ``flow/tcp`` or ``queue/r1->r2``."""
+        run = self._run(run)
+        if run.key in self._tables:
+            return list(self._tables[run.key])
+        return self._store.tables(run.key) if self._store is not None else []
+
+    def table(self, run: int | Run, name: str) -> pl.DataFrame:
+        """Give a traced table as it was recorded: times in ns, sizes in bytes.
+
+        Raises
+        ------
+        ResultsError
+            If the run has no such table.
+        """
+        return pl.DataFrame(self.arrays(run, name))
+
+    def arrays(self, run: int | Run, name: str) -> Table:
+        """Give a traced table as NumPy arrays by column; without ``out`` they are the simulator's own memory.
+
+        Raises
+        ------
+        ResultsError
+            If the run has no such table.
+        """
+        run = self._run(run)
+        known = self.tables(run)
+        if name not in known:
+            if not known:
+                raise ResultsError("no series were kept: set trace.series = true (--trace on the command line)")
+            raise ResultsError(unknown("table", name, known))
+        if run.key in self._tables:
+            return self._tables[run.key][name]
+        if self._store is None:
+            raise ResultsError(f"run {run.index} has no table '{name}'")
+        return {column.name: column.to_numpy() for column in self._store.table(run.key, name)}
+
+    def series(
+        self,
+        run: int | Run,
+        column: str,
+        *,
+        flow: str | None = None,
+        queue: str | None = None,
+        kind: Literal["queue", "departures", "drops"] = "queue",
+    ) -> pl.DataFrame:
+        """Give one column over time.
+
+        Parameters
+        ----------
+        run : int or Run
+            A run, or its number in `runs`.
+        column : str
+            A traced column: ``cwnd``, ``ssthresh``, ``srtt``, ``inflight``, ``phase`` ... of a flow;
+            ``packets``, ``bytes`` of a queue (``sojourn`` of its departures).
+        flow, queue : str, optional
+            Whose. With neither: all flows that have the column, told apart by a further column ``flow``.
+        kind : str
+            Of a queue: its backlog ("queue"), or the table of its departures or drops.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``time_s`` (float64, seconds) and ``column``; times such as srtt and rto are in ms, sizes in bytes.
+        """
+        run = self._run(run)
+        if flow is not None and queue is not None:
+            raise ResultsError("series of a flow or of a queue, not both")
+        if queue is not None:
+            return _over_time(self.table(run, f"{kind}/{queue}"), column)
+        if flow is not None:
+            return _over_time(self.table(run, f"flow/{flow}"), column)
+        found = []
+        for name in self.tables(run):
+            if name.startswith("flow/") and _column(self.table(run, name), column) is not None:
+                part = _over_time(self.table(run, name), column)
+                found.append(part.with_columns(flow=pl.lit(name.removeprefix("flow/"))))
+        if not found:
+            flow_tables = [t for t in self.tables(run) if t.startswith("flow/")]
+            if not flow_tables:
+                raise ResultsError("no series were kept: set trace.series = true (--trace on the command line)")
+            raise ResultsError(unknown("column", column, self.table(run, flow_tables[0]).columns))
+        return pl.concat(found)
+
+    def _run(self, run: int | Run) -> Run:
+        if isinstance(run, Run):
+            return run
+        if not 0 <= run < len(self.runs):
+            raise ResultsError(f"there is no run {run}: the results hold {len(self.runs)} (from 0)")
+        return self.runs[run]
+
+    # ------------------------------------------------------------ display
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        cells = len({str(run.cell) for run in self.runs})
+        return f"<Results of '{self.scenario.name}': {len(self.runs)} runs, {cells} cells>"
+
+    def _repr_html_(self) -> str:
+        """Show means over repetitions, for notebooks."""
+        flows, queues = flow_summary(self), queue_summary(self)
+        with pl.Config(tbl_rows=50, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+            parts = [f._repr_html_() for f in (flows, queues) if f.height]
+        return f"<p>{html.escape(repr(self))}; means over repetitions</p>" + "".join(parts)
+
+
+def _column(table: pl.DataFrame, column: str) -> str | None:
+    """Find the table's column: times may be named without their unit."""
+    return next((name for name in (column, f"{column}_ns") if name in table.columns), None)
+
+
+def _over_time(table: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Cut one column out of a table: time in s, durations in ms."""
+    name = _column(table, column)
+    if name is None:
+        raise ResultsError(unknown("column", column, [c for c in table.columns if c != "t_ns"]))
+    value = pl.col(name) * 1e-6 if name.endswith("_ns") else pl.col(name)
+    return table.select(time_s=pl.col("t_ns") * 1e-9, **{column: value})

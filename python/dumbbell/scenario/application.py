@@ -1,0 +1,173 @@
+"""Applications: what a flow carries. Sizes are payload bytes over TCP and IP packet bytes over UDP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Discriminator, Field, field_validator
+
+from dumbbell.scenario.base import Flag, Fraction, Part, Whole, problem
+from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
+
+__all__ = ["Application", "Bulk", "Cbr", "OnOff", "Page", "Ping", "Transfer"]
+
+UDP_HEADERS = 28
+"""IP and UDP headers, bytes: the smallest datagram [RFC 791 §3.1, RFC 768]."""
+
+
+class _Application(Part):
+    transports: ClassVar[tuple[str, ...]] = ("tcp",)
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        raise NotImplementedError
+
+
+class Bulk(_Application):
+    """As much as the transport takes, until the flow stops."""
+
+    kind: Literal["bulk"] = "bulk"
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        return {"kind": "bulk"}
+
+
+class Transfer(_Application):
+    """A number of bytes over a fresh connection, once or repeatedly."""
+
+    kind: Literal["transfer"]
+    size: Volume
+    """Payload bytes, such as "1 MB"."""
+    repeat: Annotated[Whole, Field(ge=0)] = 1
+    """How often; 0: until the flow stops."""
+    every: Duration = Duration("0 s")
+    """From one start to the next; a transfer still running delays the next."""
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        return {
+            "kind": "transfer",
+            "bytes": self.size.bytes,
+            "repeat": self.repeat,
+            "every_ns": self.every.ns,
+        }
+
+
+class Cbr(_Application):
+    """Packets of one size at a constant rate."""
+
+    transports = ("udp", "tcp")
+
+    kind: Literal["cbr"]
+    rate: Rate
+    """Rate of the packets, headers included over UDP."""
+    packet: PacketSize = PacketSize("1000 bytes")
+    """Size of each."""
+    jitter: Annotated[Fraction, Field(ge=0, le=1)] = 0.0
+    """Each interval is multiplied by a uniform number from 1 - jitter to 1 + jitter; 0: constant intervals."""
+    phase: Literal["random"] | Duration = "random"
+    """When the first packet leaves after the flow's start: "random" (uniform within one interval) or a time."""
+
+    @field_validator("phase", mode="before")
+    @classmethod
+    def _phase(cls, value: Any) -> Any:  # noqa: ANN401
+        if value == "random":
+            return value
+        try:
+            return Duration(value)
+        except ValueError as e:
+            raise problem(f'{e}, or "random"') from None
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        phase = self.phase.ns if isinstance(self.phase, Duration) else None
+        return {
+            "kind": "cbr",
+            "rate_bps": self.rate.bps,
+            "packet_bytes": self.packet.bytes,
+            "jitter": self.jitter,
+            "phase_ns": phase,
+        }
+
+
+class OnOff(_Application):
+    """Constant rate that pauses."""
+
+    transports = ("udp", "tcp")
+
+    kind: Literal["onoff"]
+    rate: Rate
+    """Rate while on."""
+    packet: PacketSize = PacketSize("1000 bytes")
+    """Size of each packet."""
+    on: PositiveDuration
+    """Length of an on period (its mean, where exponential)."""
+    off: Duration
+    """Length of an off period (its mean, where exponential)."""
+    exponential: Flag = True
+    """Whether the periods are exponentially distributed; otherwise they are constant."""
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        return {
+            "kind": "onoff",
+            "rate_bps": self.rate.bps,
+            "packet_bytes": self.packet.bytes,
+            "on_ns": self.on.ns,
+            "off_ns": self.off.ns,
+            "exponential": self.exponential,
+        }
+
+
+class Ping(_Application):
+    """Echo request and reply: a series of round-trip times and losses."""
+
+    transports = ("udp",)
+
+    kind: Literal["ping"]
+    interval: PositiveDuration = PositiveDuration("1 s")
+    """From one request to the next."""
+    packet: PacketSize = PacketSize("64 bytes")
+    """Size of request and reply, IP packet bytes."""
+    count: Annotated[Whole, Field(ge=0)] = 0
+    """How many requests; 0: until the flow stops."""
+    timeout: PositiveDuration = PositiveDuration("10 s")
+    """A request without a reply after this time counts as lost."""
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        return {
+            "kind": "ping",
+            "interval_ns": self.interval.ns,
+            "packet_bytes": self.packet.bytes,
+            "count": self.count,
+            "timeout_ns": self.timeout.ns,
+        }
+
+
+class Page(_Application):
+    """A download: the flow's receiver connects, asks, and gets the answer over a fresh connection."""
+
+    kind: Literal["page"]
+    size: Volume
+    """Payload bytes of the answer."""
+    request: Volume = Volume("300 bytes")
+    """Payload bytes of the request."""
+    repeat: Annotated[Whole, Field(ge=0)] = 1
+    """How often; 0: until the flow stops."""
+    every: Duration = Duration("0 s")
+    """From one start to the next; a download still running delays the next."""
+
+    def plan(self) -> dict[str, Any]:
+        """Write the plan's form."""
+        return {
+            "kind": "page",
+            "bytes": self.size.bytes,
+            "request_bytes": self.request.bytes,
+            "repeat": self.repeat,
+            "every_ns": self.every.ns,
+        }
+
+
+Application = Annotated[Bulk | Transfer | Cbr | OnOff | Ping | Page, Discriminator("kind")]

@@ -1,0 +1,54 @@
+"""What every part of a scenario shares: unknown keys are errors with the nearest known key, values never change."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Strict, model_validator
+from pydantic_core import PydanticCustomError
+
+from dumbbell.registry import unknown
+
+__all__ = ["Flag", "Fraction", "Part", "Text", "Whole", "problem"]
+
+Flag = Annotated[bool, Strict()]
+Fraction = Annotated[float, Strict()]
+Text = Annotated[str, Strict()]
+Whole = Annotated[int, Strict()]
+
+
+def problem(message: str, key: str = "") -> PydanticCustomError:
+    """Make an error that `errors.translate` words as it is, placed at ``key`` under the current place."""
+    return PydanticCustomError("problem", "{message}", {"message": message, "key": key})
+
+
+class Part(BaseModel):
+    """A table of a scenario."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        validate_default=True,
+        allow_inf_nan=False,
+    )
+
+    elsewhere: ClassVar[dict[str, str]] = {}
+    """Keys that belong to another place, with a hint where."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:  # noqa: ANN401
+        """Refuse the first unknown key by name."""
+        if not isinstance(data, dict):
+            return data
+        names = [f.alias or name for name, f in cls.model_fields.items()]
+        accepted = set(names) | set(cls.model_fields)
+        for key in data:
+            if key in accepted:
+                continue
+            if key in cls.elsewhere:
+                raise problem(cls.elsewhere[key], str(key))
+            raise problem(unknown("key", str(key), names), str(key))
+        return data

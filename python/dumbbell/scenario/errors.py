@@ -1,0 +1,122 @@
+"""Pydantic's errors in the words of a scenario: the place as a dotted path, what was given, what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.registry import unknown
+from dumbbell.scenario.paths import element_name, join
+
+__all__ = ["translate"]
+
+_NEEDED = {
+    "bool_type": "true or false",
+    "dict_type": "a table",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_attributes_type": "a table",
+    "model_type": "a table",
+    "string_type": "a text",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "above {}"),
+    "greater_than_equal": ("ge", "at least {}"),
+    "less_than": ("lt", "below {}"),
+    "less_than_equal": ("le", "at most {}"),
+}
+
+
+def translate(error: ValidationError, document: object) -> ScenarioError:
+    """Word a validation error of ``document``."""
+    problems: list[Problem] = []
+    for detail in error.errors(include_url=False):
+        found = _problem(detail, document)
+        if found not in problems:
+            problems.append(found)
+    return ScenarioError(problems)
+
+
+def _problem(detail: ErrorDetails, document: object) -> Problem:
+    parts = _place(detail["loc"], document, ends_in_key=detail["type"] in ("missing", "extra_forbidden"))
+    message, key = _message(detail)
+    place = join(parts)
+    if key:
+        place = f"{place}.{key}" if place else key
+    return Problem(place, message)
+
+
+def _place(loc: Iterable[int | str], document: object, *, ends_in_key: bool) -> list[str]:
+    """Follow a location through the document: tags of unions drop out, list elements get their names."""
+    loc = list(loc)
+    node: Any = document
+    parts: list[str] = []
+    for depth, part in enumerate(loc):
+        if isinstance(node, dict) and part in node:
+            node = node[part]
+            parts.append(str(part))
+        elif isinstance(node, list | tuple) and isinstance(part, int) and part < len(node):
+            names = [element_name(e, parts[-1] if parts else "") for e in node]
+            name = names[part]
+            unique = name is not None and names.count(name) == 1
+            parts.append(name if unique and name is not None else str(part))
+            node = node[part]
+        elif depth == len(loc) - 1 and ends_in_key:
+            parts.append(str(part))
+    return parts
+
+
+def _message(detail: ErrorDetails) -> tuple[str, str]:
+    """The message, and the key under the place that it belongs to."""
+    kind, ctx, given = detail["type"], detail.get("ctx", {}), detail.get("input")
+    if kind in ("problem", "quantity"):
+        return ctx["message"], ctx.get("key", "")
+    if kind == "missing":
+        return "needed, but not given", ""
+    if kind == "value_error":
+        return str(ctx["error"]), ""
+    if kind == "literal_error":
+        return _choice("value", given, re.findall(r"'([^']*)'", ctx["expected"])), ""
+    if kind.startswith("union_tag"):
+        return _tag(kind, ctx, given)
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        return f"{given!r} given: must be {words.format(ctx[key])}", ""
+    if kind in _NEEDED:
+        return f"{_show(given)} given: {_NEEDED[kind]} is needed", ""
+    if kind in ("too_short", "string_too_short"):
+        return f"must hold at least {ctx.get('min_length', 1)}", ""
+    return f"{_show(given)} given: {detail['msg']}", ""
+
+
+def _show(given: object) -> str:
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, dict):
+        return "a table"
+    if isinstance(given, list):
+        return "a list"
+    return repr(given)
+
+
+def _choice(what: str, given: object, allowed: list[str]) -> str:
+    if isinstance(given, str):
+        return unknown(what, given, allowed)
+    return f"{_show(given)} given: one of {', '.join(allowed)} is needed"
+
+
+def _tag(kind: str, ctx: dict[str, Any], given: object) -> tuple[str, str]:
+    """An application's kind or a network's topology."""
+    key = "topology" if "topology" in str(ctx.get("discriminator", "")) else "kind"
+    if not isinstance(given, dict):
+        return f"{_show(given)} given: a table is needed", ""
+    if kind == "union_tag_not_found":
+        return "needed, but not given", key
+    expected = re.findall(r"'([^']*)'", ctx["expected_tags"])
+    return _choice(key, given.get(key), expected), key

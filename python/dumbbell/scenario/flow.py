@@ -1,0 +1,126 @@
+"""Flows: who sends what to whom, over which transport, from when to when."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from dumbbell import _core
+from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping
+from dumbbell.scenario.base import Part, Text, Whole, problem
+from dumbbell.scenario.link import LinkOverride
+from dumbbell.scenario.named import Stack, Variant
+from dumbbell.scenario.units import Duration, PositiveDuration
+
+__all__ = ["Flow"]
+
+
+class Flow(Part):
+    """A flow. Its data go from its sender to its receiver; acknowledgments and replies come back."""
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "kind": "belongs into application = { kind = ... }",
+        "rate": "belongs into application = { kind = ..., rate = ... }",
+        "delay": "belongs into access = { delay = ... }",
+        "cc": "the congestion control variant is called 'variant'",
+        "congestion_control": "the congestion control variant is called 'variant'",
+    }
+
+    name: Annotated[Text, Field(min_length=1)]
+    """Its name: results, sweeps and drop rules refer to it."""
+    transport: Literal["tcp", "udp"] = "tcp"
+    """TCP or plain datagrams; a ping is always datagrams."""
+    variant: Variant | None = None
+    """Congestion control (TCP only, where it is needed): a name, or { name = ..., its parameters }."""
+    stack: Stack = Stack(name="rfc")
+    """The TCP endpoint: a preset's name, or { preset = ..., parameters that differ from it }."""
+    application: Application = Bulk()
+    """What it carries."""
+    start: Duration = Duration("0 s")
+    """When it starts; the scenario's start_jitter is added."""
+    stop: PositiveDuration | None = None
+    """When it stops; by default at the end of the run."""
+    at: Literal["routers"] | None = None
+    """"routers": attached to the first and last router themselves. Default: own hosts with own access links."""
+    from_: Annotated[Text | None, Field(alias="from")] = None
+    """The node that sends data, where it is not the flow's own host; needs `to`."""
+    to: Text | None = None
+    """The node that receives data; needs `from`."""
+    enter: Text | None = None
+    """In a parking lot: the router where its sender's access link hangs. Default: the first."""
+    leave: Text | None = None
+    """In a parking lot: the router where its receiver's access link hangs. Default: the last."""
+    direction: Literal["forward", "reverse"] = "forward"
+    """"reverse": data go from the right (d hosts) to the left (s hosts)."""
+    access: LinkOverride | None = None
+    """What differs in its own access links from network.access."""
+    class_: Annotated[Whole, Field(alias="class", ge=0, le=65535)] = 0
+    """The class that its packets carry, for disciplines with classes."""
+
+    @property
+    def datagrams(self) -> bool:
+        """Whether it runs without TCP."""
+        return self.transport == "udp" or isinstance(self.application, Ping)
+
+    @property
+    def own_hosts(self) -> bool:
+        """Whether it has its own pair of hosts and access links."""
+        return self.at is None and self.from_ is None and self.to is None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Flow:
+        self._check_transport()
+        self._check_place()
+        if self.stop is not None and self.stop.ns <= self.start.ns:
+            raise problem(f"'{self.stop}' given: must be later than the start at '{self.start}'", "stop")
+        return self
+
+    def _check_transport(self) -> None:
+        kind = self.application.kind
+        given = self.model_fields_set
+        if self.transport == "udp" and "udp" not in self.application.transports:
+            if "application" not in given:
+                raise problem("needed: a udp flow carries cbr, onoff or ping", "application")
+            raise problem(f"'{kind}' needs tcp: a udp flow carries cbr, onoff or ping", "application.kind")
+        if isinstance(self.application, Ping) and "transport" in given and self.transport == "tcp":
+            raise problem("'tcp' given: a ping is always datagrams", "transport")
+        if not self.datagrams:
+            if self.variant is None:
+                raise problem("needed: the congestion control variant of a tcp flow", "variant")
+            self._check_stack(self.variant.name)
+            return
+        what = "a ping" if isinstance(self.application, Ping) else "a udp flow"
+        for key in ("variant", "stack"):
+            if key in given and getattr(self, key) is not None:
+                raise problem(f"{what} has none: remove it, or make the flow tcp", key)
+        if isinstance(self.application, Cbr | OnOff | Ping) and self.application.packet.bytes < UDP_HEADERS:
+            raise problem(
+                f"'{self.application.packet}' given: a datagram has at least {UDP_HEADERS} bytes (its headers)",
+                "application.packet",
+            )
+
+    def _check_stack(self, variant: str) -> None:
+        """Check the stack's parameters against each other and against the variant."""
+        try:
+            _core.check("stack", self.stack.name, dict(self.stack.params), variant)
+        except _core.ParamError as e:
+            where, message = e.args
+            raise problem(message, f"stack.{where}") from None
+
+    def _check_place(self) -> None:
+        given: dict[str, Any] = {"from": self.from_, "to": self.to}
+        named = [k for k, v in given.items() if v is not None]
+        if len(named) == 1:
+            other = "to" if named == ["from"] else "from"
+            raise problem(f"needed: '{named[0]}' is given, so '{other}' is needed too", other)
+        if self.at is not None and named:
+            raise problem("'at' and 'from'/'to' exclude each other", "at")
+        if named and self.from_ == self.to:
+            raise problem(f"'{self.to}' given: a flow to itself", "to")
+        if self.access is not None and not self.own_hosts:
+            raise problem("the flow has no access links of its own, because of 'at' or 'from'/'to'", "access")
+        if named:
+            for key in ("direction", "enter", "leave"):
+                if key in self.model_fields_set:
+                    raise problem("'from' and 'to' say it already", key)

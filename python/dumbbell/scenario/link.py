@@ -1,0 +1,113 @@
+"""Links: rate, delay, queue and impairments of each direction."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from dumbbell.scenario.base import Flag, Part, Text, Whole, problem
+from dumbbell.scenario.named import Queue
+from dumbbell.scenario.units import Duration, Overhead, Percentage, PositiveDuration, Rate
+
+__all__ = ["Direction", "DropRule", "Link", "LinkOverride", "NamedLink"]
+
+
+class DropRule(Part):
+    """Scripted drops at a link's entrance: packets by their number, or everything within a span of time."""
+
+    flow: Text | None = None
+    """Only packets of this flow on their way from sender to receiver; default: every packet."""
+    packets: Annotated[list[Annotated[Whole, Field(ge=1)]], Field(min_length=1)] | None = None
+    """Numbers of the packets to drop, the first that counts being 1."""
+    count: Literal["data", "all"] = "data"
+    """Whether only packets with payload count (and are dropped), or all."""
+    from_: Annotated[Duration | None, Field(alias="from")] = None
+    """Begin of a span of time in which every packet is dropped; needs `to`."""
+    to: PositiveDuration | None = None
+    """End of that span (not included)."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DropRule:
+        if self.packets is None and self.from_ is None and self.to is None:
+            raise problem("a drop rule needs 'packets', or 'from' and 'to'")
+        if (self.from_ is None) != (self.to is None):
+            raise problem("needed: a span has both 'from' and 'to'", "from" if self.from_ is None else "to")
+        if self.from_ is not None and self.to is not None and self.to.ns <= self.from_.ns:
+            raise problem(f"'{self.to}' given: must be later than 'from', which is '{self.from_}'", "to")
+        if self.packets is not None and len(set(self.packets)) < len(self.packets):
+            raise problem(f"{self.packets} given: a number is there twice", "packets")
+        return self
+
+
+class Direction(Part):
+    """What one direction of a link may set; what is left out is inherited."""
+
+    rate: Rate | None = None
+    """Bit rate."""
+    delay: Duration | None = None
+    """Propagation delay, one way."""
+    queue: Queue | None = None
+    """Queue discipline: a name, or { discipline = ..., its parameters }. Default: droptail, 1000 packets."""
+    overhead: Overhead | None = None
+    """Framing added to each IP packet; "14 bytes" is Ethernet as Linux's tbf counts it. Default: none."""
+    loss: Percentage | None = None
+    """Share of packets lost at random on the wire. Default: none."""
+    jitter: Duration | None = None
+    """A uniform share of this is added to each packet's delay. Default: none."""
+    jitter_reorders: Flag | None = None
+    """Whether jitter may let packets overtake each other. Default: false."""
+    drops: list[DropRule] | None = None
+    """Scripted drops."""
+
+    @model_validator(mode="after")
+    def _jitter(self) -> Direction:
+        if self.jitter_reorders and self.jitter is None:
+            raise problem("there is no jitter to reorder packets: set 'jitter' too", "jitter_reorders")
+        return self
+
+
+class LinkOverride(Direction):
+    """What differs from another link section.
+
+    The reverse direction follows the forward one in rate, delay, queue and overhead; loss, jitter and drops belong
+    to the forward direction alone unless `reverse` gives them.
+    """
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "buffer": "a buffer is queue = { discipline = ..., limit = ... }",
+        "limit": "belongs into queue = { discipline = ..., limit = ... }",
+        "bandwidth": "the bit rate of a link is called 'rate'",
+        "latency": "the propagation delay of a link is called 'delay'",
+    }
+
+    reverse: Direction | None = None
+    """What differs in the other direction."""
+
+
+class Link(LinkOverride):
+    """A link in both directions.
+
+    The reverse direction has the forward one's rate, delay, queue and overhead; loss, jitter and drops belong to the
+    forward direction alone unless `reverse` gives them. Forward is the direction from the s hosts to the d hosts.
+    """
+
+    rate: Rate
+    """Bit rate."""
+    delay: Duration
+    """Propagation delay, one way."""
+
+
+class NamedLink(Link):
+    """A link of a custom network; its directions are named "a->b" and "b->a"."""
+
+    from_: Annotated[Text, Field(alias="from")]
+    """The node that its forward direction leaves."""
+    to: Text
+    """The node that its forward direction enters."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> NamedLink:
+        if self.from_ == self.to:
+            raise problem(f"'{self.to}' given: a link from a node to itself", "to")
+        return self

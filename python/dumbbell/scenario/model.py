@@ -1,0 +1,231 @@
+"""The scenario: one description of an experiment."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationError
+
+from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.plan.build import build
+from dumbbell.plan.seeds import repetition_seed
+from dumbbell.scenario import toml
+from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.errors import translate
+from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.network import Network
+from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.sweep import Sweep
+from dumbbell.scenario.trace import Trace
+from dumbbell.scenario.units import Duration, PositiveDuration
+
+__all__ = ["Cell", "Scenario"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One combination of a sweep's values, and the scenario that it makes."""
+
+    values: dict[str, Any]
+    scenario: Scenario
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """The plan of its runs, all but the seed."""
+        return build(self.scenario)
+
+
+class Scenario(Part):
+    """One description of an experiment: a network, flows, how long and how often, and what is varied.
+
+    Read it with `Scenario.load` or `Scenario.from_toml`, or make it from Python with the same names::
+
+        Scenario(
+            name="one cubic",
+            duration="10 s",
+            network={"bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"},
+                     "access": {"rate": "1 Gbit/s", "delay": "1 ms"}},
+            flows=[{"name": "a", "variant": "cubic"}],
+        )
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong, each with its place.
+    """
+
+    name: Annotated[Text, Field(min_length=1)]
+    """What the experiment is called."""
+    description: Text = ""
+    """What it is for."""
+    duration: PositiveDuration
+    """How long each run lasts."""
+    repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
+    """How often each cell is run; repetitions differ in their seed."""
+    seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
+    """The seed that the repetitions' seeds are derived from; the same for every cell."""
+    start_jitter: Duration = Duration("0 s")
+    """Each flow starts later by a uniform share of this, drawn per flow and repetition."""
+    measure_from: Duration = Duration("0 s")
+    """Metrics count from here to the end (cuts the warm-up)."""
+    network: Network
+    """Topology and links."""
+    flows: Annotated[list[Flow], Field(min_length=1)]
+    """Who sends what to whom."""
+    trace: Trace = Trace()
+    """What is recorded beside the metrics."""
+    sweep: Sweep | None = None
+    """What is varied: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
+
+    def __init__(self, **data: Any) -> None:  # noqa: ANN401
+        try:
+            super().__init__(**data)
+        except ValidationError as e:
+            raise translate(e, data) from None
+        problems = [*self._own_problems()]
+        if problems:
+            raise ScenarioError(problems)
+        build(self)
+        _ = self.cells
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
+        """Read a TOML file, with ``changes`` (path -> value) made to it before it is checked.
+
+        A change of a swept path replaces its list of values by the one value.
+        """
+        source = os.fspath(path)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as e:
+            why = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
+            raise ScenarioError([Problem("", f"can't be read: {why}")], source) from None
+        return cls.from_toml(text, changes, source=source)
+
+    @classmethod
+    def from_toml(cls, text: str, changes: Mapping[str, Any] | None = None, *, source: str | None = None) -> Self:
+        """Read TOML text; ``source`` is what errors call it."""
+        try:
+            return cls.from_dict(toml.read(text), changes)
+        except ScenarioError as e:
+            raise ScenarioError(e.problems, source) from None
+
+    @classmethod
+    def from_dict(cls, document: Document, changes: Mapping[str, Any] | None = None) -> Self:
+        """Read a document of plain values, as a TOML or JSON reader gives it."""
+        document = copy.deepcopy(document)
+        for path, value in (changes or {}).items():
+            _change(document, path, value)
+        return cls(**{str(k): v for k, v in document.items()})
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Self:
+        """Make a scenario that differs in ``changes`` (path -> value)."""
+        return type(self).from_dict(self.to_dict(), changes)
+
+    def to_dict(self) -> Document:
+        """Give the document: what was set, in plain values."""
+        document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+        return document
+
+    def to_toml(self) -> str:
+        """Write it as TOML; `from_toml` reads it back to an equal scenario."""
+        return toml.write(self.to_dict())
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells of the sweep; one, without values, if there is none."""
+        if self.sweep is None:
+            return (Cell({}, self),)
+        base = self.to_dict()
+        del base["sweep"]
+        self.sweep.check(base)
+        return tuple(self._cell(base, values) for values in self.sweep.cells())
+
+    def _cell(self, base: Document, values: dict[str, Any]) -> Cell:
+        document = copy.deepcopy(base)
+        try:
+            self.sweep.apply(document, copy.deepcopy(values)) if self.sweep else None
+            return Cell(values, type(self)(**document))
+        except ScenarioError as e:
+            raise ScenarioError([_in_cell(p, base, values) for p in e.problems]) from None
+
+    def repetition_seed(self, repetition: int) -> int:
+        """The seed of a repetition (from 0): the same in every cell."""
+        return repetition_seed(self.seed, repetition)
+
+    def _own_problems(self) -> list[Problem]:
+        """What is wrong between parts, topology apart."""
+        found = []
+        if self.measure_from.ns >= self.duration.ns:
+            found.append(
+                Problem(
+                    "measure_from",
+                    f"'{self.measure_from}' given: must be before the end at '{self.duration}'",
+                )
+            )
+        names: set[str] = set()
+        for number, flow in enumerate(self.flows):
+            if flow.name in names:
+                found.append(Problem(f"flows.{number}.name", f"'{flow.name}' is taken by an earlier flow"))
+            names.add(flow.name)
+            found += self._flow_problems(flow)
+        return found
+
+    def _flow_problems(self, flow: Flow) -> list[Problem]:
+        place = join(["flows", flow.name])
+        if flow.start.ns >= self.duration.ns:
+            return [Problem(f"{place}.start", f"'{flow.start}' given: must be before the end at '{self.duration}'")]
+        if flow.stop is not None and flow.stop.ns > self.duration.ns:
+            return [Problem(f"{place}.stop", f"'{flow.stop}' given: the run ends earlier, at '{self.duration}'")]
+        end = flow.stop or self.duration
+        if flow.start.ns + self.start_jitter.ns > end.ns:
+            late = (
+                f"'{flow.start}' given: with start_jitter '{self.start_jitter}' it may start after its end at '{end}'"
+            )
+            return [Problem(f"{place}.start", late)]
+        return []
+
+
+def _change(document: Document, path: str, value: object) -> None:
+    """Make one change to a raw document."""
+    place = canonical(document, path)
+    sweep = document.get("sweep")
+    if isinstance(sweep, dict) and place[0] != "sweep":
+        try:
+            parsed = Sweep.model_validate(sweep)
+        except ValidationError:
+            parsed = None  # told with its place when the scenario is checked
+        if parsed is not None:
+            parsed.check(document)
+            axes = dict(parsed.axes)
+            for axis in axes:
+                if canonical(document, axis) == place:
+                    axes[axis] = [value]
+                elif overlap(canonical(document, axis), place):
+                    raise ScenarioError([Problem(path, f"the sweep varies '{axis}': change that")])
+            for case in parsed.cases:
+                for swept in case:
+                    if overlap(canonical(document, swept), place):
+                        raise ScenarioError([Problem(path, f"the cases of the sweep set '{swept}'")])
+            document["sweep"] = {**axes, **({"cases": parsed.cases} if parsed.cases else {})}
+    Sweep.apply(document, {path: value})
+
+
+def _in_cell(problem: Problem, base: Document, values: dict[str, Any]) -> Problem:
+    """Place a problem of a cell at the swept path that it comes from, if it comes from one."""
+    try:
+        place = canonical(base, problem.place) if problem.place else ()
+    except ScenarioError:
+        place = ()
+    for path in values:
+        if place and overlap(canonical(base, path), place):
+            inner = "" if len(place) <= len(canonical(base, path)) else f"{problem.place}: "
+            return Problem(f"sweep.{join([path])}", inner + problem.message)
+    cell = ", ".join(f"{k} = {v!r}" for k, v in values.items())
+    return Problem(problem.place, f"{problem.message} (in the sweep's cell {cell})")

@@ -1,0 +1,156 @@
+"""Registry names with parameters: a variant, a stack preset, a queue discipline.
+
+Each has a short and a long form: ``variant = "vegas"`` and ``variant = { name = "vegas", alpha = 2 }``. The Rust
+registries say which names and parameters there are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_serializer, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from dumbbell import _core, registry
+from dumbbell.registry import Parameter
+from dumbbell.scenario.base import problem
+
+__all__ = ["Named", "Queue", "Stack", "Variant"]
+
+Scalar = bool | int | float | str
+
+
+class Named(BaseModel):
+    """A name from a registry and the parameters that differ from its defaults."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    family: ClassVar[str]
+    key: ClassVar[str]
+    default_name: ClassVar[str | None] = None
+
+    name: str
+    params: dict[str, Scalar] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any) -> Any:  # noqa: ANN401
+        """Take the short or the long form."""
+        if isinstance(data, cls):
+            return data
+        given: dict[str, Any]
+        if isinstance(data, str):
+            given, short = {cls.key: data}, True
+        elif isinstance(data, dict):
+            given, short = dict(data), False
+        else:
+            raise problem(f"{data!r} given: a name, or a table with '{cls.key}' and parameters, is needed")
+        given.update(_plain_params(given))
+        name = given.pop(cls.key, given.pop("name", cls.default_name))
+        if name is None:
+            raise problem(f"needed: the name of a {cls.family}", cls.key)
+        if not isinstance(name, str):
+            raise problem(f"{name!r} given: the name of a {cls.family} is needed", cls.key)
+        for param, value in given.items():
+            if not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
+                raise problem(f"{value!r} given: a single finite value is needed", param)
+        try:
+            _core.check(cls.family, name, given)
+        except _core.ParamError as e:
+            where, message = e.args
+            in_name = where in (cls.key, "name") and where not in given
+            raise problem(message, ("" if short else cls.key) if in_name else where) from None
+        return {"name": name, "params": given}
+
+    @model_serializer
+    def _write(self) -> str | dict[str, Scalar]:
+        """Give the shortest form."""
+        return {self.key: self.name, **self.params} if self.params else self.name
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        """Every name with its parameters."""
+        raise NotImplementedError
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """List the names, and for each the parameters of its long form."""
+        rows = cls._rows()
+        forms: list[JsonSchemaValue] = [{"type": "string", "enum": list(rows)}]
+        for name, params in rows.items():
+            properties: dict[str, Any] = {cls.key: {"const": name}}
+            properties.update({p.name: _parameter_schema(p) for p in params})
+            required = [] if name == cls.default_name else [cls.key]
+            forms.append(
+                {
+                    "type": "object",
+                    "properties": properties,
+                    "required": required,
+                    "additionalProperties": False,
+                }
+            )
+        return {"anyOf": forms, "description": (cls.__doc__ or "").strip()}
+
+
+def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
+    """Take ``params = {...}``, the form that Python callers may use, apart."""
+    params = given.pop("params", {})
+    if not isinstance(params, dict):
+        raise problem(f"{params!r} given: a table of parameters is needed", "params")
+    return params
+
+
+def _parameter_schema(param: Parameter) -> JsonSchemaValue:
+    kind, schema = param.kind, {"description": f"{param.doc} (takes {param.kind}; default {param.default})"}
+    if word := re.search(r', or "([^"]*)"$', kind):
+        inner = _parameter_schema(replace(param, kind=kind[: word.start()]))
+        inner.pop("description")
+        return {"anyOf": [inner, {"const": word[1]}], **schema}
+    if kind.startswith("a whole number"):
+        return {"type": "integer", **schema}
+    if kind.startswith("a number"):
+        return {"type": "number", **schema}
+    if kind == "true or false":
+        return {"type": "boolean", **schema}
+    if kind.startswith("one of "):
+        return {"type": "string", "enum": kind.removeprefix("one of ").split(", "), **schema}
+    return {"type": "string", **schema}
+
+
+class Variant(Named):
+    """A congestion control variant (``dumbbell variants`` lists them)."""
+
+    family = "variant"
+    key = "name"
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        return {v.name: v.params for v in registry.variants().values()}
+
+
+class Stack(Named):
+    """A preset of the TCP endpoint and what is changed in it (``dumbbell stacks`` lists them)."""
+
+    family = "stack"
+    key = "preset"
+    default_name = "rfc"
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        return {s.name: s.params for s in registry.stacks().values()}
+
+
+class Queue(Named):
+    """A queue discipline (``dumbbell disciplines`` lists them)."""
+
+    family = "discipline"
+    key = "discipline"
+    default_name = "droptail"
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        return {d.name: d.params for d in registry.disciplines().values()}

@@ -1,0 +1,33 @@
+"""TOML in and out."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import tomli_w
+
+from dumbbell.exceptions import Problem, ScenarioError
+
+__all__ = ["read", "value", "write"]
+
+
+def read(text: str) -> dict[str, Any]:
+    """Read TOML; ScenarioError tells the line."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        raise ScenarioError([Problem("", f"not valid TOML: {e}")]) from None
+
+
+def write(document: dict[str, Any]) -> str:
+    """Write TOML."""
+    return tomli_w.dumps(document)
+
+
+def value(text: str) -> object:
+    """Read one value as the right side of ``key = value``; what isn't TOML is taken as text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,177 @@
+"""Quantities with their units, as a scenario writes them.
+
+A quantity stays the text that the user wrote (``"10 Mbit/s"``) and knows its value in base units: ``.ns``, ``.bps``,
+``.bytes``, ``.share``. The Rust side reads the text, so that both sides agree on every unit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from dumbbell import _core
+
+__all__ = [
+    "ByteCount",
+    "Duration",
+    "Overhead",
+    "PacketSize",
+    "Percentage",
+    "PositiveDuration",
+    "Quantity",
+    "Rate",
+    "Volume",
+]
+
+
+class Quantity(str):
+    """A number with a unit. Equal quantities are equal texts: ``"1 s"`` is not ``"1000 ms"``."""
+
+    __slots__ = ("_value",)
+
+    kind: ClassVar[str]
+    what: ClassVar[str]
+    example: ClassVar[str]
+    minimum: ClassVar[tuple[float, str] | None] = None
+    maximum: ClassVar[tuple[float, str] | None] = None
+
+    _value: int | float
+
+    def __new__(cls, text: str) -> Self:
+        """Read a text; ValueError says what is wrong and shows the right form."""
+        if isinstance(text, cls):
+            return text
+        if not isinstance(text, str):
+            given = "true" if text is True else "false" if text is False else repr(text)
+            raise ValueError(f"{given} given: {cls.what} such as {cls.example} is needed")
+        value = _core.parse(cls.kind, text)
+        if cls.minimum is not None and value < cls.minimum[0]:
+            raise ValueError(f"'{text}' given: must be {cls.minimum[1]}")
+        if cls.maximum is not None and value > cls.maximum[0]:
+            raise ValueError(f"'{text}' given: must be {cls.maximum[1]}")
+        self = super().__new__(cls, text)
+        self._value = value
+        return self
+
+    def __getnewargs__(self) -> tuple[str]:
+        return (str(self),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
+        """Validate by construction; serialise as the text."""
+        return core_schema.no_info_plain_validator_function(
+            cls._validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(str),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the text form."""
+        return {"type": "string", "examples": [cls.example.strip('"')]}
+
+    @classmethod
+    def _validate(cls, value: Any) -> Self:  # noqa: ANN401
+        try:
+            return cls(value)
+        except ValueError as e:
+            raise PydanticCustomError("quantity", "{message}", {"message": str(e)}) from None
+
+
+class Duration(Quantity):
+    """A span of time, zero allowed."""
+
+    __slots__ = ()
+    kind = "duration"
+    what = "a time"
+    example = '"40 ms"'
+
+    @property
+    def ns(self) -> int:
+        """Nanoseconds."""
+        return int(self._value)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds."""
+        return self._value / 1e9
+
+
+class PositiveDuration(Duration):
+    """A span of time longer than zero."""
+
+    __slots__ = ()
+    minimum = (1, "longer than zero")
+
+
+class Rate(Quantity):
+    """A bit rate above zero."""
+
+    __slots__ = ()
+    kind = "rate"
+    what = "a rate"
+    example = '"10 Mbit/s"'
+    minimum = (1, "above zero")
+
+    @property
+    def bps(self) -> int:
+        """Bits per second."""
+        return int(self._value)
+
+
+class ByteCount(Quantity):
+    """A number of bytes, zero allowed."""
+
+    __slots__ = ()
+    kind = "bytes"
+    what = "a size"
+    example = '"1000 bytes"'
+
+    @property
+    def bytes(self) -> int:
+        """Bytes."""
+        return int(self._value)
+
+
+class Volume(ByteCount):
+    """A number of bytes above zero."""
+
+    __slots__ = ()
+    minimum = (1, "at least 1 byte")
+
+
+class PacketSize(ByteCount):
+    """The size of a packet: an IP packet holds at most 65535 bytes [RFC 791 §3.1]."""
+
+    __slots__ = ()
+    minimum = (1, "at least 1 byte")
+    maximum = (65535, "at most 65535 bytes, the largest IP packet")
+
+
+class Overhead(ByteCount):
+    """Framing bytes added to each packet."""
+
+    __slots__ = ()
+    maximum = (65535, "at most 65535 bytes")
+
+
+class Percentage(Quantity):
+    """A probability, in percent."""
+
+    __slots__ = ()
+    kind = "probability"
+    what = "a percentage"
+    example = '"0.1 %"'
+
+    @property
+    def share(self) -> float:
+        """The probability, in 0..1."""
+        return float(self._value)

@@ -1,0 +1,121 @@
+"""A small scenario to start from, and ways to run the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Scenario
+
+BASE = """
+name = "base"
+duration = "2 s"
+repetitions = 2
+seed = 7
+start_jitter = "100 ms"
+
+[network]
+topology = "dumbbell"
+[network.bottleneck]
+rate = "2 Mbit/s"
+delay = "10 ms"
+queue = { discipline = "droptail", limit = "10 packets" }
+[network.access]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[[flows]]
+name = "tcp"
+variant = "newreno"
+stack = "ns2"
+
+[[flows]]
+name = "cbr"
+transport = "udp"
+at = "routers"
+application = { kind = "cbr", rate = "1 Mbit/s", packet = "1000 bytes" }
+"""
+
+
+FULL = """
+name = "full"
+description = "everything at once"
+duration = "10 s"
+measure_from = "1 s"
+
+[network]
+topology = "parking-lot"
+bottlenecks = [
+    { rate = "1 Mbit/s", delay = "10 ms", queue = { discipline = "red", limit = "20 packets" } },
+    { rate = "2 Mbit/s", delay = "5 ms", loss = "0.1 %", jitter = "1 ms", reverse = { loss = "1 %" } },
+]
+access = { rate = "10 Mbit/s", delay = "1 ms", overhead = "14 bytes" }
+
+[[flows]]
+name = "long"
+variant = { name = "vegas", alpha = 2, beta = 4 }
+stack = { preset = "ns2", window = "1000 packets" }
+
+[[flows]]
+name = "short"
+variant = "reno"
+enter = "r2"
+class = 3
+access = { delay = "20 ms" }
+application = { kind = "transfer", size = "100 kB", repeat = 3, every = "1 s" }
+
+[[flows]]
+name = "probe"
+application = { kind = "ping", interval = "100 ms" }
+
+[trace]
+series = true
+interval = "10 ms"
+
+[sweep]
+"flows.long.variant.alpha" = [1, 2]
+"flows.short.variant" = ["reno", { name = "cubic", beta = 0.8 }]
+[[sweep.cases]]
+"network.bottlenecks.0.queue" = "droptail"
+[[sweep.cases]]
+"network.bottlenecks.0.queue" = { discipline = "red", limit = "30 packets" }
+"flows.short.access.delay" = "2 ms"
+"""
+
+
+@pytest.fixture
+def base() -> Scenario:
+    return Scenario.from_toml(BASE)
+
+
+@pytest.fixture
+def changed() -> Callable[..., Scenario]:
+    """Make the base scenario with changes, path -> value."""
+
+    def make(changes: dict[str, Any] | None = None, text: str = BASE) -> Scenario:
+        return Scenario.from_toml(text, changes)
+
+    return make
+
+
+@pytest.fixture
+def base_file(tmp_path: Path) -> Path:
+    path = tmp_path / "base.toml"
+    path.write_text(BASE)
+    return path
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line as a user does, in a directory of its own."""
+
+    def call(*args: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "dumbbell", *map(str, args)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    return call

@@ -1,0 +1,78 @@
+"""The Rust core as Python sees it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from dumbbell import Scenario, _core, registry
+
+
+def test_parse() -> None:
+    assert _core.parse("duration", "40 ms") == 40_000_000
+    assert _core.parse("rate", "7.2 Mbit/s") == 7_200_000
+    assert _core.parse("bytes", "64 KiB") == 65_536
+    assert _core.parse("packets", "20 packets") == 20
+    assert _core.parse("probability", "0.1 %") == pytest.approx(0.001)
+    with pytest.raises(ValueError, match='has no unit: a time such as "40 ms"'):
+        _core.parse("duration", "40")
+
+
+def test_check() -> None:
+    _core.check("variant", "vegas", {"alpha": 2})
+    with pytest.raises(_core.ParamError) as caught:
+        _core.check("variant", "vegas", {"alpha": "2"})
+    assert caught.value.args[0] == "alpha"
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(_core.ParamError):
+        _core.check("variant", "vegas", {"alpha": True})
+
+
+def test_nearest() -> None:
+    assert _core.nearest("brr", ["reno", "bbr"]) == "bbr"
+    assert _core.nearest("quic", ["reno", "bbr"]) is None
+
+
+def test_registry_is_complete() -> None:
+    assert {"tahoe", "reno", "newreno", "sack", "vegas", "cubic"} <= set(registry.variants())
+    assert {"droptail", "red", "drr"} <= set(registry.disciplines())
+    assert {"ns2", "rfc"} <= set(registry.stacks())
+    assert "slow start" in registry.phases()
+    assert "full" in registry.drop_reasons()
+    every: list[registry.Variant | registry.Discipline | registry.Preset] = [
+        *registry.variants().values(),
+        *registry.disciplines().values(),
+        *registry.stacks().values(),
+    ]
+    for entry in every:
+        assert entry.title
+        for param in entry.params:
+            assert param.kind
+            assert param.doc
+
+
+def test_defaults_of_presets_are_their_own() -> None:
+    defaults = {s: {p.name: p.default for p in registry.stack(s).params} for s in ("ns2", "rfc")}
+    assert defaults["ns2"]["window"] == "20 packets"
+    assert defaults["rfc"]["initial_window"] == "10 packets"
+
+
+def test_run_and_tables(base: Scenario) -> None:
+    plan = {**base.cells[0].plan, "seed": 1, "trace": {"series": True, "interval_ns": 0, "packets": False}}
+    output = _core.run(json.dumps(plan))
+    assert [f["name"] for f in output.flows] == ["tcp", "cbr"]
+    assert "flow/tcp" in output.tables()
+    table = output.table("flow/tcp")
+    assert table["t_ns"].dtype == np.uint64
+    assert table["cwnd"].dtype == np.float64
+    assert len({len(column) for column in table.values()}) == 1
+    assert output.table("flow/tcp")["cwnd"] is table["cwnd"]  # moved once, not copied
+    with pytest.raises(KeyError):
+        output.table("flow/nobody")
+
+
+def test_run_refuses_what_is_no_plan() -> None:
+    with pytest.raises(_core.RunError, match="does not read"):
+        _core.run("{}")

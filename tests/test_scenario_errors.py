@@ -1,0 +1,312 @@
+"""Every refusal names the place, what was given and what is allowed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import BASE, FULL
+from dumbbell import Scenario, ScenarioError
+
+LINK = {"rate": "1 Mbit/s", "delay": "1 ms"}
+CUSTOM = {
+    "topology": "custom",
+    "nodes": ["a", "b", "c", "far"],
+    "links": [{"from": "a", "to": "b", **LINK}, {"from": "b", "to": "c", **LINK}],
+}
+ENDS = [{"name": "x", "variant": "reno", "from": "a", "to": "c"}]
+ROW = {"topology": "parking-lot", "hops": 3, "bottleneck": LINK, "access": LINK}
+TCP = {"name": "tcp", "variant": "reno"}
+
+# Changes to the base scenario, and what the message must contain.
+BAD: list[tuple[str, dict[str, Any], list[str]]] = [
+    # names
+    ("variant", {"flows.tcp.variant": "brr"}, ["flows.tcp.variant: unknown variant 'brr'", "known:"]),
+    ("variant near", {"flows.tcp.variant": "vegsa"}, ["flows.tcp.variant", "'vegsa': did you mean 'vegas'?"]),
+    ("variant long", {"flows.tcp.variant": {"name": "cubci"}}, ["flows.tcp.variant.name", "did you mean 'cubic'?"]),
+    ("variant nameless", {"flows.tcp.variant": {"alpha": 2}}, ["flows.tcp.variant.name", "needed"]),
+    ("variant number", {"flows.tcp.variant": 3}, ["flows.tcp.variant", "3 given"]),
+    ("parameter", {"flows.tcp.variant": {"name": "vegas", "alpah": 2}}, ["flows.tcp.variant.alpah", "'alpha'?"]),
+    (
+        "parameter value",
+        {"flows.tcp.variant": {"name": "vegas", "alpha": -2}},
+        ["flows.tcp.variant.alpha", "-2 given"],
+    ),
+    (
+        "parameter table",
+        {"flows.tcp.variant": {"name": "vegas", "alpha": [1]}},
+        ["flows.tcp.variant.alpha", "[1] given"],
+    ),
+    ("preset", {"flows.tcp.stack": "ns3"}, ["flows.tcp.stack: unknown stack preset 'ns3'", "'ns2'?"]),
+    (
+        "stack value",
+        {"flows.tcp.stack": {"preset": "ns2", "window": 20}},
+        ["flows.tcp.stack.window", "20 given", "packets"],
+    ),
+    ("stack against itself", {"flows.tcp.stack": {"rto_min": "5 s", "rto_max": "2 s"}}, ["flows.tcp.stack.rto_max"]),
+    ("stack against variant", {"flows.tcp.stack": {"recovery": "sack"}}, ["flows.tcp.stack.recovery", "newreno"]),
+    ("discipline", {"network.bottleneck.queue": "droptial"}, ["network.bottleneck.queue: unknown", "'droptail'?"]),
+    (
+        "queue limit",
+        {"network.bottleneck.queue.limit": 10},
+        ["network.bottleneck.queue.limit", "10 given", '"10 packets"'],
+    ),
+    ("topology", {"network.topology": "dumbell"}, ["network.topology: unknown topology 'dumbell'", "'dumbbell'?"]),
+    ("kind", {"flows.cbr.application.kind": "cbrr"}, ["flows.cbr.application.kind: unknown kind 'cbrr'", "'cbr'?"]),
+    ("no kind", {"flows.cbr.application": {"rate": "1 Mbit/s"}}, ["flows.cbr.application.kind: needed"]),
+    ("transport", {"flows.tcp.transport": "tpc"}, ["flows.tcp.transport: unknown value 'tpc'", "'tcp'?"]),
+    # keys
+    ("top key", {"durration": "1 s"}, ["durration: unknown key 'durration': did you mean 'duration'?"]),
+    ("link key", {"network.bottleneck.rat": "1 Mbit/s"}, ["network.bottleneck.rat: unknown key", "'rate'?"]),
+    ("flow key", {"flows.tcp.varient": "reno"}, ["flows.tcp.varient: unknown key", "'variant'?"]),
+    ("misplaced key", {"flows.cbr.rate": "1 Mbit/s"}, ["flows.cbr.rate", "application = { kind"]),
+    ("buffer", {"network.bottleneck.buffer": "1 bdp"}, ["network.bottleneck.buffer", "limit"]),
+    ("application key", {"flows.cbr.application.size": "1 MB"}, ["flows.cbr.application.size: unknown key"]),
+    ("trace key", {"trace.serie": True}, ["trace.serie: unknown key", "'series'?"]),
+    # quantities
+    ("no unit", {"duration": 10}, ["duration: 10 given", '"40 ms"']),
+    (
+        "no unit in text",
+        {"network.bottleneck.rate": "10"},
+        ["network.bottleneck.rate", "'10' has no unit", '"10 Mbit/s"'],
+    ),
+    ("wrong unit", {"network.bottleneck.rate": "10 ms"}, ["network.bottleneck.rate", "'10 ms'", '"10 Mbit/s"']),
+    ("case of unit", {"network.bottleneck.rate": "10 mbit/s"}, ["did you mean 'Mbit/s'?"]),
+    ("bool", {"duration": True}, ["duration: true given"]),
+    ("loss without %", {"network.bottleneck.loss": 0.1}, ["network.bottleneck.loss: 0.1 given", "%"]),
+    ("loss above 100 %", {"network.bottleneck.loss": "101 %"}, ["network.bottleneck.loss", "above 100 %"]),
+    ("packet", {"flows.cbr.application.packet": 1000}, ["flows.cbr.application.packet: 1000 given", "bytes"]),
+    # impossible values
+    ("negative delay", {"network.bottleneck.delay": "-1 ms"}, ["network.bottleneck.delay", "negative"]),
+    ("zero rate", {"network.bottleneck.rate": "0 Mbit/s"}, ["network.bottleneck.rate", "above zero"]),
+    ("zero duration", {"duration": "0 s"}, ["duration", "longer than zero"]),
+    ("zero cbr", {"flows.cbr.application.rate": "0 bit/s"}, ["flows.cbr.application.rate", "above zero"]),
+    (
+        "jitter above 1",
+        {"flows.cbr.application.jitter": 1.5},
+        ["flows.cbr.application.jitter: 1.5 given", "at most 1"],
+    ),
+    ("jitter nan", {"flows.cbr.application.jitter": float("nan")}, ["flows.cbr.application.jitter"]),
+    ("tiny datagram", {"flows.cbr.application.packet": "20 bytes"}, ["flows.cbr.application.packet", "at least 28"]),
+    ("giant datagram", {"flows.cbr.application.packet": "70 kB"}, ["flows.cbr.application.packet", "65535"]),
+    ("repetitions", {"repetitions": 0}, ["repetitions: 0 given", "at least 1"]),
+    ("repetitions text", {"repetitions": "3"}, ["repetitions: '3' given", "a whole number"]),
+    ("seed", {"seed": -1}, ["seed: -1 given"]),
+    ("seed fraction", {"seed": 1.5}, ["seed: 1.5 given", "a whole number"]),
+    ("class", {"flows.tcp.class": 70000}, ["flows.tcp.class: 70000 given"]),
+    # times
+    ("start after end", {"flows.tcp.start": "3 s"}, ["flows.tcp.start", "'3 s' given", "'2 s'"]),
+    ("jitter past end", {"flows.tcp.start": "1950 ms"}, ["flows.tcp.start", "start_jitter"]),
+    ("stop before start", {"flows.tcp.start": "1 s", "flows.tcp.stop": "500 ms"}, ["flows.tcp.stop", "later than"]),
+    ("stop after end", {"flows.tcp.stop": "3 s"}, ["flows.tcp.stop", "'3 s' given"]),
+    ("measure_from", {"measure_from": "2 s"}, ["measure_from", "'2 s' given"]),
+    # transports
+    ("udp with variant", {"flows.cbr.variant": "reno"}, ["flows.cbr.variant", "a udp flow has none"]),
+    ("udp with stack", {"flows.cbr.stack": "ns2"}, ["flows.cbr.stack", "a udp flow has none"]),
+    ("tcp without variant", {"flows": [{"name": "a"}]}, ["flows.a.variant: needed"]),
+    ("udp bulk", {"flows": [{"name": "a", "transport": "udp"}]}, ["flows.a.application: needed"]),
+    (
+        "udp transfer",
+        {"flows.cbr.application": {"kind": "transfer", "size": "1 MB"}},
+        ["flows.cbr.application.kind", "tcp"],
+    ),
+    (
+        "tcp ping",
+        {"flows": [{"name": "p", "transport": "tcp", "variant": "reno", "application": {"kind": "ping"}}]},
+        ["flows.p.transport", "datagrams"],
+    ),
+    # places
+    ("duplicate name", {"flows": [TCP, TCP]}, ["flows.1.name", "'tcp' is taken"]),
+    ("no flows", {"flows": []}, ["flows", "at least 1"]),
+    ("half an end", {"flows.tcp.from": "r1"}, ["flows.tcp.to: needed"]),
+    ("unknown node", {"flows.tcp.from": "r1", "flows.tcp.to": "r3"}, ["flows.tcp.to: unknown node 'r3'", "'r"]),
+    ("flow to itself", {"flows.tcp.from": "r1", "flows.tcp.to": "r1"}, ["flows.tcp.to", "a flow to itself"]),
+    ("at and ends", {"flows.cbr.from": "r1", "flows.cbr.to": "r2"}, ["flows.cbr.at", "exclude"]),
+    ("access at routers", {"flows.cbr.access": {"delay": "1 ms"}}, ["flows.cbr.access"]),
+    ("enter in a dumbbell", {"flows.tcp.enter": "r1"}, ["flows.tcp.enter", "parking-lot"]),
+    ("too few pairs", {"network.pairs": 1, "flows": [TCP, {**TCP, "name": "b"}]}, ["network.pairs: 1 given"]),
+    ("no access", {"network": {"bottleneck": LINK}}, ["network.access: needed: flow 'tcp'"]),
+    ("enter unknown", {"network": ROW, "flows.tcp.enter": "r9"}, ["flows.tcp.enter: unknown router 'r9'"]),
+    (
+        "enter right of leave",
+        {"network": ROW, "flows.tcp.enter": "r3", "flows.tcp.leave": "r2"},
+        ["flows.tcp.leave", "right of"],
+    ),
+    ("hops", {"network": {**ROW, "hops": 0}}, ["network.hops: 0 given"]),
+    ("no hops", {"network": {"topology": "chain", "bottleneck": LINK}}, ["network.hops: needed"]),
+    (
+        "hops disagree",
+        {"network": {"topology": "chain", "hops": 3, "bottlenecks": [LINK]}},
+        ["network.hops: 3 given"],
+    ),
+    ("custom node", {"network": CUSTOM, "flows": [{**ENDS[0], "to": "d"}]}, ["flows.x.to: unknown node 'd'"]),
+    (
+        "unreachable",
+        {"network": CUSTOM, "flows": [{**ENDS[0], "to": "far"}]},
+        ["flows.x.to", "no way leads from 'a' to 'far'"],
+    ),
+    ("custom at", {"network": CUSTOM, "flows": [{**TCP, "at": "routers"}]}, ["flows.tcp.at", "custom"]),
+    ("custom no ends", {"network": CUSTOM, "flows": [TCP]}, ["flows.tcp.from: needed"]),
+    ("custom bottleneck", {"network": {**CUSTOM, "bottleneck": LINK}}, ["network.bottleneck", "links"]),
+    (
+        "link to unknown node",
+        {"network": {**CUSTOM, "links": [{"from": "a", "to": "z", **LINK}]}, "flows": ENDS},
+        ["network.links.a->z.to: unknown node 'z'"],
+    ),
+    (
+        "link twice",
+        {"network": {**CUSTOM, "links": [*CUSTOM["links"], {"from": "b", "to": "a", **LINK}]}, "flows": ENDS},
+        ["network.links.b->a", "linked already"],
+    ),
+    (
+        "link to itself",
+        {"network": {**CUSTOM, "links": [{"from": "a", "to": "a", **LINK}]}, "flows": ENDS},
+        ["network.links.a->a.to", "itself"],
+    ),
+    ("node twice", {"network": {**CUSTOM, "nodes": ["a", "b", "c", "a"]}, "flows": ENDS}, ["network.nodes.3", "'a'"]),
+    # links
+    ("drop flow", {"network.bottleneck.drops": [{"flow": "tpc", "packets": [1]}]}, ["drops.0.flow", "'tcp'?"]),
+    ("drop nothing", {"network.bottleneck.drops": [{"flow": "tcp"}]}, ["network.bottleneck.drops.0", "packets"]),
+    ("drop number 0", {"network.bottleneck.drops": [{"packets": [0]}]}, ["drops.0.packets.0: 0 given"]),
+    ("drop twice", {"network.bottleneck.drops": [{"packets": [2, 2]}]}, ["drops.0.packets", "twice"]),
+    ("drop half a span", {"network.bottleneck.drops": [{"from": "1 s"}]}, ["drops.0.to: needed"]),
+    ("drop span", {"network.bottleneck.drops": [{"from": "2 s", "to": "1 s"}]}, ["drops.0.to", "later"]),
+    (
+        "drop elsewhere",
+        {"network.bottleneck.reverse": {"drops": [{"flow": "tcp", "packets": [1]}]}},
+        ["network.bottleneck.reverse.drops.0.flow", "do not cross"],
+    ),
+    ("reordering without jitter", {"network.bottleneck.jitter_reorders": True}, ["jitter_reorders"]),
+    (
+        "bdp without delay",
+        {
+            "network.bottleneck.delay": "0 ms",
+            "network.access.delay": "0 ms",
+            "network.bottleneck.queue.limit": "2 bdp",
+        },
+        ["network.bottleneck.queue.limit", "'2 bdp' is zero"],
+    ),
+    # sweeps
+    ("sweep path", {"sweep": {"flows.tpc.variant": ["reno"]}}, ['sweep."flows.tpc.variant"', "'tcp'?"]),
+    ("sweep key", {"sweep": {"flows.tcp.varint": ["reno"]}}, ['sweep."flows.tcp.varint": unknown key', "'variant'?"]),
+    ("sweep table", {"sweep": {"netwrk.bottleneck.rate": ["1 Mbit/s"]}}, ["unknown key 'netwrk'", "'network'?"]),
+    ("sweep value", {"sweep": {"flows.tcp.variant": ["reno", "vgas"]}}, ['sweep."flows.tcp.variant"', "'vegas'?"]),
+    ("sweep no list", {"sweep": {"flows.tcp.variant": "reno"}}, ['sweep."flows.tcp.variant"', "list"]),
+    ("sweep empty", {"sweep": {"flows.tcp.variant": []}}, ['sweep."flows.tcp.variant"', "empty"]),
+    ("sweep twice", {"sweep": {"flows.tcp.variant": ["reno", "reno"]}}, ["'reno' is there twice"]),
+    ("sweep of the seed", {"sweep": {"seed": [1, 2]}}, ["sweep.seed", "same in every cell"]),
+    ("sweep of a name", {"sweep": {"flows.tcp.name": ["a"]}}, ['sweep."flows.tcp.name"', "same in every cell"]),
+    (
+        "sweep overlap",
+        {"sweep": {"flows.tcp.variant": ["reno"], "flows.0.variant": ["vegas"]}},
+        ['sweep."flows.0.variant"', "flows.tcp.variant"],
+    ),
+    (
+        "case overlap",
+        {"sweep": {"flows.tcp.variant": ["reno"], "cases": [{"flows.tcp.variant": "vegas"}]}},
+        ["sweep", "twice"],
+    ),
+    ("case empty", {"sweep": {"cases": [{}]}}, ["sweep.cases.0"]),
+    (
+        "combination",
+        {"sweep": {"duration": ["1 s", "9 s"], "flows.tcp.start": ["500 ms", "5 s"]}},
+        ['sweep."flows.tcp.start"', "'5 s' given"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "parts"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_refusals(changed: Callable[..., Scenario], changes: dict[str, Any], parts: list[str]) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        changed(changes)
+    message = str(caught.value)
+    for part in parts:
+        assert part in message
+    assert "pydantic" not in message
+
+
+def test_all_problems_are_told_at_once() -> None:
+    text = BASE.replace('rate = "2 Mbit/s"', "rate = 2").replace('variant = "newreno"', 'variant = "nwreno"')
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_toml(text, source="my.toml")
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["my.toml", "network.bottleneck.rate"],
+        ["my.toml", "flows.tcp.variant"],
+    ]
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(
+        ["", "10 ms", "1 Mbit/s", "1 bdp", "10 packets", "reno", "tcp", "r1", "s1", "udp", "custom", "-1 s"]
+    )
+    | st.datetimes(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "kind", "rate", "from", "to", "queue", "reverse", "cases", "x.y"]), inner
+        )
+    ),
+    max_leaves=5,
+)
+
+
+def places(node: Any) -> list[list[Any]]:
+    """Every place in a document."""
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [[key, *rest] for key, value in items for rest in [[], *places(value)]]
+
+
+@given(st.data())
+@settings(max_examples=500, deadline=None)
+def test_no_document_escapes(data: st.DataObject) -> None:
+    """Whatever a document holds: it is a scenario, or a ScenarioError says why not."""
+    document = tomllib.loads(data.draw(st.sampled_from([BASE, FULL])))
+    *parents, last = data.draw(st.sampled_from(places(document)))
+    node = document
+    for key in parents:
+        node = node[key]
+    action = data.draw(st.sampled_from(["replace", "delete", "add"]))
+    if action == "delete":
+        del node[last]
+    elif action == "add" and isinstance(node, dict):
+        node[data.draw(st.sampled_from(["reverse", "from", "to", "at", "enter", "nodes", "hops", "stop", "zzz"]))] = (
+            data.draw(VALUES)
+        )
+    else:
+        node[last] = data.draw(VALUES)
+    try:
+        scenario = Scenario.from_dict(document)
+    except ScenarioError as e:
+        assert str(e)
+    else:
+        assert Scenario.from_dict(scenario.to_dict()) == scenario
+        json.dumps([cell.plan for cell in scenario.cells], allow_nan=False)
+
+
+def test_toml_errors_tell_the_line() -> None:
+    with pytest.raises(ScenarioError, match=r"my\.toml: not valid TOML: .*line 2"):
+        Scenario.from_toml('name = "x"\nduration = 10 s\n', source="my.toml")
+
+
+def test_missing_file() -> None:
+    with pytest.raises(ScenarioError, match=r"nowhere\.toml: can't be read: No such file"):
+        Scenario.load("nowhere.toml")
+
+
+@pytest.mark.parametrize("missing", ["name", "duration", "network", "flows"])
+def test_missing_parts(base: Scenario, missing: str) -> None:
+    document = base.to_dict()
+    del document[missing]
+    with pytest.raises(ScenarioError, match=f"^{missing}: needed, but not given$"):
+        Scenario.from_dict(document)
