@@ -15,7 +15,9 @@
 //! Where BP is silent, the code of the authors as it came to ns-2 decides: the 1/8, the sizes of the cuts in whole
 //! segments, two segments as the least window, ssthresh = 2 in avoidance (so that only a timeout leads back to slow
 //! start), growth only while the window is used to within two segments. BP names (1, 3) and (2, 4) for (alpha, beta);
-//! ns-2 takes the first, Linux the second. Unlike ns-2, diff is not rounded to whole segments before it is compared.
+//! ns-2 takes the first, Linux the second. BP compares diff as it is; ns-2 rounds it to whole segments first, so its
+//! (alpha, beta, gamma) = (1, 3, 1) are (0.5, 3.5, 1.5) here: with CBR taking nine tenths of a link that is worth a
+//! tenth of Vegas' throughput.
 
 use crate::common::{Round, Window};
 use crate::registry::Variant;
@@ -43,19 +45,25 @@ pub(crate) const ROW: Variant = Variant {
             name: "alpha",
             kind: SEGMENTS,
             default: "1",
-            doc: "segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; 2 in Linux",
+            doc: "segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; Linux: 2; ns-2, which rounds: 0.5",
         },
         Spec {
             name: "beta",
             kind: SEGMENTS,
             default: "3",
-            doc: "segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; 4 in Linux",
+            doc: "segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; Linux: 4; ns-2, which rounds: 3.5",
         },
         Spec {
             name: "gamma",
             kind: SEGMENTS,
             default: "1",
-            doc: "segments in the queue above which slow start ends [Brakmo and Peterson 1995 §III.C]",
+            doc: "segments in the queue above which slow start ends [Brakmo and Peterson 1995 §III.C]; ns-2, which rounds: 1.5",
+        },
+        Spec {
+            name: "rounded",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "whether diff is rounded to whole segments before it is compared, as the authors' code does",
         },
     ],
     columns: &["base_rtt", "rtt", "diff"],
@@ -80,6 +88,7 @@ struct Vegas {
     alpha: f64,
     beta: f64,
     gamma: f64,
+    rounded: bool,
     /// The smallest RTT of the connection; None before the first sample.
     base_rtt: Option<f64>,
     /// Sum and number of the round's samples, in seconds.
@@ -104,6 +113,7 @@ impl Vegas {
             alpha,
             beta,
             gamma: params.float("gamma"),
+            rounded: params.bool("rounded"),
             base_rtt: None,
             samples: (0.0, 0),
             round: None,
@@ -123,7 +133,8 @@ impl Vegas {
         let sent = round.sent(ev.snd_nxt) as f64;
         let diff = (ev.flight as f64 - sent * self.base_rtt? / rtt) / cx.mss;
         // BP has Diff positive by definition; a growing window sends more than it holds.
-        Some((rtt, diff.max(0.0)))
+        let diff = diff.max(0.0);
+        Some((rtt, if self.rounded { (diff + 0.5).floor() } else { diff }))
     }
 
     /// What comes after a round, once a round trip.

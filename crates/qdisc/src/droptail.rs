@@ -85,8 +85,8 @@ impl Qdisc for DropTail {
         Some(packet)
     }
 
-    fn pass(&mut self, packet: Packet, _cx: &mut Cx) -> Option<Packet> {
-        Some(packet)
+    fn open_when_idle(&self) -> bool {
+        true
     }
 
     fn backlog(&self) -> Backlog {

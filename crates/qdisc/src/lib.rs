@@ -81,10 +81,10 @@ pub trait Qdisc: Send + std::fmt::Debug {
     /// The next packet to send; None if none is waiting or none may go yet.
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
 
-    /// A packet that finds link and queue idle: in and, if it survives, out at once.
-    fn pass(&mut self, packet: Packet, cx: &mut Cx) -> Option<Packet> {
-        self.enqueue(packet, cx);
-        self.dequeue(cx)
+    /// Whether a packet that finds link and queue idle goes through at once, whatever it is, and leaves no trace in the
+    /// discipline: such packets needn't be shown to it.
+    fn open_when_idle(&self) -> bool {
+        false
     }
 
     /// What is waiting.

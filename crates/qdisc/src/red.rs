@@ -12,11 +12,12 @@
 //! ```
 //! An arrival that finds the link idle and nothing waiting is always accepted. max_p = 1/linterm of ns-2.
 //!
-//! ns-2's RED at its defaults is `mode = "bytes"`, `wait = true`, `counting = "ns2"` and all else as here: the limit is
-//! then bytes (packets x mean_packet), tested without the arrival. What stays different: ns-2 makes no early drop
-//! while nothing waits nor at the first arrival above min_th, counts the arrival itself in the spacing and whole packet
-//! times of idling, marks by p_b < 0.1 (here: average below max_th; the same where max_p is 0.1), and lets adaptive
-//! max_p fall below 0.01 on links above 8 Mbit/s.
+//! ns-2's RED at its defaults is `mode = "bytes"`, `wait = true`, `counting = "ns2"`, `least_waiting = 1` and all else as
+//! here: the limit is then bytes (packets x mean_packet), tested without the arrival. With `bytes_` and
+//! `queue_in_bytes_` off it is `mode = "packets"`, `least_waiting = 2`; that rule decides much where the queue
+//! often runs empty under a high average. What stays different: ns-2 makes no early drop at the first arrival above
+//! min_th, counts the arrival itself in the spacing and whole packet times of idling, marks by p_b < 0.1 (here: average
+//! below max_th; the same where max_p is 0.1), and lets adaptive max_p fall below 0.01 on links above 8 Mbit/s.
 
 use crate::law::red::{Adaptive, Config, Red as Law, Verdict};
 use crate::registry::{Discipline, Limit, LinkFacts};
@@ -86,8 +87,8 @@ const PARAMS: &[Spec] = &[
         name: "least_waiting",
         kind: Kind::Int { min: 0, max: 1_000_000 },
         default: "0",
-        doc: "no early drop or mark while fewer packets wait, whatever the average; ns-2: 2, in mode \"bytes\" 1; FJ 1993 \
-              has no such rule",
+        doc: "no early drop or mark while fewer packets wait, whatever the average, and the spacing starts again; \
+              ns-2: 2, in mode \"bytes\" 1; FJ 1993 has no such rule",
     },
     Spec {
         name: "ecn",
@@ -252,6 +253,16 @@ impl Red {
         if self.by_bytes { f64::from(packet.bytes) / self.mean_packet } else { 1.0 }
     }
 
+    /// Takes in a packet that the law has no say in.
+    fn accept_unasked(&mut self, packet: Packet) {
+        if (self.waiting.len() as u64) < self.least_waiting {
+            self.law.restart_spacing();
+        } else {
+            self.law.pass(self.share(&packet));
+        }
+        self.push(packet);
+    }
+
     fn push(&mut self, packet: Packet) {
         self.bytes += u64::from(packet.bytes);
         self.waiting.push_back(packet);
@@ -263,20 +274,18 @@ impl Qdisc for Red {
         if self.waiting.is_empty() && !cx.link_busy {
             self.law.idle(cx.now.since(self.idle_since).as_secs() * self.packets_per_second);
             self.law.adapt(cx.now);
-            self.law.pass(self.share(&packet));
-            self.push(packet);
+            self.accept_unasked(packet);
             return;
         }
         self.law.sample(if self.by_bytes { self.bytes as f64 } else { self.waiting.len() as f64 });
         self.law.adapt(cx.now);
         if self.is_full(&packet) {
-            self.law.overflow();
+            self.law.restart_spacing();
             cx.drop_packet(packet, DropReason::Full);
             return;
         }
         if (self.waiting.len() as u64) < self.least_waiting {
-            self.law.pass(self.share(&packet));
-            self.push(packet);
+            self.accept_unasked(packet);
             return;
         }
         match self.law.decide(self.share(&packet), || self.draws.uniform()) {

@@ -3,21 +3,23 @@
 //!
 //! A component has at most one pending event per slot, so the tournament stays as small as the network, whatever number
 //! of packets is under way. Events are ordered by (time, insertion number); setting a slot anew is a new insertion.
-//! Each inner node holds the slot that wins below it; a change plays only the matches on its way to the root, and stops
-//! where neither winner nor its key has changed.
+//! Each pair of nodes plays one match, the earlier key wins and moves up; a change replays only the matches on its way to
+//! the root.
 
 use dumbbell_units::Time;
 
-/// (time, insertion number) as one comparable number.
+/// Time (64 bits), insertion number (40), slot (24) as one number: insertion numbers differ, so the slot never decides
+/// an order, it only comes along.
 type Key = u128;
 const NO_EVENT: Key = Key::MAX;
+const SLOT_BITS: u32 = 24;
 
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    keys: Vec<Key>,
-    /// Node 1 is the root, node n has the children 2n and 2n + 1; the leaves are the slots themselves.
-    winners: Vec<u32>,
+    /// Pair 0 holds the final winner in its second place; the winner of pair p plays in pair p / 2, place p % 2. The
+    /// slots themselves are the last half of the pairs.
+    pairs: Vec<[Key; 2]>,
     order: u64,
     /// The slot handed out last: it has no event any more, unless it has been set again.
     spent: Option<usize>,
@@ -25,15 +27,9 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
-        let leaves = slots.next_power_of_two().max(2);
-        let mut winners: Vec<u32> = vec![0; 2 * leaves];
-        for (slot, leaf) in winners[leaves..].iter_mut().enumerate() {
-            *leaf = slot as u32;
-        }
-        for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
-        }
-        EventQueue { keys: vec![NO_EVENT; leaves], winners, order: 0, spent: None }
+        assert!(slots < 1 << SLOT_BITS, "more links and flows than keys can tell apart");
+        let pairs = slots.next_power_of_two().max(2);
+        EventQueue { pairs: vec![[NO_EVENT; 2]; pairs], order: 0, spent: None }
     }
 
     /// Sets the slot's event to `time`, whether or not it had one.
@@ -43,7 +39,7 @@ impl EventQueue {
         if self.spent == Some(slot) {
             self.spent = None;
         }
-        self.set(slot, Key::from(time.0) << 64 | Key::from(self.order));
+        self.set(slot, Key::from(time.0) << 64 | Key::from(self.order << SLOT_BITS | slot as u64));
     }
 
     /// The next event: its slot has none afterwards.
@@ -52,28 +48,26 @@ impl EventQueue {
         if let Some(slot) = self.spent.take() {
             self.set(slot, NO_EVENT);
         }
-        let slot = self.winners[1] as usize;
-        let key = self.keys[slot];
+        let key = self.pairs[0][1];
         if key == NO_EVENT {
             return None;
         }
+        let slot = key as usize & ((1 << SLOT_BITS) - 1);
         self.spent = Some(slot);
         Some((Time((key >> 64) as u64), slot))
     }
 
+    /// Always up to the root: where the winner stops changing cannot be predicted, and a wrong guess costs more than the
+    /// matches left.
     #[inline]
     fn set(&mut self, slot: usize, key: Key) {
-        self.keys[slot] = key;
-        let mut node = (self.keys.len() + slot) / 2;
-        while node > 0 {
-            let pair = [self.winners[2 * node], self.winners[2 * node + 1]];
-            // By index, not by branch: who wins cannot be predicted.
-            let winner = pair[usize::from(self.keys[pair[1] as usize] < self.keys[pair[0] as usize])];
-            if winner == self.winners[node] && winner as usize != slot {
-                return;
-            }
-            self.winners[node] = winner;
-            node /= 2;
+        let (mut place, mut winner) = (self.pairs.len() + slot, key);
+        while place > 0 {
+            let pair = &mut self.pairs[place / 2];
+            let rival = pair[1 - place % 2];
+            pair[place % 2] = winner;
+            winner = winner.min(rival);
+            place /= 2;
         }
     }
 }

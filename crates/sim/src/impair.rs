@@ -35,6 +35,10 @@ impl Impairments {
         }
     }
 
+    pub(crate) fn has_scripts(&self) -> bool {
+        !self.scripts.is_empty()
+    }
+
     /// Whether the scenario drops this packet here. Every script counts every packet that concerns it.
     pub(crate) fn scripted_drop(&mut self, flow: u32, data: bool, now: Time) -> bool {
         self.scripts.iter_mut().fold(false, |hit, s| s.hits(flow, data, now) | hit)

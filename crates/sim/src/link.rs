@@ -27,6 +27,10 @@ pub(crate) struct Link {
     delay: Dur,
     overhead: u32,
     queue: Box<dyn Qdisc>,
+    /// Packets that find link and queue idle needn't be shown to the queue.
+    open_when_idle: bool,
+    /// Whether it takes packets in ahead of the clock (see [`crate::network`]).
+    pub(crate) runs_ahead: bool,
     cx: Cx,
     /// When the packet in transmission is out.
     busy_until: Time,
@@ -57,6 +61,8 @@ impl Link {
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
+            open_when_idle: queue.open_when_idle(),
+            runs_ahead: false,
             queue,
             cx: Cx::default(),
             busy_until: Time::ZERO,
@@ -80,56 +86,61 @@ impl Link {
         (self.ask_at <= time).then_some(self.ask_at)
     }
 
-    /// A packet comes to the link's entrance. Gives the packet that leaves onto the wire at once, if one does, and
-    /// when it arrives at the other end.
+    /// A packet comes to the link's entrance; `has_data` tells whether it carries payload. Gives the packet that leaves
+    /// onto the wire at once, if one does, and when it arrives at the other end.
+    #[inline(always)] // in one place, where the packet then stays in registers
     pub(crate) fn enter(
         &mut self,
         mut packet: Packet,
-        data: bool,
         now: Time,
         events: &mut EventQueue,
+        has_data: impl FnOnce(&Packet) -> bool,
     ) -> Option<(Time, Packet)> {
         if self.overhead > 0 {
             packet.bytes += self.overhead;
         }
         packet.enqueued = now;
         self.meter.counts(now).arrivals += 1;
-        self.cx.now = now;
-        if self.impairments.scripted_drop(packet.flow, data, now) {
+        if self.impairments.has_scripts()
+            && self.impairments.scripted_drop(packet.flow, has_data(&packet), now)
+        {
             self.cx.drop_packet(packet, DropReason::Scripted);
             return None;
         }
-        self.cx.link_busy = self.ask_at != Time::NEVER || self.busy_until > now;
-        let leaves = if self.cx.link_busy {
-            self.queue.enqueue(packet, &mut self.cx);
-            if self.ask_at == Time::NEVER && self.queue.backlog().packets > 0 {
-                self.ask(self.busy_until, events);
-            }
-            None
-        } else if let Some(packet) = self.queue.pass(packet, &mut self.cx) {
-            self.transmit(packet, now, events)
-        } else {
-            self.wait_for_queue(now, events);
-            None
-        };
-        self.note(now);
-        leaves
+        let busy = self.ask_at != Time::NEVER || self.busy_until > now;
+        if !busy && self.open_when_idle && self.recorder.is_none() {
+            return self.transmit(packet, now);
+        }
+        self.enter_queue(packet, busy, now, events)
+    }
+
+    fn enter_queue(
+        &mut self,
+        packet: Packet,
+        busy: bool,
+        now: Time,
+        events: &mut EventQueue,
+    ) -> Option<(Time, Packet)> {
+        self.cx.link_busy = busy;
+        self.cx.now = now;
+        self.queue.enqueue(packet, &mut self.cx);
+        if !busy {
+            return self.send_next(now, events);
+        }
+        let backlog = self.queue.backlog();
+        if self.ask_at == Time::NEVER && backlog.packets > 0 {
+            self.ask(self.busy_until, events);
+        }
+        self.note(backlog, now);
+        None
     }
 
     /// The queue's next packet may go. Gives what [`Link::enter`] gives.
     pub(crate) fn ask_queue(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
         self.ask_at = Time::NEVER;
-        self.cx.now = now;
         self.cx.link_busy = false;
-        let leaves = match self.queue.dequeue(&mut self.cx) {
-            Some(packet) => self.transmit(packet, now, events),
-            None => {
-                self.wait_for_queue(now, events);
-                None
-            }
-        };
-        self.note(now);
-        leaves
+        self.cx.now = now;
+        self.send_next(now, events)
     }
 
     fn ask(&mut self, at: Time, events: &mut EventQueue) {
@@ -137,24 +148,30 @@ impl Link {
         events.schedule(self.slot + 1, at);
     }
 
-    /// Packets wait, but none may go yet (shapers).
-    fn wait_for_queue(&mut self, now: Time, events: &mut EventQueue) {
-        if self.queue.backlog().packets > 0
-            && let Some(at) = self.queue.next_ready()
-        {
-            self.ask(at.max(now), events);
+    #[inline]
+    fn send_next(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
+        let next = self.queue.dequeue(&mut self.cx);
+        let sends = next.is_some();
+        let leaves = next.and_then(|packet| self.transmit(packet, now));
+        let backlog = self.queue.backlog();
+        if backlog.packets > 0 {
+            // Packets wait, but none may go yet: shapers.
+            let ready = if sends { Some(self.busy_until) } else { self.queue.next_ready() };
+            if let Some(at) = ready {
+                self.ask(at.max(now), events);
+            }
         }
+        self.note(backlog, now);
+        leaves
     }
 
-    fn transmit(&mut self, packet: Packet, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
+    #[inline(always)]
+    fn transmit(&mut self, packet: Packet, now: Time) -> Option<(Time, Packet)> {
         self.busy_until = now + self.transmission_time(packet.bytes);
         let sojourn = now.since(packet.enqueued);
         self.meter.departure(now, self.busy_until, packet.bytes, sojourn);
         if let Some(r) = &mut self.recorder {
             r.departure(now, packet.flow, packet.bytes, sojourn);
-        }
-        if self.queue.backlog().packets > 0 {
-            self.ask(self.busy_until, events);
         }
         if self.impairments.loses() {
             self.cx.drop_packet(packet, DropReason::Loss);
@@ -169,6 +186,7 @@ impl Link {
     }
 
     /// A packet is on the wire, to arrive at `at`.
+    #[inline]
     pub(crate) fn put_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
         match self.wire.back() {
             None => events.schedule(self.slot, at),
@@ -186,6 +204,7 @@ impl Link {
     }
 
     /// The first packet on the wire arrives.
+    #[inline]
     pub(crate) fn arrive(&mut self, events: &mut EventQueue) -> Option<Packet> {
         let (_, packet) = self.wire.pop_front()?;
         if let Some((at, _)) = self.wire.front() {
@@ -203,6 +222,7 @@ impl Link {
         packet
     }
 
+    #[inline]
     fn transmission_time(&mut self, bytes: u32) -> Dur {
         if self.times[0].0 != bytes {
             self.times.swap(0, 1);
@@ -229,12 +249,11 @@ impl Link {
         Some(packet)
     }
 
-    fn note(&mut self, now: Time) {
+    fn note(&mut self, backlog: Backlog, now: Time) {
         let marks = self.cx.take_marked();
         if marks > 0 {
             self.meter.counts(now).marks += marks;
         }
-        let backlog = self.queue.backlog();
         self.meter.waiting(backlog, now);
         if let Some(r) = &mut self.recorder {
             r.backlog(now, backlog, marks, self.queue.as_ref());

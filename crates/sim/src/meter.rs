@@ -84,32 +84,39 @@ impl BacklogMeter {
 #[derive(Clone, Debug)]
 pub(crate) struct Spans {
     sum: u128,
-    count: u64,
     zeros: u64,
     /// Of those above zero.
     min: Dur,
     max: Dur,
+    /// Those above zero.
     histogram: Histogram<u64>,
 }
 
 impl Spans {
     pub(crate) fn new() -> Spans {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
-        Spans { sum: 0, count: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
+        Spans { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, span: Dur) {
-        self.count += 1;
         if span == Dur::ZERO {
             self.zeros += 1;
         } else {
-            self.sum += u128::from(span.0);
-            self.min = self.min.min(span);
-            self.max = self.max.max(span);
-            // Cannot fail: the histogram grows as needed.
-            let _ = self.histogram.record(span.0);
+            self.record_positive(span);
         }
+    }
+
+    fn record_positive(&mut self, span: Dur) {
+        self.sum += u128::from(span.0);
+        self.min = self.min.min(span);
+        self.max = self.max.max(span);
+        // Cannot fail: the histogram grows as needed.
+        let _ = self.histogram.record(span.0);
+    }
+
+    fn count(&self) -> u64 {
+        self.zeros + self.histogram.len()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -117,11 +124,11 @@ impl Spans {
     }
 
     fn some_millis(&self, d: Dur) -> Option<f64> {
-        (self.count > 0).then(|| d.as_millis())
+        (self.count() > 0).then(|| d.as_millis())
     }
 
     pub(crate) fn mean_ms(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 * 1e-6)
+        (self.count() > 0).then(|| self.sum as f64 / self.count() as f64 * 1e-6)
     }
 
     pub(crate) fn min_ms(&self) -> Option<f64> {
@@ -134,14 +141,15 @@ impl Spans {
 
     /// The value below or at which the share `q` of the spans lies (nearest rank).
     pub(crate) fn percentile_ms(&self, q: f64) -> Option<f64> {
-        if self.count == 0 {
+        let count = self.count();
+        if count == 0 {
             return None;
         }
-        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
         if rank <= self.zeros {
             return Some(0.0);
         }
-        let among = self.count - self.zeros;
+        let among = count - self.zeros;
         let share = (rank - self.zeros) as f64 / among as f64;
         let value = Dur(self.histogram.value_at_quantile(share));
         Some(value.clamp(self.min, self.max).as_millis())

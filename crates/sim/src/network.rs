@@ -32,8 +32,6 @@ pub(crate) struct Network {
     disciplines: Vec<String>,
     routes: Routes,
     pool: Pool,
-    /// Whether a link takes packets in ahead of the clock.
-    runs_ahead: Vec<bool>,
     /// Packets with payload dropped since measurement began, for each direction of each flow.
     dropped: Vec<u64>,
     packets: Option<PacketRecorder>,
@@ -62,9 +60,10 @@ impl Network {
         }
         let routes = Routes::new(plan)?;
         let in_order = |feeder: usize| !plan.links[feeder].jitter_reorders;
-        let runs_ahead = (0..links.len())
-            .map(|l| (0..links.len()).any(|feeder| in_order(feeder) && routes.feeds_alone(feeder, l)))
-            .collect();
+        for (l, link) in links.iter_mut().enumerate() {
+            link.runs_ahead =
+                (0..plan.links.len()).any(|feeder| in_order(feeder) && routes.feeds_alone(feeder, l));
+        }
         Ok(Network {
             now: Time::ZERO,
             end,
@@ -73,7 +72,6 @@ impl Network {
             links,
             disciplines: plan.links.iter().map(|l| l.queue.name.clone()).collect(),
             routes,
-            runs_ahead,
             pool: Pool::default(),
             dropped: vec![0; 2 * plan.flows.len()],
             packets: plan.trace.packets.then(PacketRecorder::default),
@@ -123,7 +121,7 @@ impl Network {
             body.data = body.segment.payload > 0;
             body.retransmission = how.retransmission;
             body.number = how.payload_offset;
-            let bytes = body.segment.packet_bytes();
+            let bytes = endpoint.packet_bytes(&body.segment);
             let ecn = if how.ecn_capable { Ecn::CAPABLE } else { Ecn::NOT_CAPABLE };
             self.launch(flow, forward, handle, bytes, ecn);
         }
@@ -142,7 +140,7 @@ impl Network {
         };
         self.note(PacketEvent::Sent, &packet, self.now);
         let link = self.routes.next(node, packet.flow);
-        self.enter(link as usize, packet, self.now);
+        self.carry(link as usize, packet, self.now);
     }
 
     /// What a packet carries.
@@ -157,39 +155,51 @@ impl Network {
         self.pool.free(packet.body);
     }
 
-    /// A packet comes to a link's entrance at `at`: now, or later where the link runs ahead.
-    fn enter(&mut self, link: usize, packet: Packet, at: Time) {
-        if self.runs_ahead[link] {
-            while let Some(due) = self.links[link].asks_by(at) {
+    /// A packet comes to a link's entrance at `at`: now, or later where the link runs ahead. It goes on over as many
+    /// links as do.
+    fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
+        loop {
+            while self.links[link].runs_ahead
+                && let Some(due) = self.links[link].asks_by(at)
+            {
                 self.ask_queue(link, due);
             }
+            let has_data = |packet: &Packet| self.pool.get(packet.body).data;
+            let leaves = self.links[link].enter(packet, at, &mut self.events, has_data);
+            let Some(next) = self.after(link, leaves, at) else { return };
+            (link, packet, at) = next;
         }
-        let data = self.body(&packet).data;
-        let leaves = self.links[link].enter(packet, data, at, &mut self.events);
-        self.after(link, leaves, at);
     }
 
     fn ask_queue(&mut self, link: usize, at: Time) {
         let leaves = self.links[link].ask_queue(at, &mut self.events);
-        self.after(link, leaves, at);
+        if let Some((next, packet, arrival)) = self.after(link, leaves, at) {
+            self.carry(next, packet, arrival);
+        }
     }
 
-    /// A link has done something: what it dropped is freed, what it sent goes on.
-    #[inline]
-    fn after(&mut self, link: usize, leaves: Option<(Time, Packet)>, at: Time) {
+    /// A link has done something: what it dropped is freed, what it sent goes onto the wire. Gives the packet back where
+    /// its next link runs ahead, and when it comes there.
+    #[inline(always)] // as Link::enter
+    fn after(
+        &mut self,
+        link: usize,
+        leaves: Option<(Time, Packet)>,
+        at: Time,
+    ) -> Option<(usize, Packet, Time)> {
         if self.links[link].has_dropped() {
             self.collect_dropped(link, at);
         }
-        let Some((arrival, packet)) = leaves else { return };
+        let (arrival, packet) = leaves?;
         let next = self.routes.next(self.links[link].to, packet.flow);
-        if next != HERE && self.runs_ahead[next as usize] && arrival <= self.end {
-            let packet = self.links[link].unframed(packet);
-            self.enter(next as usize, packet, arrival);
-        } else {
-            self.links[link].put_on_wire(arrival, packet, &mut self.events);
+        if next != HERE && self.links[next as usize].runs_ahead && arrival <= self.end {
+            return Some((next as usize, self.links[link].unframed(packet), arrival));
         }
+        self.links[link].put_on_wire(arrival, packet, &mut self.events);
+        None
     }
 
+    #[cold]
     fn collect_dropped(&mut self, link: usize, at: Time) {
         while let Some(packet) = self.links[link].take_dropped(at) {
             self.note(PacketEvent::Dropped, &packet, at);
@@ -217,11 +227,19 @@ impl Network {
             self.note(PacketEvent::Received, &packet, self.now);
             return Some(packet);
         }
-        self.enter(next as usize, packet, self.now);
+        self.carry(next as usize, packet, self.now);
         None
     }
 
+    #[inline]
     fn note(&mut self, event: PacketEvent, packet: &Packet, at: Time) {
+        if self.packets.is_some() {
+            self.record(event, packet, at);
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, event: PacketEvent, packet: &Packet, at: Time) {
         let Some(recorder) = &mut self.packets else { return };
         let body = self.pool.get(packet.body);
         let row = PacketRow {

@@ -21,15 +21,16 @@ use dumbbell_units::{Dur, Time};
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
     crate::check::check(plan)?;
     let mut net = Network::new(plan)?;
+    let first_timer = 2 * net.links();
+    let measure = first_timer + TIMERS * plan.flows.len();
+    // First of all events at its time: what starts then is measured.
+    net.events.schedule(measure, Time(plan.measure_from_ns));
     let mut flows = Vec::with_capacity(plan.flows.len());
     for (i, flow) in plan.flows.iter().enumerate() {
         let flow = build(plan, i, flow)?;
         net.set_timer(i, APP, flow.common().start);
         flows.push(flow);
     }
-    let first_timer = 2 * net.links();
-    let measure = first_timer + TIMERS * flows.len();
-    net.events.schedule(measure, Time(plan.measure_from_ns));
     let mut events = 0;
     while let Some((time, slot)) = net.events.pop() {
         if time > net.end {

@@ -19,6 +19,8 @@ pub struct Preset {
     pub doc: &'static str,
     /// The parameters whose default differs from [`PARAMS`].
     overrides: &'static [(&'static str, &'static str)],
+    /// The same for one variant: variant, parameter, default.
+    for_variant: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// Every preset.
@@ -29,13 +31,16 @@ pub const PRESETS: &[Preset] = &[
         doc: "RFC 9293 with RFC 5681, 6298, 6928 (initial window of 10 segments), 7323 (timestamps, window scale), \
               2018 and 6675 (SACK); delayed ACKs; minimum RTO 1 s.",
         overrides: &[],
+        for_variant: &[],
     },
     Preset {
         name: "ns2",
         title: "ns-2's TCP agents, so that published ns-2 set-ups can be repeated",
         doc: "Packets of 1000 + 40 bytes, a window of 20 packets, initial window 2, an ACK for every packet, a 10 ms \
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
-              window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_).",
+              window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
+              data packets are 1000 bytes in all (data_headers), as ns-2's are. Differs from ns-2: RTOs are not cut to \
+              whole ticks, a timeout of the same packet leaves ssthresh alone, Vegas does send a SYN.",
         overrides: &[
             ("mss", "1000 bytes"),
             ("window", "20 packets"),
@@ -52,6 +57,7 @@ pub const PRESETS: &[Preset] = &[
             ("increase", "ack"),
             ("grow_unused", "true"),
         ],
+        for_variant: &[("vegas", "data_headers", "false")],
     },
 ];
 
@@ -195,6 +201,12 @@ pub const PARAMS: &[Spec] = &[
         doc: "after idling longer than an RTO start from the initial window [RFC 5681 §4.1]",
     },
     Spec {
+        name: "data_headers",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "whether headers take room on the wire in data packets; ns-2's Vegas sends them without",
+    },
+    Spec {
         name: "ecn",
         kind: Kind::Bool,
         default: "false",
@@ -235,6 +247,7 @@ pub struct Config {
     pub grow_unused: bool,
     pub idle_restart: bool,
     pub ecn: bool,
+    pub data_headers: bool,
     /// Vegas' early retransmission on a fine-grained timeout.
     pub fine_timeouts: bool,
 }
@@ -257,6 +270,13 @@ pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
 }
 
 impl Preset {
+    /// Every parameter with the default that this preset has for a variant.
+    fn params_for(&self, variant: &str) -> Vec<Spec> {
+        let own = |spec: &Spec| self.for_variant.iter().find(|(v, name, _)| *v == variant && *name == spec.name);
+        let params = self.params().into_iter();
+        params.map(|s| Spec { default: own(&s).map_or(s.default, |(_, _, d)| d), ..s }).collect()
+    }
+
     /// Every parameter with this preset's own default.
     #[must_use]
     pub fn params(&self) -> Vec<Spec> {
@@ -272,7 +292,7 @@ impl Config {
     /// An unknown preset or parameter, a value out of range, or a recovery that contradicts the variant.
     pub fn read(preset: &str, given: &[(String, Raw)], variant: &Variant) -> Result<Config, ParamError> {
         let preset = find_preset(preset)?;
-        let p = Params::read(&preset.params(), given)?;
+        let p = Params::read(&preset.params_for(variant.name), given)?;
         if variant.shell.is_some() && given.iter().any(|(name, _)| name == "recovery") {
             return Err(ParamError {
                 name: "recovery".into(),
@@ -335,6 +355,7 @@ impl Config {
             grow_unused: p.bool("grow_unused"),
             idle_restart: p.bool("idle_restart"),
             ecn: p.bool("ecn"),
+            data_headers: p.bool("data_headers"),
             fine_timeouts: variant.fine_timeouts,
         })
     }

@@ -255,6 +255,15 @@ impl Endpoint {
         self.sender.rtt.srtt()
     }
 
+    /// Bytes of the IP packet that carries a segment of ours.
+    #[must_use]
+    pub fn packet_bytes(&self, segment: &Segment) -> u32 {
+        if segment.payload > 0 && !self.sender.config.data_headers {
+            return segment.payload;
+        }
+        segment.packet_bytes()
+    }
+
     /// What can be seen of the sending half now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {

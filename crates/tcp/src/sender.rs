@@ -151,10 +151,13 @@ impl Sender {
     /// Tells the law of congestion; `window` is what a reduction starts from.
     pub(crate) fn tell_congestion(&mut self, kind: Congestion, now: Time) {
         let outstanding = self.nxt - self.una;
+        let cwnd = self.law.control().cwnd;
         let window = if self.config.reduce_from_cwnd {
-            self.law.control().cwnd.min((self.edge - self.una) as f64)
+            cwnd.min((self.edge - self.una) as f64)
         } else {
-            outstanding.saturating_sub(self.recovery.limited) as f64
+            // Within recovery much of what is outstanding has left the network, as duplicate ACKs tell: a timeout then
+            // must not start from more than the window that recovery set.
+            cwnd.min(outstanding.saturating_sub(self.recovery.limited) as f64)
         };
         let (lost_sent_at, lost_transmissions) =
             self.sent.front().map_or((now, 0), |s| (s.last_at, s.transmissions));

@@ -178,8 +178,9 @@ impl Red {
         self.count = if self.probability() > 0.0 { self.count + size } else { 0.0 };
     }
 
-    /// An arrival was lost to a full queue: a notice too, so the spacing starts again.
-    pub fn overflow(&mut self) {
+    /// The spacing starts again: an arrival was lost to a full queue, which is a notice too, or the queue is too short
+    /// for notices.
+    pub fn restart_spacing(&mut self) {
         self.count = 0.0;
     }
 }
@@ -296,7 +297,7 @@ mod tests {
         let mut red = law(|_| ());
         red.sample(4.0);
         assert_eq!(notices(&mut red, 3, 1.0, 0.999), []);
-        red.overflow();
+        red.restart_spacing();
         assert_eq!(notices(&mut red, 4, 1.0, 0.999), [4]);
     }
 

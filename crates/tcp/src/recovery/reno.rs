@@ -20,7 +20,12 @@ impl Sender {
             self.recovery.inflation += i64::from(mss);
             return;
         }
-        let guarded = self.config.shell == Shell::NewReno || self.config.one_reduction_per_window;
+        // Vegas' law itself knows a loss that an earlier reduction has answered, by when the segment was sent.
+        let guarded = if self.config.fine_timeouts {
+            self.recovery.mode == Mode::Loss
+        } else {
+            self.config.shell == Shell::NewReno || self.config.one_reduction_per_window
+        };
         if self.recovery.dupacks == threshold && (!guarded || self.beyond_recover()) {
             self.enter_recovery(now);
             self.recovery.inflation = i64::from(threshold) * i64::from(mss);

@@ -121,3 +121,28 @@ fn marks_below_max_th_drops_above() {
     }
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Forced));
 }
+
+#[test]
+fn a_short_queue_may_be_spared() {
+    // A burst brings the average above max_th, and a weight of 1/100 keeps it there: with two waiting everything goes,
+    // with one only where no packet is spared.
+    let params: &[(&str, &str)] = &[
+        ("weight", "0.01"),
+        ("min_th", "1 packets"),
+        ("max_th", "2 packets"),
+        ("gentle", "false"),
+        ("limit", "1000 packets"),
+    ];
+    let spared = [params, &[("least_waiting", "2")]].concat();
+    for (params, fate) in [(params, Fate::Dropped(Forced)), (&spared[..], Fate::Queued)] {
+        let mut q = Queue::new("red", params);
+        while q.column("avg") < 2.5 {
+            q.arrive(0, 1000);
+        }
+        while q.backlog().packets > 1 {
+            q.send();
+        }
+        assert_eq!(q.arrive(0, 1000), fate);
+        assert_eq!(q.arrive(0, 1000), Fate::Dropped(Forced));
+    }
+}

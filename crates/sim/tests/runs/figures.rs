@@ -1,0 +1,118 @@
+//! Figures that must fit together, and closed forms.
+
+use crate::plans::{Row, cbr};
+use proptest::prelude::*;
+use serde_json::json;
+
+const MBIT: u64 = 1_000_000;
+const MS: u64 = 1_000_000;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// In = out + dropped + waiting at every queue and for every start of measurement; nothing is delivered that wasn't
+    /// sent; no link sends faster than its rate.
+    #[test]
+    fn packets_are_conserved(
+        seed in any::<u64>(),
+        variant in prop::sample::select(dumbbell_cc::registry().iter().map(|v| v.name).collect::<Vec<_>>()),
+        discipline in prop::sample::select(dumbbell_qdisc::registry().iter().map(|d| d.name).collect::<Vec<_>>()),
+        limit in prop::sample::select(vec!["1 packets", "5 packets", "3000 bytes", "20 ms", "40 packets"]),
+        loss in 0.0..0.05f64,
+        jitter in 0u64..5,
+        reorders in any::<bool>(),
+        from in 0u64..3000,
+    ) {
+        let out = Row::new(&[(50 * MBIT, 2 * MS), (5 * MBIT, 10 * MS), (50 * MBIT, MS)])
+            .link(1, 2, "queue", json!({"name": discipline, "params": {"limit": limit}}))
+            .link(1, 2, "loss", json!(loss))
+            .link(1, 2, "jitter_ns", json!(jitter * MS))
+            .link(1, 2, "jitter_reorders", json!(reorders))
+            .tcp(0, 3, variant, json!({}), json!({"kind": "bulk"}))
+            .tcp(3, 0, "sack", json!({}), json!({"kind": "transfer", "bytes": 30_000, "repeat": 5, "every_ns": 0}))
+            .udp(1, 3, cbr(MBIT, 700))
+            .set("/seed", json!(seed))
+            .set("/duration_ns", json!(4_000 * MS))
+            .set("/measure_from_ns", json!(from * MS))
+            .run();
+        for q in &out.queues {
+            prop_assert_eq!(q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end, "{}", q.name);
+            prop_assert!(q.utilisation <= 1.0 + 1e-9, "{} {}", q.name, q.utilisation);
+        }
+        for f in &out.flows {
+            prop_assert!(f.retransmitted_packets <= f.sent_packets);
+            prop_assert!(f.goodput_bps <= f.throughput_bps + 1e-6 || from > 0);
+        }
+        if from == 0 {
+            let forward = &out.flows[0];
+            prop_assert!(forward.delivered_bytes + forward.duplicate_bytes <= forward.sent_bytes);
+        }
+    }
+}
+
+#[test]
+fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
+    // 10 Mbit/s x 80 ms = 100 kB. With a buffer of one BDP halving just empties it: full use. With almost none the
+    // window goes from W/2 to W around one BDP: 3/4 (the mean of a sawtooth), a little more for the packets in the
+    // short queue. Long enough to be in the steady cycle.
+    let use_of = |limit: &str| {
+        Row::new(&[(1000 * MBIT, 0), (10 * MBIT, 40 * MS)])
+            .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": limit}}))
+            .tcp(0, 2, "newreno", json!({"ack_every": 1, "increase": "ack"}), json!({"kind": "bulk"}))
+            .set("/duration_ns", json!(200_000 * MS))
+            .set("/measure_from_ns", json!(50_000 * MS))
+            .run()
+            .queues[2]
+            .utilisation
+    };
+    assert!(use_of("100 kB") > 0.995, "{}", use_of("100 kB"));
+    let shallow = use_of("3 packets");
+    assert!((0.74..0.82).contains(&shallow), "{shallow}");
+}
+
+#[test]
+fn random_loss_gives_the_inverse_square_root_law() {
+    // Mathis et al. 1997: rate = C SMSS / (RTT sqrt(p)), C = sqrt(3/2) for an ACK for each segment and periodic loss;
+    // for independent losses the constant is 1.31 (Ott, Kemperman and Mathis 1996), a tenth above sqrt(3/2).
+    // p = 1e-3, RTT 100 ms: about 40 segments outstanding. SACK keeps timeouts rare.
+    let p = 1e-3f64;
+    let out = Row::new(&[(1000 * MBIT, 50 * MS)])
+        .link(0, 1, "loss", json!(p))
+        .tcp(0, 1, "sack", json!({"ack_every": 1, "increase": "ack"}), json!({"kind": "bulk"}))
+        .set("/duration_ns", json!(2_000_000 * MS))
+        .set("/measure_from_ns", json!(20_000 * MS))
+        .run();
+    let window = out.flows[0].goodput_bps / 8.0 * 0.1 / 1448.0;
+    let constant = window * p.sqrt();
+    assert!((1.31 * 0.9..1.31 * 1.1).contains(&constant), "{constant}");
+}
+
+#[test]
+fn a_transfer_is_delivered_once_and_its_time_is_its_own() {
+    let app = json!({"kind": "transfer", "bytes": 1_000_000, "repeat": 1, "every_ns": 0});
+    let out = Row::new(&[(10 * MBIT, 10 * MS)])
+        .link(0, 1, "loss", json!(0.01))
+        .tcp(0, 1, "sack", json!({}), app)
+        .run();
+    let f = &out.flows[0];
+    assert_eq!(f.delivered_bytes, 1_000_000);
+    assert_eq!(f.sent_bytes, 1_000_000 + f.retransmitted_bytes);
+    let took = f.completion_time_s.unwrap();
+    assert!((f.goodput_bps - 8e6 / took).abs() < 1.0, "over its own time, not that of the run");
+}
+
+#[test]
+fn the_series_and_the_figures_agree() {
+    let out = Row::new(&[(100 * MBIT, MS), (10 * MBIT, 10 * MS)])
+        .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "30 packets"}}))
+        .tcp(0, 2, "newreno", json!({}), json!({"kind": "bulk"}))
+        .set("/trace/series", json!(true))
+        .set("/trace/packets", json!(true))
+        .run();
+    let rows = |name: &str| out.trace.table(name).unwrap().rows() as u64;
+    assert_eq!(rows("drops/n1->n2"), out.queues[2].drops);
+    assert_eq!(rows("departures/n1->n2"), out.queues[2].departures);
+    let delivered = out.trace.table("flow/f0").unwrap().column("delivered").unwrap();
+    assert!(matches!(delivered, dumbbell_trace::ColumnData::U64(v) if v.is_sorted()));
+    assert!(rows("packets") > 2 * out.flows[0].sent_packets);
+}

@@ -1,0 +1,6 @@
+//! Whole runs against hand-worked numbers.
+
+mod figures;
+mod plans;
+mod repeatable;
+mod timing;

@@ -1,0 +1,94 @@
+//! Plans in a few words.
+
+use dumbbell_sim::{Output, Plan, run};
+use serde_json::{Value, json};
+
+/// A plan under construction: nodes in a row, joined by duplex links.
+pub struct Row {
+    plan: Value,
+}
+
+impl Row {
+    /// Nodes 0, 1, .., joined by one link for each (bit/s, one-way ns); queues of 1000 packets.
+    pub fn new(links: &[(u64, u64)]) -> Row {
+        let names: Vec<String> = (0..=links.len()).map(|i| format!("n{i}")).collect();
+        let mut all = Vec::new();
+        for (i, (rate, delay)) in links.iter().enumerate() {
+            for (from, to) in [(i, i + 1), (i + 1, i)] {
+                all.push(json!({
+                    "name": format!("n{from}->n{to}"), "from": from, "to": to, "rate_bps": rate, "delay_ns": delay,
+                    "overhead_bytes": 0, "base_rtt_ns": 0, "queue": {"name": "droptail"}, "loss": 0.0,
+                    "jitter_ns": 0, "jitter_reorders": false, "drops": [],
+                }));
+            }
+        }
+        Row {
+            plan: json!({
+                "seed": 1, "duration_ns": 10_000_000_000u64, "measure_from_ns": 0, "start_jitter_ns": 0,
+                "nodes": names, "links": all, "flows": [],
+                "trace": {"series": false, "interval_ns": 0, "packets": false},
+            }),
+        }
+    }
+
+    /// Sets a value anywhere, by JSON pointer.
+    pub fn set(mut self, pointer: &str, value: Value) -> Row {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        match self.plan.pointer_mut(parent).unwrap() {
+            Value::Array(a) => a[key.parse::<usize>().unwrap()] = value,
+            object => object[key] = value,
+        }
+        self
+    }
+
+    /// Sets a value of the link between two neighbours, in that direction.
+    pub fn link(self, from: usize, to: usize, key: &str, value: Value) -> Row {
+        let index = 2 * from.min(to) + usize::from(from > to);
+        self.set(&format!("/links/{index}/{key}"), value)
+    }
+
+    fn flow(mut self, from: usize, to: usize, transport: Value, application: Value) -> Row {
+        let flows = self.plan["flows"].as_array_mut().unwrap();
+        let name = format!("f{}", flows.len());
+        flows.push(json!({
+            "name": name, "from": from, "to": to, "start_ns": 0, "stop_ns": null, "class": 0,
+            "application": application, "transport": transport,
+        }));
+        self
+    }
+
+    /// Adds a datagram flow.
+    pub fn udp(self, from: usize, to: usize, application: Value) -> Row {
+        self.flow(from, to, json!({"kind": "udp"}), application)
+    }
+
+    /// Adds a TCP flow.
+    pub fn tcp(self, from: usize, to: usize, variant: &str, stack: Value, application: Value) -> Row {
+        let preset = stack["preset"].as_str().unwrap_or("rfc").to_owned();
+        let mut params = stack;
+        params.as_object_mut().unwrap().remove("preset");
+        let transport =
+            json!({"kind": "tcp", "variant": {"name": variant}, "stack": {"name": preset, "params": params}});
+        self.flow(from, to, transport, application)
+    }
+
+    /// The plan as it stands.
+    pub fn plan(&self) -> Plan {
+        serde_json::from_value(self.plan.clone()).unwrap()
+    }
+
+    /// Runs it.
+    pub fn run(&self) -> Output {
+        run(&self.plan()).unwrap()
+    }
+}
+
+/// A CBR application from the start, with constant intervals.
+pub fn cbr(rate_bps: u64, packet_bytes: u32) -> Value {
+    json!({"kind": "cbr", "rate_bps": rate_bps, "packet_bytes": packet_bytes, "jitter": 0.0, "phase_ns": 0})
+}
+
+/// The results without the trace, as one comparable text.
+pub fn text(output: &Output) -> String {
+    serde_json::to_string(&json!([output.flows, output.queues, output.transfers, output.events])).unwrap()
+}

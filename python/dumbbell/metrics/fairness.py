@@ -1,0 +1,49 @@
+"""How flows share."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["jain", "shares"]
+
+
+def jain(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Jain's index of fairness over the last axis.
+
+    Parameters
+    ----------
+    rates : (..., k) float64, any unit
+        What each of k flows got.
+
+    Returns
+    -------
+    (...) float64, no unit
+        (sum x)^2 / (k sum x^2): 1 if all got the same, 1/k if one got everything; NaN where nobody got anything.
+
+    References
+    ----------
+    Jain, R., Chiu, D. M., Hawe, W., DEC-TR-301 (1984).
+    """
+    x = np.asarray(rates, dtype=np.float64)
+    squares = x.shape[-1] * (x**2).sum(axis=-1)
+    total = x.sum(axis=-1) ** 2
+    return np.divide(total, squares, out=np.full_like(np.asarray(total), np.nan), where=squares > 0)
+
+
+def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Give each flow's part of the sum over the last axis.
+
+    Parameters
+    ----------
+    rates : (..., k) float64, any unit
+        What each of k flows got.
+
+    Returns
+    -------
+    (..., k) float64, no unit
+        From 0 to 1; NaN where nobody got anything.
+    """
+    x = np.asarray(rates, dtype=np.float64)
+    total = np.broadcast_to(x.sum(axis=-1, keepdims=True), x.shape)
+    return np.divide(x, total, out=np.full_like(x, np.nan), where=total > 0)

@@ -1,0 +1,7 @@
+"""Figures: what a picture shows (`spec`), how things look (`style`), drawing and saving."""
+
+from dumbbell.plots.save import Drawn, save, save_all
+from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
+from dumbbell.plots.style import Look, look
+
+__all__ = ["Curve", "Drawn", "Look", "Mark", "Panel", "Picture", "curve_of", "look", "save", "save_all"]

@@ -1,0 +1,144 @@
+"""Pictures drawn with Matplotlib. Margins are set by hand in inches: an automatic layout takes longer than the rest."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dumbbell.plots.spec import Curve, Panel, Picture
+from dumbbell.plots.style import INK, MUTED, RC, look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw"]
+
+# Inches.
+LEFT, RIGHT, BOTTOM, ACROSS, DOWN = 0.72, 0.18, 0.55, 0.75, 0.8
+TITLE, LEGEND_ROW, PANEL_TITLE = 0.38, 0.24, 0.26
+WIDTHS = {1: 7.4, 2: 9.6, 3: 11.0}
+HEIGHTS = {1: 3.5, 2: 3.1, 3: 2.5}
+"""Height of one row of panels, by the number side by side."""
+LEGEND_ENTRY = 1.75
+"""Width that an entry of the legend takes at most."""
+
+
+def draw(picture: Picture) -> Figure:
+    """Draw a picture; the caller saves and closes it."""
+    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with mpl.rc_context(RC):
+        columns = min(picture.columns, len(picture.panels))
+        rows = math.ceil(len(picture.panels) / columns)
+        labels = _legend(picture)
+        width = WIDTHS[columns]
+        longest = max((len(label) for label in labels), default=0)
+        per_row = max(1, min(len(labels), int((width - 0.4) // min(LEGEND_ENTRY * 2, 0.5 + 0.078 * longest))))
+        legend_rows = math.ceil(len(labels) / per_row) if len(labels) > 1 else 0
+        top = TITLE + legend_rows * LEGEND_ROW + PANEL_TITLE
+        height = top + rows * HEIGHTS[columns] + (rows - 1) * DOWN + BOTTOM
+        figure = Figure(figsize=(width, height))
+        axes = figure.subplots(rows, columns, squeeze=False, sharey=picture.share_y)
+        panel_width = (width - LEFT - RIGHT - (columns - 1) * ACROSS) / columns
+        figure.subplots_adjust(
+            left=LEFT / width,
+            right=1 - RIGHT / width,
+            bottom=BOTTOM / height,
+            top=1 - top / height,
+            wspace=ACROSS / panel_width,
+            hspace=DOWN / HEIGHTS[columns],
+        )
+        for number, ax in enumerate(axes.flat):
+            if number < len(picture.panels):
+                _panel(ax, picture.panels[number], markers=picture.markers)
+                ax.tick_params(labelleft=True)
+            else:
+                ax.set_axis_off()
+        figure.text(0.12 / width, 1 - 0.12 / height, picture.title, fontsize=11, fontweight="bold", va="top")
+        if legend_rows:
+            figure.legend(
+                handles=list(labels.values()),
+                labels=list(labels),
+                loc="upper left",
+                bbox_to_anchor=(0.06 / width, 1 - (TITLE - 0.02) / height),
+                ncols=per_row,
+                borderaxespad=0.0,
+                borderpad=0.0,
+                handlelength=2.4,
+                columnspacing=1.4,
+            )
+        return figure
+
+
+def _legend(picture: Picture) -> dict[str, object]:
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    handles: dict[str, object] = {}
+    for panel in picture.panels:
+        for curve in panel.curves:
+            handles.setdefault(curve.label, Line2D([], [], **_line(curve, markers=picture.markers)))
+    return handles
+
+
+def _line(curve: Curve, *, markers: bool) -> dict[str, object]:
+    """Matplotlib's keywords for the look of a curve."""
+    style = look(curve.look)
+    return {
+        "color": style.colour,
+        "linestyle": "none" if curve.kind == "points" else style.dash,
+        "marker": style.marker if markers or curve.kind == "points" else "",
+        "markerfacecolor": "white" if style.hollow else style.colour,
+        "markeredgecolor": style.colour,
+    }
+
+
+def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
+    for number, curve in enumerate(panel.curves):
+        # Points over the same word stand side by side.
+        shift = 0.11 * (number - (len(panel.curves) - 1) / 2) if panel.categories else 0.0
+        _curve(ax, curve, shift, markers=markers)
+    if len(panel.title) > 0:
+        ax.set_title(panel.title, color=INK)
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
+    if panel.categories:
+        words = ["\n".join(textwrap.wrap(word, 13)) for word in panel.categories]
+        ax.set_xticks(range(len(words)), words, fontsize=8)
+        ax.set_xlim(-0.5, len(words) - 0.5)
+        ax.grid(visible=False, axis="x")
+    else:
+        ax.margins(x=0.02)
+    if panel.y_from_zero:
+        ax.set_ylim(bottom=0)
+    if panel.y_top is not None:
+        ax.set_ylim(top=panel.y_top)
+    for mark in panel.marks:
+        ax.axvline(mark.x, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        if mark.text:
+            place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            ax.annotate(mark.text, (mark.x, 0.02), xytext=(-4, 0), ha="right", va="bottom", rotation=90,
+                        fontsize=8, color=MUTED, **place)  # fmt: skip
+
+
+def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
+    style = look(curve.look)
+    x = curve.x + shift
+    if curve.dots is not None:
+        across = np.repeat(x, curve.dots.shape[1])
+        ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=3.5, markeredgewidth=0,
+                color=style.colour, alpha=0.35, zorder=2)  # fmt: skip
+    if curve.low is not None and curve.high is not None:
+        low, high = np.where(np.isnan(curve.low), curve.y, curve.low), np.where(
+            np.isnan(curve.high), curve.y, curve.high
+        )
+        if curve.kind == "points":
+            ax.vlines(x, low, high, color=style.colour, linewidth=1.6, zorder=2)
+        else:
+            ax.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=1.5)
+    drawstyle = "steps-post" if curve.kind == "steps" else "default"
+    ax.plot(x, curve.y, drawstyle=drawstyle, zorder=3, **_line(curve, markers=markers))

@@ -1,0 +1,83 @@
+"""Pictures written as PNG and SVG files, several at a time."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from dumbbell.plots.draw import draw
+from dumbbell.plots.spec import Picture
+
+__all__ = ["Drawn", "save", "save_all"]
+
+DPI = 130
+"""Of the PNG: about 960 pixels across for one panel."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture, the files that hold it, and its SVG for a page."""
+
+    picture: Picture
+    png: Path
+    svg: Path
+    inline: str
+
+
+def save(picture: Picture, folder: str | os.PathLike[str]) -> Drawn:
+    """Draw a picture and write ``NAME.png`` and ``NAME.svg`` into a folder."""
+    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
+
+    from dumbbell.plots.style import RC  # noqa: PLC0415
+
+    place = Path(folder)
+    png, svg = place / f"{picture.name}.png", place / f"{picture.name}.svg"
+    figure = draw(picture)
+    # The salt makes the ids of the SVG the same each time, and different from those of other pictures on one page.
+    with mpl.rc_context({**RC, "svg.hashsalt": picture.name}):
+        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        text = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None, "Creator": None})
+    svg.write_text(text.getvalue(), encoding="utf-8")
+    return Drawn(picture, png, svg, _inline(text.getvalue(), picture))
+
+
+def _inline(svg: str, picture: Picture) -> str:
+    """Cut the drawing out of an SVG file, and make its ids the picture's own."""
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\bid="([^"]+)"', rf'id="{picture.name}-\1"', body)
+    body = re.sub(r'(href="#|url\(#)', rf"\g<1>{picture.name}-", body)
+    return body.replace("<svg ", '<svg role="img" ', 1)
+
+
+def save_all(
+    pictures: Sequence[Picture],
+    folder: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Drawn]:
+    """Draw pictures, ``jobs`` at a time, and write their files into a folder (made if need be)."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    moved = progress or (lambda _done, _all: None)
+    done: list[Drawn] = []
+    if jobs == 1 or len(pictures) < 2:
+        for picture in pictures:
+            done.append(save(picture, folder))
+            moved(len(done), len(pictures))
+        return done
+    # Not "fork": the simulator's threads may hold locks that a child would wait for.
+    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=get_context("forkserver")) as pool:
+        for drawn in pool.map(save, pictures, [folder] * len(pictures)):
+            done.append(drawn)
+            moved(len(done), len(pictures))
+    return done

@@ -1,0 +1,163 @@
+"""What a figure shows, as plain data: `draw` makes it visible, the report lists its rows.
+
+A study builds pictures from numbers and never touches Matplotlib; so a picture can be tested, listed as a table and
+drawn in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell.metrics import Summary
+
+__all__ = ["Curve", "Mark", "Panel", "Picture", "curve_of"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values over x, with an interval and the single values where there are any.
+
+    Attributes
+    ----------
+    label : str
+        For the legend; the same label in several panels stands there once.
+    look : str
+        A name of `style.look`.
+    x, y : (n,) float64, units of the panel's axes
+    low, high : (n,) float64 or None, the unit of `y`
+        Interval around y.
+    dots : (n, r) float64 or None, the unit of `y`
+        The repetitions behind each y.
+    kind : {"line", "steps", "points"}
+        Joined; holding each value until the next; not joined.
+    """
+
+    label: str
+    look: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    dots: Floats | None = None
+    kind: Literal["line", "steps", "points"] = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A vertical line at x with a few words beside it."""
+
+    x: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    Attributes
+    ----------
+    x_label, y_label : str
+        With the unit.
+    y_from_zero : bool
+        Whether the y axis starts at 0.
+    categories : sequence of str
+        Words for x = 0, 1, 2 ... instead of numbers.
+    y_top : float or None
+        Upper end of the y axis; default: what the values need.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: Sequence[Curve]
+    marks: Sequence[Mark] = ()
+    y_from_zero: bool = True
+    y_top: float | None = None
+    categories: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: its file name, what it is, what is seen in it, and its panels.
+
+    Attributes
+    ----------
+    name : str
+        File name without extension, such as ``fig03-throughput``.
+    title : str
+        What is shown.
+    reading : str
+        What is seen, in one line, from the data.
+    columns : int
+        Panels side by side.
+    markers : bool
+        Whether points are marked.
+    share_y : bool
+        Whether all panels have the same y axis.
+    """
+
+    name: str
+    title: str
+    reading: str
+    panels: Sequence[Panel]
+    columns: int = 1
+    markers: bool = True
+    share_y: bool = False
+    note: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
+
+    def rows(self) -> pl.DataFrame:
+        """List everything that is drawn: one row per point of each curve."""
+        parts = []
+        for panel in self.panels:
+            for curve in panel.curves:
+                n = len(curve.x)
+                x = [panel.categories[int(v)] for v in curve.x] if panel.categories else curve.x
+                parts.append(
+                    pl.DataFrame(
+                        {
+                            "panel": [panel.title] * n,
+                            "curve": [curve.label] * n,
+                            "x": x,
+                            "value": curve.y,
+                            "low": _or_nan(curve.low, n),
+                            "high": _or_nan(curve.high, n),
+                        },
+                        schema_overrides={} if panel.categories else {"x": pl.Float64},
+                    )
+                )
+        return pl.concat(parts).with_columns(pl.col("value", "low", "high").fill_nan(None))
+
+
+def _or_nan(values: Floats | None, n: int) -> Floats:
+    return np.full(n, np.nan) if values is None else values
+
+
+def curve_of(
+    label: str,
+    look: str,
+    x: npt.ArrayLike,
+    summaries: Sequence[Summary],
+    *,
+    dots: npt.ArrayLike | None = None,
+    kind: Literal["line", "steps", "points"] = "line",
+) -> Curve:
+    """Make a curve of summaries: their values with their intervals."""
+    return Curve(
+        label=label,
+        look=look,
+        x=np.asarray(x, dtype=np.float64),
+        y=np.array([s.value for s in summaries]),
+        low=np.array([s.low for s in summaries]),
+        high=np.array([s.high for s in summaries]),
+        dots=None if dots is None else np.asarray(dots, dtype=np.float64),
+        kind=kind,
+    )
