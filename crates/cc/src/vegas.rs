@@ -15,8 +15,8 @@
 //! Where BP is silent, the code of the authors as it came to ns-2 decides: the 1/8, the sizes of the cuts in whole
 //! segments, two segments as the least window, ssthresh = 2 in avoidance (so that only a timeout leads back to slow
 //! start), growth only while the window is used to within two segments. BP names (1, 3) and (2, 4) for (alpha, beta);
-//! ns-2 takes the first, Linux the second. BP compares diff as it is; ns-2 rounds it to whole segments first, so its
-//! (alpha, beta, gamma) = (1, 3, 1) are (0.5, 3.5, 1.5) here: with CBR taking nine tenths of a link that is worth a
+//! ns-2 takes the first, Linux the second. `rounded` rounds diff to whole segments before it is compared, as their code
+//! does: (1, 3, 1) then means thresholds of 0.5, 3.5 and 1.5. With CBR taking nine tenths of a link that is worth a
 //! tenth of Vegas' throughput.
 
 use crate::common::{Round, Window};

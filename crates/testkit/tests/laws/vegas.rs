@@ -2,16 +2,21 @@ use crate::near;
 use dumbbell_cc::{Phase, Start};
 use dumbbell_testkit::{Law, given};
 
+/// A law that compares diff as it is, so that the numbers can be worked out without rounding.
+fn exact(cwnd: f64, ssthresh: f64) -> Law {
+    Law::new("vegas", &[("rounded", "false")], cwnd, ssthresh)
+}
+
 /// In congestion avoidance with ten segments and a base RTT of 100 ms, one round measured.
 fn ten() -> Law {
-    let mut law = Law::new("vegas", &[], 10.0, 10.0);
+    let mut law = exact(10.0, 10.0);
     law.round();
     law
 }
 
 #[test]
 fn slow_start_grows_every_other_round() {
-    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    let mut law = exact(2.0, f64::INFINITY);
     // Doubles, stands, doubles, stands: no queue, so diff = window - sent * 100 / 100 = 0.
     for window in [4.0, 4.0, 8.0, 8.0, 16.0] {
         law.round();
@@ -22,7 +27,7 @@ fn slow_start_grows_every_other_round() {
 
 #[test]
 fn slow_start_ends_above_gamma() {
-    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    let mut law = exact(2.0, f64::INFINITY);
     law.round().round().round(); // 4, 4, 8
     // The standing round brings 125 ms: diff = 8 (1 - 100/125) = 1.6 > 1, known with the first ACK of the next round.
     law.rtt(125).round();
@@ -35,10 +40,21 @@ fn slow_start_ends_above_gamma() {
     near(law.ssthresh(), 2.0);
     assert_eq!(law.phase(), Phase::Avoidance);
     // 8 (1 - 100/110) = 0.727 is not: it doubles again.
-    let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+    let mut law = exact(2.0, f64::INFINITY);
     law.round().round().round().rtt(110).round().round();
     near(law.column("diff"), 8.0 / 11.0);
     near(law.cwnd(), 16.0);
+}
+
+#[test]
+fn diff_is_rounded_to_whole_segments_unless_told() {
+    // As in the test above 8 (1 - 100/125) = 1.6, which rounds to 2 > gamma; 8 (1 - 100/120) = 1.33 rounds to 1.
+    for (rtt, diff, cwnd) in [(125, 2.0, 7.0), (120, 1.0, 9.0)] {
+        let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+        law.round().round().round().rtt(rtt).round().advance(rtt).ack(1);
+        near(law.column("diff"), diff);
+        near(law.cwnd(), cwnd);
+    }
 }
 
 #[test]
@@ -64,7 +80,7 @@ fn below_alpha_one_more_in_a_round() {
     // A round of one sample of 100 ms and nine of 110: mean 109, 10 (1 - 100/109) = 0.826 < 1 grows with the ACK that
     // ends it; nine of 113: mean 111.7, diff 1.047, does not.
     for (rtt, mean, grows) in [(110, 109.0, true), (113, 111.7, false)] {
-        let mut law = Law::new("vegas", &[], 10.0, 10.0);
+        let mut law = exact(10.0, 10.0);
         law.ack(1).advance(rtt).rtt(rtt);
         for _ in 0..9 {
             law.ack(1);
@@ -80,7 +96,7 @@ fn below_alpha_one_more_in_a_round() {
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
     // Eight outstanding, as a receiver's window of eight would have it: growth ends once cwnd - 8 > 2.
-    let mut law = Law::new("vegas", &[], 8.0, 8.0);
+    let mut law = exact(8.0, 8.0);
     law.outstanding(8);
     for _ in 0..20 {
         law.round();
@@ -108,14 +124,14 @@ fn above_beta_one_less_at_once() {
 fn cuts_after_losses() {
     // A quarter of whole segments: 10 - 2 = 8, 9 - 2, 5 - 1, 4 - 1, 3 gives 2.
     for (window, left) in [(10.0, 8.0), (9.9, 7.0), (5.0, 4.0), (4.0, 3.0), (3.0, 2.0), (2.0, 2.0)] {
-        let mut law = Law::new("vegas", &[], window, window);
+        let mut law = exact(window, window);
         law.lose();
         near(law.cwnd(), left);
         assert_eq!(law.phase(), Phase::Avoidance);
     }
     // Lost again: half. 10 / 2 = 5, 9 / 2 = 4.
     for (window, left) in [(10.0, 5.0), (9.0, 4.0), (3.0, 2.0)] {
-        let mut law = Law::new("vegas", &[], window, window);
+        let mut law = exact(window, window);
         law.lose_again();
         near(law.cwnd(), left);
     }
@@ -138,7 +154,7 @@ fn a_loss_from_before_the_last_cut_changes_nothing() {
 
 #[test]
 fn timeouts_as_reno() {
-    let mut law = Law::new("vegas", &[], 10.0, 10.0);
+    let mut law = exact(10.0, 10.0);
     law.time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 5.0);
