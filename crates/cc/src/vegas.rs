@@ -2,15 +2,17 @@
 //! Vegas: End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995, "BP"].
 //!
 //! ```text
-//! once a round trip   diff = window - sent * base_rtt / rtt     (expected - actual rate) * base_rtt, segments [BP §III.B]
+//! once a round trip   diff = sent * (1 - base_rtt / rtt)        (expected - actual rate) * base_rtt, segments [BP §III.B]
 //! slow start          one round growing as Reno does, one holding still and measuring, in turn               [BP §III.C]
 //!                     diff > gamma: cwnd -= 1/8, avoidance
 //! avoidance           diff < alpha: one segment more during the next round; diff > beta: one less            [BP §III.B]
 //! loss                1/4 less, 1/2 if the segment was lost before; nothing if it was sent before the last cut [BP §III.A]
 //! timeout             as Reno: ssthresh = window / 2, cwnd = 1
 //! ```
-//! `window` is what was outstanding, `sent` what was sent during the round, `rtt` the mean of its samples. Recognising
-//! losses by fine-grained timeouts is the endpoint's part (`fine_timeouts`); it needs exact RTTs here in any case.
+//! `sent` is what was sent during the round, `rtt` the mean of its samples. What is sent in a round trip is the window,
+//! so it stands for BP's WindowSize as well: what is outstanding when an ACK comes is larger by what that ACK covers,
+//! and with delayed ACKs that alone would make a diff of one and hold the window for ever. Recognising losses by
+//! fine-grained timeouts is the endpoint's part (`fine_timeouts`); it needs exact RTTs here in any case.
 //!
 //! Where BP is silent, the code of the authors as it came to ns-2 decides: the 1/8, the sizes of the cuts in whole
 //! segments, two segments as the least window, ssthresh = 2 in avoidance (so that only a timeout leads back to slow
@@ -131,9 +133,7 @@ impl Vegas {
             (sum, n) => sum / f64::from(n),
         };
         let sent = round.sent(ev.snd_nxt) as f64;
-        let diff = (ev.flight as f64 - sent * self.base_rtt? / rtt) / cx.mss;
-        // BP has Diff positive by definition; a growing window sends more than it holds.
-        let diff = diff.max(0.0);
+        let diff = sent * (1.0 - self.base_rtt? / rtt) / cx.mss;
         Some((rtt, if self.rounded { (diff + 0.5).floor() } else { diff }))
     }
 

@@ -65,7 +65,7 @@ fn between_alpha_and_beta_nothing_moves() {
     law.round();
     // (10 or 11) (1 - 100/125) = 2 or 2.2
     near(law.column("rtt"), 0.125);
-    assert!((2.0..2.3).contains(&law.column("diff")));
+    assert!((1.999..2.3).contains(&law.column("diff")), "{}", law.column("diff"));
     law.round().round();
     near(law.cwnd(), grown);
 }
