@@ -29,9 +29,11 @@ pub const PRESETS: &[Preset] = &[
         name: "rfc",
         title: "what the current RFCs recommend",
         doc: "RFC 9293 with RFC 5681, 6298, 6928 (initial window of 10 segments), 7323 (timestamps, window scale), \
-              2018 and 6675 (SACK); delayed ACKs; minimum RTO 1 s.",
+              2018 and 6675 (SACK); delayed ACKs; minimum RTO 1 s. Tahoe, which no current RFC describes, has \
+              one_reduction_per_window.",
         overrides: &[],
-        for_variant: &[],
+        // The duplicates that going back makes would be taken for a loss again and again.
+        for_variant: &[("tahoe", "one_reduction_per_window", "true")],
     },
     Preset {
         name: "ns2",
@@ -173,8 +175,8 @@ pub const PARAMS: &[Spec] = &[
         name: "one_reduction_per_window",
         kind: Kind::Bool,
         default: "false",
-        doc: "Tahoe and Reno: no second fast retransmit before what was outstanding at the first (or at a timeout) is \
-              acknowledged; NewReno and SACK always have this [RFC 6582 §3.2]",
+        doc: "no second fast retransmit before what was outstanding at the first (or at a timeout) is acknowledged: an \
+              option for Reno, on by default for Tahoe; NewReno and SACK always have it [RFC 6582 §3.2]",
     },
     Spec {
         name: "reduce_from",

@@ -240,7 +240,7 @@ impl Endpoint {
     /// Congestion window as the endpoint uses it, inflation included, bytes.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.sender.law.control().cwnd + self.sender.recovery.inflation as f64
+        self.sender.control.cwnd + self.sender.recovery.inflation as f64
     }
 
     /// Bytes outstanding (SACK: pipe).
@@ -268,7 +268,7 @@ impl Endpoint {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let s = &self.sender;
-        let control = s.law.control();
+        let control = s.control;
         let data_end = |offset: u64| offset.min(s.written).saturating_sub(1);
         Snapshot {
             cwnd: self.cwnd(),
@@ -284,7 +284,7 @@ impl Endpoint {
 
     /// The law's private columns.
     pub fn observe_law(&self, row: &mut Vec<f64>) {
-        self.sender.law.observe(row);
+        self.sender.observe_law(row);
     }
 
     /// When [`Endpoint::on_timer`] is due.

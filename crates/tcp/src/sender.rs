@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::recovery::{Mode, Recovery};
 use crate::rtt::{RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue};
-use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Phase, Shell};
+use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
 use dumbbell_units::{Bytes, Dur, Time};
 
 /// What a sender has done so far.
@@ -53,7 +53,9 @@ pub(crate) struct Outgoing {
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) config: Config,
-    pub(crate) law: Box<dyn CongestionControl>,
+    law: Box<dyn CongestionControl>,
+    /// The law's answer since it last heard of something: it is needed more often than it changes.
+    pub(crate) control: Control,
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     pub(crate) max: u64,
@@ -86,6 +88,7 @@ impl Sender {
     pub(crate) fn new(config: Config, law: Box<dyn CongestionControl>) -> Sender {
         let fine = RtoConfig { granularity: Dur(1), min: Dur::ZERO, ..config.rto };
         Sender {
+            control: law.control(),
             law,
             una: 1,
             nxt: 1,
@@ -139,6 +142,16 @@ impl Sender {
         self.una == self.written + u64::from(self.closing)
     }
 
+    /// Tells the law of an event.
+    pub(crate) fn tell_law(&mut self, tell: impl FnOnce(&mut dyn CongestionControl)) {
+        tell(self.law.as_mut());
+        self.control = self.law.control();
+    }
+
+    pub(crate) fn observe_law(&self, row: &mut Vec<f64>) {
+        self.law.observe(row);
+    }
+
     pub(crate) fn cx(&self, now: Time) -> Cx {
         Cx {
             now,
@@ -151,7 +164,7 @@ impl Sender {
     /// Tells the law of congestion; `window` is what a reduction starts from.
     pub(crate) fn tell_congestion(&mut self, kind: Congestion, now: Time) {
         let outstanding = self.nxt - self.una;
-        let cwnd = self.law.control().cwnd;
+        let cwnd = self.control.cwnd;
         let window = if self.config.reduce_from_cwnd {
             cwnd.min((self.edge - self.una) as f64)
         } else {
@@ -163,7 +176,7 @@ impl Sender {
             self.sent.front().map_or((now, 0), |s| (s.last_at, s.transmissions));
         let ev = CongestionEvent { kind, window, lost_sent_at, lost_transmissions, backoffs: self.expiries };
         let cx = self.cx(now);
-        self.law.on_congestion(&ev, &cx);
+        self.tell_law(|law| law.on_congestion(&ev, &cx));
     }
 
     pub(crate) fn restart_timer(&mut self, now: Time) {
@@ -178,6 +191,9 @@ impl Sender {
         }
         let same_window = a.edge == self.edge;
         self.edge = self.edge.max(a.edge);
+        if a.ack == self.max && self.una == self.max && !a.ece {
+            return; // nothing outstanding: the ACKs that come with data in the other direction
+        }
         let flight = self.flight();
         let was_in_recovery = self.recovery.mode == Mode::Recovery;
         let mut news = false;
@@ -219,7 +235,7 @@ impl Sender {
                 in_recovery: was_in_recovery || self.recovery.mode == Mode::Recovery,
             };
             let cx = self.cx(now);
-            self.law.on_ack(&ev, &cx);
+            self.tell_law(|law| law.on_ack(&ev, &cx));
         }
     }
 
@@ -286,9 +302,19 @@ impl Sender {
         (self.pace_until > now && has_more).then_some(self.pace_until)
     }
 
+    /// Nothing outstanding and nothing to send, as in an endpoint that only receives.
+    fn is_idle(&self) -> bool {
+        let end = self.written + u64::from(self.closing);
+        self.una == self.max && self.nxt >= end && !self.recovery.resend_front
+    }
+
     /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.pace_until > now {
+            return false;
+        }
+        if self.is_idle() {
+            self.cwnd_limited = false;
             return false;
         }
         let sends = if std::mem::take(&mut self.recovery.resend_front) {
@@ -305,7 +331,7 @@ impl Sender {
             return false;
         }
         self.last_sent_at = now;
-        if let Some(rate) = self.law.control().pacing {
+        if let Some(rate) = self.control.pacing {
             let gap = rate.time_for(Bytes(u64::from(out.payload)));
             self.pace_until = self.pace_until.max(now) + gap;
         }
@@ -359,7 +385,8 @@ impl Sender {
             && now.since(self.last_sent_at) > self.rtt.rto()
         {
             let cx = self.cx(now);
-            self.law.on_restart(now.since(self.last_sent_at), &cx);
+            let idle = now.since(self.last_sent_at);
+            self.tell_law(|law| law.on_restart(idle, &cx));
         }
         let fin = self.closing && self.nxt + len == self.written;
         let start = self.nxt;

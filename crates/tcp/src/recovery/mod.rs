@@ -107,7 +107,7 @@ impl Sender {
         self.recovery.mode = Mode::Open;
         self.recovery.inflation = 0;
         let cx = self.cx(now);
-        self.law.on_recovery_exit(&RecoveryExit { bound }, &cx);
+        self.tell_law(|law| law.on_recovery_exit(&RecoveryExit { bound }, &cx));
     }
 
     /// Whether a fast retransmit is allowed here: the ACK must cover more than what was outstanding at the last one.
@@ -117,7 +117,7 @@ impl Sender {
 
     /// The next segment of a shell that counts what is outstanding by snd_nxt - snd_una.
     pub(crate) fn next_by_window(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let cwnd = self.law.control().cwnd as i64 + self.recovery.inflation;
+        let cwnd = self.control.cwnd as i64 + self.recovery.inflation;
         let window = (cwnd.max(0) as u64).max(self.mss());
         if self.nxt < self.max {
             let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };

@@ -27,7 +27,7 @@ impl Sender {
 
     /// NextSeg [RFC 6675 §4], as far as pipe leaves room.
     pub(crate) fn next_by_pipe(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let cwnd = (self.law.control().cwnd as u64).max(self.mss());
+        let cwnd = (self.control.cwnd as u64).max(self.mss());
         let room = cwnd.saturating_sub(self.sent.pipe());
         if let Some((start, payload)) = self.sent.next_lost().map(|s| (s.start, s.payload())) {
             return u64::from(payload) <= room && self.resend(start, now, out);
