@@ -71,6 +71,26 @@ fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
 }
 
 #[test]
+fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
+    // 10 Mbit/s, 40 ms: after the first losses none may need its timer again. Tahoe starts over with each loss: with
+    // delayed ACKs (growth by half each round trip) it needs log 35 / log 1.5 = 9 of a cycle's 70 round trips to be back
+    // at half the window, most of them with the link idle.
+    for v in dumbbell_cc::registry() {
+        for stack in [json!({}), json!({"ack_every": 1}), json!({"preset": "ns2", "window": "10000 packets"})]
+        {
+            let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
+                .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "50 kB"}}))
+                .tcp(0, 2, v.name, stack.clone(), json!({"kind": "bulk"}))
+                .set("/duration_ns", json!(100_000 * MS))
+                .set("/measure_from_ns", json!(40_000 * MS))
+                .run();
+            let (used, timeouts) = (out.queues[2].utilisation, out.flows[0].timeouts);
+            assert!(used > 0.85 && timeouts == 0, "{} {stack}: {used}, {timeouts} timeouts", v.name);
+        }
+    }
+}
+
+#[test]
 fn vegas_keeps_alpha_to_beta_segments_queued_with_and_without_delayed_acks() {
     // alpha 1, beta 3: at 40 ms and 10 Mbit/s, alone. The mean queue may stray by the segment that comes and goes with
     // each decision, and by half a segment of rounding.
