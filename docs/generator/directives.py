@@ -1,0 +1,97 @@
+"""The directives of the pages: ``{{ name }}`` or ``{{ name: argument }}``, each on a line of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import drawings
+import results_reference
+import rust_docs
+import scenario_reference
+import stacks_reference
+from md import fenced
+
+_LINE = re.compile(r"^\{\{ ([a-z-]+)(?:: (.*?))? \}\}$", re.MULTILINE)
+_FILE = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```', re.MULTILINE | re.DOTALL)
+
+
+class DirectiveError(Exception):
+    """A directive that can't be followed."""
+
+
+def replace(markdown: str) -> str:
+    """Replace every directive of a page."""
+    files = dict(_FILE.findall(markdown))
+
+    def one(match: re.Match[str]) -> str:
+        name, argument = match[1], match[2]
+        if name == "output":
+            return fenced(_output(argument, files))
+        if name not in DIRECTIVES:
+            raise DirectiveError(f"unknown directive '{name}' (known: {', '.join(['output', *DIRECTIVES])})")
+        return DIRECTIVES[name](argument) if argument is not None else DIRECTIVES[name]("")
+
+    done = _LINE.sub(one, markdown)
+    if left := re.search(r"\{\{ .*\}\}", done):
+        raise DirectiveError(f"{left[0]} does not stand on a line of its own")
+    return done
+
+
+def _output(command: str, files: dict[str, str]) -> str:
+    """Run a command of Dumbbell beside the files that the page shows, and give what it prints."""
+    program, *arguments = shlex.split(command)
+    if program != "dumbbell":
+        raise DirectiveError(f"'{command}': only commands of dumbbell are run")
+    environment = {**os.environ, "COLUMNS": "92", "NO_COLOR": "1", "TERM": "dumb"}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        call = [sys.executable, "-m", "dumbbell", *arguments]
+        done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise DirectiveError(f"'{command}' failed: {done.stderr.strip()}")
+    printed = done.stdout.replace("python -m dumbbell", "dumbbell").strip("\n")
+    lines = [line.rstrip() for line in printed.splitlines()]
+    return "\n".join(lines)
+
+
+def _help(_argument: str) -> str:
+    """Every command's help, the list of commands from the help itself."""
+    top = _output("dumbbell --help", {})
+    names = re.findall(r"^(?:│| ) (\w+)  +", top.split("Commands", 1)[1], re.MULTILINE)
+    parts = [fenced(top)]
+    for name in names:
+        text = _output(f"dumbbell {name} --help", {})
+        parts.append(f"## dumbbell {name}\n\n{fenced(text)}")
+        below = text.split("Commands", 1)
+        for inner in re.findall(r"^(?:│| ) (\w+)  +", below[1], re.MULTILINE) if len(below) > 1 else []:
+            parts.append(f"### dumbbell {name} {inner}\n\n{fenced(_output(f'dumbbell {name} {inner} --help', {}))}")
+    return "\n\n".join(parts)
+
+
+DIRECTIVES: dict[str, Callable[[str], str]] = {
+    "scenario-reference": lambda _: scenario_reference.reference(),
+    "units": lambda _: scenario_reference.units(),
+    "topology": drawings.topology,
+    "flow-columns": lambda _: results_reference.metrics("FlowResult"),
+    "queue-columns": lambda _: results_reference.metrics("QueueResult"),
+    "transfer-columns": lambda _: results_reference.metrics("Transfer"),
+    "trace-columns": results_reference.trace,
+    "codes": results_reference.codes,
+    "flow-window": lambda _: rust_docs.structs("crates/sim/src/result.rs")["FlowResult"].doc,
+    "queue-window": lambda _: rust_docs.structs("crates/sim/src/result.rs")["QueueResult"].doc,
+    "law": lambda path: fenced(rust_docs.law(path)),
+    "header": rust_docs.header,
+    "stacks": lambda _: stacks_reference.presets(),
+    "stack-parameters": lambda _: stacks_reference.parameters(),
+    "variants": lambda _: stacks_reference.variants(),
+    "disciplines": lambda _: stacks_reference.disciplines(),
+    "help": _help,
+}

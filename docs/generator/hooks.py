@@ -1,0 +1,67 @@
+"""What mkdocs calls: pages from the registries, figures from runs, and directives replaced in every page.
+
+A directive stands on a line of its own, ``{{ name }}`` or ``{{ name: argument }}``; `directives` lists them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+import directives
+import figures
+import pages
+import trace_columns
+
+GROUPS = {"variants/": pages.variants, "disciplines/": pages.disciplines}
+
+
+def on_config(config: Any) -> Any:
+    """Put a page for each registry row under its heading."""
+    config["nav"] = [_expanded(item) for item in config["nav"]]
+    return config
+
+
+def _expanded(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {title: _below(content) for title, content in item.items()}
+    return item
+
+
+def _below(content: Any) -> Any:
+    if isinstance(content, list):
+        return [_expanded(item) for item in content]
+    if content in GROUPS:
+        return [{name: f"{content}{name}.md"} for name in GROUPS[content]()]
+    return content
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the figures, and a bare page for each registry row that nobody has written about yet."""
+    trace_columns.check()
+    for folder, names in GROUPS.items():
+        for name in names():
+            if files.get_file_from_path(f"{folder}{name}.md") is None:
+                files.append(File.generated(config, f"{folder}{name}.md", content="\n"))
+    for path, draw in figures.all_figures().items():
+        files.append(File.generated(config, path, content=draw()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Frame the pages of registry rows and replace the directives."""
+    del config, files
+    path = page.file.src_uri
+    try:
+        for folder in GROUPS:
+            if path.startswith(folder):
+                markdown = pages.frame(folder, Path(path).stem, markdown, page.meta)
+        return directives.replace(markdown)
+    except directives.DirectiveError as e:
+        raise PluginError(f"{path}: {e}") from None

@@ -1,0 +1,92 @@
+"""Pages of variants and disciplines: head and tail from the registry, the middle written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import figures
+from directives import DirectiveError
+from dumbbell import registry
+from md import escaped, fenced, table
+from stacks_reference import own_parameters
+
+
+def variants() -> list[str]:
+    """Name the variants."""
+    return list(registry.variants())
+
+
+def disciplines() -> list[str]:
+    """Name the disciplines."""
+    return list(registry.disciplines())
+
+
+def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
+    """Put what the registry knows, and the figure, around what was written by hand."""
+    return _variant(name, body, meta) if folder == "variants/" else _discipline(name, body, meta)
+
+
+def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
+    v = registry.variant(name)
+    recovery = f"the shell `{v.shell}`, which the name stands for" if v.shell else "as the stack says (`recovery`)"
+    facts = [
+        ["Year", v.year],
+        ["Source", escaped(v.source)],
+        ["Loss recovery", recovery],
+        ["Answer to loss", escaped(v.on_loss)],
+        ["Answer to delay", escaped(v.on_delay)],
+        ["Answer to ECN marks", escaped(v.on_ecn)],
+    ]
+    return "\n\n".join(
+        [
+            f"# {name}: {escaped(v.title)}",
+            table(["", ""], facts),
+            f'In a scenario: `variant = "{name}"`, or with parameters `variant = {{ name = "{name}", ... }}`.',
+            "## A run",
+            _figure(figures.variant(name)),
+            body.strip(),
+            "## Parameters",
+            own_parameters(v.params),
+            "## Traced columns",
+            "Beside the [columns of every TCP flow](../results.md#series-of-a-tcp-flow):" if v.columns else "",
+            _columns(v.columns, meta),
+        ]
+    )
+
+
+def _discipline(name: str, body: str, meta: Mapping[str, Any]) -> str:
+    d = registry.discipline(name)
+    return "\n\n".join(
+        [
+            f"# {name}: {escaped(d.title)}",
+            table(["", ""], [["Year", d.year], ["Source", escaped(d.source)], ["What it does", escaped(d.doc)]]),
+            f'In a scenario: `queue = {{ discipline = "{name}", limit = "1 bdp" }}`.',
+            "## A run",
+            _figure(figures.discipline(name)),
+            body.strip(),
+            "## Parameters",
+            own_parameters(d.params),
+            "## Traced columns",
+            "Beside the [columns of every queue](../results.md#series-of-a-queue):" if d.columns else "",
+            _columns(d.columns, meta),
+        ]
+    )
+
+
+def _figure(figure: figures.Figure) -> str:
+    scenario = "\n".join("    " + line for line in fenced(figure.scenario, "toml").splitlines())
+    return (
+        f'<figure markdown="span">\n![{figure.alt}](img/{figure.name}.png)\n'
+        f"<figcaption>{figure.caption}</figcaption>\n</figure>\n\n"
+        f'??? example "The scenario of this figure"\n\n{scenario}'
+    )
+
+
+def _columns(columns: Sequence[str], meta: Mapping[str, Any]) -> str:
+    written: dict[str, str] = meta.get("columns", {})
+    if written and list(written) != list(columns):
+        raise DirectiveError(f"columns {', '.join(written)} described, but the registry has {', '.join(columns)}")
+    if not columns:
+        return "None of its own."
+    return table(["column", "definition"], [[f"`{c}`", written.get(c, "see the source")] for c in columns])

@@ -1,0 +1,178 @@
+"""The reference of the scenario file, read from the model that checks it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic.fields import FieldInfo
+
+from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
+from dumbbell.scenario.base import Part
+from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.named import Named, Queue, Stack, Variant
+from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.sweep import Sweep
+from dumbbell.scenario.trace import Trace
+from dumbbell.scenario.units import Quantity
+from md import escaped, table
+
+SECTIONS: list[tuple[type[Part], str, str]] = [
+    (Scenario, "Top level", "scenario"),
+    (Dumbbell, '[network], topology = "dumbbell"', "dumbbell"),
+    (Chain, '[network], topology = "chain"', "chain"),
+    (ParkingLot, '[network], topology = "parking-lot"', "parking-lot"),
+    (Custom, '[network], topology = "custom"', "custom"),
+    (Link, "Links: bottleneck, bottlenecks, access", "link"),
+    (NamedLink, "Links of a custom network", "named-link"),
+    (LinkOverride, "A flow's own access links", "link-override"),
+    (Direction, "reverse: the other direction of a link", "direction"),
+    (DropRule, "drops: scripted drops", "drop-rule"),
+    (Flow, "[[flows]]", "flow"),
+    (Bulk, 'application, kind = "bulk"', "bulk"),
+    (Transfer, 'application, kind = "transfer"', "transfer"),
+    (Page, 'application, kind = "page"', "page"),
+    (Cbr, 'application, kind = "cbr"', "cbr"),
+    (OnOff, 'application, kind = "onoff"', "onoff"),
+    (Ping, 'application, kind = "ping"', "ping"),
+    (Trace, "[trace]", "trace"),
+]
+ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
+TABLES: dict[type, str] = {
+    Variant: "a [variant](../index.md#variants): its name, or `{ name = ..., parameters }`",
+    Stack: "a [stack](../stacks.md): a preset's name, or `{ preset = ..., parameters }`",
+    Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
+    Sweep: "a table, see [Sweeps](sweeps.md)",
+}
+LIKE_LINK: dict[type, str] = {
+    NamedLink: "All keys of [a link](#link), and its ends:",
+    LinkOverride: "The keys are those of [a link](#link); none is needed.",
+    Direction: "The keys are those of [a link](#link) without `reverse`; none is needed.",
+}
+"""Sections that would repeat the keys of a link."""
+
+
+def reference() -> str:
+    """Every table of a scenario with every key."""
+    return "\n\n".join(_section(*section) for section in SECTIONS)
+
+
+def _section(model: type[Part], title: str, anchor: str) -> str:
+    paragraphs = inspect.cleandoc(model.__doc__ or "").split("\n\n")
+    intro = "\n\n".join(p for p in paragraphs[:2] if "::" not in p and "---" not in p and not p.startswith("    "))
+    if model is Scenario:
+        intro = paragraphs[0]
+    if model in LIKE_LINK:
+        intro += "\n\n" + LIKE_LINK[model]
+    known = Link.model_fields if model in LIKE_LINK else {}
+    rows = [_row(model, name, field) for name, field in model.model_fields.items() if name not in known]
+    keys = table(["key", "takes", "default", "what it is"], rows) if rows else ""
+    return f"## {title} {{ #{anchor} }}\n\n{intro}\n\n{keys}"
+
+
+def _row(model: type[Part], name: str, field: FieldInfo) -> list[str]:
+    what = field.description or {"kind": "Which application.", "topology": "Which topology."}.get(name)
+    if what is None:
+        raise ValueError(f"{model.__name__}.{name} has no description")
+    said = re.search(r"(?:^|; | )[Dd]efault: ([^.]*(?:\.{3}[^.]*)?)\.$", what)
+    default = said[1] if said and field.default is None else _default(field)
+    if said and default == said[1]:
+        what = what[: said.start()].rstrip(" ;,").rstrip(".") + "."
+    return [f"`{field.alias or name}`", takes(field.annotation, tuple(field.metadata)), default, escaped(what)]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "needed"
+    value = field.default
+    if value is None:
+        return "none"
+    if isinstance(value, Named):
+        return f'`"{value.name}"`'
+    if isinstance(value, Part):
+        return '`{ kind = "bulk" }`' if isinstance(value, Bulk) else "all at their defaults"
+    return f"`{json.dumps(value)}`"
+
+
+def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
+    """Say what a key takes."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        inner, *more = get_args(kind)
+        return takes(inner, (*more, *meta))
+    if origin in (Union, UnionType):
+        kinds = [k for k in get_args(kind) if k is not NoneType]
+        parts = [takes(k, meta) for k in kinds]
+        return " or ".join(dict.fromkeys(parts)) if len(parts) < 3 else "one of the tables " + ", ".join(parts)
+    if origin is Literal:
+        return " or ".join(f"`{json.dumps(word)}`" for word in get_args(kind))
+    if origin is list:
+        least = next((m.min_length for m in _flat(meta) if isinstance(m, MinLen)), 0)
+        each = takes(get_args(kind)[0])
+        return f"a list of at least {least}, each {each}" if least else f"a list, each {each}"
+    for model, words in TABLES.items():
+        if kind is model:
+            return words
+    if isinstance(kind, type) and issubclass(kind, Quantity):
+        bound = "".join(f", {b[1]}" for b in (kind.minimum, kind.maximum) if b)
+        return f"{kind.what} such as `{kind.example}`{bound}"
+    if kind in ANCHORS:
+        return f"[{_label(kind)}](#{ANCHORS[kind]})"
+    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind] + _bounds(meta)
+
+
+def _label(model: type) -> str:
+    return {
+        Link: "a link",
+        NamedLink: "a link with its ends",
+        LinkOverride: "a link's keys",
+        Direction: "a direction",
+        DropRule: "a drop rule",
+        Flow: "a flow",
+        Trace: "a table",
+    }.get(model, ANCHORS[model])
+
+
+def _flat(meta: tuple[Any, ...]) -> list[Any]:
+    flat: list[Any] = []
+    for m in meta:
+        flat += _flat(tuple(m.metadata)) if isinstance(m, FieldInfo) else [m]
+    return flat
+
+
+def _bounds(meta: tuple[Any, ...]) -> str:
+    words = {Ge: "from {}", Gt: "above {}", Le: "to {}", Lt: "below {}"}
+    found = []
+    for m in _flat(meta):
+        for bound, form in words.items():
+            if isinstance(m, bound):
+                value = (
+                    next(v for v in vars(m).values())
+                    if hasattr(m, "__dict__")
+                    else getattr(m, bound.__name__.lower())
+                )
+                found.append(form.format("2^63" if value == 2**63 else value))
+        if isinstance(m, MinLen):
+            found.append("not empty")
+    return (", " + " ".join(found)) if found else ""
+
+
+UNITS = [
+    ("time", "`ns`, `us`, `ms`, `s`, `min`, `h`", '`"40 ms"`'),
+    ("rate", "`bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` (or `bps`, `kbps`, `Mbps`, `Gbps`)", '`"10 Mbit/s"`'),
+    ("size", "`bytes` (or `B`), `kB`, `MB`, `GB`; `KiB`, `MiB`, `GiB`", '`"64 KiB"`'),
+    ("size of a window", "the same, or `packets`", '`"20 packets"`'),
+    ("length of a queue", "`packets`, a size, a time at the link's rate, or `bdp`", '`"1 bdp"`'),
+    ("percentage", "`%`", '`"0.1 %"`'),
+]
+
+
+def units() -> str:
+    """How quantities are written."""
+    return table(["quantity", "units", "example"], UNITS)

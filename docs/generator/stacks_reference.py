@@ -1,0 +1,50 @@
+"""Tables of the registries: presets, their parameters side by side, variants, disciplines."""
+
+from __future__ import annotations
+
+from dumbbell import registry
+from dumbbell.registry import Parameter
+from md import escaped, table
+
+
+def presets() -> str:
+    """Every preset with what it stands for."""
+    return "\n\n".join(f"**`{s.name}`**: {escaped(s.title)}. {escaped(s.doc)}" for s in registry.stacks().values())
+
+
+def parameters() -> str:
+    """Every parameter with the default of each preset; those that differ stand out."""
+    stacks = list(registry.stacks().values())
+    first = stacks[0]
+    rows = []
+    for number, p in enumerate(first.params):
+        defaults = [s.params[number].default for s in stacks]
+        shown = [f"`{defaults[0]}`", *(f"`{d}`" if d == defaults[0] else f"**`{d}`**" for d in defaults[1:])]
+        rows.append([f"`{p.name}`", escaped(p.doc), escaped(p.kind), *shown])
+    return table(["parameter", "what it does", "takes", *(f"`{s.name}`" for s in stacks)], rows)
+
+
+def own_parameters(params: tuple[Parameter, ...]) -> str:
+    """The parameters of one row."""
+    if not params:
+        return "None."
+    rows = [[f"`{p.name}`", f"`{p.default}`", escaped(p.kind), escaped(p.doc)] for p in params]
+    return table(["parameter", "default", "takes", "what it does"], rows)
+
+
+def variants() -> str:
+    """Every variant, with a link to its page."""
+    rows = [
+        [f"[`{v.name}`](variants/{v.name}.md)", v.year, escaped(v.title), escaped(v.source)]
+        for v in registry.variants().values()
+    ]
+    return table(["variant", "year", "what it is", "source"], rows)
+
+
+def disciplines() -> str:
+    """Every discipline, with a link to its page."""
+    rows = [
+        [f"[`{d.name}`](disciplines/{d.name}.md)", d.year, escaped(d.title), escaped(d.source)]
+        for d in registry.disciplines().values()
+    ]
+    return table(["discipline", "year", "what it is", "source"], rows)
