@@ -1,9 +1,9 @@
-"""What is computed from runs: statistics over repetitions, comparisons on the same seeds, fairness, knees, windows."""
+"""What is computed from runs: statistics over repetitions, paired comparisons, fairness, knees, windows."""
 
 from dumbbell.metrics.fairness import jain, shares
 from dumbbell.metrics.knee import knee
 from dumbbell.metrics.paired import Paired, paired
-from dumbbell.metrics.summary import Summary, summarise, summarise_all
+from dumbbell.metrics.summary import Summary, number, summarise, summarise_all
 from dumbbell.metrics.windows import mean_per_window, packet_rtts, rate_per_window, segment_rate
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "jain",
     "knee",
     "mean_per_window",
+    "number",
     "packet_rtts",
     "paired",
     "rate_per_window",

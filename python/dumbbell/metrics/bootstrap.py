@@ -24,8 +24,8 @@ Floats = npt.NDArray[np.float64]
 Statistic = Literal["median", "mean"]
 
 RESAMPLES = 4000
-"""Resamples: the ends of a 95 % interval are then the 100th values from either side, which another seed moves by about
-a tenth of its width."""
+"""Resamples: the ends of a 95 % interval are then the 100th values from either side, which another seed moves by
+about a tenth of its width."""
 SEED = 1
 _NORMAL = NormalDist()
 
@@ -104,7 +104,7 @@ def _acceleration(rows: Floats, statistic: Statistic) -> Floats:
     deviation = left_out.mean(axis=1, keepdims=True) - left_out
     spread = (deviation**2).sum(axis=1) ** 1.5
     skew = (deviation**3).sum(axis=1) / 6
-    return np.divide(skew, spread, out=np.zeros_like(skew), where=spread > 0)
+    return np.asarray(np.divide(skew, spread, out=np.zeros_like(skew), where=spread > 0))
 
 
 def _shifted(below: float, acceleration: float, tail: float) -> tuple[float, float]:

@@ -28,7 +28,7 @@ def jain(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     x = np.asarray(rates, dtype=np.float64)
     squares = x.shape[-1] * (x**2).sum(axis=-1)
     total = x.sum(axis=-1) ** 2
-    return np.divide(total, squares, out=np.full_like(np.asarray(total), np.nan), where=squares > 0)
+    return np.asarray(np.divide(total, squares, out=np.full(np.shape(total), np.nan), where=squares > 0))
 
 
 def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -46,4 +46,4 @@ def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     x = np.asarray(rates, dtype=np.float64)
     total = np.broadcast_to(x.sum(axis=-1, keepdims=True), x.shape)
-    return np.divide(x, total, out=np.full_like(x, np.nan), where=total > 0)
+    return np.asarray(np.divide(x, total, out=np.full_like(x, np.nan), where=total > 0))

@@ -1,5 +1,7 @@
-"""Comparisons on the same seeds: each repetition of one cell has a partner in the other, and only their differences
-count. What both owe to the seed (start times, the CBR stream) then cancels.
+"""Comparisons on the same seeds.
+
+Each repetition of one cell has a partner in the other, and only their differences count: what both owe to the seed
+(start times, the CBR stream) cancels.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy.typing as npt
 
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, bca, statistic_of
+from dumbbell.metrics.summary import number
 
 __all__ = ["FEWEST", "Paired", "paired"]
 
@@ -63,9 +66,8 @@ class Paired:
         if self.n == 0:
             return "no pairs"
         after = f" {unit}" if unit else ""
-        if math.isnan(self.low):
-            return f"{self.median:+.{digits}g}{after} (one pair)"
-        return f"{self.median:+.{digits}g} [{self.low:+.{digits}g}, {self.high:+.{digits}g}]{after}"
+        median, low, high = (number(v, digits, sign=True) for v in (self.median, self.low, self.high))
+        return f"{median}{after} (one pair)" if math.isnan(self.low) else f"{median} [{low}, {high}]{after}"
 
     def sentence(self, a: str, b: str, unit: str = "", digits: int = 3) -> str:
         """Say it in words."""

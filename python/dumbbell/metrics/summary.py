@@ -13,9 +13,19 @@ import numpy.typing as npt
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, Statistic, bca, statistic_of
 
-__all__ = ["Interval", "Summary", "summarise", "summarise_all"]
+__all__ = ["Interval", "Summary", "number", "summarise", "summarise_all"]
 
 Interval = Literal["bca", "student"]
+
+
+def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """Write a number with so many significant digits, zeros at its end kept: 63 is ``63.0`` beside 62.7."""
+    plus = "+" if sign else ""
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    if abs(value) >= 10**digits:
+        return f"{value:{plus}.0f}"
+    return f"{value:{plus}#.{digits}g}".rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +68,8 @@ class Summary:
         if self.n == 0:
             return "no value"
         after = f" {unit}" if unit else ""
-        if math.isnan(self.low):
-            return f"{self.value:.{digits}g}{after} (one value)"
-        return f"{self.value:.{digits}g} [{self.low:.{digits}g}, {self.high:.{digits}g}]{after}"
+        value, low, high = (number(v, digits) for v in (self.value, self.low, self.high))
+        return f"{value}{after} (one value)" if math.isnan(self.low) else f"{value} [{low}, {high}]{after}"
 
 
 def summarise(

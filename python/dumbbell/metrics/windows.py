@@ -94,4 +94,4 @@ def mean_per_window(when: npt.ArrayLike, values: npt.ArrayLike, edges: npt.Array
     moments = np.asarray(when, dtype=np.float64)
     count, _ = np.histogram(moments, borders)
     total, _ = np.histogram(moments, borders, weights=np.asarray(values, dtype=np.float64))
-    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))

@@ -1,10 +1,11 @@
-"""Pictures drawn with Matplotlib. Margins are set by hand in inches: an automatic layout takes longer than the rest."""
+"""Pictures drawn with Matplotlib. Margins are set by hand in inches: an automatic layout takes too long."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw"]
+__all__ = ["draw", "settings"]
 
 # Inches.
 LEFT, RIGHT, BOTTOM, ACROSS, DOWN = 0.72, 0.18, 0.55, 0.75, 0.8
@@ -27,12 +28,19 @@ LEGEND_ENTRY = 1.75
 """Width that an entry of the legend takes at most."""
 
 
+def settings(more: dict[str, Any] | None = None) -> AbstractContextManager[None]:
+    """Put the settings of every figure in force, and more of them if given."""
+    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+
+    rc: Any = {**RC, **(more or {})}
+    return mpl.rc_context(rc)
+
+
 def draw(picture: Picture) -> Figure:
     """Draw a picture; the caller saves and closes it."""
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
-    with mpl.rc_context(RC):
+    with settings():
         columns = min(picture.columns, len(picture.panels))
         rows = math.ceil(len(picture.panels) / columns)
         labels = _legend(picture)
@@ -56,16 +64,18 @@ def draw(picture: Picture) -> Figure:
         for number, ax in enumerate(axes.flat):
             if number < len(picture.panels):
                 _panel(ax, picture.panels[number], markers=picture.markers)
-                ax.tick_params(labelleft=True)
             else:
                 ax.set_axis_off()
+        # Axes may be shared, so their ends are set when all curves are there.
+        for ax, panel in zip(axes.flat, picture.panels, strict=False):
+            _limits(ax, panel)
         figure.text(0.12 / width, 1 - 0.12 / height, picture.title, fontsize=11, fontweight="bold", va="top")
         if legend_rows:
             figure.legend(
                 handles=list(labels.values()),
                 labels=list(labels),
                 loc="upper left",
-                bbox_to_anchor=(0.06 / width, 1 - (TITLE - 0.02) / height),
+                bbox_to_anchor=(0.16 / width, 1 - (TITLE - 0.02) / height),
                 ncols=per_row,
                 borderaxespad=0.0,
                 borderpad=0.0,
@@ -85,7 +95,7 @@ def _legend(picture: Picture) -> dict[str, object]:
     return handles
 
 
-def _line(curve: Curve, *, markers: bool) -> dict[str, object]:
+def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
     """Matplotlib's keywords for the look of a curve."""
     style = look(curve.look)
     return {
@@ -107,22 +117,39 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     if panel.categories:
-        words = ["\n".join(textwrap.wrap(word, 13)) for word in panel.categories]
+        words = ["\n".join(textwrap.wrap(word, 10)) for word in panel.categories]
         ax.set_xticks(range(len(words)), words, fontsize=8)
         ax.set_xlim(-0.5, len(words) - 0.5)
         ax.grid(visible=False, axis="x")
     else:
         ax.margins(x=0.02)
-    if panel.y_from_zero:
-        ax.set_ylim(bottom=0)
-    if panel.y_top is not None:
-        ax.set_ylim(top=panel.y_top)
     for mark in panel.marks:
         ax.axvline(mark.x, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
         if mark.text:
-            place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-            ax.annotate(mark.text, (mark.x, 0.02), xytext=(-4, 0), ha="right", va="bottom", rotation=90,
+            place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            y = 0.02 if mark.at == "bottom" else 0.98
+            ax.annotate(mark.text, (mark.x, y), xytext=(-4, 0), ha="right", va=mark.at, rotation=90,
                         fontsize=8, color=MUTED, **place)  # fmt: skip
+
+
+def _limits(ax: Axes, panel: Panel) -> None:
+    ax.tick_params(labelleft=True)
+    if panel.y_log:
+        _log(ax)
+    elif panel.y_from_zero:
+        ax.set_ylim(bottom=0)
+    if panel.y_top is not None:
+        ax.set_ylim(top=panel.y_top)
+
+
+def _log(ax: Axes) -> None:
+    """Make the y axis logarithmic, with plain numbers, six in each decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter  # noqa: PLC0415
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
@@ -130,11 +157,12 @@ def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
     x = curve.x + shift
     if curve.dots is not None:
         across = np.repeat(x, curve.dots.shape[1])
-        ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=3.5, markeredgewidth=0,
-                color=style.colour, alpha=0.35, zorder=2)  # fmt: skip
+        ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=5, markeredgewidth=0,
+                color=style.colour, alpha=0.5, zorder=2)  # fmt: skip
     if curve.low is not None and curve.high is not None:
-        low, high = np.where(np.isnan(curve.low), curve.y, curve.low), np.where(
-            np.isnan(curve.high), curve.y, curve.high
+        low, high = (
+            np.where(np.isnan(curve.low), curve.y, curve.low),
+            np.where(np.isnan(curve.high), curve.y, curve.high),
         )
         if curve.kind == "points":
             ax.vlines(x, low, high, color=style.colour, linewidth=1.6, zorder=2)

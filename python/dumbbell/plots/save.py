@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from dumbbell.plots.draw import draw
+from dumbbell.plots.draw import draw, settings
 from dumbbell.plots.spec import Picture
 
 __all__ = ["Drawn", "save", "save_all"]
@@ -32,20 +32,14 @@ class Drawn:
 
 def save(picture: Picture, folder: str | os.PathLike[str]) -> Drawn:
     """Draw a picture and write ``NAME.png`` and ``NAME.svg`` into a folder."""
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-    from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
-
-    from dumbbell.plots.style import RC  # noqa: PLC0415
-
     place = Path(folder)
     png, svg = place / f"{picture.name}.png", place / f"{picture.name}.svg"
     figure = draw(picture)
+    text = io.StringIO()
     # The salt makes the ids of the SVG the same each time, and different from those of other pictures on one page.
-    with mpl.rc_context({**RC, "svg.hashsalt": picture.name}):
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
-        text = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None, "Creator": None})
+    with settings({"svg.hashsalt": picture.name}):
+        figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     svg.write_text(text.getvalue(), encoding="utf-8")
     return Drawn(picture, png, svg, _inline(text.getvalue(), picture))
 
@@ -75,8 +69,10 @@ def save_all(
             done.append(save(picture, folder))
             moved(len(done), len(pictures))
         return done
-    # Not "fork": the simulator's threads may hold locks that a child would wait for.
-    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=get_context("forkserver")) as pool:
+    # Not "fork": the simulator's threads may hold locks that a child would wait for. Import what is slow once.
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["dumbbell.plots.preload"])
+    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=context) as pool:
         for drawn in pool.map(save, pictures, [folder] * len(pictures)):
             done.append(drawn)
             moved(len(done), len(pictures))

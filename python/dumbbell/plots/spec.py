@@ -7,7 +7,7 @@ drawn in another process.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -52,10 +52,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line at x with a few words beside it."""
+    """A vertical line at x with a few words beside it, at the ``bottom`` or the ``top``."""
 
     x: float
     text: str = ""
+    at: Literal["bottom", "top"] = "bottom"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Panel:
         Words for x = 0, 1, 2 ... instead of numbers.
     y_top : float or None
         Upper end of the y axis; default: what the values need.
+    y_log : bool
+        Whether the y axis is logarithmic.
     """
 
     title: str
@@ -81,6 +84,7 @@ class Panel:
     marks: Sequence[Mark] = ()
     y_from_zero: bool = True
     y_top: float | None = None
+    y_log: bool = False
     categories: Sequence[str] = ()
 
 
@@ -111,8 +115,6 @@ class Picture:
     columns: int = 1
     markers: bool = True
     share_y: bool = False
-    note: str = ""
-    tags: dict[str, str] = field(default_factory=dict)
 
     def rows(self) -> pl.DataFrame:
         """List everything that is drawn: one row per point of each curve."""

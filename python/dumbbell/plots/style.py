@@ -1,8 +1,8 @@
 """How things look, once for all figures: each variant and each discipline has its colour, marker and dash.
 
-Colours are Okabe and Ito's, told apart with any kind of colour blindness (their yellow is left out: too pale for a line
-on white). What they don't reach for comes from Tol's muted scheme. Markers and dashes say the same once more, for print
-without colour.
+Colours are Okabe and Ito's, told apart with any kind of colour blindness (their yellow is left out: too pale for a
+line on white). What they don't reach for comes from Tol's muted scheme. Markers and dashes say the same once more,
+for print without colour.
 """
 
 from __future__ import annotations

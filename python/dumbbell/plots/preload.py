@@ -1,0 +1,7 @@
+"""What the processes that draw need, imported once for all of them."""
+
+import matplotlib.backends.backend_agg
+import matplotlib.backends.backend_svg
+import matplotlib.figure  # noqa: F401
+
+import dumbbell.plots.save  # noqa: F401

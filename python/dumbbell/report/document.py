@@ -1,0 +1,52 @@
+"""A study's results for programs: what ``--json`` prints and ``study.json`` holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import _core
+
+if TYPE_CHECKING:
+    from dumbbell.studies import Done
+
+__all__ = ["document"]
+
+
+def document(done: Done) -> dict[str, Any]:
+    """Give everything but the runs in plain values; paths are relative to the directory."""
+    claims = {c.id: c.text for c in done.study.paper.claims}
+    analysis = done.analysis
+    return {
+        "study": done.study.name,
+        "title": done.study.title,
+        "version": _core.version,
+        "quick": done.quick,
+        "directory": str(done.out),
+        "report": done.report.name,
+        "experiments": [
+            {
+                "name": e.name,
+                "scenario": str(done.study.scenario_file(e)),
+                "cells": len(done.scenarios[e.name].cells),
+                "repetitions": done.scenarios[e.name].repetitions,
+                "runs": len(done.results[e.name]),
+                "seed": done.scenarios[e.name].seed,
+            }
+            for e in done.study.experiments
+        ],
+        "claims": [{**f.document(), "text": claims[f.claim]} for f in analysis.findings],
+        "figures": [
+            {
+                "name": d.picture.name,
+                "title": d.picture.title,
+                "reading": d.picture.reading,
+                "png": str(d.png.relative_to(done.out)),
+                "svg": str(d.svg.relative_to(done.out)),
+                "rows": f"tables/{d.picture.name}.csv",
+            }
+            for d in done.drawn
+        ],
+        "tables": [{"name": t.name, "title": t.title, "rows": f"tables/{t.name}.csv"} for t in analysis.tables],
+        "summary": list(analysis.summary),
+        "notes": [{"headline": n.headline, "text": n.text} for n in analysis.notes],
+    }

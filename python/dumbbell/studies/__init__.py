@@ -1,0 +1,36 @@
+"""Studies: published experiments repeated, each claim held against what was measured.
+
+A study is a folder here. To add one, add a folder with
+
+``study.toml``
+    what it is, and its experiments: for each a scenario file and the changes that ``--quick`` makes to it
+``paper.toml``
+    the facts and claims of the publication
+the scenario files
+    plain scenarios, which `dumbbell run` takes as well
+``analysis.py``
+    with one function ``analyse(study, results) -> Analysis``, where ``results`` maps the experiments' names to
+    `dumbbell.Results`: it gives the findings (one for each claim), pictures, tables and words
+
+Nothing else has to be told about it: `study.studies` finds the folders.
+"""
+
+from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
+from dumbbell.studies.runner import Done, run_study
+from dumbbell.studies.study import Claim, Experiment, Study, studies, study
+
+__all__ = [
+    "Analysis",
+    "Claim",
+    "Done",
+    "Experiment",
+    "Finding",
+    "Measured",
+    "Note",
+    "Study",
+    "Table",
+    "Verdict",
+    "run_study",
+    "studies",
+    "study",
+]

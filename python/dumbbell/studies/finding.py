@@ -1,0 +1,126 @@
+"""What a study finds: a verdict for each claim with the numbers behind it, pictures, tables, words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from dumbbell.metrics import Paired, Summary, number
+
+if TYPE_CHECKING:
+    from dumbbell.plots import Picture
+
+__all__ = ["Analysis", "Finding", "Measured", "Note", "Table", "Verdict"]
+
+
+class Verdict(StrEnum):
+    """Whether what was measured is what the publication claims."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number with its interval: value, low, high in unit, from n repetitions; ``text`` shows it."""
+
+    what: str
+    text: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    n: int | None = None
+
+    @classmethod
+    def of(cls, what: str, found: Summary | Paired, unit: str = "", digits: int = 3) -> Measured:
+        """Take over a summary or a paired difference."""
+        value = found.median if isinstance(found, Paired) else found.value
+        text = found.text(unit, digits)
+        return cls(what, text, _number(value), _number(found.low), _number(found.high), unit, found.n)
+
+    @classmethod
+    def number(cls, what: str, value: float, unit: str = "", digits: int = 3) -> Measured:
+        """Take a number that has no interval."""
+        after = f" {unit}" if unit else ""
+        return cls(what, f"{number(value, digits)}{after}", _number(value), unit=unit)
+
+    def document(self) -> dict[str, Any]:
+        """Give it in plain values."""
+        return {name: getattr(self, name) for name in ("what", "value", "low", "high", "unit", "n", "text")}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of a claim.
+
+    Attributes
+    ----------
+    claim : str
+        Its id.
+    verdict : Verdict
+    rule : str
+        When the verdict is "agrees": one sentence with thresholds and their reason.
+    measured : sequence of Measured
+        The numbers that the rule looked at.
+    why : str
+        One line: what made the verdict.
+    beside : sequence of Measured
+        Numbers that put it into its place: other settings, causes.
+    """
+
+    claim: str
+    verdict: Verdict
+    rule: str
+    measured: Sequence[Measured]
+    why: str
+    beside: Sequence[Measured] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Give it in plain values."""
+        return {
+            "id": self.claim,
+            "verdict": self.verdict.value,
+            "rule": self.rule,
+            "measured": [m.document() for m in self.measured],
+            "why": self.why,
+            "beside": [m.document() for m in self.beside],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know about the results: a headline and a few sentences."""
+
+    headline: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table for the report; cells are texts."""
+
+    name: str
+    title: str
+    frame: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that a study says about its results."""
+
+    findings: Sequence[Finding]
+    pictures: Sequence[Picture]
+    tables: Sequence[Table]
+    summary: Sequence[str]
+    notes: Sequence[Note]

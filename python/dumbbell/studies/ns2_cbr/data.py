@@ -1,0 +1,151 @@
+"""What the experiments measured, in the report's terms: arrays by CBR rate and repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell import _core
+from dumbbell.registry import stack
+from dumbbell.results import Results
+from dumbbell.scenario import Scenario
+from dumbbell.studies.cells import Cells
+
+__all__ = [
+    "CONSTANT",
+    "JITTERED",
+    "LABELS",
+    "METRICS",
+    "RATE",
+    "VARIANTS",
+    "Experiment1",
+    "Experiment2",
+    "report_rates",
+]
+
+Floats = npt.NDArray[np.float64]
+
+VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
+"""In the order of their years; SACK is not in the report's experiment 1."""
+LABELS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"}
+"""As people write them."""
+RATE = "flows.cbr.application.rate"
+JITTER = "flows.cbr.application.jitter"
+JITTERED, CONSTANT = 0.5, 0.0
+
+METRICS = {
+    "throughput": ("goodput_bps", 1e-6, "Mbit/s"),
+    "latency": ("rtt_mean_ms", 1.0, "ms"),
+    "first latency": ("rtt_first_mean_ms", 1.0, "ms"),
+    "least latency": ("rtt_min_ms", 1.0, "ms"),
+    "drop rate": ("drop_rate", 100.0, "%"),
+    "packets": ("delivered_bytes", 1e-3, "packets"),
+    "timeouts": ("timeouts", 1.0, "timeouts"),
+    "queue delay": ("mean_sojourn_ms", 1.0, "ms"),
+    "largest queue delay": ("max_sojourn_ms", 1.0, "ms"),
+}
+"""Name -> column, factor, unit. Latency is over packets sent once, "first latency" over all, from their first
+transmission. Packets carry 1000 bytes."""
+
+
+def _mbps(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn the column of CBR rates into numbers, Mbit/s."""
+    numbers = {text: _core.parse("rate", text) / 1e6 for text in frame[RATE].unique()}
+    return frame.with_columns(pl.col(RATE).replace_strict(numbers, return_dtype=pl.Float64))
+
+
+def report_rates(rates: Sequence[float]) -> list[float]:
+    """Keep the whole numbers: the rates that the report ran."""
+    return [r for r in rates if r == round(r)]
+
+
+class Experiment1:
+    """One TCP flow against CBR.
+
+    Attributes
+    ----------
+    rates : (m,) float64, Mbit/s
+        CBR rates, increasing.
+    n : int
+        Repetitions.
+    window : int
+        The TCP window, packets.
+    """
+
+    def __init__(self, results: Results) -> None:
+        keys = [RATE, "variant"] + ([JITTER] if JITTER in results.flows.columns else [])
+        flows = _mbps(results.flows)
+        queues = _mbps(results.queues.rename({"flows.tcp.variant": "variant"}))
+        self._swept = JITTER in keys
+        self._flow = Cells(flows.filter(pl.col("name") == "tcp"), keys)
+        self._queue = Cells(queues.filter(pl.col("name") == "r1->r2"), keys)
+        self.rates = np.array(sorted(flows[RATE].unique()))
+        self.n = results.scenario.repetitions
+        self.window = _window(results.scenario)
+
+    def get(self, metric: str, variant: str, rate: float, jitter: float = JITTERED) -> Floats:
+        """Give a metric (a name of `METRICS`) by repetition; (n,) float64."""
+        column, factor, _unit = METRICS[metric]
+        cells = self._queue if metric.endswith("queue delay") else self._flow
+        return factor * cells.get(column, rate, variant, *([jitter] if self._swept else []))
+
+    def grid(
+        self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None, jitter: float = JITTERED
+    ) -> Floats:
+        """Give a metric by CBR rate and repetition; (m, n) float64. Default: all rates."""
+        wanted = self.rates if rates is None else rates
+        return np.array([self.get(metric, variant, float(r), jitter) for r in wanted])
+
+    def average(
+        self, metric: str, rates: Sequence[float], variants: Sequence[str], jitter: float = JITTERED
+    ) -> dict[str, Floats]:
+        """Give each variant's mean over CBR rates by repetition; (n,) float64 each."""
+        return {v: self.grid(metric, v, rates, jitter).mean(axis=0) for v in variants}
+
+    def medians(self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None) -> Floats:
+        """Give the median over repetitions by CBR rate; (m,) float64."""
+        return np.asarray(np.median(self.grid(metric, variant, rates), axis=1))
+
+
+def _window(scenario: Scenario) -> int:
+    """Read the TCP window, packets: what the scenario sets, or the preset's default."""
+    set_up = scenario.flows[0].stack
+    default = next(p.default for p in stack(set_up.name).params if p.name == "window")
+    return int(_core.parse("packets", str(set_up.params.get("window", default))))
+
+
+class Experiment2:
+    """Two TCP flows against CBR.
+
+    Attributes
+    ----------
+    rates : (m,) float64, Mbit/s
+        CBR rates, increasing.
+    """
+
+    def __init__(self, results: Results) -> None:
+        frame = _mbps(results.flows)
+        keys = ["flows.first.variant", "flows.second.variant", RATE, JITTER]
+        self._cells = {name: Cells(frame.filter(pl.col("name") == name), keys) for name in ("first", "second")}
+        self.rates = np.array(sorted(frame[RATE].unique()))
+        self.n = results.scenario.repetitions
+
+    def both(
+        self, first: str, second: str, jitter: float = JITTERED, metric: str = "throughput"
+    ) -> tuple[Floats, Floats]:
+        """Give a metric of both flows of a pair, by CBR rate and repetition; (m, n) float64 each."""
+        column, factor, _unit = METRICS[metric]
+
+        def of(flow: str) -> Floats:
+            cells = self._cells[flow]
+            return factor * np.array([cells.get(column, first, second, float(r), jitter) for r in self.rates])
+
+        return of("first"), of("second")
+
+    def contested(self, first: str, second: str) -> npt.NDArray[np.bool_]:
+        """Tell at which rates the pair gets less than 95 % of what it gets at the lowest rate; (m,) bool."""
+        total = np.median(sum(self.both(first, second)), axis=1)
+        return np.asarray(total < 0.95 * total[0])

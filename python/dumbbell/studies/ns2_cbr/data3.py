@@ -1,0 +1,151 @@
+"""What experiment 3 measured: metrics while the CBR stream runs, and series over the whole run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell.backends import Table
+from dumbbell.metrics import mean_per_window, packet_rtts, rate_per_window, segment_rate
+from dumbbell.results import Results, Run
+from dumbbell.studies.cells import Cells
+from dumbbell.studies.ns2_cbr.data import METRICS
+
+__all__ = ["AFTER", "BEFORE", "BOTTLENECK", "EDGES", "QUEUES", "Experiment3"]
+
+Floats = npt.NDArray[np.float64]
+
+BOTTLENECK = "r1->r2"
+ACCESS = "s1->r1"
+PACKET = 1000
+"""Payload of a packet, bytes."""
+EDGES = np.arange(0.0, 25.01, 0.5)
+"""Windows of the series, s: half a second is about eight round trips."""
+CBR_START = 5.0
+BEFORE, AFTER = (3.0, 5.0), (5.1, 7.1)
+"""Spans before and after the CBR stream starts, s; it starts within 0.1 s."""
+
+QUEUES = {
+    "droptail": "DropTail, 10 packets",
+    "red": "RED as in the report",
+    "droptail-bdp": "DropTail, 1 BDP",
+    "red-bdp": "RED that suits the path",
+}
+"""The four queues; the first two are the report's."""
+
+
+def queue_name(setting: Any) -> str:  # noqa: ANN401
+    """Name a queue of the sweep: its discipline, and whether its room is the bandwidth-delay product."""
+    return f"{setting['discipline']}{'-bdp' if str(setting['limit']).endswith('bdp') else ''}"
+
+
+def _seconds(table: Table) -> Floats:
+    """Take the time out of a traced table, s."""
+    return table["t_ns"].astype(np.float64) * 1e-9
+
+
+class Experiment3:
+    """Reno and SACK over four queues.
+
+    Attributes
+    ----------
+    n : int
+        Repetitions.
+    """
+
+    variants = ("reno", "sack")
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._runs: dict[tuple[str, str], list[Run]] = {}
+        names = {}
+        for run in results.runs:
+            queue = queue_name(run.cell["network.bottleneck.queue"])
+            names[run.index] = queue
+            self._runs.setdefault((run.cell["flows.tcp.variant"], queue), []).append(run)
+        self.n = results.scenario.repetitions
+
+        def named(frame: pl.DataFrame) -> pl.DataFrame:
+            return frame.with_columns(
+                queue=pl.col("run").replace_strict(names, return_dtype=pl.String), who=pl.col("flows.tcp.variant")
+            )
+
+        flows = named(results.flows).filter(pl.col("name") == "tcp")
+        queues = named(results.queues).filter(pl.col("name") == BOTTLENECK)
+        self._flow, self._queue = Cells(flows, ["who", "queue"]), Cells(queues, ["who", "queue"])
+
+    def get(self, metric: str, variant: str, queue: str) -> Floats:
+        """Give a metric (of `METRICS`) while the CBR stream runs, by repetition; (n,) float64."""
+        column, factor, _unit = METRICS[metric]
+        cells = self._queue if metric.endswith("queue delay") else self._flow
+        return factor * cells.get(column, variant, queue)
+
+    def drops(self, kind: str, variant: str, queue: str) -> Floats:
+        """Count drops ("full" or "early") at the bottleneck while the CBR stream runs, by repetition; (n,)."""
+        return self._queue.get(f"drops_{kind}", variant, queue)
+
+    @cached_property
+    def _series(self) -> dict[tuple[str, str], list[dict[str, Floats]]]:
+        """The TCP flow's series of every run: time in s, the rest in bytes."""
+
+        def read(run: Run) -> dict[str, Floats]:
+            table = self._results.arrays(run, "flow/tcp")
+            columns = {
+                c: table[c].astype(np.float64) for c in ("delivered", "snd_una", "snd_nxt", "cwnd", "ssthresh")
+            }
+            return {"time": _seconds(table), **columns}
+
+        return {cell: [read(run) for run in runs] for cell, runs in self._runs.items()}
+
+    def throughput_series(self, variant: str, queue: str) -> Floats:
+        """Give throughput per window of `EDGES`, Mbit/s; (n, k)."""
+        rows = self._series[variant, queue]
+        return np.array([rate_per_window(s["time"], s["delivered"], EDGES) / 1e6 for s in rows])
+
+    def latency_series(self, variant: str, queue: str) -> Floats:
+        """Give the mean time from a packet's first transmission to its ACK per window of `EDGES`, ms; (n, k)."""
+        rows = []
+        for s in self._series[variant, queue]:
+            when, rtt = packet_rtts(s["time"], s["snd_una"], s["snd_nxt"], PACKET)
+            rows.append(mean_per_window(when, 1000 * rtt, EDGES))
+        return np.array(rows)
+
+    def throughput_in(self, span: tuple[float, float], variant: str, queue: str) -> Floats:
+        """Give the throughput within a span of time, Mbit/s, by repetition; (n,)."""
+        return np.array([segment_rate(s["time"], s["delivered"], *span) / 1e6 for s in self._series[variant, queue]])
+
+    def one_run(self, variant: str, queue: str) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Give the series of the first repetition: the flow, and the bottleneck's backlog (time, packets, avg)."""
+        table = self._results.arrays(self._runs[variant, queue][0], f"queue/{BOTTLENECK}")
+        backlog = {"time": _seconds(table), "packets": table["packets"].astype(np.float64)}
+        if "avg" in table:
+            backlog["avg"] = table["avg"].astype(np.float64)
+        return self._series[variant, queue][0], backlog
+
+    @cached_property
+    def largest_cwnd(self) -> float:
+        """The largest cwnd of any run, packets."""
+        return max(float(s["cwnd"].max()) for rows in self._series.values() for s in rows) / PACKET
+
+    def largest(self, column: str, queue: str) -> float:
+        """Give the largest ``packets`` (waiting) or ``avg`` (RED's average) at the bottleneck in any run."""
+        found = [
+            self._results.arrays(run, f"queue/{BOTTLENECK}")[column].max()
+            for (_variant, name), runs in self._runs.items()
+            if name == queue
+            for run in runs
+        ]
+        return float(max(found))
+
+    def early_drops(self, queue: str) -> tuple[int, int]:
+        """Count the drops of all runs before the CBR stream starts: in the sender's own link, at the bottleneck."""
+        counts = [0, 0]
+        for (_variant, name), runs in self._runs.items():
+            for run in runs if name == queue else []:
+                for k, link in enumerate((ACCESS, BOTTLENECK)):
+                    counts[k] += int((_seconds(self._results.arrays(run, f"drops/{link}")) < CBR_START).sum())
+        return counts[0], counts[1]

@@ -1,0 +1,74 @@
+"""Figures 7 to 10 of the report: how pairs of flows share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics import jain, shares, summarise_all
+from dumbbell.plots import Panel, Picture, curve_of
+from dumbbell.studies.ns2_cbr.data import LABELS, Experiment2
+from dumbbell.studies.ns2_cbr.figures_exp1 import AXES, CBR_AXIS
+
+__all__ = ["PAIRS", "pictures"]
+
+PAIRS = {
+    ("reno", "reno"): "fig07-reno-reno",
+    ("newreno", "reno"): "fig08-newreno-reno",
+    ("vegas", "vegas"): "fig09-vegas-vegas",
+    ("newreno", "vegas"): "fig10-newreno-vegas",
+}
+"""The four pairs, in the order of the report, and their files."""
+
+
+def pictures(data: Experiment2) -> list[Picture]:
+    """Draw experiment 2."""
+    return [_pair(data, a, b, name) for (a, b), name in PAIRS.items()]
+
+
+def _pair(data: Experiment2, a: str, b: str, name: str) -> Picture:
+    first, second = data.both(a, b)
+    share = 100 * shares(np.stack([first, second], axis=-1))[..., 0]
+    same = a == b
+    names = (f"first {LABELS[a]}", f"second {LABELS[b]}") if same else (LABELS[a], LABELS[b])
+    looks = (a, f"{b}:2" if same else b)
+    throughput = Panel(
+        "throughput of each flow",
+        CBR_AXIS,
+        AXES["throughput"],
+        [
+            curve_of(n, look, data.rates, summarise_all(list(x)), dots=x)
+            for n, look, x in zip(names, looks, (first, second), strict=True)
+        ],
+    )
+    part = Panel(
+        f"share of {names[0]} in their sum, each run a dot",
+        CBR_AXIS,
+        "share (%)",
+        [curve_of(f"share of {names[0]}", "total", data.rates, summarise_all(list(share)), dots=share)],
+        y_top=100.0,
+    )
+    number = int(name[3:5])
+    return Picture(
+        name,
+        f"Figure {number}: {LABELS[a]} and {LABELS[b]} side by side against CBR",
+        _reading(data, a, b, names),
+        [throughput, part],
+        columns=2,
+    )
+
+
+def _reading(data: Experiment2, a: str, b: str, names: tuple[str, str]) -> str:
+    first, second = data.both(a, b)
+    hot = data.contested(a, b)
+    if not hot.any():
+        return "The flows never contend."
+    both = np.stack([first[hot], second[hot]], axis=-1)
+    runs = 100 * shares(both)[..., 0]
+    together = 100 * float(np.median(shares(both.mean(axis=0))[..., 0]))
+    index = np.median(jain(np.stack([first, second], axis=-1)), axis=1)
+    where = int(index.argmin())
+    return (
+        f"From CBR {data.rates[hot][0]:g} Mbit/s on the two contend: {names[0]} then gets {together:.0f} % of "
+        f"their sum, {runs.min():.0f} to {runs.max():.0f} % in single runs; Jain's index is lowest at "
+        f"{data.rates[where]:g} Mbit/s (median {index[where]:.3f})."
+    )

@@ -1,0 +1,114 @@
+"""The documentation: its examples run, every registry row has its page, what is generated can be generated."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from dumbbell import Scenario, registry
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WITH_EXAMPLES = [ROOT / "README.md", DOCS / "getting-started.md", DOCS / "scenario" / "sweeps.md"]
+BLOCK = re.compile(r'^```(\w+)(?: title="([\w.-]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
+    """Language, title and text of each block of code."""
+    yield from BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(DOCS / "generator")
+    return {n: import_module(n) for n in ("directives", "drawings", "figures", "trace_columns")}
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    for language, title, text in blocks(page):
+        if title:
+            assert language == "toml"
+            (tmp_path / title).write_text(text, encoding="utf-8")
+    names: dict[str, object] = {}
+    commands = 0
+    for language, _, text in blocks(page):
+        if language == "python":
+            exec(compile(text, name(page), "exec"), names)
+        if language == "sh":
+            for line in text.splitlines():
+                program, *arguments = shlex.split(line, comments=True)
+                assert program == "dumbbell"
+                command = [sys.executable, "-m", "dumbbell", *arguments]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+                commands += 1
+    assert commands > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_toml_reads(page: Path) -> None:
+    for language, title, text in blocks(page):
+        if language == "toml":
+            document = tomllib.loads(text)
+            if title:
+                Scenario.from_dict(document)
+
+
+def test_the_error_of_getting_started_is_the_real_one(tmp_path: Path) -> None:
+    page = DOCS / "getting-started.md"
+    text = page.read_text(encoding="utf-8")
+    command, said = re.findall(r"^    \$ dumbbell (.*)\n    (error: .*)$", text, re.MULTILINE)[0]
+    scenario = next(text for _, title, text in blocks(page) if title == "first.toml")
+    (tmp_path / "first.toml").write_text(scenario, encoding="utf-8")
+    call = [sys.executable, "-m", "dumbbell", *shlex.split(command)]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr.strip() == said
+
+
+@pytest.mark.parametrize(
+    ("folder", "row"),
+    [("variants", v) for v in registry.variants()] + [("disciplines", d) for d in registry.disciplines()],
+)
+def test_every_row_has_a_page(folder: str, row: str) -> None:
+    text = (DOCS / folder / f"{row}.md").read_text(encoding="utf-8")
+    for part in ("## Model", "## State", "## Left out"):
+        assert part in text
+    columns = registry.variant(row).columns if folder == "variants" else registry.discipline(row).columns
+    front = text.split("---")[1] if text.startswith("---") else ""
+    assert re.findall(r"^  (\w+): ", front, re.MULTILINE) == list(columns)
+
+
+def test_traced_columns_are_described(generator: dict[str, ModuleType]) -> None:
+    generator["trace_columns"].check()
+
+
+def test_every_directive_gives_something(generator: dict[str, ModuleType]) -> None:
+    used = re.compile(r"^\{\{ (?!output|help)[a-z-]+.*\}\}$", re.MULTILINE)
+    for page in PAGES:
+        for directive in used.findall(page.read_text(encoding="utf-8")):
+            assert len(generator["directives"].replace(directive)) > 50, directive
+
+
+def test_scenarios_of_figures_are_scenarios(generator: dict[str, ModuleType]) -> None:
+    figures = generator["figures"]
+    for row in registry.variants():
+        Scenario.from_toml(figures.variant(row).scenario)
+    for row in registry.disciplines():
+        Scenario.from_toml(figures.discipline(row).scenario)
