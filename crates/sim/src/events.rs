@@ -3,13 +3,12 @@
 //!
 //! A component has at most one pending event per slot, so the tournament stays as small as the network, whatever number
 //! of packets is under way. Events are ordered by (time, insertion number); setting a slot anew is a new insertion.
-//! Each pair of nodes plays one match, the earlier key wins and moves up; a change replays only the matches on its way to
-//! the root.
+//! Each inner node holds the earlier key of the two below it; a change plays only the matches on its way to the root.
 
 use dumbbell_units::Time;
 
-/// Time (64 bits), insertion number (40), slot (24) as one number: insertion numbers differ, so the slot never decides
-/// an order, it only comes along.
+/// Time (64 bits), insertion number (40: days of running), slot (24) as one number: insertion numbers differ, so the
+/// slot never decides an order, it only comes along.
 type Key = u128;
 const NO_EVENT: Key = Key::MAX;
 const SLOT_BITS: u32 = 24;
@@ -17,9 +16,8 @@ const SLOT_BITS: u32 = 24;
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Pair 0 holds the final winner in its second place; the winner of pair p plays in pair p / 2, place p % 2. The
-    /// slots themselves are the last half of the pairs.
-    pairs: Vec<[Key; 2]>,
+    /// Node 1 is the root, node n has the children 2n and 2n + 1; the last half are the slots themselves.
+    nodes: Vec<Key>,
     order: u64,
     /// The slot handed out last: it has no event any more, unless it has been set again.
     spent: Option<usize>,
@@ -28,8 +26,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
         assert!(slots < 1 << SLOT_BITS, "more links and flows than keys can tell apart");
-        let pairs = slots.next_power_of_two().max(2);
-        EventQueue { pairs: vec![[NO_EVENT; 2]; pairs], order: 0, spent: None }
+        EventQueue { nodes: vec![NO_EVENT; 2 * slots.next_power_of_two().max(2)], order: 0, spent: None }
     }
 
     /// Sets the slot's event to `time`, whether or not it had one.
@@ -48,7 +45,7 @@ impl EventQueue {
         if let Some(slot) = self.spent.take() {
             self.set(slot, NO_EVENT);
         }
-        let key = self.pairs[0][1];
+        let key = self.nodes[1];
         if key == NO_EVENT {
             return None;
         }
@@ -57,18 +54,19 @@ impl EventQueue {
         Some((Time((key >> 64) as u64), slot))
     }
 
-    /// Always up to the root: where the winner stops changing cannot be predicted, and a wrong guess costs more than the
-    /// matches left.
-    #[inline]
+    /// Always up to the root, and without branches: neither who wins nor where the winner stops changing can be
+    /// predicted, and a wrong guess costs more than all matches.
+    #[inline(never)] // keeps its many callers small
     fn set(&mut self, slot: usize, key: Key) {
-        let (mut place, mut winner) = (self.pairs.len() + slot, key);
-        while place > 0 {
-            let pair = &mut self.pairs[place / 2];
-            let rival = pair[1 - place % 2];
-            pair[place % 2] = winner;
-            winner = winner.min(rival);
+        let (mut place, mut winner) = (self.nodes.len() / 2 + slot, key);
+        while place > 1 {
+            let rival = self.nodes[place ^ 1];
+            self.nodes[place] = winner;
+            let all_if_lost = Key::from(rival < winner).wrapping_neg();
+            winner ^= (winner ^ rival) & all_if_lost;
             place /= 2;
         }
+        self.nodes[1] = winner;
     }
 }
 

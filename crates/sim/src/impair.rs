@@ -35,6 +35,11 @@ impl Impairments {
         }
     }
 
+    /// Whether packets are left alone here.
+    pub(crate) fn none(&self) -> bool {
+        self.scripts.is_empty() && self.loss == 0.0 && self.jitter == Dur::ZERO
+    }
+
     pub(crate) fn has_scripts(&self) -> bool {
         !self.scripts.is_empty()
     }

@@ -27,8 +27,9 @@ pub(crate) struct Link {
     delay: Dur,
     overhead: u32,
     queue: Box<dyn Qdisc>,
-    /// Packets that find link and queue idle needn't be shown to the queue.
-    open_when_idle: bool,
+    /// A packet that finds link and queue idle goes through, and nobody needs to hear of it: no script, discipline,
+    /// impairment or recorder.
+    plain: bool,
     /// Whether it takes packets in ahead of the clock (see [`crate::network`]).
     pub(crate) runs_ahead: bool,
     cx: Cx,
@@ -42,7 +43,8 @@ pub(crate) struct Link {
     times: [(u32, Dur); 2],
     impairments: Impairments,
     pub(crate) meter: LinkMeter,
-    pub(crate) recorder: Option<QueueRecorder>,
+    /// Out of the way: a link should take few cache lines.
+    pub(crate) recorder: Option<Box<QueueRecorder>>,
 }
 
 impl Link {
@@ -52,7 +54,7 @@ impl Link {
         impairments: Impairments,
         slot: usize,
         meter: LinkMeter,
-        recorder: Option<QueueRecorder>,
+        recorder: Option<Box<QueueRecorder>>,
     ) -> Link {
         Link {
             name: plan.name.clone(),
@@ -61,7 +63,7 @@ impl Link {
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
-            open_when_idle: queue.open_when_idle(),
+            plain: queue.open_when_idle() && impairments.none() && recorder.is_none(),
             runs_ahead: false,
             queue,
             cx: Cx::default(),
@@ -86,9 +88,24 @@ impl Link {
         (self.ask_at <= time).then_some(self.ask_at)
     }
 
+    /// Whether a packet that comes to the entrance now goes through as [`Link::pass`] has it.
+    #[inline]
+    pub(crate) fn is_open(&self, now: Time) -> bool {
+        self.plain && self.ask_at == Time::NEVER && self.busy_until <= now
+    }
+
+    /// What [`Link::enter`] does where [`Link::is_open`], in the way of most packets: gives when the packet of so many
+    /// IP bytes, which stays where it is, arrives at the other end.
+    #[inline]
+    pub(crate) fn pass(&mut self, bytes: u32, now: Time) -> Time {
+        let bytes = bytes + self.overhead;
+        self.busy_until = now + self.transmission_time(bytes);
+        self.meter.passes(now, self.busy_until, bytes);
+        self.busy_until + self.delay
+    }
+
     /// A packet comes to the link's entrance; `has_data` tells whether it carries payload. Gives the packet that leaves
-    /// onto the wire at once, if one does, and when it arrives at the other end.
-    #[inline(always)] // in one place, where the packet then stays in registers
+    /// onto the wire at once, if one does, without the link's framing, and when it arrives at the other end.
     pub(crate) fn enter(
         &mut self,
         mut packet: Packet,
@@ -108,19 +125,6 @@ impl Link {
             return None;
         }
         let busy = self.ask_at != Time::NEVER || self.busy_until > now;
-        if !busy && self.open_when_idle && self.recorder.is_none() {
-            return self.transmit(packet, now);
-        }
-        self.enter_queue(packet, busy, now, events)
-    }
-
-    fn enter_queue(
-        &mut self,
-        packet: Packet,
-        busy: bool,
-        now: Time,
-        events: &mut EventQueue,
-    ) -> Option<(Time, Packet)> {
         self.cx.link_busy = busy;
         self.cx.now = now;
         self.queue.enqueue(packet, &mut self.cx);
@@ -165,8 +169,7 @@ impl Link {
         leaves
     }
 
-    #[inline(always)]
-    fn transmit(&mut self, packet: Packet, now: Time) -> Option<(Time, Packet)> {
+    fn transmit(&mut self, mut packet: Packet, now: Time) -> Option<(Time, Packet)> {
         self.busy_until = now + self.transmission_time(packet.bytes);
         let sojourn = now.since(packet.enqueued);
         self.meter.departure(now, self.busy_until, packet.bytes, sojourn);
@@ -182,25 +185,30 @@ impl Link {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
+        if self.overhead > 0 {
+            packet.bytes -= self.overhead;
+        }
         Some((at, packet))
     }
 
     /// A packet is on the wire, to arrive at `at`.
     #[inline]
     pub(crate) fn put_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
-        match self.wire.back() {
-            None => events.schedule(self.slot, at),
-            Some((last, _)) if at < *last => {
-                let place = self.wire.partition_point(|(t, _)| *t <= at);
-                if place == 0 {
-                    events.schedule(self.slot, at);
-                }
-                self.wire.insert(place, (at, packet));
-                return;
-            }
-            Some(_) => {}
+        if self.wire.back().is_some_and(|(last, _)| *last <= at) {
+            self.wire.push_back((at, packet));
+        } else {
+            self.put_ahead(at, packet, events);
         }
-        self.wire.push_back((at, packet));
+    }
+
+    /// The wire is empty, or the packet overtakes others.
+    #[cold]
+    fn put_ahead(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
+        let place = self.wire.partition_point(|(t, _)| *t <= at);
+        if place == 0 {
+            events.schedule(self.slot, at);
+        }
+        self.wire.insert(place, (at, packet));
     }
 
     /// The first packet on the wire arrives.
@@ -210,16 +218,7 @@ impl Link {
         if let Some((at, _)) = self.wire.front() {
             events.schedule(self.slot, *at);
         }
-        Some(self.unframed(packet))
-    }
-
-    /// The packet without this link's framing.
-    #[inline]
-    pub(crate) fn unframed(&self, mut packet: Packet) -> Packet {
-        if self.overhead > 0 {
-            packet.bytes -= self.overhead;
-        }
-        packet
+        Some(packet)
     }
 
     #[inline]
@@ -244,7 +243,7 @@ impl Link {
         let (packet, reason) = self.cx.take_dropped()?;
         self.meter.counts(now).drops[reason as usize] += 1;
         if let Some(r) = &mut self.recorder {
-            r.drop(now, packet.flow, packet.bytes, reason);
+            r.dropped(now, packet.flow, packet.bytes, reason);
         }
         Some(packet)
     }

@@ -64,6 +64,13 @@ impl LinkMeter {
         before.arrivals - before.departures - before.queue_drops()
     }
 
+    /// Arrival and departure of a packet that doesn't wait.
+    #[inline]
+    pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32) {
+        self.counts(now).arrivals += 1;
+        self.departure(now, until, bytes, Dur::ZERO);
+    }
+
     #[inline]
     pub(crate) fn departure(&mut self, now: Time, until: Time, bytes: u32, sojourn: Dur) {
         let counts = self.counts(now);

@@ -4,40 +4,51 @@ use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};
 use hdrhistogram::Histogram;
 
-/// The mean of a quantity over time, each value weighted by how long it held.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TimeMean {
-    sum: f64,
-    span: f64,
-    value: f64,
+/// The means of some quantities over time, each value weighted by how long it held.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeMeans<const N: usize> {
+    sums: [f64; N],
+    spans: [f64; N],
+    values: [f64; N],
     since: Time,
 }
 
-impl TimeMean {
-    /// From now on the quantity is `value`. NaN means that it has no value yet.
-    pub(crate) fn set(&mut self, value: f64, now: Time) {
-        self.settle(now);
-        self.value = value;
+impl<const N: usize> TimeMeans<N> {
+    pub(crate) fn new() -> TimeMeans<N> {
+        TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [0.0; N], since: Time::ZERO }
     }
 
+    /// From now on the quantities are `values`. NaN means that one has no value yet.
+    #[inline]
+    pub(crate) fn set(&mut self, values: [f64; N], now: Time) {
+        self.settle(now);
+        self.values = values;
+    }
+
+    #[inline]
     fn settle(&mut self, now: Time) {
         let span = now.since(self.since).0 as f64;
-        if span > 0.0 && !self.value.is_nan() {
-            self.sum += self.value * span;
-            self.span += span;
-        }
         self.since = now;
+        if span == 0.0 {
+            return;
+        }
+        for ((sum, total), value) in self.sums.iter_mut().zip(&mut self.spans).zip(self.values) {
+            if !value.is_nan() {
+                *sum += value * span;
+                *total += span;
+            }
+        }
     }
 
-    /// Forgets what was before; the value stays.
+    /// Forgets what was before; the values stay.
     pub(crate) fn restart(&mut self, now: Time) {
-        (self.sum, self.span, self.since) = (0.0, 0.0, now);
+        (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
     }
 
-    /// The mean until `now`; None if there is none.
-    pub(crate) fn mean(&mut self, now: Time) -> Option<f64> {
+    /// The means until `now`; None where there is none.
+    pub(crate) fn means(&mut self, now: Time) -> [Option<f64>; N] {
         self.settle(now);
-        (self.span > 0.0).then(|| self.sum / self.span)
+        std::array::from_fn(|i| (self.spans[i] > 0.0).then(|| self.sums[i] / self.spans[i]))
     }
 }
 
@@ -162,10 +173,10 @@ mod tests {
 
     #[test]
     fn mean_over_time_weighs_by_duration() {
-        let mut m = TimeMean::default();
-        m.set(10.0, Time(0));
-        m.set(20.0, Time(30)); // 10 for 30 ns, then 20 for 10 ns
-        assert_eq!(m.mean(Time(40)), Some((300.0 + 200.0) / 40.0));
+        let mut m = TimeMeans::new();
+        m.set([10.0, f64::NAN, 8.0], Time(0));
+        m.set([20.0, f64::NAN, f64::NAN], Time(30)); // 10 for 30 ns, then 20 for 10 ns; 8 for 30 ns
+        assert_eq!(m.means(Time(40)), [Some((300.0 + 200.0) / 40.0), None, Some(8.0)]);
     }
 
     #[test]

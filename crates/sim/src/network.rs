@@ -39,6 +39,18 @@ pub(crate) struct Network {
     pub(crate) transfers: Vec<Transfer>,
 }
 
+/// A packet that has reached its destination: what is left of it there. Small enough for registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// Flow and direction.
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    /// Its handle.
+    pub(crate) body: u32,
+    /// "Congestion experienced".
+    pub(crate) ce: bool,
+}
+
 impl Network {
     pub(crate) fn new(plan: &Plan) -> Result<Network, SimError> {
         let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
@@ -53,8 +65,10 @@ impl Network {
             let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
             let queue = dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)?;
             let columns = dumbbell_qdisc::find(&l.queue.name).map_err(param)?.columns;
-            let recorder =
-                plan.trace.series.then(|| QueueRecorder::new(&l.name, Dur(plan.trace.interval_ns), columns));
+            let recorder = plan
+                .trace
+                .series
+                .then(|| Box::new(QueueRecorder::new(&l.name, Dur(plan.trace.interval_ns), columns)));
             let impairments = Impairments::new(l, plan.seed);
             links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
@@ -130,29 +144,25 @@ impl Network {
     fn launch(&mut self, flow: &Common, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
         let (node, direction) =
             if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
-        let packet = Packet {
-            bytes,
-            flow: direction as u32,
-            body: handle,
-            class: flow.class,
-            ecn,
-            enqueued: self.now,
-        };
-        self.note(PacketEvent::Sent, &packet, self.now);
-        let link = self.routes.next(node, packet.flow);
+        let direction = direction as u32;
+        self.note(PacketEvent::Sent, direction, handle, bytes, self.now);
+        let link = self.routes.next(node, direction);
+        // Made where it is handed on: a struct that is filled and then copied stalls the processor.
+        let packet =
+            Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
         self.carry(link as usize, packet, self.now);
     }
 
     /// What a packet carries.
     #[inline]
-    pub(crate) fn body(&self, packet: &Packet) -> &Body {
-        self.pool.get(packet.body)
+    pub(crate) fn body(&self, handle: u32) -> &Body {
+        self.pool.get(handle)
     }
 
     /// A packet has been delivered.
     #[inline]
-    pub(crate) fn free(&mut self, packet: &Packet) {
-        self.pool.free(packet.body);
+    pub(crate) fn free(&mut self, handle: u32) {
+        self.pool.free(handle);
     }
 
     /// A packet comes to a link's entrance at `at`: now, or later where the link runs ahead. It goes on over as many
@@ -164,55 +174,68 @@ impl Network {
             {
                 self.ask_queue(link, due);
             }
-            let has_data = |packet: &Packet| self.pool.get(packet.body).data;
-            let leaves = self.links[link].enter(packet, at, &mut self.events, has_data);
-            let Some(next) = self.after(link, leaves, at) else { return };
-            (link, packet, at) = next;
+            if self.links[link].is_open(at) {
+                at = self.links[link].pass(packet.bytes, at);
+            } else {
+                match self.enter(link, packet, at) {
+                    Some(leaves) => (at, packet) = leaves,
+                    None => return,
+                }
+            }
+            let Some(next) = self.next_ahead(link, packet.flow, at) else {
+                self.links[link].put_on_wire(at, packet, &mut self.events);
+                return;
+            };
+            link = next;
         }
+    }
+
+    /// The link that takes a packet in ahead of the clock when it comes off this one at `arrival`, if there is one.
+    #[inline]
+    fn next_ahead(&self, link: usize, direction: u32, arrival: Time) -> Option<usize> {
+        let next = self.routes.next(self.links[link].to, direction);
+        let ahead = next != HERE && self.links[next as usize].runs_ahead && arrival <= self.end;
+        ahead.then_some(next as usize)
+    }
+
+    fn enter(&mut self, link: usize, packet: Packet, at: Time) -> Option<(Time, Packet)> {
+        let has_data = |packet: &Packet| self.pool.get(packet.body).data;
+        let leaves = self.links[link].enter(packet, at, &mut self.events, has_data);
+        self.collect_dropped(link, at);
+        leaves
     }
 
     fn ask_queue(&mut self, link: usize, at: Time) {
         let leaves = self.links[link].ask_queue(at, &mut self.events);
-        if let Some((next, packet, arrival)) = self.after(link, leaves, at) {
-            self.carry(next, packet, arrival);
+        self.collect_dropped(link, at);
+        let Some((arrival, packet)) = leaves else { return };
+        match self.next_ahead(link, packet.flow, arrival) {
+            Some(next) => self.carry(next, packet, arrival),
+            None => self.links[link].put_on_wire(arrival, packet, &mut self.events),
         }
     }
 
-    /// A link has done something: what it dropped is freed, what it sent goes onto the wire. Gives the packet back where
-    /// its next link runs ahead, and when it comes there.
-    #[inline(always)] // as Link::enter
-    fn after(
-        &mut self,
-        link: usize,
-        leaves: Option<(Time, Packet)>,
-        at: Time,
-    ) -> Option<(usize, Packet, Time)> {
-        if self.links[link].has_dropped() {
-            self.collect_dropped(link, at);
-        }
-        let (arrival, packet) = leaves?;
-        let next = self.routes.next(self.links[link].to, packet.flow);
-        if next != HERE && self.links[next as usize].runs_ahead && arrival <= self.end {
-            return Some((next as usize, self.links[link].unframed(packet), arrival));
-        }
-        self.links[link].put_on_wire(arrival, packet, &mut self.events);
-        None
-    }
-
-    #[cold]
+    /// What a link has dropped is freed.
+    #[inline]
     fn collect_dropped(&mut self, link: usize, at: Time) {
+        if self.links[link].has_dropped() {
+            self.free_dropped(link, at);
+        }
+    }
+
+    fn free_dropped(&mut self, link: usize, at: Time) {
         while let Some(packet) = self.links[link].take_dropped(at) {
-            self.note(PacketEvent::Dropped, &packet, at);
+            self.note(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             if at >= self.measure_from {
-                self.dropped[packet.flow as usize] += u64::from(self.body(&packet).data);
+                self.dropped[packet.flow as usize] += u64::from(self.body(packet.body).data);
             }
-            self.free(&packet);
+            self.free(packet.body);
         }
     }
 
     /// A link's event. Gives the packet that has reached its destination, if one has; it is to be freed.
     #[inline]
-    pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Packet> {
+    pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Arrived> {
         let link = slot / 2;
         if slot % 2 == 1 {
             // An event that the link has run ahead of is void.
@@ -224,30 +247,31 @@ impl Network {
         let packet = self.links[link].arrive(&mut self.events)?;
         let next = self.routes.next(self.links[link].to, packet.flow);
         if next == HERE {
-            self.note(PacketEvent::Received, &packet, self.now);
-            return Some(packet);
+            let Packet { bytes, flow, body, ecn, .. } = packet;
+            self.note(PacketEvent::Received, flow, body, bytes, self.now);
+            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::MARKED });
         }
         self.carry(next as usize, packet, self.now);
         None
     }
 
     #[inline]
-    fn note(&mut self, event: PacketEvent, packet: &Packet, at: Time) {
+    fn note(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
         if self.packets.is_some() {
-            self.record(event, packet, at);
+            self.record(event, direction, body, bytes, at);
         }
     }
 
     #[cold]
-    fn record(&mut self, event: PacketEvent, packet: &Packet, at: Time) {
+    fn record(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
         let Some(recorder) = &mut self.packets else { return };
-        let body = self.pool.get(packet.body);
+        let body = self.pool.get(body);
         let row = PacketRow {
-            flow: packet.flow,
+            flow: direction,
             connection: body.connection,
             number: body.number,
             payload: body.segment.payload,
-            bytes: packet.bytes,
+            bytes,
             retransmission: body.retransmission,
         };
         recorder.row(at, event, row);

@@ -174,7 +174,7 @@ impl QueueRecorder {
         self.out_sojourn.push(sojourn.0);
     }
 
-    pub(crate) fn drop(&mut self, now: Time, flow: u32, bytes: u32, reason: DropReason) {
+    pub(crate) fn dropped(&mut self, now: Time, flow: u32, bytes: u32, reason: DropReason) {
         self.drop_t.push(now.0);
         self.drop_flow.push(flow);
         self.drop_bytes.push(bytes);

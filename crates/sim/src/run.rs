@@ -40,9 +40,8 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
         events += 1;
         if slot < first_timer {
             if let Some(packet) = net.on_link_event(slot) {
-                let direction = packet.flow as usize;
-                flows[direction / 2].on_packet(&packet, direction % 2 == 0, &mut net);
-                net.free(&packet);
+                flows[packet.flow as usize / 2].on_packet(packet, packet.flow % 2 == 0, &mut net);
+                net.free(packet.body);
             }
         } else if slot == measure {
             for flow in &mut flows {

@@ -1,6 +1,6 @@
 //! The figures of a TCP flow, summed over its connections.
 
-use crate::meter::{Spans, TimeMean};
+use crate::meter::{Spans, TimeMeans};
 use crate::result::FlowResult;
 use dumbbell_tcp::{Counters, Delivered, Endpoint};
 use dumbbell_units::Time;
@@ -44,9 +44,8 @@ pub(crate) struct TcpMeter {
     past: Totals,
     /// At the start of measurement.
     base: Totals,
-    cwnd: TimeMean,
-    srtt: TimeMean,
-    inflight: TimeMean,
+    /// cwnd and bytes outstanding in segments, srtt in ms.
+    means: TimeMeans<3>,
     /// Round trips of segments sent once.
     rtt: Spans,
     /// Sum and number of the round trips of all segments, from first transmission.
@@ -58,9 +57,7 @@ impl TcpMeter {
         TcpMeter {
             past: Totals::default(),
             base: Totals::default(),
-            cwnd: TimeMean::default(),
-            srtt: TimeMean::default(),
-            inflight: TimeMean::default(),
+            means: TimeMeans::new(),
             rtt: Spans::new(),
             first: (0, 0),
         }
@@ -77,15 +74,12 @@ impl TcpMeter {
 
     pub(crate) fn state(&mut self, sender: &Endpoint, open: bool, now: Time) {
         if !(open && sender.is_open()) {
-            self.cwnd.set(f64::NAN, now);
-            self.inflight.set(f64::NAN, now);
-            self.srtt.set(f64::NAN, now);
+            self.means.set([f64::NAN; 3], now);
             return;
         }
         let segments = 1.0 / f64::from(sender.config().mss);
-        self.cwnd.set(sender.cwnd() * segments, now);
-        self.inflight.set(sender.inflight() as f64 * segments, now);
-        self.srtt.set(sender.srtt().map_or(f64::NAN, |d| d.as_millis()), now);
+        let srtt = sender.srtt().map_or(f64::NAN, |d| d.as_millis());
+        self.means.set([sender.cwnd() * segments, sender.inflight() as f64 * segments, srtt], now);
     }
 
     pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {
@@ -100,9 +94,7 @@ impl TcpMeter {
 
     pub(crate) fn restart(&mut self, sender: &Endpoint, receiver: &Endpoint, now: Time) {
         self.base = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
-        self.cwnd.restart(now);
-        self.srtt.restart(now);
-        self.inflight.restart(now);
+        self.means.restart(now);
         self.rtt.clear();
         self.first = (0, 0);
     }
@@ -133,8 +125,6 @@ impl TcpMeter {
         r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
         r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
         r.rtt_max_ms = self.rtt.max_ms();
-        r.cwnd_mean_packets = self.cwnd.mean(end);
-        r.srtt_mean_ms = self.srtt.mean(end);
-        r.mean_inflight_packets = self.inflight.mean(end);
+        [r.cwnd_mean_packets, r.mean_inflight_packets, r.srtt_mean_ms] = self.means.means(end);
     }
 }

@@ -274,7 +274,8 @@ pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
 impl Preset {
     /// Every parameter with the default that this preset has for a variant.
     fn params_for(&self, variant: &str) -> Vec<Spec> {
-        let own = |spec: &Spec| self.for_variant.iter().find(|(v, name, _)| *v == variant && *name == spec.name);
+        let own =
+            |spec: &Spec| self.for_variant.iter().find(|(v, name, _)| *v == variant && *name == spec.name);
         let params = self.params().into_iter();
         params.map(|s| Spec { default: own(&s).map_or(s.default, |(_, _, d)| d), ..s }).collect()
     }

@@ -5,9 +5,8 @@ pub(crate) mod source;
 pub(crate) mod tcp;
 pub(crate) mod udp;
 
-use crate::network::Network;
+use crate::network::{Arrived, Network};
 use crate::result::FlowResult;
-use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
 
 /// The timers of a flow; each is a slot of the event queue.
@@ -50,7 +49,7 @@ pub(crate) trait Flow: Send {
     /// A timer of this flow is due.
     fn on_timer(&mut self, timer: usize, net: &mut Network);
     /// A packet of this flow has reached its end; `forward`: at the data receiver.
-    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network);
+    fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network);
     /// Measurement begins.
     fn restart_meter(&mut self, now: Time);
     /// The figures, and whatever was traced goes to the network's trace.

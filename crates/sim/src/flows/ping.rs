@@ -2,9 +2,8 @@
 
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
-use crate::network::Network;
+use crate::network::{Arrived, Network};
 use crate::result::FlowResult;
-use dumbbell_qdisc::Packet;
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -90,8 +89,8 @@ impl Flow for PingFlow {
         net.set_timer(self.common.index, APP, now + self.config.interval);
     }
 
-    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
-        let (number, sent_at) = (net.body(packet).number, net.body(packet).sent_at);
+    fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
+        let (number, sent_at) = (net.body(packet.body).number, net.body(packet.body).sent_at);
         if forward {
             self.common.received_bytes += u64::from(packet.bytes);
             net.send_datagram(&self.common, false, self.config.packet_bytes, number, sent_at);

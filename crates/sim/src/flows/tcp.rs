@@ -2,13 +2,12 @@
 
 use super::source::Source;
 use super::{APP, Common, Flow, RECEIVER, SENDER};
-use crate::network::Network;
+use crate::network::{Arrived, Network};
 use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
 use dumbbell_cc::{Start, Variant};
-use dumbbell_qdisc::{Ecn, Packet};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Seq, Time};
@@ -184,6 +183,7 @@ impl TcpFlow {
         self.check_completion(net);
     }
 
+    #[inline(always)] // the side is known at both calls
     fn pump(&mut self, side: Side, net: &mut Network) {
         let (endpoint, timer, slot) = match side {
             Side::Sender => (&mut self.sender, &mut self.timers[0], SENDER),
@@ -304,20 +304,19 @@ impl Flow for TcpFlow {
         }
     }
 
-    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
+    fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         if forward {
             self.common.received_bytes += u64::from(packet.bytes);
         }
-        let body = net.body(packet);
+        let body = net.body(packet.body);
         if body.connection != self.connection {
             return; // of a connection that is over
         }
-        let ce = packet.ecn == Ecn::MARKED;
         if forward {
-            self.receiver.on_segment(&body.segment, ce, net.now);
+            self.receiver.on_segment(&body.segment, packet.ce, net.now);
             self.serve_receiver(net);
         } else {
-            self.sender.on_segment(&body.segment, ce, net.now);
+            self.sender.on_segment(&body.segment, packet.ce, net.now);
             self.meter.round_trips(self.sender.newly_delivered(), net.now);
             self.serve_sender(net);
         }

@@ -3,9 +3,8 @@
 use super::source::Source;
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
-use crate::network::Network;
+use crate::network::{Arrived, Network};
 use crate::result::FlowResult;
-use dumbbell_qdisc::Packet;
 use dumbbell_units::Time;
 
 pub(crate) struct UdpFlow {
@@ -60,11 +59,11 @@ impl Flow for UdpFlow {
         net.set_timer(self.common.index, APP, next);
     }
 
-    fn on_packet(&mut self, packet: &Packet, forward: bool, net: &mut Network) {
+    fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         if forward {
             self.received += 1;
             self.common.received_bytes += u64::from(packet.bytes);
-            self.delay.record(net.now.since(net.body(packet).sent_at));
+            self.delay.record(net.now.since(net.body(packet.body).sent_at));
         }
     }
 
