@@ -16,6 +16,7 @@ import results_reference
 import rust_docs
 import scenario_reference
 import stacks_reference
+import studies_reference
 from md import fenced
 
 _LINE = re.compile(r"^\{\{ ([a-z-]+)(?:: (.*?))? \}\}$", re.MULTILINE)
@@ -93,5 +94,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "stack-parameters": lambda _: stacks_reference.parameters(),
     "variants": lambda _: stacks_reference.variants(),
     "disciplines": lambda _: stacks_reference.disciplines(),
+    "study-experiments": studies_reference.experiments,
+    "study-claims": studies_reference.claims,
     "help": _help,
 }

@@ -58,7 +58,8 @@ pub struct FlowResult {
     pub fast_retransmits: u64,
     /// Packets that arrived although their bytes had arrived before: payload bytes.
     pub duplicate_bytes: u64,
-    /// Round trips of packets sent once (ping: of answered requests), ms.
+    /// Round trips of packets sent once, from sending to the cumulative ACK that covers them, so with what they wait
+    /// behind a hole (ping: of answered requests); mean, ms.
     pub rtt_mean_ms: Option<f64>,
     /// Round trips of all packets, from first transmission to acknowledgment, ms.
     pub rtt_first_mean_ms: Option<f64>,

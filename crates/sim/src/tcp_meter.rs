@@ -2,7 +2,7 @@
 
 use crate::meter::{Spans, TimeMeans};
 use crate::result::FlowResult;
-use dumbbell_tcp::{Counters, Delivered, Endpoint};
+use dumbbell_tcp::{Counters, Delivered, Endpoint, Told};
 use dumbbell_units::Time;
 
 /// Sums that only ever grow; a measurement is the difference of two.
@@ -83,7 +83,8 @@ impl TcpMeter {
     }
 
     pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {
-        for d in delivered.iter().filter(|d| d.payload > 0) {
+        // For every shell alike from sending to the cumulative ACK: a SACK before it would tell some variants sooner.
+        for d in delivered.iter().filter(|d| d.payload > 0 && d.told != Told::Sacked) {
             self.first.0 += u128::from(now.since(d.first_at).0);
             self.first.1 += 1;
             if d.transmissions == 1 {

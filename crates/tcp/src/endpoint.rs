@@ -225,7 +225,7 @@ impl Endpoint {
         &self.sender.counters
     }
 
-    /// The segments that the last call of [`Endpoint::on_segment`] found delivered.
+    /// The segments of which the last [`Endpoint::on_segment`] told something.
     #[must_use]
     pub fn newly_delivered(&self) -> &[Delivered] {
         &self.sender.delivered

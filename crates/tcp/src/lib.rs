@@ -25,4 +25,4 @@ pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use rtt::{RtoConfig, Rtt};
 pub use segment::{Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
 pub use sender::Counters;
-pub use sent::Delivered;
+pub use sent::{Delivered, Told};

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::recovery::{Mode, Recovery};
 use crate::rtt::{RtoConfig, Rtt};
-use crate::sent::{Delivered, SentQueue};
+use crate::sent::{Delivered, SentQueue, Told};
 use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
 use dumbbell_units::{Bytes, Dur, Time};
 
@@ -226,7 +226,7 @@ impl Sender {
         if acked > 0 || news {
             let ev = AckEvent {
                 acked,
-                delivered: self.delivered.iter().map(|d| u64::from(d.payload)).sum(),
+                delivered: self.new_segments().map(|d| u64::from(d.payload)).sum(),
                 rtt,
                 flight,
                 snd_una: self.una,
@@ -251,9 +251,14 @@ impl Sender {
         }
     }
 
+    /// The segments that this ACK is the first to tell of.
+    fn new_segments(&self) -> impl Iterator<Item = &Delivered> {
+        self.delivered.iter().filter(|d| d.told != Told::AcknowledgedAfterSack)
+    }
+
     /// Round-trip samples of this ACK for the timer; gives the exact one for the law.
     fn take_samples(&mut self, acked: u64, echo: Option<Time>, now: Time) -> Option<Dur> {
-        let newest = self.delivered.iter().filter(|d| d.transmissions == 1).map(|d| d.last_at).max();
+        let newest = self.new_segments().filter(|d| d.transmissions == 1).map(|d| d.last_at).max();
         if let Some(sent) = newest
             && self.config.fine_timeouts
         {

@@ -35,6 +35,16 @@ impl Sent {
         (self.len() - u64::from(self.fin)) as u32
     }
 
+    fn delivered(&self, told: Told) -> Delivered {
+        Delivered {
+            told,
+            first_at: self.first_at,
+            last_at: self.last_at,
+            transmissions: self.transmissions,
+            payload: self.payload(),
+        }
+    }
+
     fn in_pipe(&self) -> u64 {
         if self.sacked {
             return 0;
@@ -43,9 +53,22 @@ impl Sent {
     }
 }
 
-/// A segment that has just been acknowledged or SACKed for the first time.
+/// What an ACK told of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Acknowledged, and not SACKed before.
+    Acknowledged,
+    /// SACKed for the first time.
+    Sacked,
+    /// Acknowledged after it had been SACKed.
+    AcknowledgedAfterSack,
+}
+
+/// A segment that has just been acknowledged or SACKed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
+    /// In which way.
+    pub told: Told,
     /// When it was first sent.
     pub first_at: Time,
     /// When it was last sent.
@@ -127,7 +150,7 @@ impl SentQueue {
         Some(*s)
     }
 
-    /// Everything below `ack` is acknowledged; each segment that this delivers goes to `delivered`.
+    /// Everything below `ack` is acknowledged; each segment goes to `delivered`.
     pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Vec<Delivered>) {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
@@ -141,14 +164,12 @@ impl SentQueue {
             self.pipe -= s.in_pipe();
             if s.sacked {
                 self.sacked_bytes -= s.len();
-            } else {
-                delivered.push(Delivered {
-                    first_at: s.first_at,
-                    last_at: s.last_at,
-                    transmissions: s.transmissions,
-                    payload: s.payload(),
-                });
             }
+            delivered.push(s.delivered(if s.sacked {
+                Told::AcknowledgedAfterSack
+            } else {
+                Told::Acknowledged
+            }));
             self.segments.pop_front();
         }
     }
@@ -168,12 +189,7 @@ impl SentQueue {
             s.sacked = true;
             self.sacked_bytes += s.len();
             self.high_sacked = self.high_sacked.max(s.end);
-            delivered.push(Delivered {
-                first_at: s.first_at,
-                last_at: s.last_at,
-                transmissions: s.transmissions,
-                payload: s.payload(),
-            });
+            delivered.push(s.delivered(Told::Sacked));
             news = true;
         }
         news

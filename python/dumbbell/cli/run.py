@@ -46,7 +46,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="The scenario's seed.", show_default=False)] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time. [default: one for each core]", show_default=False),
+        typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
     ] = None,
     out: Annotated[
         Path | None,

@@ -89,12 +89,12 @@ def run(
     name: Name,
     out: Annotated[
         Path | None,
-        typer.Option(help="Directory for runs, figures and report. [default: results/NAME]", show_default=False),
+        typer.Option(help="Directory for runs, figures and report (default: results/NAME).", show_default=False),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points, for a look.")] = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time. [default: one for each core]", show_default=False),
+        typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.exceptions import ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.results import Results, run
 from dumbbell.results.run import Progress, cores
@@ -95,6 +96,7 @@ def run_study(
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))
     began = time.perf_counter()
     place = Path(out)
+    _make(place / "runs")
     scenarios = {e.name: study.scenario(e, quick=quick) for e in study.experiments}
     folders = {e.name: place / "runs" / (e.name + ("-quick" if quick else "")) for e in study.experiments}
     results = {}
@@ -105,10 +107,19 @@ def run_study(
             results[experiment.name] = run(scenarios[experiment.name], jobs=jobs, out=folder, progress=moved)
     analysis = study.analyse(results)
     with watch("figures") as moved:
+        _make(place / "figures")
         drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)
     done = Done(study, quick, place, scenarios, folders, results, analysis, drawn, time.perf_counter() - began)
     write_report(done)
     return done
+
+
+def _make(folder: Path) -> None:
+    """Make a directory if it isn't there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise ResultsError(f"{folder}: can't be made: {e.strerror or e}") from None
 
 
 def _forget_if_stale(folder: Path, scenario: Scenario, experiment: Experiment, note: Callable[[str], None]) -> None:
@@ -124,5 +135,5 @@ def _forget_if_stale(folder: Path, scenario: Scenario, experiment: Experiment, n
     if stamp.exists() and stamp.read_text(encoding="utf-8").strip() != now and folder.exists():
         note(f"{experiment.name}: the runs in {folder} are of another build or scenario: run again")
         shutil.rmtree(folder)
-    stamp.parent.mkdir(parents=True, exist_ok=True)
+    _make(stamp.parent)
     stamp.write_text(f"{now}\n", encoding="utf-8")
