@@ -1,8 +1,8 @@
 //! `dumbbell._core`: what the Python front asks of the Rust side.
 //!
-//! - the registries (variants, disciplines, stacks) as one JSON document: [`registry`]
-//! - the reading of quantities and parameters: [`parse`], [`check`], [`nearest`]
-//! - a run of the simulator, without the GIL, its series moved into NumPy arrays: [`run`]
+//! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
+//! - the reading of quantities and parameters: `parse`, `check`, `nearest`
+//! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
 //! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
 

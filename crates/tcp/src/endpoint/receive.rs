@@ -1,0 +1,129 @@
+//! A segment arrives: handshake, acknowledgment, data, closing.
+
+use super::{Endpoint, State, micros};
+use crate::segment::Segment;
+use crate::sender::Ack;
+use dumbbell_units::Time;
+
+impl Endpoint {
+    /// A segment arrives; `ce`: its packet was marked "congestion experienced".
+    pub fn on_segment(&mut self, segment: &Segment, ce: bool, now: Time) {
+        self.sender.delivered.clear();
+        if segment.flags.syn {
+            self.on_syn(segment, now);
+            return;
+        }
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => return,
+            State::SynReceived if segment.flags.ack => self.on_handshake_ack(segment, now),
+            _ => {}
+        }
+        self.take_congestion_echo(segment, ce);
+        let start = segment.seq.unwrap_near(self.peer_isn, self.receiver.nxt);
+        if let (Some((value, _)), Some(start)) = (segment.timestamps, start)
+            && start <= self.last_ack_sent
+        {
+            self.ts_recent = value;
+        }
+        if segment.flags.ack {
+            self.take_ack(segment, now);
+        }
+        let length = segment.sequence_length();
+        if length > 0
+            && let Some(start) = start
+        {
+            if segment.flags.fin {
+                self.receiver.fin = Some(start + length - 1);
+            }
+            self.receiver.on_data(start, start + length, now, &self.sender.config);
+            if self.receiver.fin_received() {
+                self.state = match self.state {
+                    State::Established => State::CloseWait,
+                    State::FinWait => State::Closing,
+                    other => other,
+                };
+            }
+        }
+        if self.state == State::Closing && self.sender.everything_acknowledged() {
+            self.state = State::Done;
+        }
+    }
+
+    fn on_syn(&mut self, segment: &Segment, now: Time) {
+        let answers_ours = segment.flags.ack && self.state == State::SynSent;
+        let opens = !segment.flags.ack && self.state == State::Listen;
+        if !answers_ours && !opens {
+            // A repeated SYN or SYN-ACK: what we answered was lost.
+            if self.state == State::SynReceived {
+                self.syn_due = true;
+            } else if self.is_open() {
+                self.receiver.ack_now += 1;
+            }
+            return;
+        }
+        let config = self.sender.config;
+        self.peer_isn = segment.seq;
+        self.receiver.nxt = 1;
+        self.last_ack_sent = 1;
+        self.peer_scale = segment.window_scale.unwrap_or(0);
+        self.peer_timestamps = config.timestamps && segment.timestamps.is_some();
+        self.peer_sack = segment.sack_permitted;
+        let ecn_offer = segment.flags.ece && (segment.flags.cwr || answers_ours);
+        self.ecn_on = config.ecn && ecn_offer;
+        self.ts_recent = segment.timestamps.map_or(0, |(value, _)| value);
+        if opens {
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        } else {
+            self.handshake_done(u64::from(segment.window), now);
+            self.receiver.ack_now += 1;
+        }
+    }
+
+    fn on_handshake_ack(&mut self, segment: &Segment, now: Time) {
+        self.handshake_done(u64::from(segment.window) << self.peer_scale, now);
+    }
+
+    fn handshake_done(&mut self, window: u64, now: Time) {
+        self.handshake_rto_at = None;
+        if self.syn_sends == 1 {
+            self.sender.rtt.sample(self.syn_sent_at, now);
+        } else {
+            self.sender.rtt.syn_was_lost();
+        }
+        self.sender.open(1 + window, self.ecn_on);
+        self.state = if self.sender.closing { State::FinWait } else { State::Established };
+    }
+
+    fn take_congestion_echo(&mut self, segment: &Segment, ce: bool) {
+        if self.ecn_on {
+            self.echo_congestion = ce || (self.echo_congestion && !segment.flags.cwr);
+        }
+    }
+
+    fn take_ack(&mut self, segment: &Segment, now: Time) {
+        let una = self.sender.una;
+        let Some(ack) = segment.ack.unwrap_near(self.isn, una) else { return };
+        let mut blocks = [(0, 0); 4];
+        let mut count = 0;
+        for &(left, right) in segment.sack.as_slice() {
+            if let (Some(l), Some(r)) = (left.unwrap_near(self.isn, una), right.unwrap_near(self.isn, una)) {
+                blocks[count] = (l, r);
+                count += 1;
+            }
+        }
+        let echo = segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
+            let age = (micros(now)).wrapping_sub(echo);
+            Time(now.0.saturating_sub(u64::from(age) * 1000))
+        });
+        let a = Ack {
+            ack,
+            edge: ack + (u64::from(segment.window) << self.peer_scale),
+            pure: segment.payload == 0 && !segment.flags.fin,
+            sack: &blocks[..count],
+            echo,
+            ece: segment.flags.ece,
+        };
+        self.sender.on_ack(&a, now);
+    }
+}
