@@ -32,7 +32,7 @@ bench: $(READY)  ## speed of the simulator (beside ns-2 where `ns` is installed)
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	cargo doc --workspace --no-deps --quiet
 
 clean:           ## remove everything that make has made

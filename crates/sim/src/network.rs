@@ -73,10 +73,8 @@ impl Network {
             links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
         let routes = Routes::new(plan)?;
-        let in_order = |feeder: usize| !plan.links[feeder].jitter_reorders;
         for (l, link) in links.iter_mut().enumerate() {
-            link.runs_ahead =
-                (0..plan.links.len()).any(|feeder| in_order(feeder) && routes.feeds_alone(feeder, l));
+            link.runs_ahead = routes.only_feeder(l).is_some_and(|feeder| !plan.links[feeder].jitter_reorders);
         }
         Ok(Network {
             now: Time::ZERO,

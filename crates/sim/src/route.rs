@@ -46,9 +46,11 @@ impl Routes {
             directions,
             feeders: vec![Feeders::Nobody; plan.links.len()],
         };
+        let mut into = vec![Vec::new(); nodes];
+        plan.links.iter().enumerate().for_each(|(i, link)| into[link.to].push(i));
         for (i, flow) in plan.flows.iter().enumerate() {
             for (direction, from, to) in [(2 * i, flow.from, flow.to), (2 * i + 1, flow.to, flow.from)] {
-                let towards = links_towards(plan, to);
+                let towards = links_towards(plan, &into, to);
                 let (mut node, mut hops, mut before) = (from, 0, None);
                 while node != to {
                     let Some(link) = towards[node].filter(|_| hops < nodes) else {
@@ -70,9 +72,12 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Whether all packets that enter `link` come over `feeder`.
-    pub(crate) fn feeds_alone(&self, feeder: usize, link: usize) -> bool {
-        self.feeders[link] == Feeders::Link(feeder)
+    /// The link over which all packets that enter `link` come, if it is one.
+    pub(crate) fn only_feeder(&self, link: usize) -> Option<usize> {
+        match self.feeders[link] {
+            Feeders::Link(feeder) => Some(feeder),
+            Feeders::Nobody | Feeders::Others => None,
+        }
     }
 
     /// The link that packets of this direction take at this node, or [`HERE`].
@@ -81,18 +86,19 @@ impl Routes {
     }
 }
 
-/// For each node the first link of a shortest path to `target`.
-fn links_towards(plan: &Plan, target: usize) -> Vec<Option<usize>> {
+/// For each node the first link of a shortest path to `target`; `into` lists the links that enter each node.
+fn links_towards(plan: &Plan, into: &[Vec<usize>], target: usize) -> Vec<Option<usize>> {
     let mut first = vec![None; plan.nodes.len()];
     let mut seen = vec![false; plan.nodes.len()];
     seen[target] = true;
     let mut frontier = VecDeque::from([target]);
     while let Some(node) = frontier.pop_front() {
-        for (i, link) in plan.links.iter().enumerate().filter(|(_, l)| l.to == node) {
-            if !seen[link.from] {
-                seen[link.from] = true;
-                first[link.from] = Some(i);
-                frontier.push_back(link.from);
+        for &link in &into[node] {
+            let from = plan.links[link].from;
+            if !seen[from] {
+                seen[from] = true;
+                first[from] = Some(link);
+                frontier.push_back(from);
             }
         }
     }

@@ -57,6 +57,7 @@ def list_(as_json: Json = False) -> None:
 def show(name: Name, as_json: Json = False) -> None:
     """Show a study: its source, its experiments with their scenario files, the claims."""
     from rich.padding import Padding  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     from dumbbell.studies import study  # noqa: PLC0415
@@ -75,14 +76,16 @@ def show(name: Name, as_json: Json = False) -> None:
         scenario = s.scenario(e)
         size = f"{len(scenario.cells)} cells x {scenario.repetitions} repetitions"
         figures = f"; figures {e.figures}" if e.figures else ""
-        console.print(Padding(Text(f"{e.name}: {e.what} ({size}{figures})"), (0, 0, 0, 2)))
+        console.print(Padding(Text(f"{e.name}: {e.what} ({size}{figures})"), (0, 0, 0, 2), expand=False))
         console.print(
             Padding(Text(str(s.scenario_file(e)), style="cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 4))
         )
     console.print("\n[bold]Claims[/bold]")
-    width = max(len(c.id) for c in s.paper.claims)
+    claims = Table.grid(padding=(0, 2))
+    claims.add_column(style="cyan", no_wrap=True)
     for c in s.paper.claims:
-        console.print(Padding(Text(f"{c.id:<{width}}  ", style="cyan").append(c.text, style="default"), (0, 0, 0, 2)))
+        claims.add_row(f"  {c.id}", Text(c.text))
+    console.print(claims)
 
 
 def run(
