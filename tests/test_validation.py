@@ -13,11 +13,8 @@ import timelines
 from steady import Cell
 
 BEYOND = {
-    # Ties on the bottleneck: see "Who is first at the same instant" in docs/validation.md. With arrivals before
-    # departures Reno and NewReno lose 3 to 5 % at CBR 9 (90 repetitions of ns-2, 200 here) ...
-    ("reno", 9),
-    ("newreno", 9),
-    # ... with departures before arrivals Vegas gains 6 % at CBR 7, where ns-2's ten repetitions are low by chance.
+    # ns-2's ten repetitions are 4 % below its own mean of 90 here; ours, with ties going the other way (see "Who is
+    # first at the same instant" in docs/validation.md), some 3 % above it.
     ("vegas", 7),
 }
 """Cells that ten repetitions may take beyond the rule."""
@@ -59,11 +56,11 @@ def test_variants_have_ns2s_order_where_its_spread_separates_them(cells: Sequenc
     [
         # Cases of 44 that agreed when this was written; docs/validation.md says what the others come from. Fewer
         # means that something has changed: look what, and renew the page.
-        ("tahoe", 28, 42, 42),
-        ("reno", 19, 41, 42),
-        ("newreno", 14, 40, 40),
-        ("sack", 27, 41, 41),
-        ("vegas", 22, 31, 27),
+        ("tahoe", 41, 44, 44),
+        ("reno", 38, 44, 44),
+        ("newreno", 36, 43, 43),
+        ("sack", 27, 39, 40),
+        ("vegas", 28, 34, 27),
     ],
 )
 def test_scripted_drops(cases: Sequence[timelines.Case], variant: str, resent: int, timeouts: int, fast: int) -> None:
@@ -71,8 +68,9 @@ def test_scripted_drops(cases: Sequence[timelines.Case], variant: str, resent: i
     assert found.cases == 44
     counts = [round(44 * share) for share in (found.resent, found.timeouts, found.fast_retransmits)]
     assert all(have >= least for have, least in zip(counts, (resent, timeouts, fast), strict=True)), counts
-    # A timeout more or less is worth half the time of a short transfer, hence the median.
-    assert found.ratio[1] == pytest.approx(1.0, abs=0.02)
+    # A timeout more or less is worth half the time of a short transfer, hence the median. Vegas needs a round trip less
+    # to start and fewer timeouts.
+    assert found.ratio[1] == pytest.approx(1.0, abs=0.12 if variant == "vegas" else 0.02)
 
 
 def test_a_single_loss_is_repaired_by_the_same_packets_as_in_ns2(cases: Sequence[timelines.Case]) -> None:

@@ -41,7 +41,7 @@ pub const PRESETS: &[Preset] = &[
         doc: "Packets of 1000 + 40 bytes, a window of 20 packets, initial window 2, an ACK for every packet, a 10 ms \
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
               window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
-              data packets are 1000 bytes in all (data_headers), as ns-2's are. Differs from ns-2: a \
+              data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. Differs from ns-2: a \
               second timeout of the same packet leaves ssthresh alone, SACK is that of RFC 6675, Vegas does send a SYN.",
         overrides: &[
             ("mss", "1000 bytes"),
@@ -62,7 +62,12 @@ pub const PRESETS: &[Preset] = &[
             ("limited_retransmit", "true"),
             ("whole_numbers", "true"),
         ],
-        for_variant: &[("vegas", "data_headers", "false")],
+        for_variant: &[
+            ("vegas", "data_headers", "false"),
+            ("vegas", "initial_window", "3 packets"),
+            ("vegas", "limited_transmit", "false"),
+            ("vegas", "limited_retransmit", "false"),
+        ],
     },
 ];
 
