@@ -13,6 +13,7 @@ mod event;
 mod registry;
 mod reno;
 mod vegas;
+mod veno;
 
 pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
 pub use registry::{Build, Shell, Variant, build, find, registry};

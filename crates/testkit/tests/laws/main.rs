@@ -4,6 +4,7 @@ mod cubic;
 mod drr;
 mod red;
 mod vegas;
+mod veno;
 
 /// Equal but for rounding.
 #[track_caller]
