@@ -14,6 +14,7 @@ mod registry;
 mod reno;
 mod vegas;
 mod veno;
+mod westwood;
 
 pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
 pub use registry::{Build, Shell, Variant, build, find, registry};

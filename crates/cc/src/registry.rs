@@ -1,6 +1,6 @@
 //! The table of variants: everything that lists them reads it.
 
-use crate::{CongestionControl, Start, cubic, reno, vegas, veno};
+use crate::{CongestionControl, Start, cubic, reno, vegas, veno, westwood};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
 /// How an endpoint finds and repairs losses.
@@ -51,8 +51,16 @@ pub struct Variant {
 /// Every variant.
 #[must_use]
 pub fn registry() -> &'static [Variant] {
-    const ROWS: &[Variant] =
-        &[reno::TAHOE, reno::RENO, reno::NEWRENO, reno::SACK, vegas::ROW, veno::ROW, cubic::ROW];
+    const ROWS: &[Variant] = &[
+        reno::TAHOE,
+        reno::RENO,
+        reno::NEWRENO,
+        reno::SACK,
+        vegas::ROW,
+        veno::ROW,
+        westwood::ROW,
+        cubic::ROW,
+    ];
     ROWS
 }
 

@@ -1,11 +1,13 @@
 //! What several laws share.
 
 mod loss_driven;
+mod rate;
 mod round;
 mod srtt;
 mod window;
 
 pub(crate) use loss_driven::LossDriven;
+pub use rate::DeliveryRate;
 pub use round::Round;
 pub use srtt::Srtt;
 pub use window::Window;

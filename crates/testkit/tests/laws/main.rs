@@ -5,6 +5,7 @@ mod drr;
 mod red;
 mod vegas;
 mod veno;
+mod westwood;
 
 /// Equal but for rounding.
 #[track_caller]
