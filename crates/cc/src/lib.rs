@@ -7,6 +7,7 @@
 //!
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
+mod bic;
 pub mod common;
 mod cubic;
 mod event;

@@ -1,6 +1,6 @@
 //! The table of variants: everything that lists them reads it.
 
-use crate::{CongestionControl, Start, cubic, reno, vegas, veno, westwood};
+use crate::{CongestionControl, Start, bic, cubic, reno, vegas, veno, westwood};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
 /// How an endpoint finds and repairs losses.
@@ -59,6 +59,7 @@ pub fn registry() -> &'static [Variant] {
         vegas::ROW,
         veno::ROW,
         westwood::ROW,
+        bic::ROW,
         cubic::ROW,
     ];
     ROWS

@@ -1,5 +1,6 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
+mod bic;
 mod cubic;
 mod drr;
 mod red;
