@@ -11,6 +11,7 @@ mod bic;
 pub mod common;
 mod cubic;
 mod event;
+mod highspeed;
 mod registry;
 mod reno;
 mod vegas;

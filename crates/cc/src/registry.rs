@@ -1,6 +1,8 @@
 //! The table of variants: everything that lists them reads it.
 
-use crate::{CongestionControl, Start, bic, cubic, reno, vegas, veno, westwood};
+use crate::{
+    CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, reno, scalable, vegas, veno, westwood,
+};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
 /// How an endpoint finds and repairs losses.
@@ -61,6 +63,7 @@ pub fn registry() -> &'static [Variant] {
         westwood::ROW,
         bic::ROW,
         cubic::ROW,
+        highspeed::ROW,
     ];
     ROWS
 }

@@ -3,6 +3,7 @@
 mod bic;
 mod cubic;
 mod drr;
+mod highspeed;
 mod red;
 mod vegas;
 mod veno;
