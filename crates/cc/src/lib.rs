@@ -14,6 +14,7 @@ mod event;
 mod highspeed;
 mod registry;
 mod reno;
+mod scalable;
 mod vegas;
 mod veno;
 mod westwood;

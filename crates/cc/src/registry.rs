@@ -64,6 +64,7 @@ pub fn registry() -> &'static [Variant] {
         bic::ROW,
         cubic::ROW,
         highspeed::ROW,
+        scalable::ROW,
     ];
     ROWS
 }

@@ -5,6 +5,7 @@ mod cubic;
 mod drr;
 mod highspeed;
 mod red;
+mod scalable;
 mod vegas;
 mod veno;
 mod westwood;
