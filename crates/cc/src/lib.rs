@@ -12,6 +12,7 @@ pub mod common;
 mod cubic;
 mod event;
 mod highspeed;
+mod htcp;
 mod registry;
 mod reno;
 mod scalable;

@@ -65,6 +65,7 @@ pub fn registry() -> &'static [Variant] {
         cubic::ROW,
         highspeed::ROW,
         scalable::ROW,
+        htcp::ROW,
     ];
     ROWS
 }

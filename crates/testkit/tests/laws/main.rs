@@ -4,6 +4,7 @@ mod bic;
 mod cubic;
 mod drr;
 mod highspeed;
+mod htcp;
 mod red;
 mod scalable;
 mod vegas;
