@@ -13,6 +13,7 @@ mod cubic;
 mod event;
 mod highspeed;
 mod htcp;
+mod hybla;
 mod registry;
 mod reno;
 mod scalable;

@@ -66,6 +66,7 @@ pub fn registry() -> &'static [Variant] {
         highspeed::ROW,
         scalable::ROW,
         htcp::ROW,
+        hybla::ROW,
     ];
     ROWS
 }

@@ -5,6 +5,7 @@ mod cubic;
 mod drr;
 mod highspeed;
 mod htcp;
+mod hybla;
 mod red;
 mod scalable;
 mod vegas;
