@@ -14,6 +14,7 @@ mod event;
 mod highspeed;
 mod htcp;
 mod hybla;
+mod illinois;
 mod registry;
 mod reno;
 mod scalable;

@@ -1,7 +1,8 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, reno, scalable, vegas, veno, westwood,
+    CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno,
+    westwood,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -67,6 +68,7 @@ pub fn registry() -> &'static [Variant] {
         scalable::ROW,
         htcp::ROW,
         hybla::ROW,
+        illinois::ROW,
     ];
     ROWS
 }

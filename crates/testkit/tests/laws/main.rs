@@ -6,6 +6,7 @@ mod drr;
 mod highspeed;
 mod htcp;
 mod hybla;
+mod illinois;
 mod red;
 mod scalable;
 mod vegas;
