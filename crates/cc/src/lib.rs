@@ -21,6 +21,7 @@ mod scalable;
 mod vegas;
 mod veno;
 mod westwood;
+mod yeah;
 
 pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
 pub use registry::{Build, Shell, Variant, build, find, registry};

@@ -2,7 +2,7 @@
 
 use crate::{
     CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno,
-    westwood,
+    westwood, yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -69,6 +69,7 @@ pub fn registry() -> &'static [Variant] {
         htcp::ROW,
         hybla::ROW,
         illinois::ROW,
+        yeah::ROW,
     ];
     ROWS
 }
