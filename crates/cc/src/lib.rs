@@ -9,6 +9,7 @@
 
 mod bic;
 pub mod common;
+mod compound;
 mod cubic;
 mod event;
 mod highspeed;

@@ -1,8 +1,8 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas, veno,
-    westwood, yeah,
+    CongestionControl, Start, bic, compound, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
+    veno, westwood, yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -70,6 +70,7 @@ pub fn registry() -> &'static [Variant] {
         hybla::ROW,
         illinois::ROW,
         yeah::ROW,
+        compound::ROW,
     ];
     ROWS
 }

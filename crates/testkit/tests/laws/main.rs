@@ -1,6 +1,7 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
 mod bic;
+mod compound;
 mod cubic;
 mod drr;
 mod highspeed;
