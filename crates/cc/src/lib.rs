@@ -12,6 +12,7 @@ pub mod common;
 mod compound;
 mod cubic;
 mod event;
+mod fixed;
 mod highspeed;
 mod htcp;
 mod hybla;

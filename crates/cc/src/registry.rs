@@ -1,8 +1,8 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, compound, cubic, highspeed, htcp, hybla, illinois, reno, scalable, vegas,
-    veno, westwood, yeah,
+    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, reno, scalable,
+    vegas, veno, westwood, yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -37,7 +37,7 @@ pub struct Variant {
     pub shell: Option<Shell>,
     /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
-    /// How it answers a loss.
+    /// How it answers a loss. Here as in the next two "none" says that it doesn't: the registry's tests rely on it.
     pub on_loss: &'static str,
     /// How it answers growing delay.
     pub on_delay: &'static str,
@@ -71,6 +71,7 @@ pub fn registry() -> &'static [Variant] {
         illinois::ROW,
         yeah::ROW,
         compound::ROW,
+        fixed::ROW,
     ];
     ROWS
 }

@@ -4,6 +4,7 @@ mod bic;
 mod compound;
 mod cubic;
 mod drr;
+mod fixed;
 mod highspeed;
 mod htcp;
 mod hybla;
