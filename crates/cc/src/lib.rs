@@ -17,6 +17,7 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod lp;
 mod registry;
 mod reno;
 mod scalable;

@@ -1,8 +1,8 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, reno, scalable,
-    vegas, veno, westwood, yeah,
+    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, lp, reno,
+    scalable, vegas, veno, westwood, yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -71,6 +71,7 @@ pub fn registry() -> &'static [Variant] {
         illinois::ROW,
         yeah::ROW,
         compound::ROW,
+        lp::ROW,
         fixed::ROW,
     ];
     ROWS

@@ -9,6 +9,7 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod lp;
 mod red;
 mod scalable;
 mod vegas;

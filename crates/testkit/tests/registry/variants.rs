@@ -54,18 +54,20 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..400)
 }
 
-/// How a connection is set up: mss, initial window and ssthresh in segments, how an increase counts.
-fn setup() -> impl Strategy<Value = (f64, f64, f64, Increase)> {
+/// How a connection is set up: mss, initial window and ssthresh in segments, how an increase counts, timestamps.
+type Setup = (f64, f64, f64, Increase, bool);
+
+fn setup() -> impl Strategy<Value = Setup> {
     let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes)];
     let ssthresh = prop_oneof![Just(f64::INFINITY), 2.0..100.0];
-    (1u32..9000, 1u32..20, ssthresh, increase)
-        .prop_map(|(mss, iw, ss, inc)| (f64::from(mss), f64::from(iw), ss, inc))
+    (1u32..9000, 1u32..20, ssthresh, increase, any::<bool>())
+        .prop_map(|(mss, iw, ss, inc, ts)| (f64::from(mss), f64::from(iw), ss, inc, ts))
 }
 
 fn run(
     row: &'static Variant,
     given: &[(String, Raw)],
-    (mss, iw, ssthresh, increase): (f64, f64, f64, Increase),
+    (mss, iw, ssthresh, increase, timestamps): Setup,
     ops: &[Op],
 ) {
     let start = Start { mss, initial_window: iw * mss, ssthresh: ssthresh * mss };
@@ -86,6 +88,7 @@ fn run(
                     acked,
                     delivered: acked,
                     rtt: rtt.map(Dur),
+                    one_way: rtt.filter(|_| timestamps).map(|ns| ns as f64 * 0.4e-9 - 3.0), // another clock
                     flight,
                     snd_una: una,
                     snd_nxt: una - acked + flight,
