@@ -22,8 +22,8 @@ test: $(READY)   ## all tests, Rust and Python
 check: $(READY)  ## format, lints, types, stubs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests docs
-	$(BIN)/ruff check python tests docs
+	$(BIN)/ruff format --check python tests docs validation benches
+	$(BIN)/ruff check python tests docs validation benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 

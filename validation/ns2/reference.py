@@ -260,12 +260,8 @@ SETS = {"exp1": exp1, "drops": drops, "exp2": exp2, "exp3": exp3}
 
 def main() -> None:
     """Parse the command line and run the chosen sets."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--only", choices=sorted(SETS), action="append", help="this set only (may be repeated)"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=sorted(SETS), action="append", help="this set only (may be repeated)")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default 1)")
     parser.add_argument("--ns", default="ns", help="the ns-2 command (default ns)")
     parser.add_argument("--data", type=Path, default=HERE / "data", help="output folder (default data/)")

@@ -13,6 +13,8 @@ pub struct Cx {
     pub initial_window: f64,
     /// How congestion avoidance counts.
     pub increase: Increase,
+    /// Whether a reduction leaves ssthresh in whole segments, as stacks do that count segments.
+    pub whole_segments: bool,
 }
 
 /// What an increase of one segment per round trip is made of.

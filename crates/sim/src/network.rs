@@ -167,9 +167,8 @@ impl Network {
     /// links as do.
     fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
         loop {
-            while self.links[link].runs_ahead
-                && let Some(due) = self.links[link].asks_by(at)
-            {
+            // A transmission that ends at this instant is over: what arrives finds its place in the queue free.
+            while let Some(due) = self.links[link].asks_by(at) {
                 self.ask_queue(link, due);
             }
             if self.links[link].is_open(at) {

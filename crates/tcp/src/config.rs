@@ -41,8 +41,8 @@ pub const PRESETS: &[Preset] = &[
         doc: "Packets of 1000 + 40 bytes, a window of 20 packets, initial window 2, an ACK for every packet, a 10 ms \
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
               window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
-              data packets are 1000 bytes in all (data_headers), as ns-2's are. Differs from ns-2: RTOs are not cut to \
-              whole ticks, a timeout of the same packet leaves ssthresh alone, Vegas does send a SYN.",
+              data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. Differs from ns-2: a \
+              second timeout of the same packet leaves ssthresh alone, SACK is that of RFC 6675, Vegas does send a SYN.",
         overrides: &[
             ("mss", "1000 bytes"),
             ("window", "20 packets"),
@@ -58,8 +58,16 @@ pub const PRESETS: &[Preset] = &[
             ("reduce_from", "cwnd"),
             ("increase", "ack"),
             ("grow_unused", "true"),
+            ("grow_on_exit", "true"),
+            ("limited_retransmit", "true"),
+            ("whole_numbers", "true"),
         ],
-        for_variant: &[("vegas", "data_headers", "false")],
+        for_variant: &[
+            ("vegas", "data_headers", "false"),
+            ("vegas", "initial_window", "3 packets"),
+            ("vegas", "limited_transmit", "false"),
+            ("vegas", "limited_retransmit", "false"),
+        ],
     },
 ];
 
@@ -197,6 +205,26 @@ pub const PARAMS: &[Spec] = &[
         doc: "whether cwnd grows while application or receiver hold sending back [against RFC 7661 §4]",
     },
     Spec {
+        name: "grow_on_exit",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether the ACK that ends fast recovery also lets cwnd grow, as in ns-2; RFC 5681 §3.2 step 6 only deflates",
+    },
+    Spec {
+        name: "limited_retransmit",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether after a timeout the first duplicate ACKs let out what is to be sent again, as in ns-2; RFC 3042 \
+              lets out new segments only",
+    },
+    Spec {
+        name: "whole_numbers",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "ssthresh in whole segments, srtt, rttvar and timeout in integer ticks, as 4.3BSD and ns-2 count \
+              [Jacobson 1988, appendix A]",
+    },
+    Spec {
         name: "idle_restart",
         kind: Kind::Bool,
         default: "true",
@@ -247,6 +275,9 @@ pub struct Config {
     pub reduce_from_cwnd: bool,
     pub increase: Increase,
     pub grow_unused: bool,
+    pub grow_on_exit: bool,
+    pub limited_retransmit: bool,
+    pub whole_numbers: bool,
     pub idle_restart: bool,
     pub ecn: bool,
     pub data_headers: bool,
@@ -345,6 +376,7 @@ impl Config {
                 min: p.duration("rto_min"),
                 max: p.duration("rto_max"),
                 granularity: p.duration("granularity"),
+                whole_ticks: p.bool("whole_numbers"),
             },
             dupack_threshold: u32::try_from(p.int("dupack_threshold")).unwrap_or(u32::MAX),
             limited_transmit: p.bool("limited_transmit"),
@@ -356,6 +388,9 @@ impl Config {
             reduce_from_cwnd: p.choice("reduce_from") == "cwnd",
             increase: if p.choice("increase") == "ack" { Increase::PerAck } else { Increase::Bytes },
             grow_unused: p.bool("grow_unused"),
+            grow_on_exit: p.bool("grow_on_exit"),
+            limited_retransmit: p.bool("limited_retransmit"),
+            whole_numbers: p.bool("whole_numbers"),
             idle_restart: p.bool("idle_restart"),
             ecn: p.bool("ecn"),
             data_headers: p.bool("data_headers"),

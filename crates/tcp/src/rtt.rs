@@ -21,6 +21,9 @@ pub struct RtoConfig {
     pub max: Dur,
     /// Clock granularity G; samples are whole multiples of it.
     pub granularity: Dur,
+    /// Estimates in integers as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
+    /// ticks.
+    pub whole_ticks: bool,
 }
 
 /// Estimator of one connection.
@@ -49,6 +52,7 @@ impl Rtt {
         self.backoff = 0;
         let r = (ticks * tick) as f64;
         let (srtt, rttvar) = match self.estimate {
+            estimate if self.config.whole_ticks => in_integers(estimate, ticks, tick as f64),
             None => (r, r / 2.0),
             Some((srtt, rttvar)) => {
                 (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
@@ -57,7 +61,9 @@ impl Rtt {
         self.estimate = Some((srtt, rttvar));
         self.srtt = Some(Dur((srtt + 0.5) as u64));
         let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
-        self.base = Dur((srtt + variance + 0.5) as u64).max(self.config.min);
+        let timeout = (srtt + variance + 0.5) as u64;
+        self.base =
+            Dur(if self.config.whole_ticks { timeout / tick * tick } else { timeout }).max(self.config.min);
     }
 
     /// Smoothed round-trip time; None before the first sample.
@@ -84,6 +90,20 @@ impl Rtt {
     }
 }
 
+/// The next estimates [RFC 6298 (2.2), (2.3)] cut to integers [Jacobson 1988, appendix A].
+fn in_integers(estimate: Option<(f64, f64)>, ticks: u64, tick: f64) -> (f64, f64) {
+    let ticks = ticks as i64;
+    let (eighths, quarters) = match estimate {
+        None => (8 * ticks, 2 * ticks),
+        Some((srtt, rttvar)) => {
+            let (srtt, rttvar) = ((srtt / tick * 8.0).round() as i64, (rttvar / tick * 4.0).round() as i64);
+            let error = ticks - (srtt >> 3);
+            ((srtt + error).max(1), (rttvar + error.abs() - (rttvar >> 2)).max(1))
+        }
+    };
+    (eighths as f64 / 8.0 * tick, quarters as f64 / 4.0 * tick)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +114,7 @@ mod tests {
             min: Dur::millis(200),
             max: Dur::secs(60),
             granularity: Dur(1),
+            whole_ticks: false,
         })
     }
 
@@ -132,10 +153,29 @@ mod tests {
             min: Dur::millis(200),
             max: Dur::secs(60),
             granularity: Dur::millis(10),
+            whole_ticks: false,
         };
         let mut rtt = Rtt::new(config);
         // From 9 ms to 71 ms: tick boundaries at 10..70, seven of them, so 70 ms for a true 62 ms.
         rtt.sample(Time(9_000_000), Time(71_000_000));
         assert_eq!(rtt.srtt(), Some(Dur::millis(70)));
+    }
+
+    #[test]
+    fn integers_as_in_4_3_bsd() {
+        let mut rtt = Rtt::new(RtoConfig {
+            initial: Dur::secs(3),
+            min: Dur::millis(20),
+            max: Dur::secs(60),
+            granularity: Dur::millis(10),
+            whole_ticks: true,
+        });
+        let at = |ms: u64| Time::ZERO + Dur::millis(ms);
+        rtt.sample(at(0), at(70)); // 7 ticks: srtt 56/8, rttvar 14/4; rto = 7 + 14 ticks
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Dur::millis(70)), Dur::millis(210)));
+        rtt.sample(at(0), at(60)); // error -1: srtt 55/8 = 6.875, rttvar 14 + 1 - 3 = 12; rto = 12 + 6.875, cut to 18
+        assert_eq!((rtt.srtt(), rtt.rto()), (Some(Dur::micros(68_750)), Dur::millis(180)));
+        rtt.sample(at(0), at(60)); // 55 >> 3 = 6: error 0, srtt 55/8; rttvar 12 - 3 = 9; rto = 9 + 6.875, cut to 15
+        assert_eq!(rtt.rto(), Dur::millis(150));
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: Config, law: Box<dyn CongestionControl>) -> Sender {
-        let fine = RtoConfig { granularity: Dur(1), min: Dur::ZERO, ..config.rto };
+        let fine = RtoConfig { granularity: Dur(1), min: Dur::ZERO, whole_ticks: false, ..config.rto };
         Sender {
             control: law.control(),
             law,
@@ -161,6 +161,7 @@ impl Sender {
             mss: f64::from(self.config.mss),
             initial_window: self.config.initial_window as f64,
             increase: self.config.increase,
+            whole_segments: self.config.whole_numbers,
         }
     }
 
@@ -238,7 +239,8 @@ impl Sender {
                 snd_una: self.una,
                 snd_nxt: self.nxt,
                 cwnd_limited: self.cwnd_limited || self.config.grow_unused,
-                in_recovery: was_in_recovery || self.recovery.mode == Mode::Recovery,
+                in_recovery: self.recovery.mode == Mode::Recovery
+                    || (was_in_recovery && !self.config.grow_on_exit),
             };
             let cx = self.cx(now);
             self.tell_law(|law| law.on_ack(&ev, &cx));
@@ -297,7 +299,10 @@ impl Sender {
         self.counters.timeouts += 1;
         self.tell_congestion(Congestion::Timeout, now);
         self.expiries += 1;
-        self.recovery = Recovery { mode: Mode::Loss, recover: Some(self.max), ..Recovery::default() };
+        // To Tahoe further duplicates of the hole that the timer has taken on say nothing.
+        let dupacks = if self.config.shell == Shell::Tahoe { self.config.dupack_threshold } else { 0 };
+        self.recovery =
+            Recovery { mode: Mode::Loss, recover: Some(self.max), dupacks, ..Recovery::default() };
         if self.config.shell == Shell::Sack {
             self.sent.lose_all();
         } else {

@@ -37,6 +37,7 @@ impl Law {
             mss: MSS,
             initial_window: window * MSS,
             increase: Increase::PerAck,
+            whole_segments: false,
         };
         Law {
             row: find(name).unwrap(),

@@ -83,7 +83,8 @@ def run(
     if as_json:
         output.document(results.document())
     else:
-        each = f"mean of {results.scenario.repetitions} repetitions"
+        n = results.scenario.repetitions
+        each = f"mean of {n} repetitions" if n > 1 else "one repetition"
         output.print_frame(f"{results.scenario.name}: flows ({each})", flow_summary(results))
         queues = queue_summary(results)
         if queues.height:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.exceptions import DumbbellError
 from dumbbell.results.store import Store
 
 if TYPE_CHECKING:
@@ -21,10 +20,8 @@ ROWS = 250
 
 def page(done: Done) -> str:
     """Write the page."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise DumbbellError("the report needs jinja2: pip install 'dumbbell[studies]'") from None
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+
     surroundings = Environment(
         loader=PackageLoader("dumbbell.report", "templates"),
         autoescape=True,

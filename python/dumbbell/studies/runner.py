@@ -19,10 +19,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from dumbbell import _core
-from dumbbell.exceptions import ResultsError
+from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.results import Results, run
 from dumbbell.results.run import Progress, cores
@@ -93,6 +94,7 @@ def run_study(
     """
     from dumbbell.report import write_report  # noqa: PLC0415 - the page needs to know what a study is
 
+    _check_extras()
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))
     began = time.perf_counter()
     place = Path(out)
@@ -112,6 +114,13 @@ def run_study(
     done = Done(study, quick, place, scenarios, folders, results, analysis, drawn, time.perf_counter() - began)
     write_report(done)
     return done
+
+
+def _check_extras() -> None:
+    """Tell what is missing before anything is run."""
+    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise DumbbellError(f"a study needs {' and '.join(missing)}: pip install 'dumbbell[studies]'")
 
 
 def _make(folder: Path) -> None:

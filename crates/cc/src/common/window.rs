@@ -44,10 +44,17 @@ impl Window {
         self.cwnd += segments * cx.mss * counted / self.cwnd;
     }
 
-    /// To `window` for both, never below two segments [RFC 5681 §3.1 (4)].
+    /// To `window` for both, never below two segments [RFC 5681 §3.1 (4)]. In whole segments only ssthresh is cut (and
+    /// kept from falling below two): the order in which ns-2 and its forebears compute the two.
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {
-        self.ssthresh = window.max(2.0 * cx.mss);
-        self.cwnd = self.ssthresh;
+        let least = 2.0 * cx.mss;
+        if cx.whole_segments {
+            self.ssthresh = ((window / cx.mss).floor() * cx.mss).max(least);
+            self.cwnd = window.max(cx.mss);
+        } else {
+            self.ssthresh = window.max(least);
+            self.cwnd = self.ssthresh;
+        }
     }
 
     /// The loss window of one segment [RFC 5681 §3.1].

@@ -121,6 +121,7 @@ impl Sender {
         let window = (cwnd.max(0) as u64).max(self.mss());
         if self.nxt < self.max {
             let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };
+            let window = window + self.limited_retransmit();
             if end - self.una > window.min(self.edge - self.una) && start > self.una {
                 return false;
             }
@@ -137,6 +138,16 @@ impl Sender {
             self.recovery.limited = self.recovery.limited.max(above);
         }
         true
+    }
+
+    /// What the first duplicate ACKs let out of what is to be sent again after a timeout or Tahoe's collapse, where the
+    /// stack has that.
+    fn limited_retransmit(&self) -> u64 {
+        let r = &self.recovery;
+        let counts = self.config.limited_retransmit
+            && r.mode != Mode::Recovery
+            && r.dupacks < self.config.dupack_threshold;
+        if counts { u64::from(r.dupacks) * self.mss() } else { 0 }
     }
 
     /// What the first duplicate ACKs let out beyond the window [RFC 3042 §2].

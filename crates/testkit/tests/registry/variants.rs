@@ -72,7 +72,8 @@ fn run(
 ) {
     let start = Start { mss, initial_window: iw * mss, ssthresh: ssthresh * mss };
     let Ok(mut law) = build(row.name, given, &start) else { return };
-    let mut cx = Cx { now: Time(1_000_000_000), mss, initial_window: iw * mss, increase };
+    let mut cx =
+        Cx { now: Time(1_000_000_000), mss, initial_window: iw * mss, increase, whole_segments: false };
     let (mut una, mut backoffs) = (1u64, 0);
     for op in ops {
         let before = law.control();

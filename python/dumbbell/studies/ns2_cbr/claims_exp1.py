@@ -12,7 +12,7 @@ from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, LABELS, METRICS, VARIANTS, Experiment1, report_rates
 
-__all__ = ["FALL", "FOUR", "claims", "congested", "knees", "level_until", "predicted_knee"]
+__all__ = ["FALL", "FOUR", "claims", "congested", "early_fall", "knees", "level_until", "predicted_knee"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,6 +43,11 @@ def knees(data: Experiment1, variant: str, jitter: float = JITTERED) -> Floats:
     """Find the knee of each repetition, Mbit/s; (n,) float64, NaN where there is none."""
     grid = data.grid("throughput", variant, jitter=jitter)
     return np.array([knee(data.rates, grid[:, r], level_until=level_until(data), fall=FALL) for r in range(data.n)])
+
+
+def early_fall(data: Experiment1, variant: str) -> float:
+    """Find the CBR rate, Mbit/s, at which a variant has lost a tenth of what it gets at the lowest rate."""
+    return knee(data.rates, data.medians("throughput", variant), level_until=float(data.rates[0]), fall=FALL)
 
 
 def congested(data: Experiment1) -> list[float]:
@@ -103,7 +108,7 @@ def _knee(data: Experiment1, large: Experiment1) -> Finding:
         (*alike.measured, *near.measured, *rises.measured),
         f"{where}{', but ' + ' and '.join(failed) if failed else ''}; the knee is made by the window: 10 Mbit/s "
         f"less {data.window} packets per round trip is {predicted_knee(data):.2f} Mbit/s, and with a window of "
-        f"{large.window} packets the fall starts at once",
+        f"{large.window} packets SACK has lost a tenth by {early_fall(large, 'sack'):.1f} Mbit/s",
         (
             Measured.number("knee computed from window, packet and RTT", predicted_knee(data), "Mbit/s"),
             Measured.number(f"SACK, window {large.window}, CBR {large.rates[0]:g} Mbit/s", free, "Mbit/s"),

@@ -84,6 +84,11 @@ class Experiment3:
         cells = self._queue if metric.endswith("queue delay") else self._flow
         return factor * cells.get(column, variant, queue)
 
+    def settings(self, queue: str) -> dict[str, Any]:
+        """Give the parameters of a queue, as the scenario sets them."""
+        cells = (run.cell["network.bottleneck.queue"] for runs in self._runs.values() for run in runs)
+        return next(dict(setting) for setting in cells if queue_name(setting) == queue)
+
     def drops(self, kind: str, variant: str, queue: str) -> Floats:
         """Count drops ("full" or "early") at the bottleneck while the CBR stream runs, by repetition; (n,)."""
         return self._queue.get(f"drops_{kind}", variant, queue)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dumbbell.studies.finding import Finding, Note, Verdict
-from dumbbell.studies.ns2_cbr.claims_exp1 import congested, predicted_knee
+from dumbbell.studies.ns2_cbr.claims_exp1 import congested, early_fall, predicted_knee
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, LABELS, VARIANTS, Experiment1
 from dumbbell.studies.ns2_cbr.data3 import Experiment3
 
@@ -64,8 +64,8 @@ def _window(one: Experiment1, large: Experiment1) -> Note:
         f"1040 bytes per {rtt:.1f} ms are {10 - predicted_knee(one):.2f} Mbit/s on the wire ({level:.2f} Mbit/s "
         f"of payload), which the link has to spare until the CBR stream takes {predicted_knee(one):.2f} Mbit/s. "
         "Until then the window limits every variant and the cells say nothing about congestion control. With "
-        f"{large.window} packets NewReno gets {big:.2f} Mbit/s at CBR {large.rates[0]:g} Mbit/s, and there is no "
-        "knee.",
+        f"{large.window} packets NewReno gets {big:.2f} Mbit/s at CBR {large.rates[0]:g} Mbit/s and has lost a "
+        f"tenth of that by CBR {early_fall(large, 'newreno'):.1f} Mbit/s.",
     )
 
 
@@ -81,14 +81,18 @@ def _phases(one: Experiment1) -> Note:
         for j in (JITTERED, CONSTANT)
     }
     cells = len(VARIANTS) * len(one.rates)
+    got = {v: float(np.median(one.get("throughput", v, last, CONSTANT))) for v in VARIANTS}
+    low, high = min(got, key=lambda v: got[v]), max(got, key=lambda v: got[v])
     return Note(
         "Constant CBR intervals lock phase with TCP",
         "ns-2's CBR source sends at constant intervals by default. TCP packets leave the bottleneck on that "
         "rhythm and their ACKs come back on it, so the same flow meets the same gap, or the same full queue, "
         f"again and again: at CBR {last:g} Mbit/s the median variant gets {locked:.3f} Mbit/s, with intervals "
-        f"jittered by half {free:.3f}. Repeating does not help: {still[CONSTANT]} of {cells} cells spread by less "
-        f"than 0.001 Mbit/s over start times with constant intervals, {still[JITTERED]} with jittered ones. Every "
-        "verdict here is taken from jittered intervals.",
+        f"jittered by half {free:.3f}. Who is favoured is an accident of packet sizes and delays (with constant "
+        f"intervals {LABELS[high]} gets {got[high]:.3f} there, {LABELS[low]} {got[low]:.3f}). Repeating does not "
+        f"help: {still[CONSTANT]} of {cells} cells spread by less than 0.001 Mbit/s over start times with "
+        f"constant intervals, {still[JITTERED]} with jittered ones. Every verdict here is taken from jittered "
+        "intervals.",
     )
 
 
@@ -114,7 +118,7 @@ def _latency(one: Experiment1) -> Note:
     shown = {v: float(np.median(one.get("latency", v, rates[-1]))) for v in VARIANTS}
     low, high = min(shown, key=lambda v: shown[v]), max(shown, key=lambda v: shown[v])
     return Note(
-        "Latency as the report defines it is mostly waiting for retransmissions",
+        "Latency as the report defines it counts the waiting for retransmissions",
         f"The mean RTT of acknowledged packets goes from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
         f"{shown[high]:.0f} ms ({LABELS[high]}) at CBR {rates[-1]:g} Mbit/s, though no packet ever waited more "
         f"than {worst:.1f} ms in the bottleneck's queue. A packet that arrives behind a hole is acknowledged only "
@@ -125,16 +129,17 @@ def _latency(one: Experiment1) -> Note:
 def _red(three: Experiment3) -> Note:
     early = sum(float(three.drops("early", v, "red").sum()) for v in three.variants)
     full = sum(float(three.drops("full", v, "red").sum()) for v in three.variants)
+    suited = three.settings("red-bdp")
     return Note(
-        "The report's RED never acts as RED",
+        f"The report's RED {'never' if early == 0 else 'hardly ever'} acts as RED",
         "At ns-2's defaults RED counts bytes against a limit of 10 packets of 500 bytes: with packets of 1000 "
         f"bytes and more at most {three.largest('packets', 'red'):.0f} wait (DropTail: "
         f"{three.largest('packets', 'droptail'):.0f}). Its average peaks at {three.largest('avg', 'red'):.0f} "
         f"bytes, below the automatic min_th of {MIN_TH:.0f}: {early:.0f} early drops in all runs, {full:.0f} for "
         "lack of room. What the report calls RED is a DropTail queue of half the size, and its comparison one of "
-        "queue sizes. The RED beside it counts packets and has thresholds at a quarter and three quarters of the "
-        "bandwidth-delay product (18 and 54 packets, limit 72), weight 0.002, max_p 10 %, gentle; a DropTail "
-        "queue with the same room stands next to it.",
+        f"queue sizes. The RED beside it counts packets, with room for {suited['limit']} and thresholds at a "
+        f"quarter and three quarters of that ({suited['min_th']} and {suited['max_th']}), weight "
+        f"{suited['weight']}, max_p 10 %, gentle; a DropTail queue with the same room stands next to it.",
     )
 
 
@@ -142,8 +147,8 @@ def _idle_bottleneck(three: Experiment3) -> Note:
     own = {q: three.early_drops(q) for q in ("droptail", "red")}
     return Note(
         "Before the CBR stream starts, the bottleneck is none",
-        "The link N2-N3 is as fast as the sender's own, so until 5 s no queue builds up in it. All losses of the "
-        f"first slow start happen in the queue N1-N2 (limit 50): {own['droptail'][0]} drops there and "
+        "The link N2-N3 is as fast as the sender's own, so until 5 s no queue builds up in it. Losses before "
+        f"that happen in the queue N1-N2 (limit 50): {own['droptail'][0]} drops there and "
         f"{own['droptail'][1]} at the bottleneck in all runs over DropTail, {own['red'][0]} and {own['red'][1]} "
         "over RED. The two disciplines cannot differ in that time.",
     )

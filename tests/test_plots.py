@@ -1,0 +1,112 @@
+"""Pictures: data in, files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dumbbell import registry
+from dumbbell.metrics import summarise_all
+from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all
+from dumbbell.plots.style import LOOKS
+
+pytest.importorskip("matplotlib")
+
+
+def picture(name: str = "test", panels: int = 1, **settings: bool) -> Picture:
+    x = np.arange(5.0)
+    rows = np.random.default_rng(1).normal(5, 1, size=(5, 8))
+    curves = [
+        curve_of("Reno", "reno", x, summarise_all(list(rows)), dots=rows),
+        Curve("Vegas", "vegas", x, np.array([1, 2, np.nan, 4, 5.0]), kind="steps"),
+    ]
+    panel = Panel("panel", "x (s)", "y (Mbit/s)", curves, marks=[Mark(2.0, "here", "top")])
+    return Picture(name, "A title", "What is seen.", [panel] * panels, columns=2, **settings)
+
+
+def test_each_variant_and_discipline_has_a_look_of_its_own() -> None:
+    names = [*registry.variants(), *registry.disciplines()]
+    looks = [(look(n).colour, look(n).marker) for n in names]
+    assert len(set(looks)) == len(names)
+
+
+def test_a_table_of_distinct_colours() -> None:
+    variants = [LOOKS[n] for n in ("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr")]
+    assert len({v.colour for v in variants}) == len({v.marker for v in variants}) == 7
+
+
+def test_unknown_names_look_the_same_each_time() -> None:
+    assert look("something-new") == look("something-new")
+    assert look("reno:2").colour == look("reno").colour
+    assert look("reno:2") != look("reno")
+
+
+def test_rows_hold_everything_drawn() -> None:
+    rows = picture(panels=2).rows()
+    assert rows.columns == ["panel", "curve", "x", "value", "low", "high"]
+    assert rows.height == 2 * 10
+    assert rows.filter(curve="Reno")["low"].null_count() == 0
+    assert rows.filter(curve="Vegas")["low"].null_count() == 10
+    words = Panel("", "", "y", [Curve("a", "reno", np.arange(2.0), np.ones(2), kind="points")], categories=["p", "q"])
+    assert Picture("n", "t", "r", [words]).rows()["x"].to_list() == ["p", "q"]
+
+
+@pytest.mark.parametrize("panels", [1, 3, 4])
+def test_files(tmp_path: Path, panels: int) -> None:
+    drawn = save(picture(panels=panels), tmp_path)
+    assert drawn.png.read_bytes().startswith(b"\x89PNG")
+    text = drawn.svg.read_text()
+    for words in ("A title", "Reno", "Vegas", "x (s)", "y (Mbit/s)", "here"):
+        assert words in text
+    assert drawn.inline.startswith("<svg ")
+    assert "<metadata" not in drawn.inline
+
+
+def test_same_picture_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = save(picture(), tmp_path / "a"), save(picture(), tmp_path / "b")
+    assert first.svg.read_bytes() == second.svg.read_bytes()
+    assert first.png.read_bytes() == second.png.read_bytes()
+
+
+def test_other_kinds_of_panels(tmp_path: Path) -> None:
+    x = np.arange(3.0)
+    dots = np.ones((3, 2))
+    points = Curve("a", "droptail", x, np.ones(3), np.ones(3), np.ones(3), dots, kind="points")
+    words = Panel("", "", "y", [points, points], categories=["one long word or two", "two", "three"])
+    log = Panel("", "x", "y", [Curve("b", "red", x, np.array([60.0, 100, 3000]))], y_log=True)
+    drawn = save(Picture("kinds", "t", "r", [words, log], columns=2, markers=False), tmp_path)
+    assert "one long" in drawn.svg.read_text()
+
+
+def test_shared_axes_show_the_largest_value_of_any_panel(tmp_path: Path) -> None:
+    from dumbbell.plots.draw import draw
+
+    small, large = (
+        Panel("", "x", "y", [Curve("a", "reno", np.arange(2.0), np.array([0.0, top]))]) for top in (1.0, 9.0)
+    )
+    figure = draw(Picture("shared", "t", "r", [small, large], columns=2, share_y=True))
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    assert figure.axes[0].get_ylim()[1] >= 9
+    assert tmp_path.exists()
+
+
+def test_several_at_a_time(tmp_path: Path) -> None:
+    moves: list[tuple[int, int]] = []
+    pictures = [picture(f"p{k}") for k in range(3)]
+    drawn = save_all(pictures, tmp_path / "new", jobs=2, progress=lambda done, of: moves.append((done, of)))
+    assert [d.picture.name for d in drawn] == ["p0", "p1", "p2"]
+    assert moves == [(1, 3), (2, 3), (3, 3)]
+    alone = save_all(pictures[:1], tmp_path / "alone")
+    assert alone[0].svg.read_bytes() == drawn[0].svg.read_bytes()
+
+
+def test_ids_of_pictures_on_one_page_differ(tmp_path: Path) -> None:
+    import re
+
+    first, second = (set(re.findall(r'\bid="([^"]+)"', save(picture(n), tmp_path).inline)) for n in ("a", "b"))
+    assert first
+    assert not first & second

@@ -1,0 +1,173 @@
+"""Studies: what there is, and a quick one from beginning to end."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dumbbell import DumbbellError, Scenario
+from dumbbell.studies import Study, Verdict, run_study, studies, study
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+FIGURES = [3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+
+
+@pytest.mark.parametrize("found", studies().values(), ids=lambda s: s.name)
+def test_every_study_is_whole(found: Study) -> None:
+    ids = [c.id for c in found.paper.claims]
+    assert len(set(ids)) == len(ids)
+    for experiment in found.experiments:
+        whole, quick = found.scenario(experiment), found.scenario(experiment, quick=True)
+        assert whole == Scenario.load(found.scenario_file(experiment))
+        assert len(quick.cells) * quick.repetitions < len(whole.cells) * whole.repetitions
+        assert quick.repetitions >= 5, "fewer can't show a difference"
+        # Runs of a quick study are runs of the whole one.
+        assert {repr(c.values) for c in quick.cells} <= {repr(c.values) for c in whole.cells}
+
+
+def test_unknown_study() -> None:
+    with pytest.raises(DumbbellError, match="did you mean 'ns2-cbr'"):
+        study("ns2-crb")
+
+
+def test_list_and_show(cli: Cli) -> None:
+    listed = cli("study", "list")
+    assert "ns2-cbr" in listed.stdout
+    assert [s["name"] for s in json.loads(cli("study", "list", "--json").stdout)] == list(studies())
+    shown = cli("study", "show", "ns2-cbr")
+    assert shown.returncode == 0, shown.stderr
+    found = study("ns2-cbr")
+    for experiment in found.experiments:
+        assert str(found.scenario_file(experiment)) in shown.stdout
+    for claim in found.paper.claims:
+        assert claim.id in shown.stdout
+    assert "Agarwal" in shown.stdout
+    assert json.loads(cli("study", "show", "ns2-cbr", "--json").stdout)["name"] == "ns2-cbr"
+    wrong = cli("study", "show", "ns2")
+    assert wrong.returncode == 2
+    assert "Traceback" not in wrong.stderr
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """Run the quick study once, as a user does."""
+    place = tmp_path_factory.mktemp("study")
+    command = [sys.executable, "-m", "dumbbell", "study", "run", "ns2-cbr", "--quick", "--out", "out"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return place, done
+
+
+def test_terminal(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    _, done = quick
+    for claim in study("ns2-cbr").paper.claims:
+        assert claim.text.split(";")[0].split(".")[0][:60] in " ".join(done.stdout.split())
+    last = done.stdout.strip().splitlines()
+    assert last[-1].split() == ["report", "out/report.html"]
+    assert sum(line.startswith("picture") for line in last) >= len(FIGURES) + 4
+    assert done.stderr == ""
+
+
+def test_files(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out = quick[0] / "out"
+    for number in FIGURES:
+        for suffix in ("png", "svg"):
+            assert len(list(out.glob(f"figures/fig{number:02}-*.{suffix}"))) == 1
+    assert {p.stem for p in out.glob("figures/*.png")} <= {p.stem for p in out.glob("tables/*.csv")}
+    content = json.loads((out / "study.json").read_text())
+    claims = study("ns2-cbr").paper.claims
+    assert [c["id"] for c in content["claims"]] == [c.id for c in claims]
+    for claim in content["claims"]:
+        assert claim["verdict"] in set(Verdict)
+        assert claim["rule"]
+        assert claim["why"]
+        assert claim["measured"]
+    for figure in content["figures"]:
+        assert (out / figure["png"]).exists()
+        assert (out / figure["svg"]).exists()
+        assert (out / figure["rows"]).exists()
+        assert figure["reading"].endswith(".")
+        assert "nan" not in figure["reading"]
+    assert (out / content["report"]).exists()
+
+
+def test_page_needs_nothing_else(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out = quick[0] / "out"
+    page = (out / "report.html").read_text()
+    content = json.loads((out / "study.json").read_text())
+    for figure in content["figures"]:
+        assert f'<figure id="{figure["name"]}">' in page
+    assert page.count("<svg ") == len(content["figures"])
+    for claim in study("ns2-cbr").paper.claims:
+        assert f'<tr id="{claim.id}">' in page
+    links = re.findall(r'(?:href|src)="([^"]*)"', page)
+    assert links
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    assert not re.search(r"<script|@import|url\((?!#)", page)
+    assert not re.search(r"\{[a-z]", re.sub(r"<style.*?</style>|<pre>.*?</pre>", "", page, flags=re.DOTALL))
+    assert " nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+
+
+def test_again_makes_no_run_twice(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out = quick[0] / "out"
+    runs = {p: p.stat().st_mtime_ns for p in out.glob("runs/*/runs/*.json")}
+    page = (out / "tables/fig03-throughput.csv").read_bytes()
+    lost = sorted(runs)[0]
+    lost.unlink()
+    said: list[str] = []
+    done = run_study(study("ns2-cbr"), out, quick=True, jobs=1, note=said.append)
+    again = {p: p.stat().st_mtime_ns for p in out.glob("runs/*/runs/*.json")}
+    assert again.keys() == runs.keys()
+    assert [p for p in runs if again[p] != runs[p]] == [lost]
+    assert done.runs == len(runs)
+    assert (out / "tables/fig03-throughput.csv").read_bytes() == page
+    assert said == []
+
+
+def test_runs_of_another_build_are_made_again(tmp_path: Path) -> None:
+    from dumbbell.studies.runner import _forget_if_stale
+
+    found = study("ns2-cbr")
+    experiment = found.experiments[0]
+    scenario = found.scenario(experiment, quick=True)
+    folder = tmp_path / "runs" / "exp1"
+    said: list[str] = []
+    _forget_if_stale(folder, scenario, experiment, said.append)
+    folder.mkdir()
+    (folder / "kept").touch()
+    _forget_if_stale(folder, scenario, experiment, said.append)
+    assert (folder / "kept").exists()
+    assert said == []
+    _forget_if_stale(folder, scenario.with_changes({"seed": 2}), experiment, said.append)
+    assert not folder.exists()
+    assert "again" in said[0]
+
+
+def test_json_is_one_document(cli: Cli, quick: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    assert tmp_path.exists()
+    done = cli("study", "run", "ns2-cbr", "--quick", "--json", "--out", quick[0] / "out")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["quick"] is True
+    assert len(content["claims"]) == 11
+    assert done.stdout.count("\n") == 1
+
+
+def test_wrong_use(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for args in (["run", "nothing"], ["run", "ns2-cbr", "--quick", "--out", "file"], ["run"]):
+        done = cli("study", *args)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
