@@ -46,6 +46,10 @@ pub struct AckEvent {
     pub delivered: u64,
     /// Round-trip time of the newest segment this ACK covers that was sent once; None if there is none.
     pub rtt: Option<Dur>,
+    /// One-way delay of that segment in seconds: from its sending by our clock to the leaving of this ACK by the
+    /// receiver's, as its timestamp says [RFC 7323 §3.2]. The clocks needn't agree, so that only differences mean
+    /// something and it may be negative; the timestamp's microseconds are its resolution. None without timestamps.
+    pub one_way: Option<f64>,
     /// Bytes outstanding before this ACK.
     pub flight: u64,
     /// The oldest unacknowledged byte after this ACK, as an offset from the initial sequence number.

@@ -7,12 +7,24 @@
 //!
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
+mod bic;
 pub mod common;
+mod compound;
 mod cubic;
 mod event;
+mod fixed;
+mod highspeed;
+mod htcp;
+mod hybla;
+mod illinois;
+mod lp;
 mod registry;
 mod reno;
+mod scalable;
 mod vegas;
+mod veno;
+mod westwood;
+mod yeah;
 
 pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
 pub use registry::{Build, Shell, Variant, build, find, registry};

@@ -1,6 +1,9 @@
 //! The table of variants: everything that lists them reads it.
 
-use crate::{CongestionControl, Start, cubic, reno, vegas};
+use crate::{
+    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, lp, reno,
+    scalable, vegas, veno, westwood, yeah,
+};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
 /// How an endpoint finds and repairs losses.
@@ -34,7 +37,7 @@ pub struct Variant {
     pub shell: Option<Shell>,
     /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
-    /// How it answers a loss.
+    /// How it answers a loss. Here as in the next two "none" says that it doesn't: the registry's tests rely on it.
     pub on_loss: &'static str,
     /// How it answers growing delay.
     pub on_delay: &'static str,
@@ -51,7 +54,26 @@ pub struct Variant {
 /// Every variant.
 #[must_use]
 pub fn registry() -> &'static [Variant] {
-    const ROWS: &[Variant] = &[reno::TAHOE, reno::RENO, reno::NEWRENO, reno::SACK, vegas::ROW, cubic::ROW];
+    const ROWS: &[Variant] = &[
+        reno::TAHOE,
+        reno::RENO,
+        reno::NEWRENO,
+        reno::SACK,
+        vegas::ROW,
+        veno::ROW,
+        westwood::ROW,
+        bic::ROW,
+        cubic::ROW,
+        highspeed::ROW,
+        scalable::ROW,
+        htcp::ROW,
+        hybla::ROW,
+        illinois::ROW,
+        yeah::ROW,
+        compound::ROW,
+        lp::ROW,
+        fixed::ROW,
+    ];
     ROWS
 }
 

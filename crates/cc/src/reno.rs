@@ -10,12 +10,9 @@
 //! Left out: growth limits while the application sends less than the window (the endpoint withholds such ACKs'
 //! growth where the stack asks for it).
 
-use crate::common::Window;
+use crate::common::{LossDriven, Window};
 use crate::registry::{Shell, Variant};
-use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
-};
-use dumbbell_units::Dur;
+use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 const PARAMS: &[Spec] = &[
@@ -108,41 +105,20 @@ impl Reno {
     }
 }
 
-impl CongestionControl for Reno {
-    fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
-        if ev.in_recovery || ev.acked == 0 || !ev.cwnd_limited {
-            return;
-        }
-        if self.window.in_slow_start() {
-            self.window.slow_start(ev.acked, cx);
-        } else {
-            self.window.additive(self.increase, ev.acked, cx);
-        }
+impl LossDriven for Reno {
+    fn window(&self) -> &Window {
+        &self.window
     }
 
-    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
-        if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
-            self.window.reduce_to(self.decrease * ev.window, cx);
-        }
-        if matches!(ev.kind, Congestion::Collapse | Congestion::Timeout) {
-            self.window.collapse(cx);
-        }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
-    fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
-        self.window.bound(ev.bound);
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window.additive(self.increase, ev.acked, cx);
     }
 
-    fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
-        self.window.restart(cx);
-    }
-
-    fn control(&self) -> Control {
-        self.window.control()
-    }
-
-    fn phase(&self) -> Phase {
-        self.window.phase()
+    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+        self.decrease * ev.window
     }
 }

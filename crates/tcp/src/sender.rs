@@ -4,6 +4,7 @@
 //! while a window shell (Tahoe, Reno, NewReno) sends again after a timeout or collapse.
 
 use crate::config::Config;
+use crate::endpoint::micros;
 use crate::recovery::{Mode, Recovery};
 use crate::rtt::{RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue, Told};
@@ -37,6 +38,8 @@ pub(crate) struct Ack<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// When the segment that its timestamp echoes was sent.
     pub(crate) echo: Option<Time>,
+    /// When it left, by the receiver's clock: its timestamp, in microseconds.
+    pub(crate) left: Option<u32>,
     pub(crate) ece: bool,
 }
 
@@ -211,7 +214,7 @@ impl Sender {
             self.nxt = self.nxt.max(self.una);
             self.expiries = 0;
         }
-        let rtt = self.take_samples(acked, a.echo, now);
+        let newest_sent = self.take_samples(acked, a.echo, now);
         if a.ece && self.ecn_on && self.una > self.ecn_recover && !was_in_recovery {
             self.ecn_recover = self.max;
             self.owes_cwr = true;
@@ -228,7 +231,10 @@ impl Sender {
             let ev = AckEvent {
                 acked,
                 delivered: self.new_segments().map(|d| u64::from(d.payload)).sum(),
-                rtt,
+                rtt: newest_sent.map(|sent| now.since(sent)),
+                one_way: newest_sent.zip(a.left).map(|(sent, left)| {
+                    f64::from(left.wrapping_sub(micros(sent)).cast_signed()) * 1e-6 // an offset of up to 35 minutes
+                }),
                 flight,
                 snd_una: self.una,
                 snd_nxt: self.nxt,
@@ -258,8 +264,9 @@ impl Sender {
         self.delivered.iter().filter(|d| d.told != Told::AcknowledgedAfterSack)
     }
 
-    /// Round-trip samples of this ACK for the timer; gives the exact one for the law.
-    fn take_samples(&mut self, acked: u64, echo: Option<Time>, now: Time) -> Option<Dur> {
+    /// Round-trip samples of this ACK for the timer. Gives, for the law, when the newest segment was sent that this ACK
+    /// tells of and that was sent once.
+    fn take_samples(&mut self, acked: u64, echo: Option<Time>, now: Time) -> Option<Time> {
         let newest = self.new_segments().filter(|d| d.transmissions == 1).map(|d| d.last_at).max();
         if let Some(sent) = newest
             && self.config.fine_timeouts
@@ -275,7 +282,7 @@ impl Sender {
                 self.rtt.sample(sent, now);
             }
         }
-        newest.map(|sent| now.since(sent))
+        newest
     }
 
     /// Whether the oldest segment has been out for longer than the fine-grained timeout [Brakmo & Peterson 1995 §3.1].

@@ -16,6 +16,7 @@ pub struct Law {
     law: Box<dyn CongestionControl>,
     cx: Cx,
     rtt: Dur,
+    one_way: Option<f64>,
     una: u64,
     nxt: u64,
     timeouts: u32,
@@ -43,6 +44,7 @@ impl Law {
             law: dumbbell_cc::build(name, &crate::given(params), &start).unwrap(),
             cx,
             rtt: Dur::millis(100),
+            one_way: None,
             una: 1,
             nxt: 1,
             timeouts: 0,
@@ -53,6 +55,12 @@ impl Law {
     /// From here on each ACK brings this round-trip time.
     pub fn rtt(&mut self, ms: u64) -> &mut Law {
         self.rtt = Dur::millis(ms);
+        self
+    }
+
+    /// From here on each ACK brings this one-way delay too, which the clocks' offset may make negative.
+    pub fn one_way(&mut self, ms: i32) -> &mut Law {
+        self.one_way = Some(f64::from(ms) / 1000.0);
         self
     }
 
@@ -86,6 +94,7 @@ impl Law {
             acked,
             delivered: acked,
             rtt: Some(self.rtt),
+            one_way: self.one_way,
             flight,
             snd_una: self.una,
             snd_nxt: self.nxt,

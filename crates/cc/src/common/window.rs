@@ -24,6 +24,12 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// The window in segments.
+    #[must_use]
+    pub fn segments(&self, cx: &Cx) -> f64 {
+        self.cwnd / cx.mss
+    }
+
     /// Slow start: at most one segment for each ACK of new data [RFC 5681 §3.1 (2)].
     pub fn slow_start(&mut self, acked: u64, cx: &Cx) {
         self.cwnd += (acked as f64).min(cx.mss);

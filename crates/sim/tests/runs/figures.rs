@@ -74,10 +74,15 @@ fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
 fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     // 10 Mbit/s, 40 ms: after the first losses none may need its timer again. Tahoe starts over with each loss: with
     // delayed ACKs (growth by half each round trip) it needs log 35 / log 1.5 = 9 of a cycle's 70 round trips to be back
-    // at half the window, most of them with the link idle.
+    // at half the window, most of them with the link idle. LP gives way at 15 % of the queue: from 1.15 BDP to 0.575, three
+    // round trips there, 14 up to the BDP (0.79 of the link on average) and 5 beyond: (1.7 + 11.1 + 5) / 22 = 0.81.
+    // Laws that gain many segments in a round trip lose as many, which Reno's recovery, the preset's, cannot repair;
+    // ns-2 runs them in Agent/TCP/Linux, which recovers by SACK.
+    let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
+    let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
     for v in dumbbell_cc::registry() {
-        for stack in [json!({}), json!({"ack_every": 1}), json!({"preset": "ns2", "window": "10000 packets"})]
-        {
+        let ns2 = if v.shell.is_some() { &ns2 } else { &ns2_sack };
+        for stack in [json!({}), json!({"ack_every": 1}), ns2.clone()] {
             let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
                 .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "50 kB"}}))
                 .tcp(0, 2, v.name, stack.clone(), json!({"kind": "bulk"}))
@@ -85,7 +90,8 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
                 .set("/measure_from_ns", json!(40_000 * MS))
                 .run();
             let (used, timeouts) = (out.queues[2].utilisation, out.flows[0].timeouts);
-            assert!(used > 0.85 && timeouts == 0, "{} {stack}: {used}, {timeouts} timeouts", v.name);
+            let least = if v.name == "lp" { 0.75 } else { 0.85 };
+            assert!(used > least && timeouts == 0, "{} {stack}: {used}, {timeouts} timeouts", v.name);
         }
     }
 }
@@ -151,4 +157,26 @@ fn the_series_and_the_figures_agree() {
     let delivered = out.trace.table("flow/f0").unwrap().column("delivered").unwrap();
     assert!(matches!(delivered, dumbbell_trace::ColumnData::U64(v) if v.is_sorted()));
     assert!(rows("packets") > 2 * out.flows[0].sent_packets);
+}
+
+#[test]
+fn lp_leaves_the_link_to_others() {
+    // Alone it has four fifths (above). A SACK flow beside it, with a buffer of one BDP, leaves the queue empty only for a
+    // moment after each loss: a quarter of an even share is the most that one could call leaving the link to it.
+    // Two LP flows are even, since nothing sets one above the other.
+    for stack in [json!({}), json!({"ack_every": 1}), json!({"timestamps": false})] {
+        let share = |other: &str| {
+            let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
+                .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "50 kB"}}))
+                .tcp(0, 2, "lp", stack.clone(), json!({"kind": "bulk"}))
+                .tcp(0, 2, other, stack.clone(), json!({"kind": "bulk"}))
+                .set("/duration_ns", json!(100_000 * MS))
+                .set("/measure_from_ns", json!(40_000 * MS))
+                .run();
+            out.flows[0].goodput_bps / (out.flows[0].goodput_bps + out.flows[1].goodput_bps)
+        };
+        let (sack, lp) = (share("sack"), share("lp"));
+        assert!(sack < 0.125, "{stack}: {sack} beside SACK");
+        assert!((0.4..0.6).contains(&lp), "{stack}: {lp} beside another");
+    }
 }

@@ -213,6 +213,6 @@ impl Endpoint {
 }
 
 /// The timestamp clock: microseconds, wrapping.
-fn micros(now: Time) -> u32 {
+pub(crate) fn micros(now: Time) -> u32 {
     (now.0 / 1000) as u32
 }

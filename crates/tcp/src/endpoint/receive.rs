@@ -122,6 +122,7 @@ impl Endpoint {
             pure: segment.payload == 0 && !segment.flags.fin,
             sack: &blocks[..count],
             echo,
+            left: segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value),
             ece: segment.flags.ece,
         };
         self.sender.on_ack(&a, now);

@@ -33,3 +33,17 @@ fn a_delayed_acknowledgment_waits_for_its_timer_or_a_second_segment() {
     wire.run_until(arrival + 0.2 + 0.05 + 0.001);
     assert_eq!(wire.sender.snapshot().snd_una, 1000);
 }
+
+#[test]
+fn a_law_hears_of_one_way_delays_where_there_are_timestamps() {
+    // LP keeps the smallest delay: the wire's 50 ms each way, or the round trip of 100 ms without timestamps. It is in
+    // whole microseconds then.
+    for (timestamps, smallest) in [("true", 0.05), ("false", 0.1)] {
+        let changes = [("timestamps", timestamps), ("ack_every", "1")];
+        let wire = Wire::new("lp", "rfc", &changes, Box::new(|_, _, _| Fate::Arrives)).send(20).until_done();
+        let column = dumbbell_cc::find("lp").unwrap().columns.iter().position(|c| *c == "delay_min").unwrap();
+        let mut row = Vec::new();
+        wire.sender.observe_law(&mut row);
+        assert!((row[column] - smallest).abs() < 1e-6, "timestamps {timestamps}: {row:?}");
+    }
+}

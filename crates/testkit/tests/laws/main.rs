@@ -1,9 +1,21 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
+mod bic;
+mod compound;
 mod cubic;
 mod drr;
+mod fixed;
+mod highspeed;
+mod htcp;
+mod hybla;
+mod illinois;
+mod lp;
 mod red;
+mod scalable;
 mod vegas;
+mod veno;
+mod westwood;
+mod yeah;
 
 /// Equal but for rounding.
 #[track_caller]

@@ -1,0 +1,92 @@
+//! What all laws share that grow with ACKs and shrink with losses: such a law states only what is its own.
+
+use super::Window;
+use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit};
+use dumbbell_units::Dur;
+
+/// A law whose window is a [`Window`]. It is told of ACKs and losses in the order of the methods here; the blanket
+/// implementation of [`CongestionControl`] does the rest as RFC 5681 has it.
+pub(crate) trait LossDriven: Send + std::fmt::Debug {
+    /// The window.
+    fn window(&self) -> &Window;
+
+    /// The window, to be changed.
+    fn window_mut(&mut self) -> &mut Window;
+
+    /// Every ACK with news, in recovery too: for round-trip times and rates.
+    fn measure(&mut self, _ev: &AckEvent, _cx: &Cx) {}
+
+    /// An ACK of new data in slow start, outside recovery, with the window in use.
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window_mut().slow_start(ev.acked, cx);
+    }
+
+    /// The same in congestion avoidance.
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx);
+
+    /// Congestion: what is left of the window, in bytes. Not asked for a further timeout of the same segment, which
+    /// leaves ssthresh as it is [RFC 5681 §3.1].
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64;
+
+    /// The window has just been reduced or set to one segment.
+    fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
+
+    /// Recovery has ended; the window is bounded.
+    fn recovered(&mut self, _cx: &Cx) {}
+
+    /// Sending starts again after idling; the window is bounded.
+    fn restarted(&mut self, _cx: &Cx) {}
+
+    /// The private columns.
+    fn columns(&self, _row: &mut Vec<f64>) {}
+}
+
+impl<L: LossDriven> CongestionControl for L {
+    fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.measure(ev, cx);
+        if ev.in_recovery || ev.acked == 0 || !ev.cwnd_limited {
+            return;
+        }
+        if self.window().in_slow_start() {
+            self.slow_start(ev, cx);
+        } else {
+            self.avoid(ev, cx);
+        }
+    }
+
+    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
+            let left = self.reduce(ev, cx);
+            let window = self.window_mut();
+            let before = window.cwnd.max(2.0 * cx.mss);
+            window.reduce_to(left, cx);
+            window.cwnd = window.cwnd.min(before); // an estimate may be above the window
+        }
+        if matches!(ev.kind, Congestion::Collapse | Congestion::Timeout) {
+            self.window_mut().collapse(cx);
+        }
+        self.reduced(ev, cx);
+    }
+
+    fn on_recovery_exit(&mut self, ev: &RecoveryExit, cx: &Cx) {
+        self.window_mut().bound(ev.bound);
+        self.recovered(cx);
+    }
+
+    fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
+        self.window_mut().restart(cx);
+        self.restarted(cx);
+    }
+
+    fn control(&self) -> Control {
+        self.window().control()
+    }
+
+    fn phase(&self) -> Phase {
+        self.window().phase()
+    }
+
+    fn observe(&self, row: &mut Vec<f64>) {
+        self.columns(row);
+    }
+}

@@ -1,0 +1,66 @@
+//! A window that never changes: for tests, and for traffic that answers nothing.
+//!
+//! ```text
+//! cwnd = window
+//! ```
+//! Losses are still repaired, but neither they nor delay nor marks move the window.
+
+use crate::registry::Variant;
+use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::parse::Size;
+
+pub(crate) const ROW: Variant = Variant {
+    name: "fixed",
+    title: "a constant window, for tests",
+    year: 1981,
+    source: "sliding window without congestion control, RFC 793",
+    shell: None,
+    fine_timeouts: false,
+    on_loss: "none",
+    on_delay: "none",
+    on_ecn: "none",
+    params: &[Spec {
+        name: "window",
+        kind: Kind::Size,
+        default: "50 packets",
+        doc: "the window; at least one segment",
+    }],
+    columns: &[],
+    build: |params, start| Ok(Box::new(Fixed::new(params, start))),
+};
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Fixed {
+    cwnd: f64,
+}
+
+impl Fixed {
+    fn new(params: &Params, start: &Start) -> Fixed {
+        let cwnd = match params.size("window") {
+            Size::Packets(n) => n.0 as f64 * start.mss,
+            Size::Bytes(n) => n.0 as f64,
+        };
+        Fixed { cwnd: cwnd.max(start.mss) }
+    }
+}
+
+impl CongestionControl for Fixed {
+    fn on_ack(&mut self, _ev: &AckEvent, _cx: &Cx) {}
+
+    fn on_congestion(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
+
+    fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {}
+
+    fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
+
+    fn control(&self) -> Control {
+        Control { cwnd: self.cwnd, ssthresh: f64::INFINITY, pacing: None }
+    }
+
+    fn phase(&self) -> Phase {
+        Phase::Avoidance
+    }
+}

@@ -1,0 +1,142 @@
+//! HighSpeed TCP: AIMD whose steps grow with the window [RFC 3649].
+//!
+//! ```text
+//! avoidance    cwnd += a(cwnd) for each window of ACKs                                                 [§4]
+//! loss         ssthresh = (1 - b(cwnd)) * window, at least 2;  cwnd = ssthresh                         [§4]
+//! timeout      ssthresh likewise, cwnd = 1
+//! up to low_window (38):  a = 1, b = 1/2, as Reno                                                      [§5]
+//! above:  b(w) = 1/2 + (high_decrease - 1/2) * x,  x = ln(w / low_window) / ln(high_window / low_window)  [§5]
+//!         p(w) = low_p * (high_p / low_p)^x                    the loss rate at which w is the mean window [§5]
+//!         a(w) = w^2 p(w) * 2 b(w) / (2 - b(w)), at least 1, at most one segment for each acknowledged    [§5]
+//! ```
+//! Windows in segments. The table of appendix B, which Linux uses, is a(w) and b(w) in whole segments and
+//! hundredths; here they are continuous. Slow start is Reno's.
+//! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
+
+use crate::common::{LossDriven, Window};
+use crate::registry::Variant;
+use crate::{AckEvent, CongestionEvent, Cx, Start};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+
+pub(crate) const ROW: Variant = Variant {
+    name: "highspeed",
+    title: "AIMD whose steps grow with the window, for large ones",
+    year: 2003,
+    source: "RFC 3649",
+    shell: None,
+    fine_timeouts: false,
+    on_loss: "window down by 1/2 in small windows, by ever less in larger ones, by 1/10 at 83000 segments; timeout: \
+              cwnd = 1 segment",
+    on_delay: "none",
+    on_ecn: "as to a loss, without a retransmission",
+    params: &[
+        Spec {
+            name: "low_window",
+            kind: Kind::Float { min: 2.0, max: 1e6 },
+            default: "38",
+            doc: "segments up to which it is Reno [RFC 3649 §5]",
+        },
+        Spec {
+            name: "low_p",
+            kind: Kind::Float { min: 1e-9, max: 0.1 },
+            default: "0.001",
+            doc: "loss rate at which low_window is the mean window [RFC 3649 §5]",
+        },
+        Spec {
+            name: "high_window",
+            kind: Kind::Float { min: 3.0, max: 1e7 },
+            default: "83000",
+            doc: "mean window, in segments, at high_p [RFC 3649 §5]",
+        },
+        Spec {
+            name: "high_p",
+            kind: Kind::Float { min: 1e-15, max: 0.01 },
+            default: "1e-7",
+            doc: "loss rate at which high_window is the mean window [RFC 3649 §5]",
+        },
+        Spec {
+            name: "high_decrease",
+            kind: Kind::Float { min: 0.01, max: 0.5 },
+            default: "0.1",
+            doc: "part of the window that a loss takes at high_window [RFC 3649 §5]",
+        },
+    ],
+    columns: &["a", "b"],
+    build: |params, start| Ok(Box::new(HighSpeed::new(params, start)?)),
+};
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct HighSpeed {
+    window: Window,
+    low_window: f64,
+    low_p: f64,
+    high_decrease: f64,
+    /// ln(high_window / low_window).
+    ln_window: f64,
+    /// ln(high_p / low_p).
+    ln_p: f64,
+    /// a and b as of the last ACK in avoidance, for the trace.
+    seen: (f64, f64),
+}
+
+impl HighSpeed {
+    fn new(params: &Params, start: &Start) -> Result<HighSpeed, ParamError> {
+        let (low, high) = (params.float("low_window"), params.float("high_window"));
+        if high <= low {
+            let message = format!("{high} given, more than low_window, which is {low}, is needed");
+            return Err(ParamError { name: "high_window".into(), message });
+        }
+        let (low_p, high_p) = (params.float("low_p"), params.float("high_p"));
+        if high_p >= low_p {
+            let message = format!("{high_p} given, less than low_p, which is {low_p}, is needed");
+            return Err(ParamError { name: "high_p".into(), message });
+        }
+        Ok(HighSpeed {
+            window: Window::new(start),
+            low_window: low,
+            low_p,
+            high_decrease: params.float("high_decrease"),
+            ln_window: libm::log(high / low),
+            ln_p: libm::log(high_p / low_p),
+            seen: (f64::NAN, f64::NAN),
+        })
+    }
+
+    /// Segments that a window of ACKs adds, and the part that a loss takes [RFC 3649 §5].
+    fn response(&self, w: f64) -> (f64, f64) {
+        if w <= self.low_window {
+            return (1.0, 0.5);
+        }
+        let x = libm::log(w / self.low_window) / self.ln_window;
+        // Beyond high_window the line goes on; it must not come to a decrease of nothing.
+        let b = (0.5 + (self.high_decrease - 0.5) * x).max(self.high_decrease.min(0.1));
+        let p = self.low_p * libm::exp(self.ln_p * x);
+        let a = w * w * p * 2.0 * b / (2.0 - b);
+        (a.max(1.0).min(w), b)
+    }
+}
+
+impl LossDriven for HighSpeed {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.seen = self.response(self.window.segments(cx));
+        self.window.additive(self.seen.0, ev.acked, cx);
+    }
+
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+        let (_, b) = self.response(self.window.segments(cx));
+        (1.0 - b) * ev.window
+    }
+
+    fn columns(&self, row: &mut Vec<f64>) {
+        row.extend([self.seen.0, self.seen.1]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Illinois: losses decide when the window shrinks, the queueing delay decides how fast it grows and how far it shrinks
+//! [Liu, Başar and Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks,
+//! Performance Evaluation 65(6-7), 2008, "LBS"].
+//!
+//! ```text
+//! once a round trip    da = mean RTT - base_rtt,  dm = max_rtt - base_rtt                              [LBS §3]
+//!   alpha   da <= d1 = 0.01 dm: alpha_max, once theta such rounds came after one that was not          [LBS §3]
+//!           else k1 / (k2 + da), which falls from alpha_max at d1 to alpha_min at dm
+//!   beta    da <= d2 = 0.1 dm: beta_min;  da >= d3 = 0.8 dm: beta_max;  a line between                 [LBS §3]
+//!   cwnd < window_threshold: alpha = 1, beta = 1/2, as Reno                                            [LBS §3]
+//! avoidance    cwnd += alpha for each window of ACKs;  slow start as Reno
+//! loss         ssthresh = (1 - beta) * window, cwnd = ssthresh
+//! timeout      ssthresh likewise, cwnd = 1; alpha = 1, beta = 1/2 until the next round                 [Linux]
+//! ```
+//! The numbers are the publication's, window_threshold (10 there) is Linux's.
+//! Left out: forgetting max_rtt, which neither has.
+
+use crate::common::{LossDriven, Measured, RoundTrips, Window};
+use crate::registry::Variant;
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+
+pub(crate) const ROW: Variant = Variant {
+    name: "illinois",
+    title: "AIMD whose steps follow the queueing delay",
+    year: 2006,
+    source: "Liu, Başar and Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (VALUETOOLS 2006)",
+    shell: None,
+    fine_timeouts: false,
+    on_loss: "window down by 1/8 without a queue to 1/2 with a full one; timeout: cwnd = 1 segment",
+    on_delay: "grows by 10 segments a round trip without a queue, by 0.3 with a full one",
+    on_ecn: "as to a loss, without a retransmission",
+    params: &[
+        Spec {
+            name: "alpha_min",
+            kind: Kind::Float { min: 0.01, max: 1000.0 },
+            default: "0.3",
+            doc: "segments gained in a round trip with a full queue [Liu et al. 2008 §3]",
+        },
+        Spec {
+            name: "alpha_max",
+            kind: Kind::Float { min: 0.01, max: 1000.0 },
+            default: "10",
+            doc: "segments gained in a round trip without a queue [Liu et al. 2008 §3]",
+        },
+        Spec {
+            name: "beta_min",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.125",
+            doc: "part of the window that a loss takes without a queue [Liu et al. 2008 §3]",
+        },
+        Spec {
+            name: "beta_max",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.5",
+            doc: "part of the window that a loss takes with a full queue [Liu et al. 2008 §3]",
+        },
+        Spec {
+            name: "window_threshold",
+            kind: Kind::Float { min: 0.0, max: 1e6 },
+            default: "15",
+            doc: "segments below which it is Reno; Linux: 15; as published: 10",
+        },
+        Spec {
+            name: "theta",
+            kind: Kind::Int { min: 1, max: 1000 },
+            default: "5",
+            doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008 §3]",
+        },
+    ],
+    columns: &["alpha", "beta", "base_rtt", "max_rtt"],
+    build: |params, start| Ok(Box::new(Illinois::new(params, start)?)),
+};
+
+/// d1, d2 and d3 as parts of the largest delay [LBS §3].
+const ETA: (f64, f64, f64) = (0.01, 0.1, 0.8);
+/// Reno's alpha and beta.
+const RENO: (f64, f64) = (1.0, 0.5);
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Illinois {
+    window: Window,
+    alphas: (f64, f64),
+    betas: (f64, f64),
+    window_threshold: f64,
+    theta: u64,
+    round_trips: RoundTrips,
+    alpha: f64,
+    beta: f64,
+    /// After a round with a queue: how many without one have come since. None: alpha_max is free.
+    quiet: Option<u64>,
+}
+
+impl Illinois {
+    fn new(params: &Params, start: &Start) -> Result<Illinois, ParamError> {
+        let ordered = |low: &str, high: &str| {
+            let (l, h) = (params.float(low), params.float(high));
+            let message = format!("{l} given, at most {high}, which is {h}, is needed");
+            if l > h { Err(ParamError { name: low.into(), message }) } else { Ok((l, h)) }
+        };
+        let alphas = ordered("alpha_min", "alpha_max")?;
+        Ok(Illinois {
+            window: Window::new(start),
+            alphas,
+            betas: ordered("beta_min", "beta_max")?,
+            window_threshold: params.float("window_threshold"),
+            theta: params.int("theta"),
+            round_trips: RoundTrips::default(),
+            alpha: alphas.1,
+            beta: RENO.1,
+            quiet: None,
+        })
+    }
+
+    /// The increase after a round with this mean delay and that largest one [LBS §3].
+    fn alpha(&mut self, da: f64, dm: f64) -> f64 {
+        let (min, max) = self.alphas;
+        let d1 = ETA.0 * dm;
+        if da > d1 {
+            self.quiet = Some(0);
+            // k1 / (k2 + da), with the k's that give max at d1 and min at dm, divided by k1.
+            return max / (1.0 + (da - d1) / (dm - d1) * (max - min) / min);
+        }
+        // One good round is no reason for a jump.
+        self.quiet = self.quiet.map(|n| n + 1).filter(|n| *n < self.theta);
+        if self.quiet.is_some() { self.alpha } else { max }
+    }
+
+    /// The decrease, likewise [LBS §3].
+    fn beta(&self, da: f64, dm: f64) -> f64 {
+        let (min, max) = self.betas;
+        let (d2, d3) = (ETA.1 * dm, ETA.2 * dm);
+        if da <= d2 {
+            min
+        } else if da >= d3 {
+            max
+        } else {
+            min + (max - min) * (da - d2) / (d3 - d2)
+        }
+    }
+
+    fn decide(&mut self, round: &Measured, cx: &Cx) {
+        if self.window.segments(cx) < self.window_threshold {
+            (self.alpha, self.beta) = RENO;
+            return;
+        }
+        let (da, dm) = (round.mean - round.base, round.max - round.base);
+        (self.alpha, self.beta) = (self.alpha(da, dm), self.beta(da, dm));
+    }
+}
+
+impl LossDriven for Illinois {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        if let Some(round) = self.round_trips.on_ack(ev) {
+            self.decide(&round, cx);
+        }
+    }
+
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window.additive(self.alpha, ev.acked, cx);
+    }
+
+    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+        (1.0 - self.beta) * ev.window
+    }
+
+    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+        if ev.kind == Congestion::Timeout {
+            (self.alpha, self.beta) = RENO;
+            self.quiet = None;
+            self.round_trips.restart();
+        }
+    }
+
+    fn restarted(&mut self, _cx: &Cx) {
+        self.round_trips.restart();
+    }
+
+    fn columns(&self, row: &mut Vec<f64>) {
+        row.extend([self.alpha, self.beta, self.round_trips.base(), self.round_trips.max()]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Veno: Reno, but a loss with few segments in the queue is taken for a random one [Fu and Liew, TCP Veno: TCP
+//! Enhancement for Transmission over Wireless Access Networks, IEEE JSAC 21(2), 2003, "FL"].
+//!
+//! ```text
+//! each ACK     n = cwnd * (1 - base_rtt / rtt)                segments in the queue, from the smoothed rtt  [FL §II.A]
+//! slow start   as Reno                                                                                      [FL §II.B]
+//! avoidance    n < beta:  cwnd += 1 / cwnd for each ACK                                                     [FL §II.B]
+//!              else:      the same for every other ACK
+//! loss         n < beta:  ssthresh = 4/5 of the window (random), else 1/2 (congestion); cwnd = ssthresh     [FL §II.C]
+//! timeout      ssthresh = 1/2, cwnd = 1, as Reno
+//! base_rtt     the smallest RTT since the last loss or timeout                                              [FL §II.A]
+//! ```
+//! Linux keeps base_rtt over losses (`reset_base_rtt = false`), takes the latest RTT instead of the smoothed one, holds
+//! every other round trip instead of every other ACK (the same speed) and cuts by 1/5 after timeouts too.
+//! Left out: nothing of the publication.
+
+use crate::common::{LossDriven, Srtt, Window};
+use crate::registry::Variant;
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use dumbbell_units::param::{Kind, Params, Spec};
+
+pub(crate) const ROW: Variant = Variant {
+    name: "veno",
+    title: "Reno that cuts less after a loss when its queue is short, as on a wireless link",
+    year: 2003,
+    source: "Fu and Liew, TCP Veno, IEEE JSAC 21(2), 2003",
+    shell: None,
+    fine_timeouts: false,
+    on_loss: "window to 4/5 with fewer than beta segments in the queue, else to 1/2; timeout: ssthresh = half the \
+              window, cwnd = 1 segment",
+    on_delay: "grows half as fast with beta segments or more in the queue",
+    on_ecn: "as to a loss, without a retransmission",
+    params: &[
+        Spec {
+            name: "beta",
+            kind: Kind::Float { min: 0.0, max: 1e6 },
+            default: "3",
+            doc: "segments in the queue from which on the path counts as congested [Fu and Liew 2003 §II.A]",
+        },
+        Spec {
+            name: "decrease_random",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.8",
+            doc: "what is left of the window after a loss below beta [Fu and Liew 2003 §II.C]",
+        },
+        Spec {
+            name: "decrease",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.5",
+            doc: "what is left of the window after other losses [RFC 5681 §3.1 (4)]",
+        },
+        Spec {
+            name: "reset_base_rtt",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "whether a loss makes it forget base_rtt, as published; Linux: false",
+        },
+    ],
+    columns: &["base_rtt", "n"],
+    build: |params, start| Ok(Box::new(Veno::new(params, start))),
+};
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Veno {
+    window: Window,
+    beta: f64,
+    decrease_random: f64,
+    decrease: f64,
+    reset_base_rtt: bool,
+    srtt: Srtt,
+    base_rtt: Option<f64>,
+    /// Segments in the queue as of the last sample; NaN before the first, which is neither below nor above beta.
+    n: f64,
+    /// Whether the last ACK in the congestive state was one without growth.
+    held: bool,
+}
+
+impl Veno {
+    fn new(params: &Params, start: &Start) -> Veno {
+        Veno {
+            window: Window::new(start),
+            beta: params.float("beta"),
+            decrease_random: params.float("decrease_random"),
+            decrease: params.float("decrease"),
+            reset_base_rtt: params.bool("reset_base_rtt"),
+            srtt: Srtt::default(),
+            base_rtt: None,
+            n: f64::NAN,
+            held: false,
+        }
+    }
+}
+
+impl LossDriven for Veno {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        let Some(rtt) = ev.rtt else { return };
+        self.srtt.sample(rtt);
+        let rtt = rtt.as_secs();
+        let base = self.base_rtt.map_or(rtt, |base| base.min(rtt));
+        self.base_rtt = Some(base);
+        self.n = self.window.segments(cx) * (1.0 - base / self.srtt.secs()).max(0.0); // [FL §II.A]
+    }
+
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.held = self.n >= self.beta && !self.held;
+        if !self.held {
+            self.window.additive(1.0, ev.acked, cx); // [FL §II.B]
+        }
+    }
+
+    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+        let random = self.n < self.beta && ev.kind != Congestion::Timeout;
+        if self.reset_base_rtt {
+            self.base_rtt = None; // [FL §II.A]
+        }
+        let left = if random { self.decrease_random } else { self.decrease }; // [FL §II.C]
+        left * ev.window
+    }
+
+    fn columns(&self, row: &mut Vec<f64>) {
+        row.extend([self.base_rtt.unwrap_or(f64::NAN), self.n]);
+    }
+}
