@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! avoidance    cwnd += inc for each window of ACKs, inc (at most one segment for each acknowledged) by the place:
-//!   up to low_window         1, as Reno                                                                [XHR §III.D]
-//!   below w_max              d = (w_max - cwnd) / B in whole segments: at most s_max, B / smooth if d <= 1 [XHR §III.B]
-//!   above w_max              B / smooth up to w_max + B, then (cwnd - w_max) / (B - 1) up to s_max     [XHR §III.C]
+//!   up to low_window         1, as Reno                                                                [XHR]
+//!   below w_max              d = (w_max - cwnd) / B in whole segments: at most s_max, B / smooth if d <= 1 [XHR]
+//!   above w_max              B / smooth up to w_max + B, then (cwnd - w_max) / (B - 1) up to s_max     [XHR]
 //!   before the first loss    at least cwnd / 20                                                              [Linux]
-//! loss         w_max = cwnd, or (1 + beta) / 2 of it if that is below the last w_max (fast convergence) [XHR §III.B]
-//!              ssthresh = beta * window, 1/2 of it up to low_window; cwnd = ssthresh                   [XHR §III.D]
+//! loss         w_max = cwnd, or (1 + beta) / 2 of it if that is below the last w_max (fast convergence) [XHR]
+//!              ssthresh = beta * window, 1/2 of it up to low_window; cwnd = ssthresh                   [XHR]
 //! timeout      ssthresh likewise, cwnd = 1; w_max is forgotten                                               [Linux]
 //! ```
 //! B = 4. Windows in segments. The publication halves the distance (B = 2), has s_max 32, steps of 0.01 near w_max and
@@ -53,7 +53,7 @@ pub(crate) const ROW: Variant = Variant {
             name: "low_window",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "14",
-            doc: "segments up to which it is Reno [Xu, Harfoush and Rhee 2004 §III.D]",
+            doc: "segments up to which it is Reno [Xu, Harfoush and Rhee 2004]",
         },
         Spec {
             name: "fast_convergence",

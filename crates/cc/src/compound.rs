@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! window       win = cwnd + dwnd
-//! cwnd         slow start as Reno (dwnd = 0); avoidance + 1 for each window of ACKs;  loss: 1/2        [TSZS §III]
+//! cwnd         slow start as Reno (dwnd = 0); avoidance + 1 for each window of ACKs;  loss: 1/2        [TSZS]
 //! once a round trip of avoidance   diff = win * (1 - base_rtt / srtt), segments in the queue
 //!   diff < gamma   dwnd += max(alpha * win^k - 1, 0): with cwnd's segment alpha * win^k in all
 //!   otherwise      dwnd -= zeta * diff, not below 0
@@ -36,13 +36,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "alpha",
             kind: Kind::Float { min: 0.0, max: 10.0 },
             default: "0.125",
-            doc: "factor of the increase alpha * win^k [Tan et al. 2006 §III]",
+            doc: "factor of the increase alpha * win^k [Tan et al. 2006]",
         },
         Spec {
             name: "beta",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.5",
-            doc: "part of the window that a loss takes [Tan et al. 2006 §III]",
+            doc: "part of the window that a loss takes [Tan et al. 2006]",
         },
         Spec {
             name: "k",

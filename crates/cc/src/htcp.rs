@@ -2,12 +2,12 @@
 //! Shorten, H-TCP: TCP for High-Speed and Long-Distance Networks, PFLDnet 2004, "LS"; draft-leith-tcp-htcp-06].
 //!
 //! ```text
-//! avoidance    cwnd += alpha for each window of ACKs, at most one segment for each acknowledged         [LS §3]
+//! avoidance    cwnd += alpha for each window of ACKs, at most one segment for each acknowledged         [LS]
 //!   f(t)       1 up to delta_l, then 1 + 10 (t - delta_l) + ((t - delta_l) / 2)^2, t in s since the last loss
 //!   scaled     f * base_rtt / 100 ms, that ratio within 0.1 .. 2, at least 1 (rtt_scaling)
 //!   alpha      2 (1 - beta) * f                          whatever beta is, as fair as with one half
 //! loss         beta = base_rtt / max_rtt within 0.5 .. 0.8; 0.5 if the rate just before differs by more than a fifth
-//!              from that at the last loss, and at the first;  ssthresh = beta * window, cwnd = ssthresh  [LS §3]
+//!              from that at the last loss, and at the first;  ssthresh = beta * window, cwnd = ssthresh  [LS]
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! t starts again when a recovery ends. The rate is what was delivered over the last whole round trip. After each loss
@@ -37,7 +37,7 @@ pub(crate) const ROW: Variant = Variant {
             name: "delta_l",
             kind: Kind::Duration,
             default: "1 s",
-            doc: "time after a loss in which it grows as Reno does [Leith and Shorten 2004 §3]",
+            doc: "time after a loss in which it grows as Reno does [Leith and Shorten 2004]",
         },
         Spec {
             name: "rtt_scaling",
@@ -105,7 +105,7 @@ impl Htcp {
         }
     }
 
-    /// Segments that a window of ACKs adds [LS §3].
+    /// Segments that a window of ACKs adds [LS].
     fn increase(&mut self, now: Time) -> f64 {
         let t = now.since(*self.since.get_or_insert(now)).as_secs() - self.delta_l;
         let mut f = if t > 0.0 { 1.0 + 10.0 * t + (t / 2.0) * (t / 2.0) } else { 1.0 };
@@ -117,7 +117,7 @@ impl Htcp {
         2.0 * (1.0 - self.beta) * f
     }
 
-    /// What is to be left of the window [LS §3].
+    /// What is to be left of the window [LS].
     fn backoff(&mut self) -> f64 {
         let before = std::mem::replace(&mut self.at_loss, self.latest);
         let steady = match (before, self.latest) {

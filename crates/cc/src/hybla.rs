@@ -3,10 +3,10 @@
 //! 22(5), 2004, "CF"].
 //!
 //! ```text
-//! rho          base_rtt / rtt0, at least 1                                                             [CF §3]
-//! slow start   cwnd += 2^rho - 1 for each ACK, up to ssthresh                                          [CF §3]
-//! avoidance    cwnd += rho^2 for each window of ACKs                                                   [CF §3]
-//! loss         ssthresh = 1/2 of the window, cwnd = ssthresh, as Reno                                  [CF §3]
+//! rho          base_rtt / rtt0, at least 1                                                             [CF]
+//! slow start   cwnd += 2^rho - 1 for each ACK, up to ssthresh                                          [CF]
+//! avoidance    cwnd += rho^2 for each window of ACKs                                                   [CF]
+//! loss         ssthresh = 1/2 of the window, cwnd = ssthresh, as Reno                                  [CF]
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! rtt0 is 25 ms. rho follows the smallest RTT (in Linux the smallest srtt), so that the flow's own queue does not spur it
@@ -34,7 +34,7 @@ pub(crate) const ROW: Variant = Variant {
         name: "rtt0",
         kind: Kind::Duration,
         default: "25 ms",
-        doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004 §3]",
+        doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004]",
     }],
     columns: &["rho", "base_rtt"],
     build: |params, start| Ok(Box::new(Hybla::new(params, start))),

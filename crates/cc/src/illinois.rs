@@ -3,11 +3,11 @@
 //! Performance Evaluation 65(6-7), 2008, "LBS"].
 //!
 //! ```text
-//! once a round trip    da = mean RTT - base_rtt,  dm = max_rtt - base_rtt                              [LBS §3]
-//!   alpha   da <= d1 = 0.01 dm: alpha_max, once theta such rounds came after one that was not          [LBS §3]
+//! once a round trip    da = mean RTT - base_rtt,  dm = max_rtt - base_rtt                              [LBS]
+//!   alpha   da <= d1 = 0.01 dm: alpha_max, once theta such rounds came after one that was not          [LBS]
 //!           else k1 / (k2 + da), which falls from alpha_max at d1 to alpha_min at dm
-//!   beta    da <= d2 = 0.1 dm: beta_min;  da >= d3 = 0.8 dm: beta_max;  a line between                 [LBS §3]
-//!   cwnd < window_threshold: alpha = 1, beta = 1/2, as Reno                                            [LBS §3]
+//!   beta    da <= d2 = 0.1 dm: beta_min;  da >= d3 = 0.8 dm: beta_max;  a line between                 [LBS]
+//!   cwnd < window_threshold: alpha = 1, beta = 1/2, as Reno                                            [LBS]
 //! avoidance    cwnd += alpha for each window of ACKs;  slow start as Reno
 //! loss         ssthresh = (1 - beta) * window, cwnd = ssthresh
 //! timeout      ssthresh likewise, cwnd = 1; alpha = 1, beta = 1/2 until the next round                 [Linux]
@@ -35,25 +35,25 @@ pub(crate) const ROW: Variant = Variant {
             name: "alpha_min",
             kind: Kind::Float { min: 0.01, max: 1000.0 },
             default: "0.3",
-            doc: "segments gained in a round trip with a full queue [Liu et al. 2008 §3]",
+            doc: "segments gained in a round trip with a full queue [Liu et al. 2008]",
         },
         Spec {
             name: "alpha_max",
             kind: Kind::Float { min: 0.01, max: 1000.0 },
             default: "10",
-            doc: "segments gained in a round trip without a queue [Liu et al. 2008 §3]",
+            doc: "segments gained in a round trip without a queue [Liu et al. 2008]",
         },
         Spec {
             name: "beta_min",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.125",
-            doc: "part of the window that a loss takes without a queue [Liu et al. 2008 §3]",
+            doc: "part of the window that a loss takes without a queue [Liu et al. 2008]",
         },
         Spec {
             name: "beta_max",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.5",
-            doc: "part of the window that a loss takes with a full queue [Liu et al. 2008 §3]",
+            doc: "part of the window that a loss takes with a full queue [Liu et al. 2008]",
         },
         Spec {
             name: "window_threshold",
@@ -65,14 +65,14 @@ pub(crate) const ROW: Variant = Variant {
             name: "theta",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "5",
-            doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008 §3]",
+            doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008]",
         },
     ],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, start| Ok(Box::new(Illinois::new(params, start)?)),
 };
 
-/// d1, d2 and d3 as parts of the largest delay [LBS §3].
+/// d1, d2 and d3 as parts of the largest delay [LBS].
 const ETA: (f64, f64, f64) = (0.01, 0.1, 0.8);
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
@@ -113,7 +113,7 @@ impl Illinois {
         })
     }
 
-    /// The increase after a round with this mean delay and that largest one [LBS §3].
+    /// The increase after a round with this mean delay and that largest one [LBS].
     fn alpha(&mut self, da: f64, dm: f64) -> f64 {
         let (min, max) = self.alphas;
         let d1 = ETA.0 * dm;
@@ -127,7 +127,7 @@ impl Illinois {
         if self.quiet.is_some() { self.alpha } else { max }
     }
 
-    /// The decrease, likewise [LBS §3].
+    /// The decrease, likewise [LBS].
     fn beta(&self, da: f64, dm: f64) -> f64 {
         let (min, max) = self.betas;
         let (d2, d3) = (ETA.1 * dm, ETA.2 * dm);

@@ -2,11 +2,11 @@
 //! TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM Transactions on Networking 14(4), 2006, "KK"].
 //!
 //! ```text
-//! delay        the one-way delay of each ACK's newest segment: smallest, largest, and smoothed by 1/8  [KK §III.A]
-//! early        smoothed > smallest + delta * (largest - smallest), delta = 0.15: congestion begins     [KK §III.A]
-//! avoidance    cwnd += 1 for each window of ACKs, but not during inference                             [KK §III.C]
-//!   early                    cwnd / 2, and inference for 3 round trips                                 [KK §III.C]
-//!   early during inference   cwnd = 1: others are there; at most one answer a round trip               [KK §III.C]
+//! delay        the one-way delay of each ACK's newest segment: smallest, largest, and smoothed by 1/8  [KK]
+//! early        smoothed > smallest + delta * (largest - smallest), delta = 0.15: congestion begins     [KK]
+//! avoidance    cwnd += 1 for each window of ACKs, but not during inference                             [KK]
+//!   early                    cwnd / 2, and inference for 3 round trips                                 [KK]
+//!   early during inference   cwnd = 1: others are there; at most one answer a round trip               [KK]
 //! loss         ssthresh = cwnd = half the window, timeout: cwnd = 1, both as Reno
 //! ```
 //! Both answers set ssthresh = cwnd (2 at least), so that growth goes on segment by segment.
@@ -37,13 +37,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "delta",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.15",
-            doc: "part of the range of delays from which on congestion begins [Kuzmanovic and Knightly 2006 §III.A]",
+            doc: "part of the range of delays from which on congestion begins [Kuzmanovic and Knightly 2006]",
         },
         Spec {
             name: "inference",
             kind: Kind::Float { min: 0.0, max: 1000.0 },
             default: "3",
-            doc: "round trips without growth after the first answer [Kuzmanovic and Knightly 2006 §III.C]",
+            doc: "round trips without growth after the first answer [Kuzmanovic and Knightly 2006]",
         },
         Spec {
             name: "delay",
@@ -56,7 +56,7 @@ pub(crate) const ROW: Variant = Variant {
     build: |params, start| Ok(Box::new(Lp::new(params, start))),
 };
 
-/// Weight of a new sample in the smoothed delay [KK §III.A].
+/// Weight of a new sample in the smoothed delay [KK].
 const GAIN: f64 = 1.0 / 8.0;
 
 /// See the top of this file.
@@ -98,7 +98,7 @@ impl Lp {
         }
     }
 
-    /// Takes in a delay; gives whether congestion begins [KK §III.A].
+    /// Takes in a delay; gives whether congestion begins [KK].
     fn early(&mut self, sample: f64) -> bool {
         let (min, max) = self.range.map_or((sample, sample), |(min, max)| (min.min(sample), max.max(sample)));
         self.range = Some((min, max));
@@ -107,7 +107,7 @@ impl Lp {
         }
         let delay = self.delay.map_or(sample, |delay| delay + GAIN * (sample - delay));
         self.delay = Some(delay);
-        // DIVERGES [KK §III.A]: not before the first loss. Until a queue was full the largest delay is that of a slow
+        // DIVERGES [KK]: not before the first loss. Until a queue was full the largest delay is that of a slow
         // start's bursts, and 15 % of it nothing: ns-3's LP stays at a hundredth of an empty link for such a reason.
         self.knows_full && delay > min + self.delta * (max - min)
     }
@@ -116,7 +116,7 @@ impl Lp {
         self.inference_until.is_some_and(|until| now < until)
     }
 
-    /// Early congestion [KK §III.C].
+    /// Early congestion [KK].
     fn answer(&mut self, cx: &Cx) {
         if self.inferring(cx.now) {
             self.window.collapse(cx);
@@ -140,7 +140,7 @@ impl LossDriven for Lp {
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
         if std::mem::take(&mut self.answered) {
-            // DIVERGES [KK §III.C]: not "in the last RTT" but until what was sent after the answer is acknowledged, and
+            // DIVERGES [KK]: not "in the last RTT" but until what was sent after the answer is acknowledged, and
             // the smoothed delay starts from there: its memory would take the same queue for a second indication.
             (self.blind, self.delay) = (Some(Round::from(ev.snd_nxt)), None);
         }
@@ -149,7 +149,7 @@ impl LossDriven for Lp {
         }
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
-        // DIVERGES [KK §III.A]: no delay is taken with less than three segments outstanding. A receiver that delays its
+        // DIVERGES [KK]: no delay is taken with less than three segments outstanding. A receiver that delays its
         // ACKs holds back that of a lone one, or of the first of two when the other is lost, and 200 ms of that would
         // pass for the largest delay ever after.
         if ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
@@ -179,7 +179,7 @@ impl LossDriven for Lp {
 
     fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
         self.knows_full = true;
-        self.answered = true; // a loss is an answer too [KK §III.C]
+        self.answered = true; // a loss is an answer too [KK]
     }
 
     fn columns(&self, row: &mut Vec<f64>) {

@@ -2,10 +2,10 @@
 //! any speed [Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2), 2003, "K"].
 //!
 //! ```text
-//! avoidance    cwnd += a for each segment acknowledged, a = 0.01                      [K §2]
-//! loss         ssthresh = (1 - b) * window, b = 1/8;  cwnd = ssthresh                 [K §2]
+//! avoidance    cwnd += a for each segment acknowledged, a = 0.01                      [K]
+//! loss         ssthresh = (1 - b) * window, b = 1/8;  cwnd = ssthresh                 [K]
 //! timeout      ssthresh likewise, cwnd = 1
-//! up to low_window (16 segments) all of it as Reno                                    [K §3]
+//! up to low_window (16 segments) all of it as Reno                                    [K]
 //! ```
 //! Between low_window and 1/a segments it grows more slowly than Reno would, and makes up for it by the smaller cut.
 //! Linux has no low_window and never grows more slowly than Reno (`reno_growth`). Slow start is Reno's.
@@ -31,19 +31,19 @@ pub(crate) const ROW: Variant = Variant {
             name: "a",
             kind: Kind::Float { min: 0.0001, max: 1.0 },
             default: "0.01",
-            doc: "segments gained for each segment acknowledged [Kelly 2003 §2]",
+            doc: "segments gained for each segment acknowledged [Kelly 2003]",
         },
         Spec {
             name: "b",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.125",
-            doc: "part of the window that a loss takes [Kelly 2003 §2]",
+            doc: "part of the window that a loss takes [Kelly 2003]",
         },
         Spec {
             name: "low_window",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "16",
-            doc: "segments up to which it is Reno (lwnd) [Kelly 2003 §3]; Linux: 0",
+            doc: "segments up to which it is Reno (lwnd) [Kelly 2003]; Linux: 0",
         },
         Spec {
             name: "reno_growth",
@@ -90,9 +90,9 @@ impl LossDriven for Scalable {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         let segments = if cwnd <= self.low_window {
-            1.0 // [K §3]
+            1.0 // [K]
         } else {
-            (self.a * cwnd).max(if self.reno_growth { 1.0 } else { 0.0 }) // [K §2]
+            (self.a * cwnd).max(if self.reno_growth { 1.0 } else { 0.0 }) // [K]
         };
         self.window.additive(segments, ev.acked, cx);
     }

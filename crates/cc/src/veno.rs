@@ -2,13 +2,13 @@
 //! Enhancement for Transmission over Wireless Access Networks, IEEE JSAC 21(2), 2003, "FL"].
 //!
 //! ```text
-//! each ACK     n = cwnd * (1 - base_rtt / rtt)                segments in the queue, from the smoothed rtt  [FL §II.A]
-//! slow start   as Reno                                                                                      [FL §II.B]
-//! avoidance    n < beta:  cwnd += 1 / cwnd for each ACK                                                     [FL §II.B]
+//! each ACK     n = cwnd * (1 - base_rtt / rtt)                segments in the queue, from the smoothed rtt  [FL]
+//! slow start   as Reno                                                                                      [FL]
+//! avoidance    n < beta:  cwnd += 1 / cwnd for each ACK                                                     [FL]
 //!              else:      the same for every other ACK
-//! loss         n < beta:  ssthresh = 4/5 of the window (random), else 1/2 (congestion); cwnd = ssthresh     [FL §II.C]
+//! loss         n < beta:  ssthresh = 4/5 of the window (random), else 1/2 (congestion); cwnd = ssthresh     [FL]
 //! timeout      ssthresh = 1/2, cwnd = 1, as Reno
-//! base_rtt     the smallest RTT since the last loss or timeout                                              [FL §II.A]
+//! base_rtt     the smallest RTT since the last loss or timeout                                              [FL]
 //! ```
 //! Linux keeps base_rtt over losses (`reset_base_rtt = false`), takes the latest RTT instead of the smoothed one, holds
 //! every other round trip instead of every other ACK (the same speed) and cuts by 1/5 after timeouts too.
@@ -35,13 +35,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "beta",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "3",
-            doc: "segments in the queue from which on the path counts as congested [Fu and Liew 2003 §II.A]",
+            doc: "segments in the queue from which on the path counts as congested [Fu and Liew 2003]",
         },
         Spec {
             name: "decrease_random",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.8",
-            doc: "what is left of the window after a loss below beta [Fu and Liew 2003 §II.C]",
+            doc: "what is left of the window after a loss below beta [Fu and Liew 2003]",
         },
         Spec {
             name: "decrease",
@@ -107,22 +107,22 @@ impl LossDriven for Veno {
         let rtt = rtt.as_secs();
         let base = self.base_rtt.map_or(rtt, |base| base.min(rtt));
         self.base_rtt = Some(base);
-        self.n = self.window.segments(cx) * (1.0 - base / self.srtt.secs()).max(0.0); // [FL §II.A]
+        self.n = self.window.segments(cx) * (1.0 - base / self.srtt.secs()).max(0.0); // [FL]
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         self.held = self.n >= self.beta && !self.held;
         if !self.held {
-            self.window.additive(1.0, ev.acked, cx); // [FL §II.B]
+            self.window.additive(1.0, ev.acked, cx); // [FL]
         }
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         let random = self.n < self.beta && ev.kind != Congestion::Timeout;
         if self.reset_base_rtt {
-            self.base_rtt = None; // [FL §II.A]
+            self.base_rtt = None; // [FL]
         }
-        let left = if random { self.decrease_random } else { self.decrease }; // [FL §II.C]
+        let left = if random { self.decrease_random } else { self.decrease }; // [FL]
         left * ev.window
     }
 

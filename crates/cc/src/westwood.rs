@@ -3,10 +3,10 @@
 //! "GM"].
 //!
 //! ```text
-//! each RTT     b = bytes delivered / time,  bw += gain * (b - bw)                                      [GM §2]
-//! growth       slow start and avoidance as Reno                                                         [GM §2]
-//! loss         ssthresh = bw * base_rtt, at least 2;  cwnd = ssthresh if that is less                  [GM §2]
-//! timeout      ssthresh likewise, cwnd = 1                                                              [GM §2]
+//! each RTT     b = bytes delivered / time,  bw += gain * (b - bw)                                      [GM]
+//! growth       slow start and avoidance as Reno                                                         [GM]
+//! loss         ssthresh = bw * base_rtt, at least 2;  cwnd = ssthresh if that is less                  [GM]
+//! timeout      ssthresh likewise, cwnd = 1                                                              [GM]
 //! base_rtt     the smallest RTT of the connection
 //! ```
 //! The interval is the latest RTT, but `min_interval` at least. The first sample is taken as it is: a filter that starts
@@ -36,7 +36,7 @@ pub(crate) const ROW: Variant = Variant {
             name: "gain",
             kind: Kind::Float { min: 0.001, max: 1.0 },
             default: "0.125",
-            doc: "weight of a new sample in the bandwidth estimate [Grieco and Mascolo 2004 §2]",
+            doc: "weight of a new sample in the bandwidth estimate [Grieco and Mascolo 2004]",
         },
         Spec {
             name: "stages",
@@ -114,7 +114,7 @@ impl LossDriven for Westwood {
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         match (self.bw, self.rtt) {
-            (Some((_, bw)), Some((_, base_rtt))) => bw * base_rtt.as_secs(), // [GM §2]
+            (Some((_, bw)), Some((_, base_rtt))) => bw * base_rtt.as_secs(), // [GM]
             _ => 0.5 * ev.window,
         }
     }

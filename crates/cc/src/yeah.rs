@@ -2,13 +2,13 @@
 //! Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007, "BCV"].
 //!
 //! ```text
-//! once a round trip    q = cwnd * (1 - base_rtt / rtt) segments, rtt the smallest of the round         [BCV §III]
+//! once a round trip    q = cwnd * (1 - base_rtt / rtt) segments, rtt the smallest of the round         [BCV]
 //!   q <= q_max and rtt - base_rtt <= base_rtt / phi:  fast;  otherwise slow
 //!   slow    w_reno, a guess at what a Reno beside it has: + 1, at first cwnd / 2
 //!           q > q_max and cwnd > w_reno:  cwnd -= min(q / gamma, cwnd / 2), not below w_reno; ssthresh = cwnd
 //!   fast    zeta rounds of it: w_reno is forgotten
 //! avoidance    fast: cwnd += 0.01 for each segment acknowledged, at least as Reno;  slow: as Reno
-//! loss         fast or less than rho slow rounds in a row: window - min(max(q, cwnd / 8), cwnd / 2)   [BCV §III]
+//! loss         fast or less than rho slow rounds in a row: window - min(max(q, cwnd / 8), cwnd / 2)   [BCV]
 //!              else 1/2;  ssthresh = cwnd = what is left, at least 2;  w_reno / 2
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
@@ -69,7 +69,7 @@ pub(crate) const ROW: Variant = Variant {
     build: |params, start| Ok(Box::new(Yeah::new(params, start))),
 };
 
-/// The parts of the window that a loss takes at least [BCV §III, delta] and a decrease before a loss at most [epsilon].
+/// The parts of the window that a loss takes at least [BCV, delta] and a decrease before a loss at most [epsilon].
 const LEAST: f64 = 1.0 / 8.0;
 const MOST: f64 = 1.0 / 2.0;
 /// Scalable TCP's increase for a segment acknowledged.
@@ -113,7 +113,7 @@ impl Yeah {
         }
     }
 
-    /// Fast or slow, and the decrease before a loss [BCV §III].
+    /// Fast or slow, and the decrease before a loss [BCV].
     fn decide(&mut self, round: &Measured, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         let delay = round.least - round.base;

@@ -285,7 +285,7 @@ impl Sender {
         newest
     }
 
-    /// Whether the oldest segment has been out for longer than the fine-grained timeout [Brakmo & Peterson 1995 §3.1].
+    /// Whether the oldest segment has been out for longer than the fine-grained timeout [Brakmo & Peterson 1995 §III.A].
     pub(crate) fn fine_timeout_passed(&self, now: Time) -> bool {
         self.config.fine_timeouts && self.sent.front().is_some_and(|s| now.since(s.last_at) > self.fine.rto())
     }

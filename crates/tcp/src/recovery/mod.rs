@@ -50,7 +50,7 @@ impl Sender {
             && self.recovery.mode != Mode::Recovery
             && self.fine_timeout_passed(now)
         {
-            self.recovery.dupacks = threshold; // no need for a third one [Brakmo & Peterson 1995 §3.1]
+            self.recovery.dupacks = threshold; // no need for a third one [Brakmo & Peterson 1995 §III.A]
         }
         match self.config.shell {
             Shell::Tahoe => self.tahoe_duplicate_ack(now),
