@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, field_validator
@@ -18,9 +19,9 @@ UDP_HEADERS = 28
 class _Application(Part):
     transports: ClassVar[tuple[str, ...]] = ("tcp",)
 
+    @abstractmethod
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""
-        raise NotImplementedError
 
 
 class Bulk(_Application):

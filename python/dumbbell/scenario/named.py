@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -72,9 +73,9 @@ class Named(BaseModel):
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
+    @abstractmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
         """Every name with its parameters."""
-        raise NotImplementedError
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

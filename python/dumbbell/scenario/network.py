@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -33,13 +34,13 @@ class RouterNetwork(Part):
     """Number of host pairs (s1, d1) ... (sn, dn). Default: as many as the flows need."""
 
     @property
+    @abstractmethod
     def hop_links(self) -> list[Link]:
         """The bottlenecks from left to right."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bottleneck_place(self, hop: int) -> str:
         """Where the bottleneck of that hop (from 0) stands in the scenario."""
-        raise NotImplementedError
 
 
 class Dumbbell(RouterNetwork):
