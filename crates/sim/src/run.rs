@@ -59,9 +59,6 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
         let common = flow.common();
         result.name.clone_from(&common.name);
         result.start_s = common.start.as_secs();
-        if result.dropped_packets == 0 {
-            result.dropped_packets = net.dropped(common.index);
-        }
         result.drop_rate =
             (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
         result

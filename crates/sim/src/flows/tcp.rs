@@ -324,6 +324,7 @@ impl Flow for TcpFlow {
 
     fn restart_meter(&mut self, now: Time) {
         self.meter.restart(&self.sender, &self.receiver, now);
+        self.result = None; // of a flow that stopped before measurement: nothing of it counts
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {

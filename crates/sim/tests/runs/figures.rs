@@ -144,6 +144,26 @@ fn a_transfer_is_delivered_once_and_its_time_is_its_own() {
 }
 
 #[test]
+fn a_flow_counts_nothing_outside_its_time_and_the_measurement() {
+    let row = |from: u64| {
+        Row::new(&[(10 * MBIT, 10 * MS)])
+            .link(0, 1, "queue", json!({"name": "droptail", "params": {"limit": "5 packets"}}))
+            .tcp(0, 1, "newreno", json!({}), json!({"kind": "bulk"}))
+            .set("/flows/0/stop_ns", json!(3_000 * MS))
+            .set("/measure_from_ns", json!(from * MS))
+            .run()
+    };
+    // Measured to its stop: 3 s of sending, though its last packets arrive later.
+    let all = row(0);
+    assert_eq!(all.flows[0].stop_s, 3.0);
+    assert!(all.flows[0].dropped_packets > 0 && all.flows[0].sent_packets > 1000);
+    // Measurement begins after its stop.
+    let none = &row(5_000).flows[0];
+    let counts = [none.sent_packets, none.dropped_packets, none.delivered_bytes, none.retransmitted_packets];
+    assert_eq!((counts, none.goodput_bps, none.rtt_mean_ms), ([0; 4], 0.0, None));
+}
+
+#[test]
 fn the_series_and_the_figures_agree() {
     let out = Row::new(&[(100 * MBIT, MS), (10 * MBIT, 10 * MS)])
         .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "30 packets"}}))
