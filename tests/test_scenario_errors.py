@@ -32,6 +32,11 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("variant long", {"flows.tcp.variant": {"name": "cubci"}}, ["flows.tcp.variant.name", "did you mean 'cubic'?"]),
     ("variant nameless", {"flows.tcp.variant": {"alpha": 2}}, ["flows.tcp.variant.name", "needed"]),
     ("variant number", {"flows.tcp.variant": 3}, ["flows.tcp.variant", "3 given"]),
+    (
+        "parameters at odds",
+        {"flows.tcp.variant": {"name": "vegas", "alpha": 4, "beta": 2}},
+        ["flows.tcp.variant.alpha", "4 given", "at most beta, which is 2"],
+    ),
     ("parameter", {"flows.tcp.variant": {"name": "vegas", "alpah": 2}}, ["flows.tcp.variant.alpah", "'alpha'?"]),
     (
         "parameter value",

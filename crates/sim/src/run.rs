@@ -105,9 +105,7 @@ fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, Si
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
             let row = dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?;
             let config = Config::read(&stack.name, &stack.given(), row).map_err(|e| at("stack", e))?;
-            let recipe = Recipe { config, variant: row, law: variant.clone() };
-            dumbbell_units::param::Params::read(row.params, &variant.given())
-                .map_err(|e| at("variant", e))?;
+            let recipe = Recipe::new(config, row, variant.clone()).map_err(|e| at("variant", e))?;
             let recorder = plan
                 .trace
                 .series

@@ -7,28 +7,39 @@ use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{Start, Variant};
+use dumbbell_cc::{CongestionControl, Start, Variant};
 use dumbbell_tcp::{Config, Endpoint, State};
+use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Seq, Time};
 
 /// What a flow's connections are made from.
 pub(crate) struct Recipe {
-    pub(crate) config: Config,
-    pub(crate) variant: &'static Variant,
-    pub(crate) law: Named,
+    config: Config,
+    variant: &'static Variant,
+    law: Named,
 }
 
 impl Recipe {
-    fn endpoint(&self, isn: Seq) -> Endpoint {
+    /// A recipe whose law can be made: parameters may be right one by one and contradict each other.
+    pub(crate) fn new(config: Config, variant: &'static Variant, law: Named) -> Result<Recipe, ParamError> {
+        let recipe = Recipe { config, variant, law };
+        recipe.law().map(|_| recipe)
+    }
+
+    fn law(&self) -> Result<Box<dyn CongestionControl>, ParamError> {
         let start = Start {
             mss: f64::from(self.config.mss),
             initial_window: self.config.initial_window as f64,
             ssthresh: self.config.initial_ssthresh as f64,
         };
-        match dumbbell_cc::build(self.variant.name, &self.law.given(), &start) {
+        dumbbell_cc::build(self.variant.name, &self.law.given(), &start)
+    }
+
+    fn endpoint(&self, isn: Seq) -> Endpoint {
+        match self.law() {
             Ok(law) => Endpoint::new(self.config, law, isn),
-            Err(e) => unreachable!("checked when the flow was made: {e}"),
+            Err(e) => unreachable!("made once when the recipe was: {e}"),
         }
     }
 }

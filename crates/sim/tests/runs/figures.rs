@@ -144,6 +144,14 @@ fn a_transfer_is_delivered_once_and_its_time_is_its_own() {
 }
 
 #[test]
+fn parameters_that_contradict_each_other_are_refused() {
+    let row = Row::new(&[(10 * MBIT, 10 * MS)]).tcp(0, 1, "vegas", json!({}), json!({"kind": "bulk"}));
+    let row = row.set("/flows/0/transport/variant/params", json!({"alpha": 4, "beta": 2}));
+    let error = dumbbell_sim::run(&row.plan()).unwrap_err().to_string();
+    assert_eq!(error, "flows.f0.variant.alpha: 4 given, at most beta, which is 2, is needed");
+}
+
+#[test]
 fn a_flow_counts_nothing_outside_its_time_and_the_measurement() {
     let row = |from: u64| {
         Row::new(&[(10 * MBIT, 10 * MS)])
