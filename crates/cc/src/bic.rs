@@ -16,7 +16,7 @@
 //! Left out: Linux's rounding of the ACKs for one segment to a whole number.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Xu, Harfoush and Rhee, Binary Increase Congestion Control, INFOCOM 2004",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment, w_max forgotten",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",

@@ -16,7 +16,7 @@
 //! Left out: finding gamma from the path ("tuning by emulation"), which the draft offers beside the fixed 30.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "both windows halved; timeout: cwnd = 1 segment, the delay window is gone",
     on_delay: "the delay window gives up zeta times what is in the queue once a round trip, if that is gamma segments \
                or more",

@@ -13,7 +13,7 @@
 //! used. RTT is the smoothed one. Slow start is RFC 5681's (no HyStart++). Left out: undoing spurious reductions (§4.9).
 
 use crate::common::{Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "RFC 9438 (2023); Ha, Rhee and Xu, CUBIC, ACM SIGOPS 42(5), 2008",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",

@@ -16,7 +16,7 @@
 //! Left out: nothing else of the draft's sender.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Leith and Shorten, H-TCP, PFLDnet 2004; draft-leith-tcp-htcp-06",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window to base_rtt / max_rtt of it, within 0.5 and 0.8, to 0.5 when the rate has changed; timeout: \
               cwnd = 1 segment",
     on_delay: "none",

@@ -15,7 +15,7 @@
 //! ssthresh from an estimate of the bandwidth. Without the last the first overshoot is large on long paths.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Caini and Firrincieli, TCP Hybla, Int. J. Satellite Communications and Networking 22(5), 2004",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",

@@ -16,7 +16,7 @@
 //! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
 
 use crate::common::{LossDriven, Round, Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Kuzmanovic and Knightly, TCP-LP, IEEE/ACM Transactions on Networking 14(4), 2006 (INFOCOM 2003)",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "window halved when the one-way delay passes 15 % of its range, 1 segment if it does so again within three \
                round trips",

@@ -19,6 +19,17 @@ pub enum Shell {
     Sack,
 }
 
+/// Which congestion feedback a law needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EcnUse {
+    /// What the stack says: none, or one echo a window [RFC 3168].
+    Stack,
+    /// Every data packet is ECN-capable, the receiver echoes each mark as it comes [RFC 8257 §3.2].
+    Dctcp,
+    /// Packets say that they belong to a scalable law (ECT(1)), marks are counted [RFC 9331, AccECN].
+    Scalable,
+}
+
 /// Makes a law from parameters that were read.
 pub type Build = fn(&Params, &Start) -> Result<Box<dyn CongestionControl>, ParamError>;
 
@@ -37,6 +48,11 @@ pub struct Variant {
     pub shell: Option<Shell>,
     /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
+    /// Whether the law itself says during recovery how much may be outstanding, as model-based laws do; else the stack's
+    /// recovery does (PRR).
+    pub own_recovery: bool,
+    /// The congestion feedback that it needs.
+    pub ecn: EcnUse,
     /// How it answers a loss. Here as in the next two "none" says that it doesn't: the registry's tests rely on it.
     pub on_loss: &'static str,
     /// How it answers growing delay.

@@ -22,7 +22,7 @@
 //! tenth of Vegas' throughput.
 
 use crate::common::{Round, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
@@ -38,6 +38,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Brakmo and Peterson, TCP Vegas, IEEE JSAC 13(8), 1995",
     shell: None,
     fine_timeouts: true,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window down by 1/4, by 1/2 if the segment was lost before, not at all if it was sent before the last \
               cut; timeout: ssthresh = half the window, cwnd = 1 segment",
     on_delay: "one segment less each round trip with more than beta segments queued, one more with fewer than alpha",

@@ -15,7 +15,7 @@
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -26,6 +26,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Fu and Liew, TCP Veno, IEEE JSAC 21(2), 2003",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window to 4/5 with fewer than beta segments in the queue, else to 1/2; timeout: ssthresh = half the \
               window, cwnd = 1 segment",
     on_delay: "grows half as fast with beta segments or more in the queue",

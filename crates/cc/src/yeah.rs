@@ -17,7 +17,7 @@
 //! that of the newest segment that an ACK covers.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Baiocchi, Castellani and Vacirca, YeAH-TCP, PFLDnet 2007",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window less what it has in the queue, between 1/8 and 1/2 of it, 1/2 beside a Reno; timeout: cwnd = 1 \
               segment",
     on_delay: "more than q_max segments in the queue are taken away once a round trip; grows as Reno with a queue, \

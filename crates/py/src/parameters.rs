@@ -24,7 +24,12 @@ pub(crate) fn check(
     match family {
         "variant" => {
             // Made, not only read: parameters may contradict each other. Where it starts makes no difference to that.
-            let start = Start { mss: 1000.0, initial_window: 10_000.0, ssthresh: f64::INFINITY };
+            let start = Start {
+                mss: 1000.0,
+                initial_window: 10_000.0,
+                ssthresh: f64::INFINITY,
+                slow_start: dumbbell_cc::SlowStart::Standard,
+            };
             dumbbell_cc::build(name, &given, &start).map_err(refused)?;
         }
         "discipline" => {

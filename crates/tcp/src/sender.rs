@@ -241,6 +241,11 @@ impl Sender {
                 cwnd_limited: self.cwnd_limited || self.config.grow_unused,
                 in_recovery: self.recovery.mode == Mode::Recovery
                     || (was_in_recovery && !self.config.grow_on_exit),
+                in_loss: self.recovery.mode == Mode::Loss,
+                inflight: self.flight(),
+                lost: 0,
+                marked: 0,
+                rate: None,
             };
             let cx = self.cx(now);
             self.tell_law(|law| law.on_ack(&ev, &cx));

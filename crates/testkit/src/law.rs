@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RecoveryExit, Start,
-    Variant, find,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RecoveryExit, SlowStart,
+    Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -31,7 +31,12 @@ impl Law {
     /// If there is no such law or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
-        let start = Start { mss: MSS, initial_window: window * MSS, ssthresh: ssthresh * MSS };
+        let start = Start {
+            mss: MSS,
+            initial_window: window * MSS,
+            ssthresh: ssthresh * MSS,
+            slow_start: SlowStart::Standard,
+        };
         let cx = Cx {
             now: Time(1_000_000_000),
             mss: MSS,
@@ -100,6 +105,11 @@ impl Law {
             snd_nxt: self.nxt,
             cwnd_limited,
             in_recovery,
+            in_loss: false,
+            inflight: self.nxt - self.una,
+            lost: 0,
+            marked: 0,
+            rate: None,
         };
         self.law.on_ack(&ev, &self.cx);
         self

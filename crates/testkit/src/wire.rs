@@ -66,6 +66,7 @@ impl<'a> Wire<'a> {
             mss: f64::from(config.mss),
             initial_window: config.initial_window as f64,
             ssthresh: config.initial_ssthresh as f64,
+            slow_start: dumbbell_cc::SlowStart::Standard,
         };
         let endpoint =
             |isn| Endpoint::new(config, dumbbell_cc::build(variant, &[], &start).unwrap(), Seq(isn));

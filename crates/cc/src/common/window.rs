@@ -75,7 +75,7 @@ impl Window {
     /// The answer of a law that has nothing but this window.
     #[must_use]
     pub fn control(&self) -> Control {
-        Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing: None }
+        Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing: None, quantum: None }
     }
 
     /// Slow start or avoidance.
