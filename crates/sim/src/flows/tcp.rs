@@ -7,7 +7,7 @@ use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, SlowStart, Start, Variant};
+use dumbbell_cc::{CongestionControl, Variant};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
@@ -28,13 +28,7 @@ impl Recipe {
     }
 
     fn law(&self) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Start {
-            mss: f64::from(self.config.mss),
-            initial_window: self.config.initial_window as f64,
-            ssthresh: self.config.initial_ssthresh as f64,
-            slow_start: SlowStart::Standard,
-        };
-        dumbbell_cc::build(self.variant.name, &self.law.given(), &start)
+        dumbbell_cc::build(self.variant.name, &self.law.given(), &self.config.start())
     }
 
     fn endpoint(&self, isn: Seq) -> Endpoint {
