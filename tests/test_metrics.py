@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from dumbbell.metrics import (
     compare_all,
     convergence_time,
@@ -67,7 +68,9 @@ def test_ratio_sentences() -> None:
     assert (found.median, found.low, found.high) == pytest.approx((1.8, 1.8, 1.8))
     assert found.sentence("Vegas", "Reno", "goodput") == "Vegas has 1.8 times Reno's goodput [1.8, 1.8]"
     wide = ratio([1.1, 0.8, 1.2, 0.9, 1.05, 0.95], np.ones(6))
-    assert wide.sentence("Vegas", "Reno", "goodput").startswith("no difference shown between Vegas and Reno in goodput")
+    assert wide.sentence("Vegas", "Reno", "goodput").startswith(
+        "no difference shown between Vegas and Reno in goodput"
+    )
     assert ratio([2.0], [1.0]).sentence("a", "b", "x") == "a has 2.0 times b's x, from 1 pair only"
     assert ratio([1.0], [0.0]).n == 0
 

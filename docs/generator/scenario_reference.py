@@ -21,6 +21,7 @@ from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
+from dumbbell.scenario.until import Until
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [
@@ -42,6 +43,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (OnOff, 'application, kind = "onoff"', "onoff"),
     (Ping, 'application, kind = "ping"', "ping"),
     (Trace, "[trace]", "trace"),
+    (Until, "[until]", "until"),
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {

@@ -65,10 +65,10 @@ impl Network {
             let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
             let queue = dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)?;
             let columns = dumbbell_qdisc::find(&l.queue.name).map_err(param)?.columns;
-            let recorder = plan
-                .trace
-                .series
-                .then(|| Box::new(QueueRecorder::new(&l.name, Dur(plan.trace.interval_ns), columns)));
+            let trace = &plan.trace;
+            let recorder = trace.of_link(&l.name).then(|| {
+                Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
+            });
             let impairments = Impairments::new(l, plan.seed);
             links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }

@@ -215,10 +215,77 @@ impl AppPlan {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracePlan {
-    /// Per flow and queue series.
-    pub series: bool,
+    /// The tables that are kept of flows and links.
+    pub series: SeriesPlan,
+    /// The flows and links that they are kept of; None: of all.
+    #[serde(default)]
+    pub only: Option<Vec<String>>,
     /// At most one row in this time per series, ns; 0: a row at each change.
     pub interval_ns: u64,
     /// A row per packet sent, received, dropped.
     pub packets: bool,
+}
+
+/// Which tables are kept: a list of their names, or true for all.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(from = "SeriesNames")]
+pub struct SeriesPlan {
+    /// A flow's state over time.
+    pub flows: bool,
+    /// A queue's backlog over time.
+    pub queues: bool,
+    /// A row for each packet that leaves a queue.
+    pub departures: bool,
+    /// A row for each packet dropped at a queue.
+    pub drops: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SeriesName {
+    Flows,
+    Queues,
+    Departures,
+    Drops,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SeriesNames {
+    All(bool),
+    These(Vec<SeriesName>),
+}
+
+impl From<SeriesNames> for SeriesPlan {
+    fn from(names: SeriesNames) -> SeriesPlan {
+        match names {
+            SeriesNames::All(all) => SeriesPlan { flows: all, queues: all, departures: all, drops: all },
+            SeriesNames::These(names) => names.iter().fold(SeriesPlan::default(), |mut plan, name| {
+                match name {
+                    SeriesName::Flows => plan.flows = true,
+                    SeriesName::Queues => plan.queues = true,
+                    SeriesName::Departures => plan.departures = true,
+                    SeriesName::Drops => plan.drops = true,
+                }
+                plan
+            }),
+        }
+    }
+}
+
+impl TracePlan {
+    fn keeps(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
+    }
+
+    /// Whether a flow of that name leaves a series.
+    pub(crate) fn of_flow(&self, name: &str) -> bool {
+        self.series.flows && self.keeps(name)
+    }
+
+    /// Whether a link of that name leaves any table.
+    pub(crate) fn of_link(&self, name: &str) -> bool {
+        let s = self.series;
+        (s.queues || s.departures || s.drops) && self.keeps(name)
+    }
 }

@@ -78,8 +78,8 @@ def rtt_slope(rtt: npt.ArrayLike, rates: npt.ArrayLike) -> float:
     Returns
     -------
     float, no unit
-        0: RTT doesn't matter; -1: inversely proportional to it; NaN with fewer than two different RTTs among flows that
-        got something.
+        0: RTT doesn't matter; -1: inversely proportional to it; NaN with fewer than two different RTTs among flows
+        that got something.
     """
     x, y = np.asarray(rtt, dtype=np.float64), np.asarray(rates, dtype=np.float64)
     valid = (x > 0) & (y > 0)

@@ -80,7 +80,8 @@ class Compared:
         """Say it in words."""
         if self.shown:
             side = "higher" if self.difference.median > 0 else "lower"
-            return f"{self.a} is {side} than {self.b} ({self.difference.text(unit, digits)}, Holm p {self.adjusted:.2g})"
+            numbers = f"{self.difference.text(unit, digits)}, Holm p {self.adjusted:.2g}"
+            return f"{self.a} is {side} than {self.b} ({numbers})"
         if self.difference.n < FEWEST:
             return f"too few pairs to show a difference between {self.a} and {self.b}"
         return f"no difference shown between {self.a} and {self.b} ({self.difference.text(unit, digits)})"

@@ -2,8 +2,8 @@
 
 References
 ----------
-Ware, R., Mukerjee, M. K., Seshan, S., Sherry, J., "Beyond Jain's Fairness Index: Setting the Bar For The Deployment of
-Congestion Control Algorithms", HotNets 2019.
+Ware, R., Mukerjee, M. K., Seshan, S., Sherry, J., "Beyond Jain's Fairness Index: Setting the Bar For The
+Deployment of Congestion Control Algorithms", HotNets 2019.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def harm(
     Returns
     -------
     (...) float64, no unit
-        (solo - contested) / solo, or (contested - solo) / contested where less is better: 0 is no harm, 1 is everything
-        lost, below 0 the company helped; NaN where the base is zero.
+        (solo - contested) / solo, or (contested - solo) / contested where less is better: 0 is no harm, 1 is
+        everything lost, below 0 the company helped; NaN where the base is zero.
     """
     alone, beside = np.asarray(solo, dtype=np.float64), np.asarray(contested, dtype=np.float64)
     lost, base = (alone - beside, alone) if better == "more" else (beside - alone, beside)

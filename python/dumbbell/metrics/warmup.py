@@ -1,8 +1,8 @@
 """Where the warm-up of a series ends.
 
-MSER-5: batches of five values; the cut is where the standard error of what remains is smallest. It is looked for in the
-first half (of the last few batches two may be alike by chance); where it lies at the end of that, the series is too short
-to tell.
+MSER-5: batches of five values; the cut is where the standard error of what remains is smallest. It is looked for in
+the first half (of the last few batches two may be alike by chance); where it lies at the end of that, the series is
+too short to tell.
 
 References
 ----------

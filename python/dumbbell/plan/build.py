@@ -25,6 +25,7 @@ def build(scenario: Scenario) -> dict[str, Any]:
     drawing = draw(scenario.network, scenario.flows)
     crossing = _Crossing(drawing, scenario.flows)
     drops = _drops(drawing, scenario.flows, crossing)
+    _check_traced(scenario, [edge.name for edge in drawing.edges])
     numbers = {name: n for n, name in enumerate(drawing.nodes)}
     return {
         "seed": 0,
@@ -63,11 +64,20 @@ def build(scenario: Scenario) -> dict[str, Any]:
             for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
         ],
         "trace": {
-            "series": scenario.trace.series,
+            "series": list(scenario.trace.tables),
+            "only": scenario.trace.only,
             "interval_ns": scenario.trace.interval.ns,
             "packets": scenario.trace.packets,
         },
     }
+
+
+def _check_traced(scenario: Scenario, links: list[str]) -> None:
+    """Refuse to trace what isn't there."""
+    known = [*(flow.name for flow in scenario.flows), *links]
+    for n, name in enumerate(scenario.trace.only or []):
+        if name not in known:
+            raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
 
 
 def _named(named: Named) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import json
 import os
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -47,8 +49,8 @@ class Results:
 
         store = Store(path)
         scenario = store.scenario()
-        loaded = (store.load(run_key(job), index) for index, job in enumerate(jobs_of(scenario)))
-        return cls(scenario, [run for run in loaded if run is not None], store=store)
+        loaded = [run for job in jobs_of(scenario) if (run := store.load(run_key(job), 0)) is not None]
+        return cls(scenario, [replace(run, index=n) for n, run in enumerate(loaded)], store=store)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -68,6 +70,13 @@ class Results:
     def document(self) -> dict[str, Any]:
         """Give everything but the series as the command line's ``--json`` prints it."""
         return {"runs": [run.document() for run in self.runs]}
+
+    def by_cell(self) -> list[list[Run]]:
+        """Give the runs of each cell, in the order of the sweep."""
+        groups: dict[str, list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
+        return list(groups.values())
 
     # ------------------------------------------------------------ series
 

@@ -42,7 +42,7 @@ except ImportError:  # not a Unix: nobody watches over two processes in one dire
 __all__ = ["Store"]
 
 FORMAT = 1
-EXTENDABLE = ("description", "repetitions")
+EXTENDABLE = ("description", "repetitions", "until")
 """What may differ between calls that share a directory: repetitions are only ever added."""
 
 

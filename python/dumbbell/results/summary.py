@@ -67,7 +67,7 @@ def _summary(
             continue
         column = pl.col(name).cast(pl.Float64) * factor
         means.append(column.mean().alias(heading))
-        if name == spread and results.scenario.repetitions > 1:
+        if name == spread and any(len(runs) > 1 for runs in results.by_cell()):
             means.append(column.std().alias("± sd"))
     keys = [*cell, "name", *(["variant"] if _tells_more(frame, cell) else [])]
     return frame.group_by(keys, maintain_order=True).agg(means).rename(short_names(cell))

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.build import build
 from dumbbell.plan.seeds import repetition_seed
+from dumbbell.registry import unknown
 from dumbbell.scenario import toml
 from dumbbell.scenario.base import Part, Text, Whole
 from dumbbell.scenario.errors import translate
@@ -24,6 +25,7 @@ from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
+from dumbbell.scenario.until import Until
 
 __all__ = ["Cell", "Scenario"]
 
@@ -68,6 +70,8 @@ class Scenario(Part):
     """How long each run lasts."""
     repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
     """How often each cell is run; repetitions differ in their seed."""
+    until: Until | None = None
+    """Repeat cells further than `repetitions` until a metric is known well enough."""
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
     """The seed that the repetitions' seeds are derived from; the same for every cell."""
     start_jitter: Duration = Duration("0 s")
@@ -169,6 +173,13 @@ class Scenario(Part):
                     f"'{self.measure_from}' given: must be before the end at '{self.duration}'",
                 )
             )
+        if self.until is not None and self.until.at_most < self.repetitions:
+            found.append(
+                Problem("until.at_most", f"{self.until.at_most} given: repetitions are {self.repetitions} already")
+            )
+        if self.until is not None and self.until.flow not in {None, *(f.name for f in self.flows)}:
+            message = unknown("flow", str(self.until.flow), [f.name for f in self.flows])
+            found.append(Problem("until.flow", message))
         names: set[str] = set()
         for number, flow in enumerate(self.flows):
             if flow.name in names:
