@@ -64,6 +64,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "a flow that loses below its last w_max aims lower still, to make room",
         },
     ],
+    stacks: &[],
     columns: &["w_max", "inc"],
     build: |params, start| Ok(Box::new(Bic::new(params, start))),
 };
@@ -84,6 +85,8 @@ struct Bic {
     fast_convergence: bool,
     /// Where the search is going, segments; None before the first loss and after a timeout.
     w_max: Option<f64>,
+    /// As it was before the last episode of congestion.
+    before: Option<f64>,
     /// Segments for a window of ACKs as of the last of them, for the trace.
     inc: f64,
 }
@@ -98,6 +101,7 @@ impl Bic {
             low_window: params.float("low_window"),
             fast_convergence: params.bool("fast_convergence"),
             w_max: None,
+            before: None,
             inc: f64::NAN,
         }
     }
@@ -135,6 +139,14 @@ impl LossDriven for Bic {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         self.inc = self.increase(self.window.segments(cx));
         self.window.additive(self.inc, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = self.w_max;
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        self.w_max = self.before;
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {

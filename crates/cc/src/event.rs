@@ -37,6 +37,32 @@ pub struct Start {
     pub ssthresh: f64,
     /// When a law that uses the common slow start leaves it before a loss.
     pub slow_start: SlowStart,
+    /// Segments that an ACK adds at most in the common slow start: 1 [RFC 5681 §3.1 (2)], 2 [RFC 3465]; without
+    /// bound in Linux.
+    pub slow_start_limit: f64,
+    /// Whether the stack spaces the segments of laws that don't give a pacing rate.
+    pub paced: bool,
+    /// The name of the stack's preset: a law may have defaults of its own on it.
+    pub preset: &'static str,
+    /// What a law's random numbers come from, where it draws any: another one for each connection of each flow.
+    pub seed: u64,
+}
+
+impl Start {
+    /// Slow start as in RFC 5681 on the stack `rfc`, without pacing.
+    #[must_use]
+    pub fn new(mss: f64, initial_window: f64, ssthresh: f64) -> Start {
+        Start {
+            mss,
+            initial_window,
+            ssthresh,
+            slow_start: SlowStart::Standard,
+            slow_start_limit: 1.0,
+            paced: false,
+            preset: "rfc",
+            seed: 0,
+        }
+    }
 }
 
 /// How the common slow start ends before a loss.

@@ -29,6 +29,7 @@ pub(crate) const ROW: Variant = Variant {
         default: "50 packets",
         doc: "the window; at least one segment",
     }],
+    stacks: &[],
     columns: &[],
     build: |params, start| Ok(Box::new(Fixed::new(params, start))),
 };

@@ -63,6 +63,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "part of the window that a loss takes at high_window [RFC 3649 §5]",
         },
     ],
+    stacks: &[],
     columns: &["a", "b"],
     build: |params, start| Ok(Box::new(HighSpeed::new(params, start)?)),
 };

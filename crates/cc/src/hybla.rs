@@ -38,6 +38,7 @@ pub(crate) const ROW: Variant = Variant {
         default: "25 ms",
         doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004]",
     }],
+    stacks: &[],
     columns: &["rho", "base_rtt"],
     build: |params, start| Ok(Box::new(Hybla::new(params, start))),
 };
@@ -82,11 +83,12 @@ impl LossDriven for Hybla {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         // An ACK of less than a segment counts for as much of one [RFC 5681 §3.1 (2)].
         let acked = (ev.acked as f64).min(cx.mss);
         let grown = self.window.cwnd + (libm::exp2(self.rho().min(RHO_MAX)) - 1.0) * acked;
         self.window.cwnd = grown.min(self.window.ssthresh);
+        0
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {

@@ -70,6 +70,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008]",
         },
     ],
+    stacks: &[],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, start| Ok(Box::new(Illinois::new(params, start)?)),
 };

@@ -54,6 +54,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "which delay; one-way becomes round-trip on a connection without timestamps",
         },
     ],
+    stacks: &[],
     columns: &["delay", "delay_min", "delay_max", "inference_until"],
     build: |params, start| Ok(Box::new(Lp::new(params, start))),
 };
@@ -163,10 +164,8 @@ impl LossDriven for Lp {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
-        if !self.inferring(cx.now) {
-            self.window.slow_start(ev.acked, cx);
-        }
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        if self.inferring(cx.now) { 0 } else { self.window.slow_start(ev.acked, cx) }
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {

@@ -61,10 +61,22 @@ pub struct Variant {
     pub on_ecn: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
+    /// The defaults that differ on a stack: preset, parameter, default.
+    pub stacks: &'static [(&'static str, &'static str, &'static str)],
     /// The names of its private columns in the trace.
     pub columns: &'static [&'static str],
     /// Makes one; an error says which parameter contradicts another.
     pub build: Build,
+}
+
+impl Variant {
+    /// Its parameters with their defaults on the stack of that preset.
+    #[must_use]
+    pub fn params_on(&self, preset: &str) -> Vec<Spec> {
+        let own =
+            |spec: &Spec| self.stacks.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name);
+        self.params.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, _, d)| d), ..*s }).collect()
+    }
 }
 
 /// Every variant.
@@ -118,5 +130,5 @@ pub fn build(
     start: &Start,
 ) -> Result<Box<dyn CongestionControl>, ParamError> {
     let row = find(name)?;
-    (row.build)(&Params::read(row.params, given)?, start)
+    (row.build)(&Params::read(&row.params_on(start.preset), given)?, start)
 }

@@ -51,6 +51,7 @@ const fn row(
         on_delay: "none",
         on_ecn: "as to a loss, without a retransmission",
         params: PARAMS,
+        stacks: &[],
         columns: &[],
         build: |params, start| Ok(Box::new(Reno::new(params, start))),
     }

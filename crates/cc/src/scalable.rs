@@ -54,6 +54,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether it always grows by one segment a round trip at least; Linux: true",
         },
     ],
+    stacks: &[],
     columns: &[],
     build: |params, start| Ok(Box::new(Scalable::new(params, start))),
 };

@@ -53,6 +53,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "shortest interval of a sample; 50 ms is Linux's",
         },
     ],
+    stacks: &[],
     columns: &["bw", "base_rtt"],
     build: |params, start| Ok(Box::new(Westwood::new(params, start))),
 };

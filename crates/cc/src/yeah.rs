@@ -67,6 +67,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "fast rounds after which no Reno is believed to be beside it",
         },
     ],
+    stacks: &[],
     columns: &["base_rtt", "q", "w_reno", "slow_rounds"],
     build: |params, start| Ok(Box::new(Yeah::new(params, start))),
 };
@@ -96,6 +97,8 @@ struct Yeah {
     /// Fast rounds since the last loss or since w_reno was forgotten.
     fast: u64,
     w_reno: f64,
+    /// fast and w_reno before the last episode of congestion.
+    before: (u64, f64),
 }
 
 impl Yeah {
@@ -112,6 +115,7 @@ impl Yeah {
             slow: 0,
             fast: 0,
             w_reno: NONE,
+            before: (0, NONE),
         }
     }
 
@@ -157,6 +161,14 @@ impl LossDriven for Yeah {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let fast = (SCALABLE * self.window.segments(cx)).max(1.0);
         self.window.additive(if self.slow > 0 { 1.0 } else { fast }, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = (self.fast, self.w_reno);
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        (self.fast, self.w_reno) = self.before;
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {

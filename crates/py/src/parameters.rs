@@ -10,27 +10,28 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 /// Checks a registry name and its parameters.
 ///
-/// `family` is "variant", "discipline" or "stack"; a stack may be checked together with the variant that runs on it.
+/// `family` is "variant", "discipline" or "stack". A stack may be checked together with the variant that runs on it
+/// (`beside`), a variant with the stack that it runs on: then its parameters must not contradict each other.
 /// Raises ParamError(parameter, message).
 #[pyfunction]
-#[pyo3(signature = (family, name, params, variant=None))]
+#[pyo3(signature = (family, name, params, beside=None))]
 pub(crate) fn check(
     family: &str,
     name: &str,
     params: &Bound<'_, PyDict>,
-    variant: Option<&str>,
+    beside: Option<&str>,
 ) -> PyResult<()> {
     let given = params.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect::<PyResult<Vec<_>>>()?;
     match family {
         "variant" => {
-            // Made, not only read: parameters may contradict each other. Where it starts makes no difference to that.
-            let start = Start {
-                mss: 1000.0,
-                initial_window: 10_000.0,
-                ssthresh: f64::INFINITY,
-                slow_start: dumbbell_cc::SlowStart::Standard,
-            };
-            dumbbell_cc::build(name, &given, &start).map_err(refused)?;
+            let row = dumbbell_cc::find(name).map_err(refused)?;
+            Params::read(row.params, &given).map_err(refused)?;
+            if let Some(stack) = beside {
+                let preset = dumbbell_tcp::find_preset(stack).map_err(refused)?.name;
+                // Where it starts makes no difference to what contradicts what.
+                let start = Start { preset, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+                dumbbell_cc::build(name, &given, &start).map_err(refused)?;
+            }
         }
         "discipline" => {
             dumbbell_qdisc::find(name).and_then(|row| Params::read(row.params, &given)).map_err(refused)?;
@@ -38,7 +39,7 @@ pub(crate) fn check(
         "stack" => {
             let preset = dumbbell_tcp::find_preset(name).map_err(refused)?;
             Params::read(&preset.params(), &given).map_err(refused)?;
-            if let Some(variant) = variant {
+            if let Some(variant) = beside {
                 let row = dumbbell_cc::find(variant).map_err(refused)?;
                 dumbbell_tcp::Config::read(name, &given, row).map_err(refused)?;
             }

@@ -261,6 +261,8 @@ pub const PARAMS: &[Spec] = &[
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Config {
+    /// The preset's name.
+    pub preset: &'static str,
     /// Payload bytes of a full segment, after options.
     pub mss: u32,
     /// What the MSS option says.
@@ -380,6 +382,7 @@ impl Config {
             return Err(too_small("rto_max", "rto_min and a positive rto_initial"));
         }
         Ok(Config {
+            preset: preset.name,
             mss,
             mss_option,
             window,
@@ -420,11 +423,11 @@ impl Config {
     /// What a law starts from.
     #[must_use]
     pub fn start(&self) -> Start {
+        let (window, ssthresh) = (self.initial_window as f64, self.initial_ssthresh as f64);
         Start {
-            mss: f64::from(self.mss),
-            initial_window: self.initial_window as f64,
-            ssthresh: self.initial_ssthresh as f64,
             slow_start: self.slow_start,
+            preset: self.preset,
+            ..Start::new(f64::from(self.mss), window, ssthresh)
         }
     }
 

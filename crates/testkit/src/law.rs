@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RecoveryExit, SlowStart,
-    Start, Variant, find,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RecoveryExit, Start,
+    Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -31,16 +31,20 @@ impl Law {
     /// If there is no such law or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
-        let start = Start {
-            mss: MSS,
-            initial_window: window * MSS,
-            ssthresh: ssthresh * MSS,
-            slow_start: SlowStart::Standard,
-        };
+        Law::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
+    }
+
+    /// Likewise, on a stack that starts it in this way.
+    ///
+    /// # Panics
+    /// If there is no such law, a parameter is refused, or segments aren't of 1000 bytes.
+    #[must_use]
+    pub fn starting(name: &str, params: &[(&str, &str)], start: Start) -> Law {
+        assert!(start.mss == MSS, "segments of {} bytes", start.mss);
         let cx = Cx {
             now: Time(1_000_000_000),
             mss: MSS,
-            initial_window: window * MSS,
+            initial_window: start.initial_window,
             increase: Increase::PerAck,
             whole_segments: false,
         };
@@ -180,6 +184,12 @@ impl Law {
         self.congestion(Congestion::Timeout, self.cx.now, 1 + self.timeouts);
         self.timeouts += 1;
         self.nxt = self.una;
+        self
+    }
+
+    /// The endpoint finds that nothing was lost.
+    pub fn undo(&mut self) -> &mut Law {
+        self.law.on_undo(&self.cx);
         self
     }
 

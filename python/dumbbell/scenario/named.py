@@ -106,7 +106,7 @@ def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter_schema(param: Parameter) -> JsonSchemaValue:
-    kind, schema = param.kind, {"description": f"{param.doc} (takes {param.kind}; default {param.default})"}
+    kind, schema = param.kind, {"description": f"{param.doc} (takes {param.kind}; default {param.default_shown})"}
     if word := re.search(r', or "([^"]*)"$', kind):
         inner = _parameter_schema(replace(param, kind=kind[: word.start()]))
         inner.pop("description")

@@ -1,12 +1,17 @@
 //! What several laws share.
 
+mod hystart;
+mod hystart_plus_plus;
 mod loss_driven;
 mod rate;
 mod round;
 mod round_trips;
+mod slow_start;
 mod srtt;
 mod window;
 
+pub use hystart::HyStart;
+pub use hystart_plus_plus::HyStartPlusPlus;
 pub(crate) use loss_driven::LossDriven;
 pub use rate::DeliveryRate;
 pub use round::Round;

@@ -7,7 +7,7 @@ use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, Variant};
+use dumbbell_cc::{CongestionControl, Start, Variant};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
@@ -24,15 +24,17 @@ impl Recipe {
     /// A recipe whose law can be made: parameters may be right one by one and contradict each other.
     pub(crate) fn new(config: Config, variant: &'static Variant, law: Named) -> Result<Recipe, ParamError> {
         let recipe = Recipe { config, variant, law };
-        recipe.law().map(|_| recipe)
+        recipe.law(0).map(|_| recipe)
     }
 
-    fn law(&self) -> Result<Box<dyn CongestionControl>, ParamError> {
-        dumbbell_cc::build(self.variant.name, &self.law.given(), &self.config.start())
+    /// The law of a connection; `seed` is what its random numbers come from.
+    fn law(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
+        let start = Start { seed, ..self.config.start() };
+        dumbbell_cc::build(self.variant.name, &self.law.given(), &start)
     }
 
-    fn endpoint(&self, isn: Seq) -> Endpoint {
-        match self.law() {
+    fn endpoint(&self, isn: Seq, seed: u64) -> Endpoint {
+        match self.law(seed) {
             Ok(law) => Endpoint::new(self.config, law, isn),
             Err(e) => unreachable!("made once when the recipe was: {e}"),
         }
@@ -55,6 +57,8 @@ pub(crate) struct TcpFlow {
     recipe: Recipe,
     source: Option<Source>,
     random: Stream,
+    /// Where the laws' seeds come from.
+    laws: Stream,
     sender: Endpoint,
     receiver: Endpoint,
     connection: u32,
@@ -85,7 +89,8 @@ impl TcpFlow {
         recorder: Option<FlowRecorder>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", common.name));
-        let (sender, receiver) = (recipe.endpoint(Seq(0)), recipe.endpoint(Seq(0)));
+        let laws = Stream::new(seed, &format!("flow/{}/law", common.name));
+        let (sender, receiver) = (recipe.endpoint(Seq(0), 0), recipe.endpoint(Seq(0), 0));
         TcpFlow {
             common,
             application,
@@ -93,6 +98,7 @@ impl TcpFlow {
             recipe,
             source,
             random,
+            laws,
             sender,
             receiver,
             connection: 0,
@@ -125,7 +131,9 @@ impl TcpFlow {
         self.meter.connection_ends(&self.sender, &self.receiver);
         self.connection += 1;
         let mut isn = || Seq(self.random.next_u64() as u32);
-        (self.sender, self.receiver) = (self.recipe.endpoint(isn()), self.recipe.endpoint(isn()));
+        let mut seed = || self.laws.next_u64();
+        self.sender = self.recipe.endpoint(isn(), seed());
+        self.receiver = self.recipe.endpoint(isn(), seed());
         self.open = true;
         if let Some((bytes, ..)) = self.transfer() {
             if self.begun == 0 {

@@ -12,6 +12,8 @@ mod illinois;
 mod lp;
 mod red;
 mod scalable;
+mod slow_start;
+mod undo;
 mod vegas;
 mod veno;
 mod westwood;
