@@ -112,7 +112,7 @@ impl Network {
     ) {
         let (handle, body) = self.pool.allocate();
         *body = Body { data: true, number, sent_at, ..Body::default() };
-        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_CAPABLE);
+        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
     }
 
     /// A flow sends what `endpoint` wants to send now, from its data sender if `forward`.
@@ -134,7 +134,7 @@ impl Network {
             body.retransmission = how.retransmission;
             body.number = how.payload_offset;
             let bytes = endpoint.packet_bytes(&body.segment);
-            let ecn = if how.ecn_capable { Ecn::CAPABLE } else { Ecn::NOT_CAPABLE };
+            let ecn = if how.ecn_capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
             self.launch(flow, forward, handle, bytes, ecn);
         }
     }
@@ -246,7 +246,7 @@ impl Network {
         if next == HERE {
             let Packet { bytes, flow, body, ecn, .. } = packet;
             self.note(PacketEvent::Received, flow, body, bytes, self.now);
-            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::MARKED });
+            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::CE });
         }
         self.carry(next as usize, packet, self.now);
         None
