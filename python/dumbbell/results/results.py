@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -19,6 +19,9 @@ from dumbbell.results.record import Run, run_key
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.plots.of_results import Plots
 
 __all__ = ["Results"]
 
@@ -77,6 +80,13 @@ class Results:
         for run in self.runs:
             groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
         return list(groups.values())
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``results.plot.cwnd()``, ``results.plot.bars(metric="rtt_mean_ms")``: `dumbbell.plots.kinds`."""
+        from dumbbell.plots.of_results import Plots  # noqa: PLC0415 - imports this module
+
+        return Plots(self)
 
     # ------------------------------------------------------------ series
 
