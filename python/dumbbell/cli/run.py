@@ -71,6 +71,7 @@ def run(
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
+    from dumbbell.results.lint import lint  # noqa: PLC0415
     from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
 
@@ -103,6 +104,8 @@ def run(
         queues = queue_summary(results)
         if queues.height:
             output.print_frame(f"{results.scenario.name}: queues ({each})", queues)
+    for warned in lint(results):
+        output.note(f"warning: {warned}")
     if out is not None:
         output.note(f"kept in {out}")
 

@@ -328,9 +328,7 @@ def heatmap(
     if across is None or down is None:
         raise ResultsError("a heat map needs two swept paths: give --x and --by")
     panels = [_heat_panel(one, across, down) for one in table.flows(across, down)]
-    return Picture(
-        "heatmap", f"{quantity(metric).name.capitalize()}, medians", "", panels, columns=min(2, len(panels))
-    )
+    return Picture("heatmap", f"{quantity(metric).name.capitalize()}, medians", "", panels)
 
 
 def _heat_panel(table: _Table, across: str, down: str) -> Panel:

@@ -54,11 +54,12 @@ def draw(picture: Picture) -> Figure:
         height = top + rows * HEIGHTS[columns] + (rows - 1) * DOWN + BOTTOM
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(rows, columns, squeeze=False, sharey=picture.share_y)
+        right = RIGHT + (0.35 if any(p.grid for p in picture.panels) else 0.0)
         left = LEFT + 0.075 * max((len(r) for p in picture.panels if p.grid for r in p.grid.rows), default=0)
-        panel_width = (width - left - RIGHT - (columns - 1) * ACROSS) / columns
+        panel_width = (width - left - right - (columns - 1) * ACROSS) / columns
         figure.subplots_adjust(
             left=left / width,
-            right=1 - RIGHT / width,
+            right=1 - right / width,
             bottom=BOTTOM / height,
             top=1 - top / height,
             wspace=ACROSS / panel_width,

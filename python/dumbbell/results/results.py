@@ -22,6 +22,7 @@ from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
     from dumbbell.plots.of_results import Plots
+    from dumbbell.results.lint import Warned
 
 __all__ = ["Results"]
 
@@ -87,6 +88,12 @@ class Results:
         from dumbbell.plots.of_results import Plots  # noqa: PLC0415 - imports this module
 
         return Plots(self)
+
+    def lint(self) -> list[Warned]:
+        """Say what speaks against reading too much into the results: see `dumbbell.results.lint`."""
+        from dumbbell.results.lint import lint  # noqa: PLC0415 - imports this module
+
+        return lint(self)
 
     # ------------------------------------------------------------ series
 
