@@ -125,7 +125,7 @@ def _over_words(
     table = _Table(results, metric, flow)
     across, apart = _by_and_x(table, x, by)
     panels = [_words_panel(one, kind, across, apart) for one in table.flows(across, apart)]
-    title = f"{quantity(metric).name.capitalize()} by {table.word(across) or 'run'}"
+    title = f"{quantity(metric).title} by {table.word(across) or 'run'}"
     title += f" and {table.word(apart)}" if apart else ""
     name = "bars" if kind == "bars" else "box"
     return Picture(name, f"{title}: {_times(results)}", "", panels, columns=min(2, len(panels)), share_y=True)
@@ -192,7 +192,7 @@ def lines(
     if across is None:
         raise ResultsError("lines need a sweep: give --x a swept path")
     panels = [_lines_panel(one, across, apart) for one in table.flows(across, apart)]
-    title = f"{quantity(metric).name.capitalize()} over {table.word(across)}: {_times(results)}"
+    title = f"{quantity(metric).title} over {table.word(across)}: {_times(results)}"
     return Picture("lines", title, "", panels, columns=min(2, len(panels)), share_y=True)
 
 
@@ -302,7 +302,7 @@ def ellipse(
         if around is not None:
             curves.append(Curve(str(key), _look(key), *around))
     panel = Panel("", "mean queueing delay, ms", shown.label, curves, y_from_zero=False)
-    title = f"{shown.name.capitalize()} and delay{f' by {table.word(apart)}' if apart else ''}"
+    title = f"{shown.title} and delay{f' by {table.word(apart)}' if apart else ''}"
     return Picture("ellipse", title, "", [panel], markers=False)
 
 
@@ -328,7 +328,7 @@ def heatmap(
     if across is None or down is None:
         raise ResultsError("a heat map needs two swept paths: give --x and --by")
     panels = [_heat_panel(one, across, down) for one in table.flows(across, down)]
-    return Picture("heatmap", f"{quantity(metric).name.capitalize()}, medians", "", panels)
+    return Picture("heatmap", f"{quantity(metric).title}, medians", "", panels)
 
 
 def _heat_panel(table: _Table, across: str, down: str) -> Panel:

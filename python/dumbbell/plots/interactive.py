@@ -25,6 +25,8 @@ _MARKER = {
     "X": "x",
     "*": "star",
 }
+DIVERGING = [[0.0, "#7f3b08"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#998ec3"], [1.0, "#2d004b"]]
+"""Orange to purple, ColorBrewer's PuOr."""
 HEIGHT = {1: 360, 2: 320, 3: 280}
 """Of a row of panels, pixels, by the number side by side."""
 
@@ -95,7 +97,7 @@ def _panel(
         data.append({
             "type": "heatmap", "x": list(grid.columns), "y": list(grid.rows), "z": _plain(grid.values),
             "text": texts, "texttemplate": "%{text}", "zmin": low, "zmax": high,
-            "colorscale": "PuOr" if grid.diverging else "Cividis", "colorbar": {"title": {"text": grid.unit}},
+            "colorscale": DIVERGING if grid.diverging else "Cividis", "colorbar": {"title": {"text": grid.unit}},
             "hovertemplate": "%{y}, %{x}: %{z:.4g}<extra></extra>", **place,
         })  # fmt: skip
         y["autorange"] = "reversed"

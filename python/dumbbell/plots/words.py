@@ -16,6 +16,11 @@ class Quantity:
     factor: float
 
     @property
+    def title(self) -> str:
+        """The name at the start of a sentence."""
+        return self.name[:1].upper() + self.name[1:]
+
+    @property
     def label(self) -> str:
         """The axis label."""
         return f"{self.name}, {self.unit}" if self.unit else self.name

@@ -120,7 +120,8 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
     for name, where in unsettled.items():
         yield Warned(
             "no-loss",
-            f"flow '{name}' saw no loss in any repetition: it may never have left slow start (run longer), or its receive window holds it back",
+            f"flow '{name}' saw no loss in any repetition: it may never have left slow start (run longer), or its "
+            "receive window holds it back",
             tuple(_named(where)),
         )
 
