@@ -39,7 +39,12 @@ pub(crate) const ROW: Discipline = Discipline {
             default: "0.25 %",
             doc: "step up at a loss, d1: well above decrement, since queues fill faster than links run idle",
         },
-        Spec { name: "decrement", kind: Kind::Probability, default: "0.025 %", doc: "step down on an idle link, d2" },
+        Spec {
+            name: "decrement",
+            kind: Kind::Probability,
+            default: "0.025 %",
+            doc: "step down on an idle link, d2",
+        },
         Spec {
             name: "freeze_time",
             kind: Kind::Duration,

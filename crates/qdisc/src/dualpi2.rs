@@ -48,7 +48,12 @@ pub(crate) const ROW: Discipline = Discipline {
             default: "10000 packets",
             doc: "how much may wait in both queues together",
         },
-        Spec { name: "target", kind: Kind::Duration, default: "15 ms", doc: "delay to keep [RFC 9332, App. A.1]" },
+        Spec {
+            name: "target",
+            kind: Kind::Duration,
+            default: "15 ms",
+            doc: "delay to keep [RFC 9332, App. A.1]",
+        },
         Spec {
             name: "tupdate",
             kind: Kind::Duration,

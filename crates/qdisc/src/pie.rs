@@ -19,12 +19,8 @@ use dumbbell_units::Bytes;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 
-pub(crate) const TARGET: Spec = Spec {
-    name: "target",
-    kind: Kind::Duration,
-    default: "15 ms",
-    doc: "delay to keep [RFC 8033 §4.2]",
-};
+pub(crate) const TARGET: Spec =
+    Spec { name: "target", kind: Kind::Duration, default: "15 ms", doc: "delay to keep [RFC 8033 §4.2]" };
 pub(crate) const TUPDATE: Spec = Spec {
     name: "tupdate",
     kind: Kind::Duration,
@@ -122,7 +118,13 @@ impl Settings {
     }
 
     /// An arrival at a queue in which so much waits: gives it back, maybe marked, unless it is dropped.
-    pub(crate) fn admit(&mut self, law: &mut Law, waiting: Bytes, mut packet: Packet, cx: &mut Cx) -> Option<Packet> {
+    pub(crate) fn admit(
+        &mut self,
+        law: &mut Law,
+        waiting: Bytes,
+        mut packet: Packet,
+        cx: &mut Cx,
+    ) -> Option<Packet> {
         self.full_packet = self.full_packet.max(packet.bytes);
         let full = f64::from(self.full_packet);
         let share = if self.bytemode { f64::from(packet.bytes) / full } else { 1.0 };

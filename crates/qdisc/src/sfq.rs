@@ -44,7 +44,12 @@ pub(crate) const ROW: Discipline = Discipline {
             default: "none",
             doc: "from one change of the hash to the next",
         },
-        Spec { name: "quantum", kind: Kind::Bytes, default: "1514 bytes", doc: "credit of a queue in each round" },
+        Spec {
+            name: "quantum",
+            kind: Kind::Bytes,
+            default: "1514 bytes",
+            doc: "credit of a queue in each round",
+        },
         Spec {
             name: "divisor",
             kind: Kind::Int { min: 1, max: 65_536 },

@@ -73,7 +73,8 @@ mod tests {
     #[test]
     fn losses_raise_the_probability_once_in_freeze_time() {
         let mut law = law();
-        for (now, p) in [(0, 0.25), (99, 0.25), (100, 0.5), (350, 0.75), (449, 0.75), (450, 1.0), (900, 1.0)] {
+        for (now, p) in [(0, 0.25), (99, 0.25), (100, 0.5), (350, 0.75), (449, 0.75), (450, 1.0), (900, 1.0)]
+        {
             law.lost(Time(now));
             assert_eq!(law.probability(), p, "at {now}");
         }

@@ -78,7 +78,8 @@ impl Books {
         let known = self.leave(packet);
         let marked = packet.ecn == Ecn::CE && known.ecn.is_capable();
         assert!(packet.ecn == known.ecn || marked, "{:?} became {:?}", known.ecn, packet.ecn);
-        let codepoint = CODEPOINTS.iter().position(|c| *c == known.ecn).map(|c| c as u8).filter(|_| self.mixed);
+        let codepoint =
+            CODEPOINTS.iter().position(|c| *c == known.ecn).map(|c| c as u8).filter(|_| self.mixed);
         let before = self.last_of_flow.insert((packet.flow, codepoint), packet.body).unwrap_or(0);
         assert!(before < packet.body, "{}: flow {} overtook itself", self.row.name, packet.flow);
     }
