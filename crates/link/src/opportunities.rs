@@ -104,7 +104,7 @@ impl Opportunities {
     pub fn usable_after(&self, t: Time, outages: &Outages, horizon: Time) -> Time {
         let mut at = self.after(t);
         while at <= horizon
-            && let Some(end) = outages.held_until(at)
+            && let Some(end) = outages.until(at)
         {
             at = self.after(Time(end.0 - 1)); // the outage's end itself may be a moment
         }
@@ -112,14 +112,22 @@ impl Opportunities {
     }
 
     /// Delivers so many bytes, beginning now, where [`Opportunities::is_open`]; gives when the last is out (or a time
-    /// behind `horizon`).
-    pub fn deliver(&mut self, now: Time, bytes: u64, outages: &Outages, horizon: Time) -> Time {
+    /// behind `horizon`). `used` hears of the bytes that each moment takes.
+    pub fn deliver(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        outages: &Outages,
+        horizon: Time,
+        mut used: impl FnMut(Time, u64),
+    ) -> Time {
         let (mut at, mut wanted) = (now, bytes);
         loop {
             let left = self.left(at);
             let taken = left.min(wanted);
             self.open = Some((at, left - taken));
             wanted -= taken;
+            used(at, taken);
             if wanted == 0 || at > horizon {
                 return at;
             }
@@ -127,17 +135,14 @@ impl Opportunities {
         }
     }
 
-    /// The bytes of all moments after `from`, up to `end`, that `counts` accepts.
+    /// The bytes of all moments after `from`, up to `end`, that no outage takes away.
     #[must_use]
-    pub fn bytes_between(&self, from: Time, end: Time, counts: impl Fn(Time) -> bool) -> u64 {
-        let mut total = 0;
-        let mut at = self.after(from);
-        while at <= end && at != Time::NEVER {
-            if counts(at) {
-                total += self.bytes_at(at);
-            }
-            at = self.after(at);
-        }
-        total
+    pub fn bytes_between(&self, from: Time, end: Time, outages: &Outages) -> u64 {
+        let moments = std::iter::successors(Some(self.after(from)), |at| Some(self.after(*at)));
+        moments
+            .take_while(|at| *at <= end)
+            .filter(|at| outages.until(*at).is_none())
+            .map(|at| self.bytes_at(at))
+            .sum()
     }
 }

@@ -39,52 +39,46 @@ impl OutagePlan {
     }
 }
 
-/// See the top of this file.
+/// Outages of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Outages {
     plans: Vec<OutagePlan>,
 }
 
 impl Outages {
-    /// These outages.
+    /// Those of the outages that hold packets.
     #[must_use]
-    pub fn new(plans: Vec<OutagePlan>) -> Outages {
-        Outages { plans }
+    pub fn holding(plans: &[OutagePlan]) -> Outages {
+        Outages { plans: plans.iter().filter(|p| !p.drops).copied().collect() }
     }
 
-    /// Whether there is an outage that holds packets.
+    /// Those that drop them.
     #[must_use]
-    pub fn hold(&self) -> bool {
-        self.plans.iter().any(|p| !p.drops)
+    pub fn dropping(plans: &[OutagePlan]) -> Outages {
+        Outages { plans: plans.iter().filter(|p| p.drops).copied().collect() }
     }
 
-    /// The end of the outage that holds packets at `t`, if one does. Another may begin there.
+    /// Whether there are none.
     #[must_use]
-    pub fn held_until(&self, t: Time) -> Option<Time> {
-        self.plans.iter().filter(|p| !p.drops).filter_map(|p| p.end(t)).max()
+    pub fn is_empty(&self) -> bool {
+        self.plans.is_empty()
     }
 
-    /// When packets are held next, if they are not now.
+    /// The end of the outage that `t` lies in, if it lies in one. Another may begin there.
     #[must_use]
-    pub fn next_hold(&self, t: Time) -> Time {
-        self.plans.iter().filter(|p| !p.drops).map(|p| p.next(t)).min().unwrap_or(Time::NEVER)
-    }
-
-    /// Whether an outage that drops packets falls into the time from `begin` to `end` (both included).
-    #[must_use]
-    pub fn drop_within(&self, begin: Time, end: Time) -> bool {
-        self.plans.iter().filter(|p| p.drops).any(|p| p.end(begin).is_some() || p.next(begin) <= end)
-    }
-
-    /// The end of any outage that `t` lies in.
-    #[must_use]
-    pub fn down_until(&self, t: Time) -> Option<Time> {
+    pub fn until(&self, t: Time) -> Option<Time> {
         self.plans.iter().filter_map(|p| p.end(t)).max()
     }
 
-    /// The next begin of any outage after `t`.
+    /// The next begin after `t`; NEVER if there is none.
     #[must_use]
-    pub fn next_down(&self, t: Time) -> Time {
+    pub fn next(&self, t: Time) -> Time {
         self.plans.iter().map(|p| p.next(t)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Whether an outage falls into the time from `begin` to `end` (both included).
+    #[must_use]
+    pub fn touch(&self, begin: Time, end: Time) -> bool {
+        self.plans.iter().any(|p| p.end(begin).is_some() || p.next(begin) <= end)
     }
 }

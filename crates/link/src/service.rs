@@ -25,8 +25,12 @@ pub fn nanobits(bytes: u64) -> u128 {
 #[derive(Clone, Debug)]
 pub struct Service {
     by: By,
-    /// Nothing is looked into beyond this: an outage may never end.
-    horizon: Time,
+    /// Those that hold packets.
+    outages: Outages,
+    /// The time that counts. Nothing is looked into beyond its end: an outage may never be over.
+    window: (Time, Time),
+    /// Wire bits sent in the window.
+    sent: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -36,59 +40,75 @@ enum By {
 }
 
 impl Service {
-    /// A rate over time, for a run that ends at `horizon`.
+    /// A rate over time. `outages` are those that hold packets; `window` is the time that counts, until the end of all.
     #[must_use]
-    pub fn rate(course: Course, horizon: Time) -> Service {
-        Service { by: By::Rate(course), horizon }
+    pub fn rate(course: Course, outages: Outages, window: (Time, Time)) -> Service {
+        Service { by: By::Rate(course), outages, window, sent: 0.0 }
     }
 
-    /// A trace, for a run that ends at `horizon`.
+    /// A trace, otherwise like [`Service::rate`].
     #[must_use]
-    pub fn trace(trace: Opportunities, horizon: Time) -> Service {
-        Service { by: By::Trace(trace), horizon }
+    pub fn trace(trace: Opportunities, outages: Outages, window: (Time, Time)) -> Service {
+        Service { by: By::Trace(trace), outages, window, sent: 0.0 }
     }
 
     /// From when on a packet could be sent that comes to the idle transmitter at `now`.
     #[must_use]
-    pub fn opens(&self, now: Time, outages: &Outages) -> Time {
+    pub fn opens(&self, now: Time) -> Time {
         match &self.by {
-            By::Rate(_) => self.up_from(now, outages),
-            By::Trace(trace) => trace.usable_after(now, outages, self.horizon),
+            By::Rate(_) => self.up_from(now),
+            By::Trace(trace) => trace.usable_after(now, &self.outages, self.window.1),
         }
     }
 
     /// From when on a packet can be sent that has waited.
-    pub fn next(&mut self, now: Time, outages: &Outages) -> Time {
+    pub fn next(&mut self, now: Time) -> Time {
         let open = match &mut self.by {
             By::Rate(_) => true,
             By::Trace(trace) => trace.is_open(now),
         };
-        if open && outages.held_until(now).is_none() { now } else { self.opens(now, outages) }
+        if open && self.outages.until(now).is_none() { now } else { self.opens(now) }
     }
 
-    /// When a packet of so many wire bytes is out that begins now; if that is behind the horizon, just somewhere there.
-    pub fn finish(&mut self, now: Time, bytes: u32, outages: &Outages) -> Time {
+    /// When a packet of so many wire bytes is out that begins now; if that is after the end, just somewhere there.
+    pub fn finish(&mut self, now: Time, bytes: u32) -> Time {
+        let (from, end) = self.window;
         match &mut self.by {
-            By::Rate(rate) => finish(rate, now, nanobits(u64::from(bytes)), outages, self.horizon),
-            By::Trace(trace) => trace.deliver(now, u64::from(bytes), outages, self.horizon),
-        }
-    }
-
-    /// The wire bits that can be sent between two times, outages of both kinds taken away.
-    #[must_use]
-    pub fn capacity(&self, from: Time, end: Time, outages: &Outages) -> f64 {
-        match &self.by {
-            By::Rate(rate) => bits_between(rate, from, end, outages),
+            By::Rate(rate) => {
+                let out = finish(rate, now, nanobits(u64::from(bytes)), &self.outages, end);
+                self.sent += if now >= from && out <= end {
+                    f64::from(bytes) * 8.0
+                } else {
+                    bits_between(rate, now.max(from), out.min(end), &self.outages)
+                };
+                out
+            }
             By::Trace(trace) => {
-                (trace.bytes_between(from, end, |at| outages.down_until(at).is_none()) * 8) as f64
+                let sent = &mut self.sent;
+                trace.deliver(now, u64::from(bytes), &self.outages, end, |at, taken| {
+                    if at > from && at <= end {
+                        *sent += (taken * 8) as f64;
+                    }
+                })
             }
         }
     }
 
-    fn up_from(&self, now: Time, outages: &Outages) -> Time {
+    /// The wire bits that were sent in the window, and those that could have been.
+    #[must_use]
+    pub fn use_of_capacity(&self) -> (f64, f64) {
+        let (from, end) = self.window;
+        let capacity = match &self.by {
+            By::Rate(rate) => bits_between(rate, from, end, &self.outages),
+            By::Trace(trace) => (trace.bytes_between(from, end, &self.outages) * 8) as f64,
+        };
+        (self.sent, capacity)
+    }
+
+    fn up_from(&self, now: Time) -> Time {
         let mut at = now;
-        while at <= self.horizon
-            && let Some(end) = outages.held_until(at)
+        while at <= self.window.1
+            && let Some(end) = self.outages.until(at)
         {
             at = end;
         }
@@ -99,12 +119,12 @@ impl Service {
 fn finish(rate: &Course, begin: Time, mut work: u128, outages: &Outages, horizon: Time) -> Time {
     let mut t = begin;
     while t <= horizon {
-        if let Some(end) = outages.held_until(t) {
+        if let Some(end) = outages.until(t) {
             t = end;
             continue;
         }
         let piece = rate.piece(t);
-        let end = piece.end.min(outages.next_hold(t));
+        let end = piece.end.min(outages.next(t));
         match time_for(&piece, t, work) {
             Some(out) if out <= end => return out,
             _ => work -= work_between(&piece, t, end).min(work),
@@ -158,9 +178,9 @@ fn bits_between(rate: &Course, from: Time, end: Time, outages: &Outages) -> f64 
     let (mut t, mut work) = (from, 0.0);
     while t < end {
         let piece = rate.piece(t);
-        let (until, down) = match outages.down_until(t) {
+        let (until, down) = match outages.until(t) {
             Some(up) => (up, true),
-            None => (outages.next_down(t).min(piece.end), false),
+            None => (outages.next(t).min(piece.end), false),
         };
         let until = until.min(end);
         if !down {

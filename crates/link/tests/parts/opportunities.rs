@@ -18,21 +18,25 @@ fn plan(lines: &[u64]) -> OpportunitiesPlan {
     plan
 }
 
+fn service(lines: &[u64], outages: &[OutagePlan]) -> Service {
+    Service::trace(Opportunities::new(&plan(lines)), Outages::holding(outages), (Time(0), END))
+}
+
 /// A transmitter with a queue that is never empty from `from` on: when each packet is out, ms.
-fn outs(lines: &[u64], from: u64, sizes: &[u32], outages: &Outages) -> Vec<f64> {
-    let mut service = Service::trace(Opportunities::new(&plan(lines)), END);
-    let mut at = service.opens(Time(from), outages);
+fn outs(lines: &[u64], from: u64, sizes: &[u32], outages: &[OutagePlan]) -> Vec<f64> {
+    let mut service = service(lines, outages);
+    let mut at = service.opens(Time(from));
     let mut found = Vec::new();
     for size in sizes {
-        at = service.next(at, outages);
-        at = service.finish(at, *size, outages);
+        at = service.next(at);
+        at = service.finish(at, *size);
         found.push(at.0 as f64 / MS as f64);
     }
     found
 }
 
 fn plain(lines: &[u64], sizes: &[u32]) -> Vec<f64> {
-    outs(lines, 0, sizes, &Outages::default())
+    outs(lines, 0, sizes, &[])
 }
 
 #[test]
@@ -66,46 +70,51 @@ fn the_end_is_the_new_zero() {
 
 #[test]
 fn what_comes_at_the_instant_of_an_opportunity_is_late() {
-    let at = |from: u64| outs(&[1, 4], from, &[100], &Outages::default())[0];
+    let at = |from: u64| outs(&[1, 4], from, &[100], &[])[0];
     assert_eq!((at(MS - 1), at(MS), at(MS + 1), at(4 * MS - 1), at(4 * MS)), (1.0, 4.0, 4.0, 4.0, 5.0));
 }
 
 #[test]
 fn what_is_left_when_nothing_waits_is_lost() {
-    let none = Outages::default();
-    let mut service = Service::trace(Opportunities::new(&plan(&[1, 4])), END);
-    let at = service.opens(Time(0), &none);
-    assert_eq!(service.finish(at, 100, &none), Time(MS));
+    let mut service = service(&[1, 4], &[]);
+    let at = service.opens(Time(0));
+    assert_eq!(service.finish(at, 100), Time(MS));
     // A packet that comes 1 us later waits for the next one.
-    let later = service.opens(Time(MS + 1000), &none);
+    let later = service.opens(Time(MS + 1000));
     assert_eq!(later, Time(4 * MS));
-    assert_eq!(service.next(later, &none), later);
-    assert_eq!(service.finish(later, 1500, &none), later);
+    assert_eq!(service.next(later), later);
+    assert_eq!(service.finish(later, 1500), later);
     // Nothing is left of it.
-    assert_eq!(service.next(later, &none), Time(5 * MS));
+    assert_eq!(service.next(later), Time(5 * MS));
 }
 
 #[test]
 fn an_outage_takes_opportunities_away() {
     // Down from 2 to below 5 ms: of 1, 2, 3, 4, 5 the first and the last are left.
-    let held = Outages::new(vec![OutagePlan { at_ns: 2 * MS, for_ns: 3 * MS, every_ns: None, drops: false }]);
+    let held = [OutagePlan { at_ns: 2 * MS, for_ns: 3 * MS, every_ns: None, drops: false }];
     assert_eq!(outs(&[1, 2, 3, 4, 5], 0, &[1500, 1500, 1500], &held), [1.0, 5.0, 6.0]);
     assert_eq!(outs(&[1, 2, 3, 4, 5], 0, &[2000], &held), [5.0]);
     // One that takes every opportunity of every round.
-    let all =
-        Outages::new(vec![OutagePlan { at_ns: 0, for_ns: 2 * MS, every_ns: Some(3 * MS), drops: false }]);
-    let mut service = Service::trace(Opportunities::new(&plan(&[1, 3])), END);
-    assert!(service.opens(Time(0), &all) > END);
-    assert!(service.finish(Time(MS), 3000, &all) > END);
+    let all = [OutagePlan { at_ns: 0, for_ns: 2 * MS, every_ns: Some(3 * MS), drops: false }];
+    let mut service = service(&[1, 3], &all);
+    assert!(service.opens(Time(0)) > END);
+    assert!(service.finish(Time(MS), 3000) > END);
 }
 
 #[test]
 fn capacity_is_the_opportunities() {
-    let service = Service::trace(Opportunities::new(&plan(&[1, 2, 2, 5])), END);
-    let bits = |from: u64, to: u64| service.capacity(Time(from * MS), Time(to * MS), &Outages::default());
-    assert_eq!(bits(0, 5), 4.0 * 12_000.0);
-    assert_eq!(bits(0, 10), 8.0 * 12_000.0);
-    assert_eq!(bits(2, 7), 4.0 * 12_000.0); // 5, 6, 7, 7
+    let between = |from: u64, to: u64| {
+        let trace = Opportunities::new(&plan(&[1, 2, 2, 5]));
+        let window = (Time(from * MS), Time(to * MS));
+        Service::trace(trace, Outages::default(), window).use_of_capacity().1
+    };
+    assert_eq!(between(0, 5), 4.0 * 12_000.0);
+    assert_eq!(between(0, 10), 8.0 * 12_000.0);
+    assert_eq!(between(2, 7), 4.0 * 12_000.0); // 5, 6, 7, 7
+    let mut service = service(&[1, 2, 2, 5], &[]);
+    let at = service.opens(Time(0));
+    service.finish(at, 2000);
+    assert_eq!(service.use_of_capacity().0, 16_000.0);
 }
 
 #[test]

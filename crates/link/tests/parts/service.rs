@@ -12,12 +12,25 @@ fn rates(steps: &[(u64, u64, bool)], period_ns: Option<u64>) -> Course {
     Course::new(CoursePlan { steps, period_ns, start_ns: 0 })
 }
 
-fn down(at_ns: u64, for_ns: u64, every_ns: Option<u64>, drops: bool) -> Outages {
-    Outages::new(vec![OutagePlan { at_ns, for_ns, every_ns, drops }])
+fn down(at_ns: u64, for_ns: u64, every_ns: Option<u64>) -> OutagePlan {
+    OutagePlan { at_ns, for_ns, every_ns, drops: false }
+}
+
+fn held(plans: &[OutagePlan]) -> Outages {
+    Outages::holding(plans)
 }
 
 fn finish(course: Course, begin: u64, bytes: u32, outages: &Outages) -> u64 {
-    Service::rate(course, END).finish(Time(begin), bytes, outages).0
+    service(course, outages).finish(Time(begin), bytes).0
+}
+
+fn service(course: Course, outages: &Outages) -> Service {
+    Service::rate(course, outages.clone(), (Time(0), END))
+}
+
+/// The bits that could be sent between two times.
+fn bits(course: Course, outages: &Outages, from: u64, to: u64) -> f64 {
+    Service::rate(course, outages.clone(), (Time(from), Time(to))).use_of_capacity().1
 }
 
 /// RFC 7928 §8.2.6, first experiment: 100 and 10 Mbit/s in phases of 20 s.
@@ -70,10 +83,9 @@ fn ramps_are_integrated() {
     let fall = || rates(&[(0, 20 * MBIT, false), (S, 10 * MBIT, true)], None);
     assert_eq!(finish(fall(), 500 * MS, 1500, &none), 500 * MS + 800_214);
     // The ramp as a whole carries 15 Mbit, half up the first 6.25 Mbit.
-    let whole = Service::rate(up(), END);
-    let bits = |from: u64, to: u64| whole.capacity(Time(from), Time(to), &none);
-    assert!((bits(0, S) - 15e6).abs() < 1e-3 && (bits(0, S / 2) - 6.25e6).abs() < 1e-3);
-    assert!((bits(0, 2 * S) - 35e6).abs() < 1e-3);
+    let between = |from: u64, to: u64| bits(up(), &none, from, to);
+    assert!((between(0, S) - 15e6).abs() < 1e-3 && (between(0, S / 2) - 6.25e6).abs() < 1e-3);
+    assert!((between(0, 2 * S) - 35e6).abs() < 1e-3);
     // Across its end: 1 ms before, 20 Mbit/s - 10 kbit/s on average 19.995 Mbit/s: 19 995 bits in that ms; of 30 000
     // bits 10 005 are left for 20 Mbit/s: 500.25 us.
     assert_eq!(finish(up(), S - MS, 3750, &none), S + 500_250);
@@ -82,8 +94,9 @@ fn ramps_are_integrated() {
 #[test]
 fn a_ramp_in_packets_takes_as_long_as_in_one_piece() {
     // 1000 packets of 1500 bytes one after the other: 12 Mbit; 10 t + 5 t^2 = 12 at t = (sqrt(340) - 10) / 10 s.
-    let mut service = Service::rate(rates(&[(0, 10 * MBIT, false), (S, 20 * MBIT, true)], None), END);
-    let end = (0..1000).fold(Time(0), |t, _| service.finish(t, 1500, &Outages::default()));
+    let mut service =
+        service(rates(&[(0, 10 * MBIT, false), (S, 20 * MBIT, true)], None), &Outages::default());
+    let end = (0..1000).fold(Time(0), |t, _| service.finish(t, 1500));
     let expected = (340f64.sqrt() - 10.0) / 10.0 * 1e9;
     // Each packet is rounded up to a ns: half a ns on average, at most one.
     assert!((0.0..=1001.0).contains(&(end.0 as f64 - expected)), "{end:?} {expected}");
@@ -91,78 +104,81 @@ fn a_ramp_in_packets_takes_as_long_as_in_one_piece() {
 
 #[test]
 fn an_outage_holds_what_is_in_service() {
-    let held = down(10 * MS, 100 * MS, None, false);
+    let held = held(&[down(10 * MS, 100 * MS, None)]);
     let at = |begin: u64| finish(Course::constant(10 * MBIT), begin, 1500, &held);
     // 600 us before the outage: half is out, the other half follows it.
     assert_eq!(at(9_400 * US), 110 * MS + 600 * US);
     assert_eq!(at(8_800 * US), 10 * MS); // just in time
     assert_eq!(at(10 * MS), 111_200 * US);
     assert_eq!(at(110 * MS), 111_200 * US);
-    let mut service = Service::rate(Course::constant(10 * MBIT), END);
-    let opens = |service: &Service, t: u64| service.opens(Time(t), &held).0;
-    assert_eq!(opens(&service, 10 * MS - 1), 10 * MS - 1);
-    assert_eq!(opens(&service, 10 * MS), 110 * MS);
-    assert_eq!(opens(&service, 110 * MS), 110 * MS);
-    assert_eq!(service.next(Time(50 * MS), &held), Time(110 * MS));
+    let mut service = service(Course::constant(10 * MBIT), &held);
+    let opens = |t: u64| service.opens(Time(t)).0;
+    assert_eq!([opens(10 * MS - 1), opens(10 * MS), opens(110 * MS)], [10 * MS - 1, 110 * MS, 110 * MS]);
+    assert_eq!(service.next(Time(50 * MS)), Time(110 * MS));
 }
 
 #[test]
 fn outages_come_again() {
     // Down for 5 ms every 10 ms from 3 ms on: up at 0..3, 8..13, 18..23 ms. 12 ms of work from 0 on: 3 + 5 + 4 ms.
-    let held = down(3 * MS, 5 * MS, Some(10 * MS), false);
+    let held = held(&[down(3 * MS, 5 * MS, Some(10 * MS))]);
     assert_eq!(finish(Course::constant(10 * MBIT), 0, 15_000, &held), 22 * MS);
-    assert_eq!(held.held_until(Time(7_999_999)), Some(Time(8 * MS)));
-    assert_eq!(held.held_until(Time(8 * MS)), None);
-    assert_eq!(held.next_hold(Time(8 * MS)), Time(13 * MS));
-    assert_eq!(held.next_hold(Time(13 * MS)), Time(23 * MS));
+    assert_eq!(held.until(Time(7_999_999)), Some(Time(8 * MS)));
+    assert_eq!(held.until(Time(8 * MS)), None);
+    assert_eq!(held.next(Time(8 * MS)), Time(13 * MS));
+    assert_eq!(held.next(Time(13 * MS)), Time(23 * MS));
     // Half of the time: 10 Mbit/s x 50 ms in 100 ms.
-    let service = Service::rate(Course::constant(10 * MBIT), END);
-    assert!((service.capacity(Time(0), Time(100 * MS), &held) - 500_000.0).abs() < 1e-6);
+    assert!((bits(Course::constant(10 * MBIT), &held, 0, 100 * MS) - 500_000.0).abs() < 1e-6);
 }
 
 #[test]
 fn outages_that_overlap_are_one() {
-    let span = |at: u64, long: u64| OutagePlan { at_ns: at, for_ns: long, every_ns: None, drops: false };
-    let held = Outages::new(vec![span(10, 10), span(15, 20), span(35, 5)]);
-    let service = Service::rate(Course::constant(10 * MBIT), END);
-    assert_eq!(service.opens(Time(10), &held), Time(40));
+    let held = held(&[down(10, 10, None), down(15, 20, None), down(35, 5, None)]);
+    assert_eq!(service(Course::constant(10 * MBIT), &held).opens(Time(10)), Time(40));
 }
 
 #[test]
 fn outages_that_drop_take_no_time_but_packets() {
-    let lossy = down(10 * MS, 5 * MS, Some(20 * MS), true);
-    assert!(!lossy.hold());
-    assert_eq!(finish(Course::constant(10 * MBIT), 9 * MS, 1500, &lossy), 10_200 * US);
-    let within = |a: u64, b: u64| lossy.drop_within(Time(a), Time(b));
-    assert!(!within(8 * MS, 10 * MS - 1)); // out before it begins
-    assert!(within(8 * MS, 10 * MS) && within(9 * MS, 11 * MS) && within(12 * MS, 13 * MS));
-    assert!(within(15 * MS - 1, 16 * MS) && !within(15 * MS, 16 * MS));
-    assert!(within(16 * MS, 31 * MS) && !within(36 * MS, 49 * MS));
-    // It is no capacity all the same.
-    let service = Service::rate(Course::constant(10 * MBIT), END);
-    assert!((service.capacity(Time(0), Time(40 * MS), &lossy) - 300_000.0).abs() < 1e-6);
+    let plan = OutagePlan { drops: true, ..down(10 * MS, 5 * MS, Some(20 * MS)) };
+    assert!(held(&[plan]).is_empty());
+    let lossy = Outages::dropping(&[plan]);
+    let touch = |a: u64, b: u64| lossy.touch(Time(a), Time(b));
+    assert!(!touch(8 * MS, 10 * MS - 1)); // out before it begins
+    assert!(touch(8 * MS, 10 * MS) && touch(9 * MS, 11 * MS) && touch(12 * MS, 13 * MS));
+    assert!(touch(15 * MS - 1, 16 * MS) && !touch(15 * MS, 16 * MS));
+    assert!(touch(16 * MS, 31 * MS) && !touch(36 * MS, 49 * MS));
 }
 
 #[test]
 fn an_outage_without_end_ends_the_search() {
-    let held = down(MS, u64::MAX, None, false);
-    let mut service = Service::rate(Course::constant(10 * MBIT), END);
-    assert!(service.finish(Time(0), 15_000, &held) > END);
-    assert!(service.opens(Time(2 * MS), &held) > END);
+    let never = held(&[down(MS, u64::MAX, None)]);
+    let mut service = service(Course::constant(10 * MBIT), &never);
+    assert!(service.finish(Time(0), 15_000) > END);
+    assert!(service.opens(Time(2 * MS)) > END);
     // Two that take turns are without end too.
-    let turn = |at: u64| OutagePlan { at_ns: at, for_ns: 5 * MS, every_ns: Some(10 * MS), drops: false };
-    let held = Outages::new(vec![turn(0), turn(5 * MS)]);
-    assert!(service.finish(Time(0), 1500, &held) > END);
-    assert_eq!(service.capacity(Time(0), Time(S), &held), 0.0);
+    let turns = held(&[down(0, 5 * MS, Some(10 * MS)), down(5 * MS, 5 * MS, Some(10 * MS))]);
+    assert!(finish(Course::constant(10 * MBIT), 0, 1500, &turns) > END.0);
+    assert_eq!(bits(Course::constant(10 * MBIT), &turns, 0, S), 0.0);
+}
+
+#[test]
+fn what_straddles_the_window_counts_with_its_part() {
+    // Counted from 10 to 20 ms: of packets of 2 ms at 10 Mbit/s from 9, 15 and 19 ms on, 1, 2 and 1 ms.
+    let mut s =
+        Service::rate(Course::constant(10 * MBIT), Outages::default(), (Time(10 * MS), Time(20 * MS)));
+    for begin in [1, 9, 15, 19] {
+        s.finish(Time(begin * MS), 2500);
+    }
+    let (sent, could) = s.use_of_capacity();
+    assert!((sent - 40_000.0).abs() < 1e-6 && (could - 100_000.0).abs() < 1e-6, "{sent} {could}");
 }
 
 #[test]
 fn a_constant_course_is_a_constant_rate() {
-    let mut service = Service::rate(Course::constant(7_200_000), END);
+    let mut service = service(Course::constant(7_200_000), &Outages::default());
     let rate = dumbbell_units::Rate(7_200_000);
     for bytes in [1, 40, 577, 1500, 9000] {
         let expected = Time(123) + rate.time_for(dumbbell_units::Bytes(bytes));
-        assert_eq!(service.finish(Time(123), bytes as u32, &Outages::default()), expected);
+        assert_eq!(service.finish(Time(123), bytes as u32), expected);
     }
-    assert_eq!(service.next(Time(5), &Outages::default()), Time(5));
+    assert_eq!(service.next(Time(5)), Time(5));
 }
