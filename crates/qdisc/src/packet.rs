@@ -59,12 +59,28 @@ pub enum DropReason {
     Loss,
     /// The scenario said so.
     Scripted,
+    /// A policer's bucket was empty.
+    Policed,
+    /// It was damaged on the wire.
+    Corrupted,
+    /// The link was down.
+    Outage,
 }
 
 impl DropReason {
     /// Every reason, in the order of its number.
-    pub const ALL: [DropReason; 5] =
-        [DropReason::Full, DropReason::Early, DropReason::Forced, DropReason::Loss, DropReason::Scripted];
+    pub const ALL: [DropReason; 8] = [
+        DropReason::Full,
+        DropReason::Early,
+        DropReason::Forced,
+        DropReason::Loss,
+        DropReason::Scripted,
+        DropReason::Policed,
+        DropReason::Corrupted,
+        DropReason::Outage,
+    ];
+    /// Those of the wire: such a packet had left the queue.
+    pub const WIRE: [DropReason; 3] = [DropReason::Loss, DropReason::Corrupted, DropReason::Outage];
 
     /// The word that traces and tables use.
     #[must_use]
@@ -75,6 +91,9 @@ impl DropReason {
             DropReason::Forced => "forced",
             DropReason::Loss => "loss",
             DropReason::Scripted => "scripted",
+            DropReason::Policed => "policed",
+            DropReason::Corrupted => "corrupted",
+            DropReason::Outage => "outage",
         }
     }
 }

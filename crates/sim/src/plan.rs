@@ -1,6 +1,10 @@
 //! What a run is made from: a scenario with every name resolved, every topology drawn out into nodes and links and
 //! every quantity in base units. The Python front writes it; nothing in it is optional where a value decides.
 
+use dumbbell_link::{
+    CorruptionPlan, CoursePlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan,
+    PolicerPlan, ReorderingPlan,
+};
 use dumbbell_units::param::Raw;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -37,24 +41,65 @@ pub struct LinkPlan {
     pub from: usize,
     /// The node it enters.
     pub to: usize,
-    /// Bit rate, bit/s.
+    /// Bit rate, bit/s; of a course its first value, of a trace its mean.
     pub rate_bps: u64,
-    /// Propagation delay, ns.
+    /// The rate over time (bit/s), where it changes.
+    #[serde(default)]
+    pub rate_course: Option<CoursePlan>,
+    /// A packet-delivery trace in place of a rate.
+    #[serde(default)]
+    pub opportunities: Option<OpportunitiesPlan>,
+    /// Propagation delay, ns; of a course its first value.
     pub delay_ns: u64,
+    /// The delay over time (ns), where it changes.
+    #[serde(default)]
+    pub delay_course: Option<CoursePlan>,
+    /// Whether packets on a shorter delay may overtake those on a longer one.
+    #[serde(default)]
+    pub delay_reorders: bool,
+    /// When it is down.
+    #[serde(default)]
+    pub outages: Vec<OutagePlan>,
     /// Framing added to each IP packet, bytes.
     pub overhead_bytes: u32,
     /// Largest base round-trip time of the flows that cross it, ns (limits in BDP).
     pub base_rtt_ns: u64,
     /// Queue discipline.
     pub queue: Named,
-    /// Probability that a packet is lost on the wire.
-    pub loss: f64,
-    /// A uniform share of this is added to each packet's propagation delay, ns.
-    pub jitter_ns: u64,
+    /// Policer at the entrance.
+    #[serde(default)]
+    pub policer: Option<PolicerPlan>,
+    /// Which packets are lost on the wire.
+    #[serde(default)]
+    pub loss: LossPlan,
+    /// Which are damaged.
+    #[serde(default)]
+    pub corruption: Option<CorruptionPlan>,
+    /// What is added to each packet's propagation delay.
+    #[serde(default)]
+    pub jitter: Option<JitterPlan>,
     /// Whether jitter may let packets overtake each other.
+    #[serde(default)]
     pub jitter_reorders: bool,
+    /// Which packets are held back.
+    #[serde(default)]
+    pub reordering: Option<ReorderingPlan>,
+    /// Which are copied.
+    #[serde(default)]
+    pub duplication: Option<DuplicationPlan>,
     /// Scripted drops.
+    #[serde(default)]
     pub drops: Vec<DropPlan>,
+}
+
+impl LinkPlan {
+    /// Whether packets may leave its wire in another order than they came, or more often.
+    pub(crate) fn wire_is_disorderly(&self) -> bool {
+        (self.jitter.is_some() && self.jitter_reorders)
+            || (self.delay_course.is_some() && self.delay_reorders)
+            || self.reordering.is_some()
+            || self.duplication.is_some()
+    }
 }
 
 /// Scripted drops at a link's entrance: packets by number, or all within a span of time.

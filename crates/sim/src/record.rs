@@ -123,6 +123,7 @@ pub(crate) struct QueueRecorder {
     out_flow: Vec<u32>,
     out_bytes: Vec<u32>,
     out_sojourn: Vec<u64>,
+    out_end: Vec<u64>,
     drop_t: Vec<u64>,
     drop_flow: Vec<u32>,
     drop_bytes: Vec<u32>,
@@ -153,6 +154,7 @@ impl QueueRecorder {
             out_flow: Vec::new(),
             out_bytes: Vec::new(),
             out_sojourn: Vec::new(),
+            out_end: Vec::new(),
             drop_t: Vec::new(),
             drop_flow: Vec::new(),
             drop_bytes: Vec::new(),
@@ -175,7 +177,7 @@ impl QueueRecorder {
         self.private.iter_mut().zip(&self.row).for_each(|(c, v)| c.push(*v));
     }
 
-    pub(crate) fn departure(&mut self, now: Time, flow: u32, bytes: u32, sojourn: Dur) {
+    pub(crate) fn departure(&mut self, now: Time, flow: u32, bytes: u32, sojourn: Dur, end: Time) {
         if !self.keeps.departures {
             return;
         }
@@ -183,6 +185,7 @@ impl QueueRecorder {
         self.out_flow.push(flow);
         self.out_bytes.push(bytes);
         self.out_sojourn.push(sojourn.0);
+        self.out_end.push(end.0);
     }
 
     pub(crate) fn dropped(&mut self, now: Time, flow: u32, bytes: u32, reason: DropReason) {
@@ -211,7 +214,8 @@ impl QueueRecorder {
             .with("t_ns", ColumnData::U64(self.out_t))
             .with("flow", ColumnData::U32(self.out_flow))
             .with("bytes", ColumnData::U32(self.out_bytes))
-            .with("sojourn_ns", ColumnData::U64(self.out_sojourn));
+            .with("sojourn_ns", ColumnData::U64(self.out_sojourn))
+            .with("end_ns", ColumnData::U64(self.out_end));
         let drops = Table::new(format!("drops/{}", self.name))
             .with("t_ns", ColumnData::U64(self.drop_t))
             .with("flow", ColumnData::U32(self.drop_flow))

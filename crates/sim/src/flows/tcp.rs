@@ -269,6 +269,7 @@ impl TcpFlow {
             transfers_started: self.begun,
             transfers_completed: self.completed,
             dropped_packets: net.dropped(self.common.index),
+            duplicated_packets: net.duplicated(self.common.index),
             ..FlowResult::default()
         };
         self.meter.finish(&self.sender, &self.receiver, seconds, end.min(net.now), &mut result);
