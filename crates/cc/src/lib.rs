@@ -8,21 +8,30 @@
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
 mod bic;
+mod cdg;
 pub mod common;
 mod compound;
+mod copa;
 mod cubic;
+mod dctcp;
 mod event;
 mod fixed;
 mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod ledbat;
+mod ledbat_plus_plus;
 mod lp;
+mod nv;
+mod prague;
 mod registry;
 mod reno;
 mod scalable;
+mod sprout;
 mod vegas;
 mod veno;
+mod verus;
 mod westwood;
 mod yeah;
 

@@ -1,8 +1,9 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, lp, reno,
-    scalable, vegas, veno, westwood, yeah,
+    CongestionControl, Start, bic, cdg, compound, copa, cubic, dctcp, fixed, highspeed, htcp, hybla,
+    illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, sprout, vegas, veno, verus, westwood,
+    yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -100,6 +101,15 @@ pub fn registry() -> &'static [Variant] {
         yeah::ROW,
         compound::ROW,
         lp::ROW,
+        ledbat::ROW,
+        ledbat_plus_plus::ROW,
+        cdg::ROW,
+        nv::ROW,
+        dctcp::ROW,
+        prague::ROW,
+        copa::ROW,
+        sprout::ROW,
+        verus::ROW,
         fixed::ROW,
     ];
     ROWS

@@ -25,6 +25,11 @@ pub(crate) trait LossDriven: Send + std::fmt::Debug {
     /// The same in congestion avoidance.
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx);
 
+    /// A mark was echoed; true if the law answers by itself, which is then not as to a loss.
+    fn echoed(&mut self, _ev: &CongestionEvent) -> bool {
+        false
+    }
+
     /// Congestion that may turn out to be none begins: the time to remember what reductions change beside the window.
     fn episode_begins(&mut self) {}
 
@@ -43,6 +48,11 @@ pub(crate) trait LossDriven: Send + std::fmt::Debug {
 
     /// Sending starts again after idling; the window is bounded.
     fn restarted(&mut self, _cx: &Cx) {}
+
+    /// The answer: the window, and what the law says beside it.
+    fn answer(&self) -> Control {
+        self.window().control()
+    }
 
     /// The private columns.
     fn columns(&self, _row: &mut Vec<f64>) {}
@@ -73,6 +83,9 @@ impl<L: LossDriven> CongestionControl for L {
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        if ev.kind == Congestion::Ecn && self.echoed(ev) {
+            return;
+        }
         if self.window_mut().remember(ev.kind) {
             self.episode_begins();
         }
@@ -108,7 +121,7 @@ impl<L: LossDriven> CongestionControl for L {
     }
 
     fn control(&self) -> Control {
-        self.window().control()
+        self.answer()
     }
 
     fn phase(&self) -> Phase {

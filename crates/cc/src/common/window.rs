@@ -30,6 +30,12 @@ impl Window {
         }
     }
 
+    /// The same for a law that has no slow start threshold.
+    #[must_use]
+    pub fn boundless(start: &Start) -> Window {
+        Window::new(&Start { ssthresh: f64::INFINITY, ..*start })
+    }
+
     /// Whether slow start governs.
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
