@@ -96,11 +96,12 @@ impl Qdisc for FqPie {
         let place = place(hash(packet.flow, self.salt), self.flows.len());
         let total = self.flows.backlog();
         let straight_on = total.packets == 0 && !cx.link_busy; // goes into service, however small the limit
-        let memory = total.bytes + u64::from(packet.bytes) <= self.memory_limit;
+        let in_memory = total.bytes + u64::from(packet.bytes) <= self.memory_limit;
+        let has_room = in_memory && self.settings.limit.has_room(total, &packet);
         let flow = self.flows.flow(place);
         let waiting = Bytes(flow.fifo.bytes());
         let law = law(flow, &self.settings, cx.now);
-        if !straight_on && !(self.settings.limit.has_room(total, &packet) && memory) {
+        if !straight_on && !has_room {
             self.settings.refuse(law, packet, cx);
         } else if let Some(packet) = self.settings.admit(law, waiting, packet, cx) {
             self.flows.push(place, packet);

@@ -84,6 +84,11 @@ impl Link {
         self.queue.backlog()
     }
 
+    /// How many classes its discipline has, see [`Qdisc::classes`].
+    pub(crate) fn classes(&self) -> Option<u16> {
+        self.queue.classes()
+    }
+
     /// When the queue is asked for its next packet, if that is at `time` or before.
     #[inline]
     pub(crate) fn asks_by(&self, time: Time) -> Option<Time> {

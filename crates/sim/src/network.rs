@@ -75,6 +75,7 @@ impl Network {
             links.push(Link::new(l, queue, extras, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
         let routes = Routes::new(plan)?;
+        check_classes(plan, &links, &routes)?;
         for l in 0..links.len() {
             links[l].runs_ahead = routes.only_feeder(l).is_some_and(|feeder| links[feeder].keeps_order());
         }
@@ -315,6 +316,34 @@ impl Network {
         self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
         results
     }
+}
+
+/// Refuses a flow whose class a queue on its way doesn't have.
+fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), SimError> {
+    for (i, flow) in plan.flows.iter().enumerate() {
+        for (direction, mut node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
+            loop {
+                let link = routes.next(node, direction as u32);
+                if link == HERE {
+                    break;
+                }
+                let link = &links[link as usize];
+                if let Some(classes) = link.classes().filter(|&n| flow.class >= n) {
+                    return Err(SimError::Invalid {
+                        place: format!("flows.{}.class", flow.name),
+                        message: format!(
+                            "{} given: {} has classes 0 to {}",
+                            flow.class,
+                            link.name,
+                            classes - 1
+                        ),
+                    });
+                }
+                node = link.to;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn queue_result(link: &mut Link, discipline: &str, span: (Time, Time)) -> QueueResult {

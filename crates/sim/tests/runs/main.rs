@@ -3,6 +3,7 @@
 // A plan that cannot be made fails its test.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod aqm;
 mod conservation;
 mod figures;
 mod links;
