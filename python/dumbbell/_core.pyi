@@ -3,7 +3,7 @@ from typing import Literal, final, overload
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ParamError", "RunError", "RunOutput", "check", "nearest", "parse", "registry", "run", "version"]
+__all__ = ["ParamError", "RunError", "RunOutput", "check", "check_queue", "nearest", "parse", "registry", "run", "version"]
 
 version: str
 
@@ -23,6 +23,7 @@ class RunOutput:
 
 def registry() -> str: ...
 def check(family: str, name: str, params: dict[str, object], beside: str | None = None) -> None: ...
+def check_queue(name: str, params: dict[str, object], rate_bps: int, base_rtt_ns: int) -> int | None: ...
 @overload
 def parse(kind: Literal["duration", "rate", "bytes", "packets"], text: str) -> int: ...
 @overload

@@ -2,8 +2,10 @@
 
 use crate::errors::refused;
 use dumbbell_cc::Start;
+use dumbbell_qdisc::LinkFacts;
 use dumbbell_units::param::{self, Params, Raw};
 use dumbbell_units::parse as units;
+use dumbbell_units::{Dur, Rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
@@ -21,7 +23,7 @@ pub(crate) fn check(
     params: &Bound<'_, PyDict>,
     beside: Option<&str>,
 ) -> PyResult<()> {
-    let given = params.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect::<PyResult<Vec<_>>>()?;
+    let given = entries(params)?;
     match family {
         "variant" => {
             let row = dumbbell_cc::find(name).map_err(refused)?;
@@ -49,7 +51,25 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A Python value as registries read it; lists, tables and dates are refused by their text.
+/// Checks the queue of a link with this rate (bit/s) and base round-trip time (ns): its parameters must not contradict
+/// each other. Gives the number of its classes, if that is fixed. Raises ParamError(parameter, message).
+#[pyfunction]
+pub(crate) fn check_queue(
+    name: &str,
+    params: &Bound<'_, PyDict>,
+    rate_bps: u64,
+    base_rtt_ns: u64,
+) -> PyResult<Option<u16>> {
+    let link = LinkFacts { rate: Rate(rate_bps), base_rtt: Dur(base_rtt_ns), seed: 0, path: String::new() };
+    let queue = dumbbell_qdisc::build(name, &entries(params)?, &link).map_err(refused)?;
+    Ok(queue.classes())
+}
+
+fn entries(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Raw)>> {
+    table.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect()
+}
+
+/// A Python value as registries read it; lists and dates are refused by their text.
 fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
     Ok(if value.is_instance_of::<PyBool>() {
         Raw::Bool(value.extract()?)
@@ -57,6 +77,8 @@ fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
         Raw::Number(value.extract()?)
     } else if value.is_instance_of::<PyString>() {
         Raw::Text(value.extract()?)
+    } else if let Ok(table) = value.cast::<PyDict>() {
+        Raw::Table(entries(table)?)
     } else {
         Raw::Text(value.str()?.extract()?)
     })

@@ -131,13 +131,21 @@ impl Named {
     /// The parameters in the form that registries read.
     #[must_use]
     pub fn given(&self) -> Vec<(String, Raw)> {
-        let raw = |v: &Value| match v {
-            Value::Bool(b) => Raw::Bool(*b),
-            Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
-            Value::String(s) => Raw::Text(s.clone()),
-            other => Raw::Text(other.to_string()),
-        };
-        self.params.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
+        entries(&self.params)
+    }
+}
+
+fn entries(table: &Map<String, Value>) -> Vec<(String, Raw)> {
+    table.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
+}
+
+fn raw(value: &Value) -> Raw {
+    match value {
+        Value::Bool(b) => Raw::Bool(*b),
+        Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
+        Value::String(s) => Raw::Text(s.clone()),
+        Value::Object(table) => Raw::Table(entries(table)),
+        other => Raw::Text(other.to_string()),
     }
 }
 

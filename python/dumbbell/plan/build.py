@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.directions import Rule
 from dumbbell.plan.routes import Routes
@@ -26,6 +27,7 @@ def build(scenario: Scenario) -> dict[str, Any]:
     crossing = _Crossing(drawing, scenario.flows)
     drops = _drops(drawing, scenario.flows, crossing)
     _check_traced(scenario, [edge.name for edge in drawing.edges])
+    _check_queues(drawing, scenario.flows, crossing)
     numbers = {name: n for n, name in enumerate(drawing.nodes)}
     return {
         "seed": 0,
@@ -80,6 +82,23 @@ def _check_traced(scenario: Scenario, links: list[str]) -> None:
             raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
 
 
+def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> None:
+    """Refuse queues whose parameters contradict each other, and flows of a class that a queue on their way lacks."""
+    for number, edge in enumerate(drawing.edges):
+        queue, rate = edge.settings.queue, edge.settings.rate.bps if edge.settings.rate else 1
+        try:
+            rtt = _base_rtt(edge, crossing.base_rtt[number])
+            classes = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
+        except _core.ParamError as e:
+            where, message = e.args
+            raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+        for n in crossing.flows[number]:
+            if classes is not None and flows[n].class_ >= classes:
+                place = f"{join(['flows', flows[n].name])}.class"
+                why = f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
+                raise ScenarioError([Problem(place, why)])
+
+
 def _named(named: Named) -> dict[str, Any]:
     return {"name": named.name, "params": dict(named.params)}
 
@@ -95,7 +114,7 @@ def _delay(edge: Edge) -> int:
 
 
 class _Crossing:
-    """Which flows cross which links, and the largest base round-trip time among them.
+    """Which flows cross which links (`flows`: in either direction), and the largest base round-trip time among them.
 
     A flow's base round-trip time is the propagation delay along its way there and back; transmission times depend on
     packet sizes and are left out.
@@ -106,7 +125,8 @@ class _Crossing:
         routes = Routes(len(drawing.nodes), [(numbers[e.from_], numbers[e.to]) for e in drawing.edges])
         self.base_rtt: list[int | None] = [None] * len(drawing.edges)
         self.forward: list[set[int]] = []
-        for flow, (sender, receiver) in zip(flows, drawing.ends, strict=True):
+        self.flows: list[list[int]] = [[] for _ in drawing.edges]
+        for n, (flow, (sender, receiver)) in enumerate(zip(flows, drawing.ends, strict=True)):
             there = routes.path(numbers[sender], numbers[receiver])
             back = routes.path(numbers[receiver], numbers[sender])
             if there is None or back is None:
@@ -115,6 +135,7 @@ class _Crossing:
             rtt = sum(_delay(drawing.edges[e]) for e in [*there, *back])
             self.forward.append(set(there))
             for e in [*there, *back]:
+                self.flows[e].append(n)
                 self.base_rtt[e] = max(rtt, self.base_rtt[e] or 0)
 
 

@@ -1,6 +1,7 @@
 use crate::near;
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_units::param::Raw;
 use dumbbell_units::{Dur, Time};
 
 #[test]
@@ -64,4 +65,46 @@ fn limit_or_latency() {
         let refused = dumbbell_qdisc::build("tbf", &given(params), &link()).unwrap_err().to_string();
         assert!(refused.starts_with(text), "{refused}");
     }
+}
+
+#[test]
+fn another_discipline_may_do_the_queueing() {
+    // 8 Mbit/s, a bucket of 1000, packets of 1000: one each millisecond, whatever is inside. With fq_codel flow 2's packet
+    // goes before flow 1's backlog, but not before the one that is held.
+    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
+    (0..5).for_each(|_| _ = q.arrive(1, 1000));
+    assert_eq!((q.send(), q.send(), q.next_ready()), (Some(1), None, Some(Time(1_000_000))));
+    q.arrive(2, 1000);
+    assert_eq!(q.backlog().packets, 5);
+    let mut order = Vec::new();
+    while let Some(ready) = q.next_ready() {
+        q.advance(ready.since(q.now()));
+        order.extend(q.send());
+    }
+    assert_eq!((order, q.now()), (vec![2, 6, 3, 4, 5], Time(5_000_000)));
+    // A shaper inside has its own word: 4 Mbit/s of cake, every other millisecond.
+    let cake = Raw::Table(vec![
+        ("discipline".into(), Raw::Text("cake".into())),
+        ("bandwidth".into(), Raw::Text("4 Mbit/s".into())),
+    ]);
+    let params = [("rate".into(), Raw::Text("8 Mbit/s".into())), ("inner".into(), cake)];
+    assert!(dumbbell_qdisc::build("tbf", &params, &link()).is_ok());
+    // What is wrong is said with its place.
+    let refuse = |inner: Raw, more: &[(&str, &str)]| {
+        let params = [vec![("inner".into(), inner)], given(more)].concat();
+        dumbbell_qdisc::build("tbf", &params, &link()).unwrap_err().to_string()
+    };
+    let codel = |key: &str, value: &str| {
+        Raw::Table(vec![
+            ("discipline".into(), Raw::Text("codel".into())),
+            (key.into(), Raw::Text(value.into())),
+        ])
+    };
+    assert_eq!(
+        refuse(Raw::Text("fq-codel".into()), &[]),
+        "inner.discipline: unknown queue discipline 'fq-codel': did you mean 'fq_codel'?"
+    );
+    assert!(refuse(codel("tarket", "5 ms"), &[]).starts_with("inner.tarket: unknown parameter"));
+    assert!(refuse(codel("target", "5"), &[]).starts_with("inner.target: '5' has no unit"));
+    assert!(refuse(codel("target", "5 ms"), &[("limit", "1 bdp")]).starts_with("limit: there is an inner"));
 }
