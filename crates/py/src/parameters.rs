@@ -84,7 +84,8 @@ fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
     })
 }
 
-/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "probability" in 0..1.
+/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "mean packets", "probability" in
+/// 0..1.
 #[pyfunction]
 pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let whole = |n: Result<u64, String>| -> PyResult<Bound<'py, PyAny>> {
@@ -95,6 +96,10 @@ pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bo
         "rate" => whole(units::rate(text).map(|r| r.0)),
         "bytes" => whole(units::bytes(text).map(|b| b.0)),
         "packets" => whole(units::packets(text).map(|p| p.0)),
+        "mean packets" => {
+            let n = units::mean_packets(text).map_err(PyValueError::new_err)?;
+            Ok(n.into_pyobject(py)?.into_any())
+        }
         "probability" => {
             let p = units::probability(text).map_err(PyValueError::new_err)?;
             Ok(p.get().into_pyobject(py)?.into_any())

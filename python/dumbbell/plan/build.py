@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.directions import Rule
+from dumbbell.plan.links import link_plan
 from dumbbell.plan.routes import Routes
 from dumbbell.plan.topology import Drawing, Edge, draw
 from dumbbell.registry import unknown
+from dumbbell.scenario.courses import first_delay_ns
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.named import Named
 from dumbbell.scenario.paths import join
@@ -40,14 +42,9 @@ def build(scenario: Scenario) -> dict[str, Any]:
                 "name": edge.name,
                 "from": numbers[edge.from_],
                 "to": numbers[edge.to],
-                "rate_bps": edge.settings.rate.bps if edge.settings.rate else 0,
-                "delay_ns": _delay(edge),
-                "overhead_bytes": edge.settings.overhead.bytes,
                 "base_rtt_ns": _base_rtt(edge, crossing.base_rtt[n]),
                 "queue": _named(edge.settings.queue),
-                "loss": edge.settings.loss.share,
-                "jitter_ns": edge.settings.jitter.ns,
-                "jitter_reorders": edge.settings.jitter_reorders,
+                **link_plan(edge.settings, scenario.duration.ns),
                 "drops": drops[n],
             }
             for n, edge in enumerate(drawing.edges)
@@ -110,7 +107,7 @@ def _transport(flow: Flow) -> dict[str, Any]:
 
 
 def _delay(edge: Edge) -> int:
-    return edge.settings.delay.ns if edge.settings.delay is not None else 0
+    return first_delay_ns(edge.settings.delay) if edge.settings.delay is not None else 0
 
 
 class _Crossing:

@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.build import build
 from dumbbell.plan.seeds import repetition_seed
 from dumbbell.registry import unknown
-from dumbbell.scenario import toml
+from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import Part, Text, Whole
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
@@ -86,17 +86,20 @@ class Scenario(Part):
     """What is recorded beside the metrics."""
     sweep: Sweep | None = None
     """What is varied: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
+    _files: files.Files = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
-        try:
-            super().__init__(**data)
-        except ValidationError as e:
-            raise translate(e, data) from None
-        problems = [*self._own_problems()]
-        if problems:
-            raise ScenarioError(problems)
-        build(self)
-        _ = self.cells
+        with files.beside(files.current().fresh()) as found:
+            try:
+                super().__init__(**data)
+            except ValidationError as e:
+                raise translate(e, data) from None
+            self._files = found
+            problems = [*self._own_problems()]
+            if problems:
+                raise ScenarioError(problems)
+            build(self)
+            _ = self.cells
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -110,7 +113,8 @@ class Scenario(Part):
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
             raise ScenarioError([Problem("", f"can't be read: {why}")], source) from None
-        return cls.from_toml(text, changes, source=source)
+        with files.beside(files.Files(Path(source).parent)):
+            return cls.from_toml(text, changes, source=source)
 
     @classmethod
     def from_toml(cls, text: str, changes: Mapping[str, Any] | None = None, *, source: str | None = None) -> Self:
@@ -130,7 +134,13 @@ class Scenario(Part):
 
     def with_changes(self, changes: Mapping[str, Any]) -> Self:
         """Make a scenario that differs in ``changes`` (path -> value)."""
-        return type(self).from_dict(self.to_dict(), changes)
+        with files.beside(self._files):
+            return type(self).from_dict(self.to_dict(), changes)
+
+    @property
+    def external_files(self) -> Mapping[str, Path]:
+        """The files that it reads, in any of its cells: each path as the scenario writes it, and where it leads."""
+        return dict(self._files.used)
 
     def to_dict(self) -> Document:
         """Give the document: what was set, in plain values."""
@@ -155,7 +165,10 @@ class Scenario(Part):
         document = copy.deepcopy(base)
         try:
             self.sweep.apply(document, copy.deepcopy(values)) if self.sweep else None
-            return Cell(values, type(self)(**document))
+            with files.beside(self._files):
+                cell = Cell(values, type(self)(**document))
+            self._files.used.update(cell.scenario.external_files)
+            return cell
         except ScenarioError as e:
             raise ScenarioError([_in_cell(p, base, values) for p in e.problems]) from None
 
