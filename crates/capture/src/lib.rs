@@ -1,0 +1,26 @@
+//! Capture files: read any of them, find IP, TCP and UDP in each frame, write new ones.
+//!
+//! ```text
+//! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyser)
+//!   pcap, pcapng,     one window of      IP fragments,      labels, conversations,
+//!   gzip, zstd, lz4   the file           tunnels            series: elsewhere
+//! ```
+//!
+//! Memory is flat: the reader holds one window of the file, the dissector the fragments that wait for
+//! their datagram ([`dissect::Fragments`] says the bound). A [`Frame`] and what is dissected from it are
+//! borrowed until the next frame is asked for; nothing is allocated for a packet.
+//!
+//! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
+//! offset) and what it is.
+
+pub mod dissect;
+mod error;
+mod frame;
+pub mod read;
+mod sink;
+
+pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
+pub use error::{Damage, Error, Fault};
+pub use frame::{Frame, LinkType};
+pub use read::Reader;
+pub use sink::{Sink, run};
