@@ -13,12 +13,15 @@
 //! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
 //! offset) and what it is.
 
+mod analyse;
 pub mod dissect;
 mod error;
 mod frame;
 pub mod read;
 mod sink;
+pub mod tcp;
 
+pub use analyse::Labeller;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};

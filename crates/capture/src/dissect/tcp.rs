@@ -52,6 +52,13 @@ pub struct SackBlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MptcpKind(pub u8);
 
+impl MptcpKind {
+    /// Announces or withdraws an address, changes a priority, reports a failure, closes: ADD_ADDR to MP_FASTCLOSE.
+    pub fn is_management(self) -> bool {
+        (3..=7).contains(&self.0)
+    }
+}
+
 /// The options that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpOptions {
