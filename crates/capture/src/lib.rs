@@ -13,14 +13,18 @@
 //! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
 //! offset) and what it is.
 
+pub mod capinfos;
 pub mod dissect;
 mod error;
 mod frame;
+mod link_names;
+mod properties;
 pub mod read;
 mod sink;
 
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};
+pub use properties::{Digits, Kind, Properties};
 pub use read::Reader;
 pub use sink::{Sink, run};
