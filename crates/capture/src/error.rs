@@ -29,6 +29,8 @@ pub enum Error {
         file: String,
         /// Its first bytes, told in words where they are known.
         found: String,
+        /// What can be read.
+        allowed: &'static str,
     },
 }
 
@@ -41,13 +43,17 @@ pub struct Damage {
     pub offset: u64,
     /// Frames read before it.
     pub frames: u64,
+    /// The file is compressed: `offset` counts decompressed bytes.
+    pub decompressed: bool,
     /// The kind of damage.
     pub fault: Fault,
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: byte {}, after frame {}: {}", self.file, self.offset, self.frames, self.fault)
+        let of = if self.decompressed { " (decompressed)" } else { "" };
+        let Self { file, offset, frames, fault, .. } = self;
+        write!(f, "{file}: damaged at byte {offset}{of}, after frame {frames}: {fault}")
     }
 }
 
@@ -64,14 +70,16 @@ pub enum Fault {
         need: u64,
     },
     /// A length that can't be true.
-    #[error("{what} says {value}, {allowed}")]
+    #[error("{what} is {value}, but only {least} to {most} is possible")]
     Length {
         /// The field.
         what: &'static str,
         /// What stands there.
         value: u64,
-        /// What is allowed.
-        allowed: &'static str,
+        /// The least that is possible.
+        least: u64,
+        /// The most that is possible.
+        most: u64,
     },
     /// The block's two length fields differ.
     #[error("the block's length is {head} at its begin and {tail} at its end")]

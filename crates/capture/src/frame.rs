@@ -21,6 +21,8 @@ impl LinkType {
     pub const PPP_ETHER: Self = Self(51);
     /// Raw IPv4 or IPv6, told by the version field.
     pub const RAW: Self = Self(101);
+    /// Cisco's HDLC framing.
+    pub const CISCO_HDLC: Self = Self(104);
     /// 802.11 without any header before it.
     pub const IEEE802_11: Self = Self(105);
     /// OpenBSD loopback: the address family in network byte order.
@@ -29,6 +31,8 @@ impl LinkType {
     pub const LINUX_SLL: Self = Self(113);
     /// 802.11 after a radiotap header.
     pub const IEEE802_11_RADIOTAP: Self = Self(127);
+    /// A "per-packet information" header before another link type.
+    pub const PPI: Self = Self(192);
     /// PPP with a direction byte before it.
     pub const PPP_WITH_DIR: Self = Self(204);
     /// Raw IPv4.

@@ -14,9 +14,12 @@
 //! offset) and what it is.
 
 mod analyse;
+pub mod capinfos;
 pub mod dissect;
 mod error;
 mod frame;
+mod link_names;
+mod properties;
 pub mod read;
 mod sink;
 pub mod tcp;
@@ -25,5 +28,6 @@ pub use analyse::Labeller;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};
+pub use properties::{Digits, Kind, Properties};
 pub use read::Reader;
 pub use sink::{Sink, run};

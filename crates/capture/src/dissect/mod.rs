@@ -6,8 +6,11 @@
 mod fragments;
 mod ip;
 mod link;
+mod slice;
 mod tcp;
+mod transport;
 mod udp;
+mod wireless;
 
 pub use fragments::Fragments;
 pub use tcp::{Flags, MptcpKind, SackBlock, TcpOptions, TcpView};
@@ -91,6 +94,8 @@ pub enum Tunnel {
     GtpU,
     /// L2TP (UDP port 1701, IP protocol 115); never entered.
     L2tp,
+    /// Teredo (UDP port 3544); never entered.
+    Teredo,
     /// IPsec's encrypted payload (IP protocol 50); never entered.
     Esp,
 }
@@ -165,7 +170,7 @@ pub enum Unread {
     Encrypted,
     /// A fragment whose datagram isn't complete (yet), or never will be.
     Fragment,
-    /// A tunnel that isn't entered.
+    /// A tunnel below UDP that isn't entered; one in UDP is told as [`Transport::Udp`].
     Tunnel,
     /// The snap length cuts the headers.
     Cut,
@@ -181,15 +186,54 @@ pub struct Dissector {
     fragments: Fragments,
 }
 
+/// Tunnels within tunnels that are entered at most.
+const DEPTH: u8 = 8;
+
+/// How a header was reached.
+struct Path<'a> {
+    /// `None` within a reassembled datagram.
+    fragments: Option<&'a mut Fragments>,
+    enter_tunnels: bool,
+    /// Tunnels that may still be entered.
+    depth: u8,
+    /// The outermost tunnel.
+    tunnel: Option<Tunnel>,
+    /// The header around the current tunnel.
+    outer: Option<Ip>,
+    /// The innermost VLAN tag.
+    vlan: u16,
+}
+
+impl Path<'_> {
+    /// No transport header.
+    #[cold]
+    fn none<'a>(&self, why: Unread) -> Dissected<'a> {
+        Dissected { ip: self.outer, tunnel: self.tunnel, transport: Transport::None(why) }
+    }
+}
+
 impl Dissector {
     /// A dissector; `enter_tunnels` as the field of that name.
     pub fn new(enter_tunnels: bool) -> Self {
         Self { enter_tunnels, fragments: Fragments::default() }
     }
 
+    /// The fragments that wait.
+    pub fn fragments(&self) -> &Fragments {
+        &self.fragments
+    }
+
     /// Finds IP and what it carries in `frame`.
     #[inline]
     pub fn dissect<'a>(&'a mut self, frame: &Frame<'a>) -> Dissected<'a> {
-        link::dissect(self, frame)
+        let path = Path {
+            fragments: Some(&mut self.fragments),
+            enter_tunnels: self.enter_tunnels,
+            depth: DEPTH,
+            tunnel: None,
+            outer: None,
+            vlan: 0,
+        };
+        link::dissect(path, frame.link, slice::Slice::new(frame.data, frame.len as usize))
     }
 }

@@ -1,6 +1,6 @@
 //! The TCP header and its options.
 
-use super::link::Slice;
+use super::slice::Slice;
 
 /// The twelve flag bits of the TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

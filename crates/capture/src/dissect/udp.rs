@@ -1,6 +1,6 @@
 //! The UDP header.
 
-use super::link::Slice;
+use super::slice::Slice;
 
 /// A UDP datagram.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct UdpView<'a> {
 }
 
 /// Bytes of the header.
-pub(crate) const HEADER: usize = 8;
+pub(super) const HEADER: usize = 8;
 
 /// Reads the header at the begin of an IP payload; `None` if the capture ends inside of it. `whole`: the payload isn't
 /// a lone fragment.

@@ -57,9 +57,9 @@ impl Window {
         &self.buffer[self.start - n..self.start]
     }
 
-    /// Why reading stopped, if not for the end of the stream.
-    pub(crate) fn error(&self) -> Option<&io::Error> {
-        self.error.as_ref()
+    /// Why reading stopped, if not for the end of the stream; told once.
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
     }
 
     #[cold]

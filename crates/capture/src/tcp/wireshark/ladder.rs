@@ -106,7 +106,8 @@ fn analyse<const V44: bool>(
     if s.ack != f.lastack {
         f.dupacks = 0;
     }
-    if ack_set && r.maxacked != 0 && gt(s.ack, r.maxacked) {
+    let unseen = ack_set && r.maxacked != 0 && gt(s.ack, r.maxacked);
+    if unseen {
         acked_unseen::<V44>(r, s.ack, found);
     }
     let virtual_byte = s.flags.any(Flags::SYN | Flags::FIN);
@@ -132,7 +133,7 @@ fn analyse<const V44: bool>(
     f.lastack_time = s.time;
     f.lastlabels = found.labels;
 
-    let mut has_result = !found.labels.is_empty();
+    let mut has_result = unseen || !found.labels.is_empty();
     if let Some(age) = r.unacked.acknowledge(s.ack, s.time, V44) {
         found.ack_rtt = age;
         has_result = true;
