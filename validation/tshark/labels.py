@@ -238,7 +238,7 @@ def write(path: Path, rng: random.Random, connections: int) -> None:
 def tshark(path: Path) -> dict[int, tuple]:
     """Frame number to (stream, labels, duplicate ACK number, ack_rtt, bytes_in_flight, initial_rtt)."""
     fields = ["frame.number", "tcp.stream", "tcp.analysis.duplicate_ack_num", "tcp.analysis.ack_rtt",
-              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", "icmp.type", *(f"tcp.analysis.{n}" for n in LABELS)]
+              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", *(f"tcp.analysis.{n}" for n in LABELS)]
     command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=f", "-o", "tcp.relative_sequence_numbers:TRUE"]
     for f in fields:
         command += ["-e", f]
@@ -248,8 +248,8 @@ def tshark(path: Path) -> dict[int, tuple]:
     ns = lambda x: round(float(x) * 1e9) if x else 0  # noqa: E731
     found = {}
     for line in out.splitlines():
-        number, stream, dup, ack_rtt, flight, irtt, icmp, *labels = line.split("\t")
-        if not stream or icmp:
+        number, stream, dup, ack_rtt, flight, irtt, *labels = line.split("\t")
+        if not stream:
             continue
         names = {n for n, v in zip(LABELS, labels, strict=True) if v}
         found[int(number)] = (int(stream), frozenset(names), int(dup or 0), ns(ack_rtt), int(flight or 0), ns(irtt))

@@ -21,7 +21,8 @@ impl Labeller {
         Self { front: Front { tcp }, streams: Vec::new(), rules }
     }
 
-    /// The number of the frame's stream and what was found, if it is a TCP segment.
+    /// The number of the frame's stream and what was found, if it is a TCP segment or
+    /// quotes one.
     pub fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Option<(u64, Verdict)> {
         let Event::Tcp(placed, segment) = self.front.frame(frame, found)?;
         let slot = placed.slot as usize;
@@ -35,6 +36,6 @@ impl Labeller {
             Rules::Wireshark40 => stream.segment::<false>(&placed, &segment),
             _ => stream.segment::<true>(&placed, &segment),
         };
-        (!segment.quoted).then_some((placed.stream, verdict))
+        Some((placed.stream, verdict))
     }
 }

@@ -12,10 +12,10 @@ pub(crate) fn le(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) <= 0
 }
 
-/// `a > b`. Not the opposite of [`le`] at a distance of exactly 2^31: there both orders are "before".
+/// `a > b`. At a distance of exactly 2^31 each number comes both before and after the other.
 #[inline]
 pub(crate) fn gt(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
+    lt(b, a)
 }
 
 /// The later of two.

@@ -27,10 +27,15 @@ impl Stream {
         }
         f.sack_count = 0;
         let mut has_result = placed.reused;
-        let Some(len) = s.len else { return Verdict::default() };
-        has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, &mut found);
+        if let Some(len) = s.len {
+            has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, &mut found);
+        }
+        // A header length that can't be true ends the dissection: neither results nor options.
+        if s.header_len < 20 {
+            return Verdict::default();
+        }
         self.after(placed.direction, s, if V44 { 4 } else { 3 });
-        if s.header_cut || s.header_len < 20 {
+        if s.header_cut {
             return Verdict::default();
         }
         if has_result {
