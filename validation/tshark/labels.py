@@ -28,6 +28,7 @@ LABELS = [
 ]  # fmt: skip
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 MASK = 0xFFFFFFFF
+QUOTED = -1
 
 
 @dataclass
@@ -238,7 +239,7 @@ def write(path: Path, rng: random.Random, connections: int) -> None:
 def tshark(path: Path) -> dict[int, tuple]:
     """Frame number to (stream, labels, duplicate ACK number, ack_rtt, bytes_in_flight, initial_rtt)."""
     fields = ["frame.number", "tcp.stream", "tcp.analysis.duplicate_ack_num", "tcp.analysis.ack_rtt",
-              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", *(f"tcp.analysis.{n}" for n in LABELS)]
+              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", "icmp.type", *(f"tcp.analysis.{n}" for n in LABELS)]
     command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=f", "-o", "tcp.relative_sequence_numbers:TRUE"]
     for f in fields:
         command += ["-e", f]
@@ -248,11 +249,11 @@ def tshark(path: Path) -> dict[int, tuple]:
     ns = lambda x: round(float(x) * 1e9) if x else 0  # noqa: E731
     found = {}
     for line in out.splitlines():
-        number, stream, dup, ack_rtt, flight, irtt, *labels = line.split("\t")
+        number, stream, dup, ack_rtt, flight, irtt, icmp, *labels = line.split("\t")
         if not stream:
             continue
         names = {n for n, v in zip(LABELS, labels, strict=True) if v}
-        found[int(number)] = (int(stream), frozenset(names), int(dup or 0), ns(ack_rtt), int(flight or 0), ns(irtt))
+        found[int(number)] = (int(stream), frozenset(names), int(dup or 0), ns(ack_rtt), int(flight or 0), QUOTED if icmp else ns(irtt))
     return found
 
 
@@ -273,7 +274,9 @@ def compare(path: Path, binary: str, show: int = 10) -> int:
     shown = differences = 0
     for n in sorted(a.keys() | b.keys()):
         x, y = a.get(n), b.get(n)
-        # Stream numbers can have gaps that only upper layers explain: what counts is that the frames group alike.
+        # On a quote in an ICMP error tshark shows the initial RTT only sometimes.
+        if x and y and x[5] == QUOTED:
+            y = (*y[:5], QUOTED)
         if x == y:
             continue
         differences += 1

@@ -13,16 +13,20 @@
 //! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
 //! offset) and what it is.
 
-mod analyse;
+pub mod analyse;
 pub mod capinfos;
 pub mod dissect;
 mod error;
+pub mod flow;
 mod frame;
 mod link_names;
 mod properties;
 pub mod read;
+pub mod series;
 mod sink;
+pub mod table;
 pub mod tcp;
+mod udp;
 
 pub use analyse::Labeller;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};

@@ -1,48 +1,56 @@
 //! From a dissected frame to the place of its connection.
 
-use crate::dissect::{Dissected, Flags, QuotedTransport, Transport};
+use super::back::Event;
+use crate::Frame;
+use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::{Header, Key, Placed, Tracker};
-use crate::Frame;
-
-/// What the back of the analysis is given.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    /// A segment, or one quoted by ICMP.
-    Tcp(Placed, Segment),
-}
+use crate::udp::Conversations;
 
 /// Finds connections; file order matters here, so this part is one thread's.
 pub(crate) struct Front {
     pub(crate) tcp: Tracker,
+    pub(crate) udp: Conversations,
 }
 
 impl Front {
+    /// Places a frame.
     #[inline]
-    pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Option<Event> {
-        let ip = found.ip.as_ref()?;
-        match &found.transport {
-            Transport::Tcp(tcp) => {
-                let (key, from_low) = Key::new(&ip.addresses, tcp.src_port, tcp.dst_port);
-                let placed = self.tcp.place(key, from_low, header(tcp.seq, tcp.ack, tcp.flags));
-                Some(Event::Tcp(placed, Segment::new(frame, ip, tcp)))
-            }
-            Transport::Icmp { quoted: Some(quoted), .. } => match &quoted.transport {
-                QuotedTransport::Tcp(tcp) => {
-                    let (key, from_low) = Key::new(&quoted.ip.addresses, tcp.src_port, tcp.dst_port);
-                    let placed = self.tcp.place(key, from_low, header(tcp.seq, tcp.ack, tcp.flags));
-                    let mut segment = Segment::new(frame, &quoted.ip, tcp);
-                    segment.quoted = true;
-                    Some(Event::Tcp(placed, segment))
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Event {
+        if let Some(ip) = found.ip.as_ref() {
+            match &found.transport {
+                Transport::Tcp(tcp) => {
+                    let placed = self.place(ip, tcp);
+                    return self.event(placed, Segment::new(frame, ip, tcp));
                 }
-                _ => None,
-            },
-            _ => None,
+                Transport::Icmp { quoted: Some(quoted), .. } => {
+                    if let QuotedTransport::Tcp(tcp) = &quoted.transport {
+                        let mut segment = Segment::new(frame, &quoted.ip, tcp);
+                        segment.quoted = true;
+                        let placed = self.place(&quoted.ip, tcp);
+                        return self.event(placed, segment);
+                    }
+                }
+                Transport::Udp(udp) => {
+                    self.udp.datagram(frame, ip, udp);
+                }
+                _ => {}
+            }
         }
+        Event::Other { time: frame.time.unwrap_or(0), len: frame.len }
     }
-}
 
-#[inline]
-fn header(seq: u32, ack: u32, flags: Flags) -> Header {
-    Header { seq, ack, flags }
+    /// The place of a segment alone.
+    #[inline]
+    pub(crate) fn place(&mut self, ip: &Ip, tcp: &TcpView<'_>) -> Placed {
+        let (key, from_low) = Key::new(&ip.addresses, tcp.src_port, tcp.dst_port);
+        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analysed: tcp.len.is_some() };
+        self.tcp.place(key, from_low, header)
+    }
+
+    #[inline]
+    fn event(&self, placed: Placed, segment: Segment) -> Event {
+        let ends = placed.fresh.then(|| self.tcp.endpoints(placed.slot));
+        Event::Tcp { placed, segment, ends }
+    }
 }

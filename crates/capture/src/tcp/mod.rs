@@ -1,5 +1,6 @@
 //! TCP: connections told apart, segments labelled.
 
+pub(crate) mod history;
 pub mod label;
 pub mod segment;
 pub(crate) mod seq;

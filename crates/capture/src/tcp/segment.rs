@@ -1,7 +1,7 @@
 //! A segment without its payload: what the analysis needs of it.
 
-use crate::dissect::{Flags, Ip, TcpOptions, TcpView};
 use crate::Frame;
+use crate::dissect::{Flags, Ip, TcpOptions, TcpView};
 
 /// What is kept of a segment between dissection and analysis.
 #[derive(Clone, Copy, Debug)]

@@ -142,6 +142,8 @@ pub(crate) struct Header {
     pub(crate) seq: u32,
     pub(crate) ack: u32,
     pub(crate) flags: Flags,
+    /// It has a length: only then its numbers count.
+    pub(crate) analysed: bool,
 }
 
 /// The connections that are open.
@@ -171,11 +173,6 @@ impl Tracker {
             evictions: 0,
             v44,
         }
-    }
-
-    /// Number of streams so far.
-    pub(crate) fn streams(&self) -> u64 {
-        self.streams
     }
 
     /// The endpoints of the connection at `slot`, that of its first segment's source first.
@@ -235,12 +232,12 @@ impl Tracker {
                 self.streams += 1;
             }
         }
-        if slot.base[direction].is_none() {
+        if h.analysed {
             let syn = h.flags.has(Flags::SYN);
-            slot.base[direction] = Some(if syn { h.seq } else { h.seq.wrapping_sub(1) });
-        }
-        if slot.base[1 - direction].is_none() && h.flags.has(Flags::ACK) {
-            slot.base[1 - direction] = Some(h.ack.wrapping_sub(1));
+            slot.base[direction].get_or_insert(if syn { h.seq } else { h.seq.wrapping_sub(1) });
+            if h.flags.has(Flags::ACK) {
+                slot.base[1 - direction].get_or_insert(h.ack.wrapping_sub(1));
+            }
         }
         slot.ending |= h.flags.any(Flags::FIN | Flags::RST);
         Placed {
@@ -258,8 +255,14 @@ impl Tracker {
     /// A new stream in a free place, or in one that is made free.
     #[cold]
     fn begin(&mut self, key: Key, from_low: bool) -> (u32, bool) {
-        let slot =
-            Slot { key, stream: self.streams, base: [None; 2], low_first: from_low, ending: false, used: true };
+        let slot = Slot {
+            key,
+            stream: self.streams,
+            base: [None; 2],
+            low_first: from_low,
+            ending: false,
+            used: true,
+        };
         self.streams += 1;
         if self.slots.len() < self.limit {
             let n = self.slots.len() as u32;

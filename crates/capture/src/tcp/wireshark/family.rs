@@ -38,9 +38,8 @@ pub(super) fn old_data<const V44: bool>(
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
     if r.dupacks >= 2 && since(r.lastack_time) < FAST {
         let at_hole = r.lastack == s.seq;
-        let other_hole = V44
-            && r.sack_count > 0
-            && !r.sack_blocks().iter().any(|b| le(b.left, s.seq) && le(end, b.right));
+        let other_hole =
+            V44 && r.sack_count > 0 && !r.sack_blocks().iter().any(|b| le(b.left, s.seq) && le(end, b.right));
         if at_hole || other_hole {
             labels.set(Label::FastRetransmission);
             labels.set(Label::Retransmission);

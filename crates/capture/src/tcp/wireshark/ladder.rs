@@ -72,7 +72,8 @@ impl Stream {
             f.sack = options.sack;
             f.sack_count = options.sack_count.min(most_blocks);
         }
-        if syn {
+        // A cut in the options ends the dissection before this.
+        if syn && !s.header_cut {
             if f.scale == Scale::Unknown {
                 f.scale = Scale::Unused;
                 r.scale = Scale::Unused;
@@ -253,4 +254,3 @@ fn acked_unseen<const V44: bool>(r: &mut Side, ack: u32, found: &mut Verdict) {
         r.dupacks = u32::MAX;
     }
 }
-

@@ -15,7 +15,7 @@ mod ladder;
 mod side;
 mod unacked;
 
-pub(crate) use side::{Side, Stream};
+pub(crate) use side::{Scale, Stream};
 
 use super::label::Labels;
 
@@ -33,4 +33,3 @@ pub struct Verdict {
     /// Initial RTT of the stream, ns, if Wireshark shows it on this frame; else 0.
     pub initial_rtt: i64,
 }
-

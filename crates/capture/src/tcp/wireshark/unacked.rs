@@ -241,8 +241,12 @@ impl Unacked {
 
     /// The end of the run of listed segments that begins at `from`.
     pub(crate) fn run_from(&self, from: u32) -> u32 {
-        let mut later: Vec<(u32, u32)> =
-            self.entries.iter().filter(|e| le(from, e.seq) && e.seq != e.end).map(|e| (e.seq, e.end)).collect();
+        let mut later: Vec<(u32, u32)> = self
+            .entries
+            .iter()
+            .filter(|e| le(from, e.seq) && e.seq != e.end)
+            .map(|e| (e.seq, e.end))
+            .collect();
         later.sort_unstable_by_key(|e| e.0.wrapping_sub(from));
         let mut end = from;
         for (seq, next) in later {
