@@ -18,13 +18,16 @@ pub mod dissect;
 mod error;
 mod frame;
 mod link_names;
+mod packet_lengths;
 mod properties;
 pub mod read;
 mod sink;
+pub mod write;
 
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};
+pub use packet_lengths::{PacketLengths, Row};
 pub use properties::{Digits, Kind, Properties};
 pub use read::Reader;
 pub use sink::{Sink, run};
