@@ -109,15 +109,15 @@ impl Lines {
         if p.untimed > 0 {
             return;
         }
-        let digits = p.shown_digits();
+        let (of_first, of_last) = p.time_digits;
         let duration = p.duration().map(|ns| {
             let plural = if ns == 1_000_000_000 { "" } else { "s" };
-            format!("{} second{plural}", seconds(ns, digits))
+            format!("{} second{plural}", seconds(ns, of_first.max(of_last)))
         });
         let none = || "n/a".to_owned();
         self.line("Capture duration:", duration.unwrap_or_else(none));
-        self.line("First packet time:", p.first.map_or_else(none, |t| utc(t, digits)));
-        self.line("Last packet time:", p.last.map_or_else(none, |t| utc(t, digits)));
+        self.line("First packet time:", p.first.map_or_else(none, |t| utc(t, of_first)));
+        self.line("Last packet time:", p.last.map_or_else(none, |t| utc(t, of_last)));
     }
 
     fn rates(&mut self, p: &Properties) {
@@ -208,16 +208,6 @@ impl Lines {
         field("Comment", i.comments.first().map(|text| text.replace('\n', " ")));
         field("Number of stat entries", Some(i.statistics.to_string()));
         field("Number of packets", Some(i.frames.to_string()));
-    }
-}
-
-impl Properties {
-    /// Digits of a second that times are shown with.
-    fn shown_digits(&self) -> u8 {
-        match self.digits() {
-            Some(Digits::All(digits)) => digits,
-            Some(Digits::Differ) | None => 9,
-        }
     }
 }
 

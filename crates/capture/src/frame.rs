@@ -59,6 +59,8 @@ pub struct Frame<'a> {
     pub interface: u32,
     /// Link type of that interface.
     pub link: LinkType,
+    /// Bytes of frame check sequence that the interface says are at the frame's end.
+    pub fcs_len: u8,
     /// Byte offset of the record or block in the (decompressed) capture.
     pub offset: u64,
     /// The block's options (pcapng), not yet decoded.

@@ -50,14 +50,15 @@ pub(crate) struct Tally {
 
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    earliest: i64,
-    latest: i64,
+    /// Time and interface.
+    earliest: (i64, u32),
+    latest: (i64, u32),
     last: i64,
 }
 
 impl Tally {
     #[inline]
-    pub(crate) fn add(&mut self, time: Option<i64>, len: u32, captured: u32) {
+    pub(crate) fn add(&mut self, time: Option<i64>, len: u32, captured: u32, interface: u32) {
         self.packets += 1;
         self.bytes += u64::from(len);
         self.captured_bytes += u64::from(captured);
@@ -65,15 +66,21 @@ impl Tally {
             let (least, most) = self.cut.unwrap_or((captured, captured));
             self.cut = Some((least.min(captured), most.max(captured)));
         }
-        match (time, &mut self.span) {
-            (Some(now), Some(span)) => {
-                self.backwards += u64::from(now < span.last);
-                span.earliest = span.earliest.min(now);
-                span.latest = span.latest.max(now);
-                span.last = now;
-            }
-            (Some(now), None) => self.span = Some(Span { earliest: now, latest: now, last: now }),
-            (None, _) => self.untimed += 1,
+        let Some(now) = time else {
+            self.untimed += 1;
+            return;
+        };
+        let Some(span) = &mut self.span else {
+            self.span = Some(Span { earliest: (now, interface), latest: (now, interface), last: now });
+            return;
+        };
+        self.backwards += u64::from(now < span.last);
+        span.last = now;
+        if now > span.latest.0 {
+            span.latest = (now, interface);
+        }
+        if now < span.earliest.0 {
+            span.earliest = (now, interface);
         }
     }
 }
@@ -105,6 +112,8 @@ pub struct Properties {
     pub first: Option<i64>,
     /// Latest time stamp, ns since 1970-01-01 UTC.
     pub last: Option<i64>,
+    /// Digits of a second that the interfaces of those two frames give.
+    pub time_digits: (u8, u8),
     /// Frames without a time stamp.
     pub untimed: u64,
     /// Frames whose time stamp lies before that of the frame before them.
@@ -124,6 +133,8 @@ impl Properties {
                 None => encapsulations.push((interface.link, interface.frames)),
             }
         }
+        let digits =
+            |interface: u32| reader.interfaces().get(interface as usize).map_or(9, |i| i.resolution.digits());
         Self {
             file: reader.name().to_owned(),
             kind,
@@ -135,8 +146,9 @@ impl Properties {
             file_size: reader.file_size(),
             bytes: tally.bytes,
             captured_bytes: tally.captured_bytes,
-            first: tally.span.map(|span| span.earliest),
-            last: tally.span.map(|span| span.latest),
+            first: tally.span.map(|span| span.earliest.0),
+            last: tally.span.map(|span| span.latest.0),
+            time_digits: tally.span.map_or((9, 9), |s| (digits(s.earliest.1), digits(s.latest.1))),
             untimed: tally.untimed,
             backwards: tally.backwards,
             sections: reader.sections().to_vec(),
@@ -187,7 +199,7 @@ impl Properties {
         (self.packets > 0).then(|| self.bytes as f64 / self.packets as f64)
     }
 
-    /// Digits of a second in the time stamps: of all interfaces, or 9 if they differ; `None` without an interface.
+    /// Digits of a second in the time stamps; `None` without an interface.
     pub fn digits(&self) -> Option<Digits> {
         let mut all = self.interfaces.iter().map(|interface| interface.resolution.digits());
         let first = all.next()?;

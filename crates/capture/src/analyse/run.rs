@@ -11,7 +11,7 @@ use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
-use crate::{Damage, Dissector, Error, Properties, Reader};
+use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
 
 /// How far the analysis is.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,8 @@ pub struct Analysis {
     pub properties: Vec<Properties>,
     /// Damage of each file that has some.
     pub damage: Vec<Damage>,
+    /// The packet-length table of all files.
+    pub lengths: PacketLengths,
     /// One row for each direction of each TCP connection.
     pub flows: Table,
     /// One row for each direction of each UDP conversation.
@@ -85,6 +87,7 @@ pub fn analyse(
     let mut properties = Vec::new();
     let mut damage = Vec::new();
     let mut frames = 0;
+    let mut lengths = PacketLengths::default();
     let from = options.from.unwrap_or(i64::MIN);
     let to = options.to.unwrap_or(i64::MAX);
     'files: for (file, path) in files.iter().enumerate() {
@@ -94,6 +97,7 @@ pub fn analyse(
             frame.number = frames;
             let time = frame.time.unwrap_or(0);
             if time >= from && time < to {
+                lengths.add(frame.time, frame.len);
                 let found = dissector.dissect(&frame);
                 let event = front.frame(&frame, &found);
                 back.event(&event);
@@ -122,6 +126,7 @@ pub fn analyse(
     Ok(Analysis {
         properties,
         damage,
+        lengths,
         flows: flows::flows(&back.told, origin),
         udp: flows::udp(&front.udp.all, origin),
         series: flows::series(&back),

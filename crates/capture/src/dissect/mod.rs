@@ -19,6 +19,7 @@ pub use udp::UdpView;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::Frame;
+use slice::Slice;
 
 /// Source and destination address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -234,6 +235,7 @@ impl Dissector {
             outer: None,
             vlan: 0,
         };
-        link::dissect(path, frame.link, slice::Slice::new(frame.data, frame.len as usize))
+        let whole = Slice::new(frame.data, frame.len as usize);
+        link::dissect(path, frame.link, whole.cut(whole.len.saturating_sub(frame.fcs_len.into())))
     }
 }

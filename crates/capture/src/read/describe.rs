@@ -40,6 +40,8 @@ pub struct Interface {
     pub speed: Option<u64>,
     /// `if_fcslen`: bytes of frame check sequence in each frame.
     pub fcs_len: Option<u8>,
+    /// The same, from wherever it is known.
+    pub(super) fcs: u8,
     /// Comments on the interface.
     pub comments: Vec<String>,
     /// Unit of its time stamps.
@@ -73,6 +75,7 @@ impl Interface {
             hardware: None,
             speed: None,
             fcs_len: None,
+            fcs: 0,
             comments: Vec::new(),
             resolution,
             tsresol: None,

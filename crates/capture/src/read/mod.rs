@@ -160,12 +160,13 @@ impl Reader {
     #[inline]
     fn frame(&mut self, record: Record) -> Frame<'_> {
         self.number += 1 + record.skipped;
-        self.tally.add(record.time, record.len, record.captured as u32);
+        self.tally.add(record.time, record.len, record.captured as u32, record.interface);
         // The format has looked it up, so it is there.
         let link = self.interfaces.get_mut(record.interface as usize).map(|interface| {
             interface.frames += 1;
-            interface.link
+            (interface.link, interface.fcs)
         });
+        let (link, fcs_len) = link.unwrap_or((LinkType(u16::MAX), 0));
         let bytes = self.window.before(record.total);
         Frame {
             number: self.number,
@@ -173,7 +174,8 @@ impl Reader {
             len: record.len,
             data: &bytes[record.data..record.data + record.captured],
             interface: record.interface,
-            link: link.unwrap_or(LinkType(u16::MAX)),
+            link,
+            fcs_len,
             offset: self.window.offset() - record.total as u64,
             options: Options { bytes: &bytes[record.options], order: record.order },
         }

@@ -68,14 +68,19 @@ pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
         (2, 3) => Lengths::SmallerIsCaptured,
         _ => Lengths::CapturedFirst,
     };
-    // The upper half of the field tells of the frame check sequence, not of the link type.
-    let link = LinkType((order.u32(bytes, 20) & 0xffff) as u16);
+    // The upper half of the field tells of the frame check sequence: whether its length is known, and that in units of
+    // two bytes.
+    let network = order.u32(bytes, 20);
+    let link = LinkType((network & 0xffff) as u16);
+    let fcs = if network & 0x0400_0000 == 0 { 0 } else { (network >> 28) as u8 * 2 };
     let snaplen = order.u32(bytes, 16);
     let resolution = if unit == 1 { Resolution::NANO } else { Resolution::MICRO };
     let limit = limits::captured(link);
     let interface = Interface {
         // A snap length of 0 is none, which in a pcap file is the longest frame that may stand in it.
         snaplen: if snaplen == 0 { limit } else { snaplen },
+        fcs,
+        tsresol: (unit == 1).then_some(9),
         ..Interface::new(link, resolution)
     };
     window.advance(HEADER + extra);

@@ -259,7 +259,7 @@ impl Pcapng {
             _ => {}
         }
         if let Some(&[len]) = find(IF_FCSLEN) {
-            new.fcs_len = Some(len);
+            (new.fcs_len, new.fcs) = (Some(len), len);
         }
         new.comments = texts.comments(options);
         interfaces.push(new);
