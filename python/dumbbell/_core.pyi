@@ -1,14 +1,33 @@
+from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Literal, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ParamError", "RunError", "RunOutput", "check", "check_queue", "nearest", "parse", "registry", "run", "version"]
+__all__ = [
+    "CaptureError",
+    "CaptureOutput",
+    "ParamError",
+    "RunError",
+    "RunOutput",
+    "analyze",
+    "capture_labels",
+    "capture_rules",
+    "check",
+    "check_queue",
+    "nearest",
+    "parse",
+    "registry",
+    "run",
+    "version",
+]
 
 version: str
 
 class ParamError(ValueError): ...
 class RunError(RuntimeError): ...
+class CaptureError(RuntimeError): ...
 
 @final
 class RunOutput:
@@ -32,3 +51,39 @@ def parse(kind: Literal["probability", "mean packets"], text: str) -> float: ...
 def parse(kind: str, text: str) -> int | float: ...
 def nearest(given: str, known: list[str]) -> str | None: ...
 def run(plan_json: str) -> RunOutput: ...
+
+@final
+class CaptureOutput:
+    @property
+    def interval_ns(self) -> int: ...
+    @property
+    def origin_ns(self) -> int: ...
+    @property
+    def warnings(self) -> list[dict[str, object]]: ...
+    @property
+    def damage(self) -> list[dict[str, object]]: ...
+    def tables(self) -> list[str]: ...
+    def table(self, name: str) -> dict[str, npt.NDArray[np.generic] | list[str]]: ...
+    def properties(self) -> list[dict[str, object]]: ...
+    def properties_text(self) -> list[str]: ...
+    def lengths(self) -> list[dict[str, object]]: ...
+    def lengths_text(self) -> str: ...
+
+def capture_rules() -> list[str]: ...
+def capture_labels() -> list[str]: ...
+def analyze(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    rules: str | None = None,
+    interval_ns: int | None = None,
+    enter_tunnels: bool = False,
+    from_ns: int | None = None,
+    to_ns: int | None = None,
+    threads: int = 2,
+    max_open: int | None = None,
+    max_flows: int | None = None,
+    max_rows: int | None = None,
+    chunk: int | None = None,
+    progress: Callable[[int, int, int | None, int], object] | None = None,
+    packets: Callable[[dict[str, dict[str, npt.NDArray[np.generic]]]], object] | None = None,
+) -> CaptureOutput: ...

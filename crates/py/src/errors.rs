@@ -11,11 +11,13 @@ pyo3::create_exception!(
     "A name or parameter that a registry refuses; args are (parameter, message)."
 );
 pyo3::create_exception!(_core, RunError, PyRuntimeError, "A run that could not be made or finished.");
+pyo3::create_exception!(_core, CaptureError, PyRuntimeError, "A capture that could not be read at all.");
 
 /// Adds the exceptions to the module.
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ParamError", m.py().get_type::<ParamError>())?;
-    m.add("RunError", m.py().get_type::<RunError>())
+    m.add("RunError", m.py().get_type::<RunError>())?;
+    m.add("CaptureError", m.py().get_type::<CaptureError>())
 }
 
 /// A refused name or parameter.

@@ -2,10 +2,12 @@
 //!
 //! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
 //! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
+//! - the analysis of captures: `analyze`
 //! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
 //! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
 
+mod capture;
 mod convert;
 mod errors;
 mod parameters;
@@ -26,5 +28,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
     m.add_class::<run::RunOutput>()?;
+    m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::capture_rules, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::capture_labels, m)?)?;
+    m.add_class::<capture::CaptureOutput>()?;
     Ok(())
 }

@@ -12,6 +12,7 @@ from dumbbell.plots import Drawn, save_all
 from dumbbell.report.content import Content
 from dumbbell.report.document import document
 from dumbbell.report.markdown import markdown
+from dumbbell.report.of_capture import of_capture
 from dumbbell.report.of_results import of_results
 from dumbbell.report.of_study import of_study
 from dumbbell.report.page import page
@@ -19,9 +20,10 @@ from dumbbell.results import Results
 from dumbbell.results.run import Progress, cores
 
 if TYPE_CHECKING:
+    from dumbbell.capture import Capture
     from dumbbell.studies import Done
 
-__all__ = ["Format", "files", "write_report", "write_results_report"]
+__all__ = ["Format", "files", "write_capture_report", "write_markdown", "write_report", "write_results_report"]
 
 Format = Literal["html", "md"]
 
@@ -72,6 +74,16 @@ def write_results_report(
     drawn = save_all(content.pictures, place.parent / "figures", jobs=jobs or cores(), progress=progress)
     _write_tables(content, place.parent)
     _write(place, page(content, drawn) if form == "html" else markdown(content, drawn, place.parent))
+    return place
+
+
+def write_capture_report(capture: Capture, folder: Path, command: str, *, progress: Progress | None = None) -> Path:
+    """Write ``report.html``, figures and tables of a capture into a directory."""
+    content = of_capture(capture, [command])
+    drawn = save_all(content.pictures, folder / "figures", jobs=cores(), progress=progress)
+    _write_tables(content, folder)
+    place = folder / "report.html"
+    _write(place, page(content, drawn))
     return place
 
 

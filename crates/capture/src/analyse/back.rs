@@ -1,0 +1,316 @@
+//! Connections: labels, history, statistics.
+
+use std::net::IpAddr;
+
+use super::options::Options;
+use super::packets::{Chunk, Packets};
+use crate::flow::side::Side;
+use crate::flow::{Connection, Ending, Seen};
+use crate::series::{Interval, Series, Ticks};
+use crate::tcp::history::Data;
+use crate::tcp::label::Rules;
+use crate::tcp::segment::Segment;
+use crate::tcp::track::Placed;
+
+/// What the front hands to the back.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)] // most events are segments
+pub(crate) enum Event {
+    /// A segment, or one that ICMP quotes; `ends` with the endpoints where a connection begins.
+    Tcp { placed: Placed, segment: Segment, ends: Option<[(IpAddr, u16); 2]> },
+    /// Any other frame.
+    Other { time: i64, len: u32 },
+}
+
+/// A connection that is over, or was open at the end.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) number: u64,
+    pub(crate) first_frame: u64,
+    pub(crate) ends: [(IpAddr, u16); 2],
+    pub(crate) ending: Ending,
+    pub(crate) sides: [Box<Side>; 2],
+    pub(crate) series: [Vec<Interval>; 2],
+    pub(crate) doublings: u8,
+    pub(crate) opener: Option<u8>,
+    pub(crate) handshake: Option<i64>,
+    pub(crate) syn_rtt: Option<i64>,
+    pub(crate) ack_rtt: Option<i64>,
+    pub(crate) initial_rtt: i64,
+    pub(crate) round_trip: Option<i64>,
+    pub(crate) vantage: [Option<f64>; 2],
+}
+
+impl Told {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.sides.iter().map(|s| s.bytes).sum()
+    }
+}
+
+/// Connections that aren't told one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rest {
+    pub(crate) connections: u64,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+struct Open {
+    connection: Connection,
+    ends: [(IpAddr, u16); 2],
+    series: [Series; 2],
+}
+
+/// The back of the analysis.
+pub(crate) struct Back {
+    rules: Rules,
+    open: Vec<Option<Box<Open>>>,
+    pub(crate) told: Vec<Told>,
+    pub(crate) rest: Rest,
+    pub(crate) ticks: Ticks,
+    pub(crate) total: Series,
+    rows: usize,
+    most_rows: usize,
+    most_told: usize,
+    /// The intervals were doubled to save memory.
+    pub(crate) doubled: bool,
+    packets: Option<Packets>,
+}
+
+impl Back {
+    pub(crate) fn new(options: &Options, packets: Option<Packets>) -> Self {
+        Self {
+            rules: options.rules,
+            open: Vec::new(),
+            told: Vec::new(),
+            rest: Rest::default(),
+            ticks: Ticks::new(options.interval),
+            total: Series::default(),
+            rows: 0,
+            most_rows: options.most_rows.max(1000),
+            most_told: options.most_told.max(1),
+            doubled: false,
+            packets,
+        }
+    }
+
+    /// The next frame.
+    #[inline]
+    pub(crate) fn event(&mut self, event: &Event) {
+        match event {
+            Event::Other { time, len } => {
+                self.count(*time, *len);
+            }
+            Event::Tcp { placed, segment, ends } => {
+                let at = self.count(segment.time, segment.frame_len);
+                self.segment(placed, segment, *ends, at);
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, time: i64, len: u32) -> u64 {
+        self.ticks.start(time);
+        let at = self.ticks.at(time);
+        let row = self.total.at(at, self.ticks.doublings).0;
+        row.packets += 1;
+        row.bytes += u64::from(len);
+        at
+    }
+
+    #[inline]
+    fn segment(&mut self, placed: &Placed, s: &Segment, ends: Option<[(IpAddr, u16); 2]>, at: u64) {
+        let slot = placed.slot as usize;
+        if placed.fresh
+            && let Some(ends) = ends
+        {
+            self.begin(placed, s, ends);
+        }
+        let Some(Some(open)) = self.open.get_mut(slot) else { return };
+        let seen = open.connection.segment(placed, s, self.rules);
+        if !s.quoted {
+            let d = usize::from(placed.direction);
+            let added = open.record(d, s, &seen, at, self.ticks.doublings);
+            self.rows += added;
+            if self.rows > self.most_rows {
+                self.make_room();
+            }
+        }
+        if let Some(packets) = &mut self.packets {
+            let bases = if let Some(Some(open)) = self.open.get(slot) {
+                open.connection.wire.sides.each_ref().map(|side| side.base_seq)
+            } else {
+                [0; 2]
+            };
+            packets.add(placed, s, &seen, bases, self.ticks.origin());
+        }
+    }
+
+    #[cold]
+    fn begin(&mut self, placed: &Placed, s: &Segment, ends: [(IpAddr, u16); 2]) {
+        let slot = placed.slot as usize;
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, || None);
+        }
+        let open =
+            Open { connection: Connection::new(placed.stream, s.number), ends, series: Default::default() };
+        if let Some(old) = self.open[slot].replace(Box::new(open)) {
+            let ending = if placed.evicted {
+                Ending::Evicted
+            } else {
+                match old.connection.ending() {
+                    Ending::Open | Ending::HalfClosed if placed.reused => Ending::Replaced,
+                    ending => ending,
+                }
+            };
+            self.tell(*old, ending);
+        }
+    }
+
+    fn tell(&mut self, open: Open, ending: Ending) {
+        let Open { connection: mut c, ends, series } = open;
+        for d in 0..2 {
+            let last = c.sides[0].last.max(c.sides[1].last);
+            c.sides[d].close_limit(last);
+        }
+        let rows = series.iter().map(Series::len).sum::<usize>();
+        let doublings = self.ticks.doublings;
+        let series = series.map(|s| s.finish(doublings));
+        self.rows = (self.rows + series.iter().map(Vec::len).sum::<usize>()).saturating_sub(rows);
+        self.told.push(Told {
+            number: c.number,
+            first_frame: c.first_frame,
+            ends,
+            ending,
+            series,
+            doublings,
+            opener: c.opener,
+            handshake: c.syn.zip(c.handshake_end).map(|(a, b)| b - a),
+            syn_rtt: c.syn.zip(c.syn_ack).map(|(a, b)| b - a),
+            ack_rtt: c.syn_ack.zip(c.handshake_end).map(|(a, b)| b - a),
+            initial_rtt: c.wire.initial_rtt,
+            round_trip: c.round_trip(),
+            vantage: [c.vantage(0), c.vantage(1)],
+            sides: c.sides,
+        });
+        if self.told.len() >= 2 * self.most_told {
+            self.fold();
+        }
+    }
+
+    /// Keeps the largest connections, counts the rest.
+    #[cold]
+    fn fold(&mut self) {
+        if self.told.len() <= self.most_told {
+            return;
+        }
+        self.told.sort_by_key(|t| (std::cmp::Reverse(t.bytes()), t.number));
+        for t in self.told.drain(self.most_told..) {
+            self.rest.connections += 1;
+            self.rest.packets += t.sides.iter().map(|s| s.packets).sum::<u64>();
+            self.rest.bytes += t.bytes();
+            self.rows = self.rows.saturating_sub(t.series.iter().map(Vec::len).sum());
+        }
+    }
+
+    /// Doubles the intervals until the rows fit.
+    #[cold]
+    fn make_room(&mut self) {
+        while self.rows > self.most_rows / 2 && self.ticks.doublings < 40 {
+            self.doubled = true;
+            self.ticks.double();
+            let doublings = self.ticks.doublings;
+            self.rows = 0;
+            for open in self.open.iter_mut().flatten() {
+                for series in &mut open.series {
+                    series.coarsen(doublings);
+                    self.rows += series.len();
+                }
+            }
+            for told in &mut self.told {
+                told.coarsen(doublings);
+                self.rows += told.series.iter().map(Vec::len).sum::<usize>();
+            }
+            if self.rows > self.most_rows && self.rows <= 2 * (self.open.len() + self.told.len()) {
+                break; // a row for each direction: nothing more to be saved
+            }
+        }
+    }
+
+    /// Ends all connections; the last packets go out.
+    pub(crate) fn finish(&mut self) -> Option<Chunk> {
+        for open in std::mem::take(&mut self.open).into_iter().flatten() {
+            let ending = open.connection.ending();
+            self.tell(*open, ending);
+        }
+        self.fold();
+        self.told.sort_by_key(|t| t.number);
+        let doublings = self.ticks.doublings;
+        for told in &mut self.told {
+            told.coarsen(doublings);
+        }
+        self.packets.as_mut().map(Packets::finish)
+    }
+
+    /// The chunk of packet rows that is full.
+    #[inline]
+    pub(crate) fn full_chunk(&mut self) -> Option<Chunk> {
+        self.packets.as_mut().and_then(Packets::full)
+    }
+}
+
+impl Told {
+    fn coarsen(&mut self, doublings: u8) {
+        if self.doublings == doublings {
+            return;
+        }
+        let by = doublings - self.doublings;
+        self.doublings = doublings;
+        for series in &mut self.series {
+            *series = Series::from_rows(std::mem::take(series)).finish(by);
+        }
+    }
+}
+
+impl Open {
+    /// Counts a segment in the series; the number of new rows.
+    #[inline]
+    fn record(&mut self, d: usize, s: &Segment, seen: &Seen, at: u64, doublings: u8) -> usize {
+        let history = &self.connection.history;
+        let bases = self.connection.wire.sides.each_ref().map(|side| side.base_seq);
+        let (row, added) = self.series[d].at(at, doublings);
+        let len = s.len.unwrap_or(0);
+        row.packets += 1;
+        row.bytes += u64::from(s.frame_len);
+        row.label(seen.verdict.labels);
+        row.window = Some(seen.window);
+        if len > 0 {
+            row.data_packets += 1;
+            row.payload_bytes += u64::from(len);
+            row.new_bytes += u64::from(seen.new_bytes);
+            row.retransmitted += u32::from(matches!(seen.data, Some(Data::Repeat { .. })));
+            row.seq_high = self.connection.sides[d].unwrap(history[d].high, bases[d]).max(0) as u64;
+            if seen.verdict.bytes_in_flight > 0 {
+                row.flight(seen.verdict.bytes_in_flight);
+            }
+        }
+        let told = &seen.acked;
+        if told.bytes > 0 || seen.rtt.is_some() || !s.options.sack_blocks().is_empty() {
+            let (other, new) = self.series[1 - d].at(at, doublings);
+            other.acked_bytes += u64::from(told.bytes);
+            if let Some(una) = history[1 - d].una {
+                let una = self.connection.sides[1 - d].unwrap(una, bases[1 - d]);
+                other.ack_high = other.ack_high.max(una.max(0) as u64);
+            }
+            if let Some(rtt) = seen.rtt {
+                other.rtt(rtt as u64);
+            }
+            for b in s.options.sack_blocks() {
+                let right = self.connection.sides[1 - d].unwrap(b.right, bases[1 - d]);
+                other.sack_high = other.sack_high.max(right.max(0) as u64);
+            }
+            return usize::from(added) + usize::from(new);
+        }
+        usize::from(added)
+    }
+}

@@ -1,0 +1,56 @@
+//! From a dissected frame to the place of its connection.
+
+use super::back::Event;
+use crate::Frame;
+use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport};
+use crate::tcp::segment::Segment;
+use crate::tcp::track::{Header, Key, Placed, Tracker};
+use crate::udp::Conversations;
+
+/// Finds connections; file order matters here, so this part is one thread's.
+pub(crate) struct Front {
+    pub(crate) tcp: Tracker,
+    pub(crate) udp: Conversations,
+}
+
+impl Front {
+    /// Places a frame.
+    #[inline]
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Event {
+        if let Some(ip) = found.ip.as_ref() {
+            match &found.transport {
+                Transport::Tcp(tcp) => {
+                    let placed = self.place(ip, tcp);
+                    return self.event(placed, Segment::new(frame, ip, tcp));
+                }
+                Transport::Icmp { quoted: Some(quoted), .. } => {
+                    if let QuotedTransport::Tcp(tcp) = &quoted.transport {
+                        let mut segment = Segment::new(frame, &quoted.ip, tcp);
+                        segment.quoted = true;
+                        let placed = self.place(&quoted.ip, tcp);
+                        return self.event(placed, segment);
+                    }
+                }
+                Transport::Udp(udp) => {
+                    self.udp.datagram(frame, ip, udp);
+                }
+                _ => {}
+            }
+        }
+        Event::Other { time: frame.time.unwrap_or(0), len: frame.len }
+    }
+
+    /// The place of a segment alone.
+    #[inline]
+    pub(crate) fn place(&mut self, ip: &Ip, tcp: &TcpView<'_>) -> Placed {
+        let (key, from_low) = Key::new(&ip.addresses, tcp.src_port, tcp.dst_port);
+        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analysed: tcp.len.is_some() };
+        self.tcp.place(key, from_low, header)
+    }
+
+    #[inline]
+    fn event(&self, placed: Placed, segment: Segment) -> Event {
+        let ends = placed.fresh.then(|| self.tcp.endpoints(placed.slot));
+        Event::Tcp { placed, segment, ends }
+    }
+}

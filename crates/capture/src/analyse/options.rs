@@ -1,0 +1,45 @@
+//! What an analysis is asked for.
+
+use crate::tcp::label::Rules;
+
+/// Options of an analysis.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whose rules label the segments.
+    pub rules: Rules,
+    /// Length of the intervals of the series, ns; `None`: chosen, so that there are at most 2,000.
+    pub interval: Option<u64>,
+    /// Enter GRE, IP-in-IP and VXLAN tunnels.
+    pub enter_tunnels: bool,
+    /// Only frames of this time on, ns since 1970.
+    pub from: Option<i64>,
+    /// Only frames before this time, ns since 1970.
+    pub to: Option<i64>,
+    /// Most connections at a time; further ones push silent ones out.
+    pub most_open: usize,
+    /// Most connections that are told one by one; the smallest ones beyond are only counted.
+    pub most_told: usize,
+    /// Most rows of all series together; beyond, the intervals double.
+    pub most_rows: usize,
+    /// Threads: 1, or 2 (one reads, one analyses).
+    pub threads: usize,
+    /// Rows in a chunk of the packet table.
+    pub chunk: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            interval: None,
+            enter_tunnels: false,
+            from: None,
+            to: None,
+            most_open: 65_536,
+            most_told: 100_000,
+            most_rows: 500_000,
+            threads: 2,
+            chunk: 65_536,
+        }
+    }
+}

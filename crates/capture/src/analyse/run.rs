@@ -1,0 +1,138 @@
+//! From files to tables.
+
+use std::path::Path;
+
+use super::back::Back;
+use super::flows;
+use super::front::Front;
+use super::options::Options;
+use super::packets::{Chunk, Packets};
+use crate::table::Table;
+use crate::tcp::label::Rules;
+use crate::tcp::track::Tracker;
+use crate::udp::Conversations;
+use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
+
+/// How far the analysis is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Number of the file, from 0.
+    pub file: usize,
+    /// Bytes of it that were read (compressed, if it is).
+    pub bytes: u64,
+    /// Its size, where it has one.
+    pub size: Option<u64>,
+    /// Frames of all files so far.
+    pub frames: u64,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Analysis {
+    /// Properties of each file.
+    pub properties: Vec<Properties>,
+    /// Damage of each file that has some.
+    pub damage: Vec<Damage>,
+    /// The packet-length table of all files.
+    pub lengths: PacketLengths,
+    /// One row for each direction of each TCP connection.
+    pub flows: Table,
+    /// One row for each direction of each UDP conversation.
+    pub udp: Table,
+    /// One row for each direction and interval.
+    pub series: Table,
+    /// One row for each interval: all frames.
+    pub total: Table,
+    /// Length of the intervals, ns.
+    pub interval: u64,
+    /// Time of the first frame, ns since 1970: what `t_ns` counts from.
+    pub origin: i64,
+    /// What one has to know before one believes the rest.
+    pub warnings: Vec<Warning>,
+}
+
+/// A trap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warning {
+    /// Its kind, a short name.
+    pub kind: &'static str,
+    /// The flow that it concerns, if it concerns one.
+    pub flow: Option<u64>,
+    /// The words.
+    pub text: String,
+}
+
+/// Frames between two reports of progress.
+const REPORT: u64 = 16_384;
+
+/// Analyses files as one capture: connections go on from file to file.
+///
+/// `progress` is called now and then; if it returns `false`, the analysis ends as if the files did. `packets`, if there
+/// is one, is given the rows of the packet table.
+///
+/// # Errors
+///
+/// If a file can't be read at all. Damage inside of one is told in the result.
+pub fn analyse(
+    files: &[&Path],
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> bool,
+    mut packets: Option<&mut dyn FnMut(Chunk)>,
+) -> Result<Analysis, Error> {
+    let v44 = options.rules != Rules::Wireshark40;
+    let mut front =
+        Front { tcp: Tracker::new(options.most_open, v44), udp: Conversations::new(options.most_told) };
+    let mut back = Back::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
+    let mut dissector = Dissector::new(options.enter_tunnels);
+    let mut properties = Vec::new();
+    let mut damage = Vec::new();
+    let mut frames = 0;
+    let mut lengths = PacketLengths::default();
+    let from = options.from.unwrap_or(i64::MIN);
+    let to = options.to.unwrap_or(i64::MAX);
+    'files: for (file, path) in files.iter().enumerate() {
+        let mut reader = Reader::open(path)?;
+        while let Some(mut frame) = reader.next_frame() {
+            frames += 1;
+            frame.number = frames;
+            let time = frame.time.unwrap_or(0);
+            if time >= from && time < to {
+                lengths.add(frame.time, frame.len);
+                let found = dissector.dissect(&frame);
+                let event = front.frame(&frame, &found);
+                back.event(&event);
+                if let Some(hand_on) = &mut packets
+                    && let Some(chunk) = back.full_chunk()
+                {
+                    hand_on(chunk);
+                }
+            }
+            if frames.is_multiple_of(REPORT) {
+                let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
+                if !progress(now) {
+                    properties.push(reader.properties());
+                    break 'files;
+                }
+            }
+        }
+        progress(Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames });
+        properties.push(reader.properties());
+        damage.extend(reader.damage().cloned());
+    }
+    if let (Some(chunk), Some(hand_on)) = (back.finish(), packets) {
+        hand_on(chunk);
+    }
+    let origin = back.ticks.origin();
+    Ok(Analysis {
+        properties,
+        damage,
+        lengths,
+        flows: flows::flows(&back.told, origin),
+        udp: flows::udp(&front.udp.all, origin),
+        series: flows::series(&back),
+        total: flows::total(&mut back),
+        interval: back.ticks.length(),
+        origin,
+        warnings: Vec::new(),
+    })
+}

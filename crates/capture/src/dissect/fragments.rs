@@ -1,0 +1,196 @@
+//! Fragments of IP datagrams, put together.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::Addresses;
+
+/// Bytes of fragments that are kept at most; the oldest datagram is given up for room.
+const MAX_BYTES: usize = 16 << 20;
+/// Datagrams that wait at most.
+const MAX_WAITING: usize = 4096;
+/// Longest datagram.
+const MAX_DATAGRAM: usize = 65_535;
+
+/// What the fragments of one datagram have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) addresses: Addresses,
+    pub(super) id: u32,
+    /// 0 in IPv6, where it is no part of the key.
+    pub(super) protocol: u8,
+    pub(super) vlan: u16,
+}
+
+/// One fragment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fragment {
+    pub(super) key: Key,
+    /// Bytes of the datagram before it.
+    pub(super) offset: u32,
+    /// Others follow.
+    pub(super) more: bool,
+    pub(super) protocol: u8,
+}
+
+/// A datagram that waits for fragments.
+#[derive(Debug)]
+struct Waiting {
+    /// Which of the waiting came when, to find the oldest.
+    ticket: u64,
+    bytes: Vec<u8>,
+    /// Parts that are there: sorted, apart from each other.
+    parts: Vec<(usize, usize)>,
+    /// Length of the datagram, once its last fragment is there.
+    total: Option<usize>,
+    /// Protocol, of the first fragment if it is there.
+    protocol: u8,
+}
+
+/// The fragments that wait for the rest of their datagram: at most 16 MiB in 4096 datagrams.
+#[derive(Debug, Default)]
+pub struct Fragments {
+    waiting: HashMap<Key, Waiting>,
+    /// Tickets in the order of their age; those of datagrams that are complete are passed over.
+    order: VecDeque<(u64, Key)>,
+    bytes: usize,
+    tickets: u64,
+    given_up: u64,
+    done: Vec<u8>,
+}
+
+impl Fragments {
+    /// Datagrams given up for room.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
+    }
+
+    /// Adds a fragment; the protocol and bytes of the datagram if that completes it.
+    pub(super) fn add(&mut self, piece: &Fragment, data: &[u8]) -> Option<(u8, &[u8])> {
+        let begin = piece.offset as usize;
+        let end = begin + data.len();
+        if data.is_empty() || end > MAX_DATAGRAM {
+            return None;
+        }
+        if !self.waiting.contains_key(&piece.key) {
+            self.begin(piece);
+        }
+        let datagram = self.waiting.get_mut(&piece.key)?;
+        if piece.offset == 0 {
+            datagram.protocol = piece.protocol;
+        }
+        if !piece.more {
+            datagram.total.get_or_insert(end);
+        }
+        if datagram.bytes.len() < end {
+            self.bytes += end - datagram.bytes.len();
+            datagram.bytes.resize(end, 0);
+        }
+        datagram.bytes[begin..end].copy_from_slice(data);
+        join(&mut datagram.parts, (begin, end));
+        let complete = match (datagram.total, datagram.parts.as_slice()) {
+            (Some(total), &[(0, end), ..]) => end >= total,
+            _ => false,
+        };
+        if !complete {
+            self.make_room();
+            return None;
+        }
+        let mut datagram = self.waiting.remove(&piece.key)?;
+        self.bytes -= datagram.bytes.len();
+        datagram.bytes.truncate(datagram.total?);
+        self.done = datagram.bytes;
+        Some((datagram.protocol, &self.done))
+    }
+
+    fn begin(&mut self, piece: &Fragment) {
+        self.tickets += 1;
+        let new = Waiting {
+            ticket: self.tickets,
+            bytes: Vec::new(),
+            parts: Vec::new(),
+            total: None,
+            protocol: piece.protocol,
+        };
+        self.waiting.insert(piece.key, new);
+        self.order.push_back((self.tickets, piece.key));
+    }
+
+    /// Gives up the oldest datagrams until the bounds are kept.
+    fn make_room(&mut self) {
+        while self.bytes > MAX_BYTES || self.waiting.len() > MAX_WAITING {
+            let Some((ticket, key)) = self.order.pop_front() else { return };
+            if self.waiting.get(&key).is_some_and(|datagram| datagram.ticket == ticket) {
+                self.given_up += 1;
+                self.bytes -= self.waiting.remove(&key).map_or(0, |datagram| datagram.bytes.len());
+            }
+        }
+        // Tickets of complete datagrams pile up where none is given up.
+        if self.order.len() > 2 * MAX_WAITING {
+            let waiting = &self.waiting;
+            self.order.retain(|(ticket, key)| waiting.get(key).is_some_and(|d| d.ticket == *ticket));
+        }
+    }
+}
+
+/// Adds a part to sorted parts that are apart from each other.
+fn join(parts: &mut Vec<(usize, usize)>, new: (usize, usize)) {
+    let (mut begin, mut end) = new;
+    let first = parts.partition_point(|part| part.1 < begin);
+    let after = parts.partition_point(|part| part.0 <= end);
+    if first < after {
+        begin = begin.min(parts[first].0);
+        end = end.max(parts[after - 1].1);
+    }
+    parts.splice(first..after, [(begin, end)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn piece(id: u32, offset: u32, more: bool) -> Fragment {
+        let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        let key = Key { addresses: Addresses::V4 { src, dst }, id, protocol: 17, vlan: 0 };
+        Fragment { key, offset, more, protocol: 17 }
+    }
+
+    #[test]
+    fn parts_are_joined() {
+        let mut parts = Vec::new();
+        for new in [(8, 16), (24, 32), (0, 8), (40, 48), (30, 41)] {
+            join(&mut parts, new);
+        }
+        assert_eq!(parts, [(0, 16), (24, 48)]);
+        join(&mut parts, (16, 24));
+        assert_eq!(parts, [(0, 48)]);
+    }
+
+    #[test]
+    fn complete_in_any_order_and_with_repeats() {
+        let mut all = Fragments::default();
+        assert_eq!(all.add(&piece(1, 16, false), b"end"), None);
+        assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
+        assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
+        // Another datagram between them.
+        assert_eq!(all.add(&piece(2, 0, true), b"xxxxxxxx"), None);
+        assert_eq!(all.add(&piece(1, 0, true), b"11111111"), Some((17, &b"1111111122222222end"[..])));
+        assert_eq!(all.add(&piece(1, 16, false), b"end"), None);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut all = Fragments::default();
+        let data = [0; 1480];
+        // Each lacks its begin, and the last byte of the longest lies at 65,480 + 1,480 > 65,535: not kept.
+        for id in 0..100_000 {
+            assert_eq!(all.add(&piece(id, 64_000, true), &data), None);
+        }
+        assert!(all.bytes <= MAX_BYTES);
+        assert!(all.waiting.len() <= MAX_WAITING);
+        assert!(all.order.len() <= 2 * MAX_WAITING + 1);
+        // 16 MiB hold 256 datagrams of 65,480 bytes.
+        assert_eq!(all.given_up(), 100_000 - 256);
+        assert_eq!(all.add(&piece(7, 65_480, false), &data), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! Link layers, down to the IP header.
+
+use super::slice::Slice;
+use super::{Dissected, Path, Unread, ip, wireless};
+use crate::LinkType;
+
+const VLAN: u16 = 0x8100;
+/// Service tag (QinQ), its number before the standard, and the one after that.
+const SERVICE_VLAN: [u16; 3] = [0x88a8, 0x9100, 0x9200];
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+const PPPOE_SESSION: u16 = 0x8864;
+/// An Ethernet frame in something that isn't Ethernet.
+const BRIDGED: u16 = 0x6558;
+/// Below it, the field is a length.
+const LEAST_ETHERTYPE: u16 = 0x0600;
+
+/// Dissects a frame of `link`.
+#[inline]
+pub(super) fn dissect<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
+    match link {
+        LinkType::ETHERNET => ethernet(path, at),
+        _ => other(path, link, at),
+    }
+}
+
+fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
+    match link {
+        LinkType::RAW => ip::any(path, at),
+        LinkType::IPV4 => ip::v4(path, at),
+        LinkType::IPV6 => ip::v6(path, at),
+        LinkType::NULL | LinkType::LOOP => family(path, at),
+        LinkType::LINUX_SLL => cooked(path, at, at.u16(2), at.u16(14), 16),
+        LinkType::LINUX_SLL2 => cooked(path, at, at.u16(8), at.u16(0), 20),
+        LinkType::IEEE802_11 => wireless::frame(path, at, false),
+        LinkType::IEEE802_11_RADIOTAP => wireless::radiotap(path, at),
+        LinkType::PPI => match (at.u16_le(2), at.u32_le(4)) {
+            // A header around another link type; one within itself is refused.
+            (Some(len), Some(inner)) if inner != u32::from(LinkType::PPI.0) => {
+                let inner = u16::try_from(inner).map_or(LinkType(u16::MAX), LinkType);
+                dissect(path, inner, at.after(len.into()))
+            }
+            (Some(_), Some(_)) => path.none(Unread::Malformed),
+            _ => path.none(Unread::Cut),
+        },
+        LinkType::PPP | LinkType::PPP_HDLC => ppp(path, at),
+        LinkType::PPP_WITH_DIR => ppp(path, at.after(1)),
+        LinkType::PPP_ETHER => pppoe(path, at),
+        LinkType::CISCO_HDLC => match at.u16(2) {
+            Some(kind) => ethertype(path, kind, at.after(4)),
+            None => path.none(Unread::Cut),
+        },
+        link if LinkType::RAW_OLD.contains(&link) => ip::any(path, at),
+        _ => path.none(Unread::LinkType),
+    }
+}
+
+/// An Ethernet frame.
+#[inline]
+pub(super) fn ethernet<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    match at.u16(12) {
+        Some(IPV4) => ip::any(path, at.after(14)),
+        Some(kind) => ethertype(path, kind, at.after(14)),
+        None => path.none(Unread::Cut),
+    }
+}
+
+/// What follows an EtherType (or a length, which stands in its place).
+pub(super) fn ethertype<'a>(mut path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a> {
+    let (mut kind, mut at) = (kind, at);
+    // Each turn takes 4 bytes, so the frame's length bounds them.
+    while kind == VLAN || SERVICE_VLAN.contains(&kind) {
+        let (Some(tag), Some(next)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
+        path.vlan = tag & 0x0fff;
+        kind = next;
+        at = at.after(4);
+    }
+    match kind {
+        IPV4 => ip::any(path, at),
+        IPV6 => ip::v6(path, at),
+        PPPOE_SESSION => pppoe(path, at),
+        BRIDGED => ethernet(path, at),
+        kind if MPLS.contains(&kind) => mpls(path, at),
+        kind if kind < LEAST_ETHERTYPE => llc(path, at.cut(kind.into())),
+        _ => path.none(Unread::NotIp),
+    }
+}
+
+/// IEEE 802.2, with or without SNAP.
+pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    match at.head::<8>() {
+        // The second organisation is 802.1H's, for frames that were bridged.
+        Some(&[0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8, high, low]) => {
+            ethertype(path, u16::from_be_bytes([high, low]), at.after(8))
+        }
+        Some([0x06, 0x06, 0x03, ..]) => ip::v4(path, at.after(3)),
+        Some(_) => path.none(Unread::NotIp),
+        None => path.none(Unread::Cut),
+    }
+}
+
+/// MPLS labels; what they carry is told by the first bits behind the last.
+fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let mut at = at;
+    loop {
+        let Some(label) = at.head::<4>() else { return path.none(Unread::Cut) };
+        at = at.after(4);
+        if label[2] & 1 == 1 {
+            break;
+        }
+    }
+    match at.u8(0).map(|b| b >> 4) {
+        Some(4) => ip::v4(path, at),
+        Some(6) => ip::v6(path, at),
+        Some(_) => path.none(Unread::NotIp),
+        None => path.none(Unread::Cut),
+    }
+}
+
+fn pppoe<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let Some(header) = at.head::<6>() else { return path.none(Unread::Cut) };
+    // Code 0 is a session's data.
+    if header[1] != 0 {
+        return path.none(Unread::NotIp);
+    }
+    let len = u16::from_be_bytes([header[4], header[5]]);
+    ppp(path, at.after(6).cut(len.into()))
+}
+
+/// PPP, with or without address and control, its protocol in one byte or two.
+pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let at = if at.data.starts_with(&[0xff, 0x03]) { at.after(2) } else { at };
+    let (protocol, at) = match (at.u8(0), at.u16(0)) {
+        // The last byte of a protocol's number is odd, all before it are even.
+        (Some(short), _) if short & 1 == 1 => (u16::from(short), at.after(1)),
+        (_, Some(long)) => (long, at.after(2)),
+        _ => return path.none(Unread::Cut),
+    };
+    match protocol {
+        0x0021 => ip::v4(path, at),
+        0x0057 => ip::v6(path, at),
+        0x0281 | 0x0283 => mpls(path, at),
+        _ => path.none(Unread::NotIp),
+    }
+}
+
+/// BSD's loopback: an address family in four bytes, whose order (and sometimes width) is that of the writer. Only one of
+/// the bytes is ever set, so it can be taken wherever it stands.
+fn family<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let Some(header) = at.head::<4>() else { return path.none(Unread::Cut) };
+    let at = at.after(4);
+    // IPv6 has another number in each system: Windows, Linux, NetBSD and OpenBSD, FreeBSD, macOS.
+    match header.iter().fold(0, |all, b| all | b) {
+        2 => ip::v4(path, at),
+        10 | 23 | 24 | 28 | 30 => ip::v6(path, at),
+        _ => match *header {
+            // An EtherType instead of a family.
+            [0, 0, high, low] | [low, high, 0, 0] => {
+                ethertype_only(path, u16::from_be_bytes([high, low]), at)
+            }
+            _ => path.none(Unread::NotIp),
+        },
+    }
+}
+
+fn ethertype_only<'a>(path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a> {
+    if kind < LEAST_ETHERTYPE { path.none(Unread::NotIp) } else { ethertype(path, kind, at) }
+}
+
+/// Linux's cooked header: hardware type, protocol, bytes to step over.
+fn cooked<'a>(
+    path: Path<'a>,
+    at: Slice<'a>,
+    hardware: Option<u16>,
+    protocol: Option<u16>,
+    len: usize,
+) -> Dissected<'a> {
+    let (Some(hardware), Some(protocol)) = (hardware, protocol) else { return path.none(Unread::Cut) };
+    let at = at.after(len);
+    match (hardware, protocol) {
+        // Netlink messages; the protocol is a netlink family.
+        (824, _) => path.none(Unread::NotIp),
+        (801, _) => wireless::frame(path, at, false),
+        (803, _) => wireless::radiotap(path, at),
+        (_, 4) => llc(path, at),
+        (_, kind) => ethertype_only(path, kind, at),
+    }
+}

@@ -1,0 +1,153 @@
+//! From the IP protocol number to a transport header, or into a tunnel.
+
+use super::slice::Slice;
+use super::{Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip, link, tcp, udp};
+
+const ICMP: u8 = 1;
+const IPV4: u8 = 4;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const IPV6: u8 = 41;
+const GRE: u8 = 47;
+const ESP: u8 = 50;
+const ICMPV6: u8 = 58;
+const L2TP: u8 = 115;
+
+const VXLAN_PORT: u16 = 4789;
+
+/// Dissects what a datagram carries. `whole`: it is no fragment, so its length is known.
+#[inline]
+pub(super) fn dissect<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
+    if protocol == TCP {
+        let transport = tcp::parse(at, whole).map_or(Transport::None(Unread::Cut), Transport::Tcp);
+        return Dissected { ip: Some(ip), tunnel: path.tunnel, transport };
+    }
+    other(path, ip, protocol, at, whole)
+}
+
+fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
+    let found = |transport| Dissected { ip: Some(ip), tunnel: path.tunnel, transport };
+    match protocol {
+        UDP => match udp::parse(at, whole) {
+            Some(view) => datagram(path, ip, view, at),
+            None => found(Transport::None(Unread::Cut)),
+        },
+        ICMP => found(icmp(at, is_error_v4, ip::quoted_v4)),
+        ICMPV6 => found(icmp(at, is_error_v6, ip::quoted_v6)),
+        IPV4 | IPV6 => tunnel(path, ip, Tunnel::IpInIp, |inner| ip::any(inner, at)),
+        GRE => tunnel(path, ip, Tunnel::Gre, |inner| gre(inner, at)),
+        ESP => told(path, ip, Tunnel::Esp),
+        L2TP => told(path, ip, Tunnel::L2tp),
+        ip::next::AUTHENTICATION => authenticated(path, ip, at, whole),
+        other => found(Transport::Other(other)),
+    }
+}
+
+/// IPv4's authentication header (IPv6 has stepped over it): what it vouches for stands behind it.
+fn authenticated<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, whole: bool) -> Dissected<'a> {
+    match at.head::<2>() {
+        // Depth: one such header may follow another.
+        Some(&[next, count]) if path.depth > 0 => {
+            let len = 8 + usize::from(count) * 4;
+            dissect(Path { depth: path.depth - 1, ..path }, ip, next, at.after(len), whole)
+        }
+        Some(_) => Dissected { ip: Some(ip), ..path.none(Unread::Malformed) },
+        None => Dissected { ip: Some(ip), ..path.none(Unread::Cut) },
+    }
+}
+
+/// A tunnel that is never entered.
+fn told<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
+    let tunnel = path.tunnel.or(Some(tunnel));
+    Dissected { ip: Some(ip), tunnel, transport: Transport::None(Unread::Tunnel) }
+}
+
+/// A tunnel that is entered if that is wanted.
+fn tunnel<'a>(
+    path: Path<'a>,
+    ip: Ip,
+    tunnel: Tunnel,
+    enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
+) -> Dissected<'a> {
+    if !path.enter_tunnels || path.depth == 0 {
+        return told(path, ip, tunnel);
+    }
+    enter(Path { depth: path.depth - 1, tunnel: path.tunnel.or(Some(tunnel)), outer: Some(ip), ..path })
+}
+
+/// UDP, and the tunnels that have a port of it.
+fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let either = |port| view.dst_port == port || view.src_port == port;
+    let tunnel = match () {
+        () if either(VXLAN_PORT) => Tunnel::Vxlan,
+        () if either(6081) => Tunnel::Geneve,
+        () if either(2152) => Tunnel::GtpU,
+        () if either(1701) => Tunnel::L2tp,
+        () if either(3544) => Tunnel::Teredo,
+        () => return Dissected { ip: Some(ip), tunnel: path.tunnel, transport: Transport::Udp(view) },
+    };
+    let outermost = path.tunnel.or(Some(tunnel));
+    if tunnel == Tunnel::Vxlan && path.enter_tunnels && path.depth > 0 && view.len.is_some() {
+        let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
+        return link::ethernet(inner, at.after(udp::HEADER + 8));
+    }
+    Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
+}
+
+/// GRE: flags and EtherType, then up to four optional fields.
+fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
+    let has = |bit: u16| usize::from(flags & bit != 0);
+    // Checksum and offset come together, if either bit (checksum, routing) is set; then key and sequence number, and in
+    // the version of PPTP an acknowledgement.
+    let version = flags & 7;
+    let len = 4
+        + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))
+        + if version == 1 { 4 * has(0x0080) } else { 0 };
+    let body = at.after(len);
+    match (version, kind) {
+        (1, 0x880b) => link::ppp(path, body),
+        (0, 0x88be) => link::ethernet(path, body.after(8 * has(0x1000))),
+        // Type III of the mirror's header; its last flag says that 8 more bytes follow.
+        (0, 0x22eb) => match body.u8(11) {
+            Some(flags) => link::ethernet(path, body.after(12 + 8 * usize::from(flags & 1))),
+            None => path.none(Unread::Cut),
+        },
+        (0, kind) if kind >= 0x0600 => link::ethertype(path, kind, body),
+        _ => path.none(Unread::NotIp),
+    }
+}
+
+/// Error messages of ICMP: unreachable, source quench, redirect, time exceeded, parameter problem.
+fn is_error_v4(kind: u8) -> bool {
+    matches!(kind, 3 | 4 | 5 | 11 | 12)
+}
+
+/// Error messages of ICMPv6 that quote right behind their header: unreachable, too big, time exceeded, parameter problem.
+fn is_error_v6(kind: u8) -> bool {
+    matches!(kind, 1..=4)
+}
+
+fn icmp<'a>(
+    at: Slice<'a>,
+    is_error: fn(u8) -> bool,
+    read: fn(Slice<'a>) -> Option<(Ip, u8, Slice<'a>)>,
+) -> Transport<'a> {
+    let Some(&[kind, code]) = at.head::<2>() else { return Transport::None(Unread::Cut) };
+    let quoted = if is_error(kind) { read(at.after(8)) } else { None };
+    let quoted =
+        quoted.map(|(ip, protocol, body)| Quoted { ip, transport: quoted_transport(protocol, body) });
+    Transport::Icmp { kind, code, quoted }
+}
+
+fn quoted_transport(protocol: u8, at: Slice<'_>) -> QuotedTransport<'_> {
+    let view = match protocol {
+        TCP => tcp::parse(at, false).map(QuotedTransport::Tcp),
+        UDP => match (at.u16(0), at.u16(2)) {
+            (Some(src_port), Some(dst_port)) => Some(QuotedTransport::Udp { src_port, dst_port }),
+            _ => None,
+        },
+        _ => None,
+    };
+    view.unwrap_or(QuotedTransport::Other)
+}

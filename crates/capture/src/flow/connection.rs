@@ -1,0 +1,387 @@
+//! The state of one connection, and what a segment changes in it.
+
+use super::side::{Limit, Side};
+use crate::dissect::Flags;
+use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, Marks};
+use crate::tcp::label::{Label, Labels, Rules};
+use crate::tcp::segment::Segment;
+use crate::tcp::track::Placed;
+use crate::tcp::wireshark::{Scale, Stream, Verdict};
+
+/// No segment on any usual wire carries more payload: a jumbo frame.
+const JUMBO: u32 = 9_000;
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It hadn't when the capture ended.
+    Open,
+    /// Both sides sent FIN.
+    Fin,
+    /// One side sent FIN.
+    HalfClosed,
+    /// One side sent RST.
+    Reset,
+    /// The first answer to the SYN was an RST.
+    Refused,
+    /// A SYN on the same ports began another one.
+    Replaced,
+    /// It made place for others.
+    Evicted,
+}
+
+/// A connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connection {
+    pub(crate) number: u64,
+    pub(crate) first_frame: u64,
+    pub(crate) wire: Stream,
+    pub(crate) history: [History; 2],
+    clocks: [Clock; 2],
+    pub(crate) sides: [Box<Side>; 2],
+    /// SYN, SYN+ACK and the ACK that follows: their times, ns.
+    pub(crate) syn: Option<i64>,
+    pub(crate) syn_ack: Option<i64>,
+    pub(crate) handshake_end: Option<i64>,
+    /// Which direction sent the SYN.
+    pub(crate) opener: Option<u8>,
+    windows: [u64; 2],
+    pub(crate) fin: [bool; 2],
+    pub(crate) reset: Option<u8>,
+}
+
+/// What a segment was found to be, for series and tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) verdict: Verdict,
+    pub(crate) new_bytes: u32,
+    pub(crate) data: Option<Data>,
+    pub(crate) acked: Acked,
+    /// Frame of an earlier segment that turns out to be a needless repeat.
+    pub(crate) needless: Option<u64>,
+    pub(crate) window: u64,
+    pub(crate) rtt: Option<i64>,
+}
+
+impl Connection {
+    pub(crate) fn new(number: u64, first_frame: u64) -> Self {
+        Self { number, first_frame, ..Self::default() }
+    }
+
+    /// Takes the next segment.
+    #[inline]
+    pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> Seen {
+        let d = usize::from(placed.direction);
+        let verdict = match rules {
+            Rules::Wireshark40 => self.wire.segment::<false>(placed, s),
+            _ => self.wire.segment::<true>(placed, s),
+        };
+        let mut seen = Seen { verdict, ..Seen::default() };
+        if s.quoted {
+            return seen;
+        }
+        let side = &mut *self.sides[d];
+        if side.packets == 0 {
+            side.first = s.time;
+            side.limit_since = s.time;
+        }
+        side.packets += 1;
+        side.bytes += u64::from(s.frame_len);
+        side.last = s.time;
+        side.ecn[usize::from(s.ecn & 3)] += 1;
+        side.cut_headers += u64::from(s.header_cut);
+        if let Some(len) = s.len {
+            self.take(d, s, len, &mut seen);
+            if rules == Rules::Dumbbell {
+                seen.verdict.labels = own_labels(verdict.labels, &seen);
+            }
+        }
+        self.count_labels(d, &seen.verdict);
+        seen
+    }
+
+    #[inline]
+    fn count_labels(&mut self, d: usize, verdict: &Verdict) {
+        let side = &mut *self.sides[d];
+        if !verdict.labels.is_empty() {
+            for label in verdict.labels.iter() {
+                side.labels[label as usize] += 1;
+            }
+        }
+        if verdict.bytes_in_flight > 0 {
+            side.flight_max = side.flight_max.max(verdict.bytes_in_flight);
+            side.flight_sum += u64::from(verdict.bytes_in_flight);
+            side.flight_count += 1;
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut Seen) {
+        let now = s.time;
+        let flags = s.flags;
+        if !s.is_plain() || self.handshake_end.is_none() {
+            self.handshake(d, s);
+        }
+        let scale = match self.wire.sides[d].scale {
+            Scale::Shift(n) if !flags.has(Flags::SYN) => n,
+            _ => 0,
+        };
+        let window = u64::from(s.window) << scale;
+        seen.window = window;
+
+        let side = &mut *self.sides[d];
+        side.window_max = side.window_max.max(window);
+        side.window_min = Some(side.window_min.map_or(window, |w| w.min(window)));
+        side.pushes += u64::from(flags.has(Flags::PSH));
+        if flags.any(Flags::ECE | Flags::CWR) && !flags.has(Flags::SYN) {
+            side.ece += u64::from(flags.has(Flags::ECE));
+            side.cwr += u64::from(flags.has(Flags::CWR));
+        }
+        if len > 0 {
+            side.data_packets += 1;
+            side.payload_bytes += u64::from(len);
+            side.payload_max = side.payload_max.max(len);
+            side.super_packets += u64::from(len > JUMBO);
+        } else {
+            side.pure_acks += u64::from(s.is_plain() && flags.has(Flags::ACK));
+        }
+        let tsval = s.options.timestamps.map(|t| t.0);
+        let virtual_bytes = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
+        let carries = len + virtual_bytes > 0;
+        if let Some((value, echo)) = s.options.timestamps {
+            side.timestamps += 1;
+            if flags.has(Flags::ACK)
+                && let Some(rtt) = self.clocks[1 - d].echoed(echo, now)
+            {
+                self.sides[1 - d].rtt_timestamp.add(rtt);
+            }
+            self.clocks[d].sent(value, now, carries);
+        }
+
+        if carries {
+            let old = self.history[d].high != s.seq;
+            let arrival = Arrival {
+                frame: s.number,
+                time: now,
+                start: s.seq,
+                end: s.seq.wrapping_add(len).wrapping_add(virtual_bytes),
+                marks: Marks { tsval, ip_id: s.ip_id },
+                plain: s.is_plain(),
+                closed: self.windows[1 - d] == 0 && self.sides[1 - d].packets > 0,
+                rtt: if old { self.round_trip() } else { None },
+            };
+            self.data(d, &arrival, len, seen);
+        }
+        if flags.has(Flags::ACK) {
+            self.acknowledged(d, s, len, window, seen);
+        }
+        self.windows[d] = window;
+        self.update_limit(d, now);
+        if flags.has(Flags::ACK) {
+            self.update_limit(1 - d, now);
+        }
+    }
+
+    /// The shortest round trip of the whole path, as far as it is known.
+    pub(crate) fn round_trip(&self) -> Option<i64> {
+        let handshake = self.syn.zip(self.handshake_end).map(|(a, b)| b - a).filter(|&t| t > 0);
+        let both = self.clocks[0].shortest.zip(self.clocks[1].shortest).map(|(a, b)| a + b);
+        match (handshake, both) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Where on the path the capture was made: 0 at the sender of direction `d`, 1 at its receiver.
+    pub(crate) fn vantage(&self, d: usize) -> Option<f64> {
+        let ahead = self.clocks[d].shortest;
+        let behind = self.clocks[1 - d].shortest;
+        let share =
+            |ahead: i64, behind: i64| (ahead + behind > 0).then(|| behind as f64 / (ahead + behind) as f64);
+        if let (Some(syn), Some(syn_ack), Some(end), Some(opener)) =
+            (self.syn, self.syn_ack, self.handshake_end, self.opener)
+        {
+            let (out, back) = (syn_ack - syn, end - syn_ack);
+            return if usize::from(opener) == d { share(out, back) } else { share(back, out) };
+        }
+        share(ahead?, behind?)
+    }
+
+    #[cold]
+    fn handshake(&mut self, d: usize, s: &Segment) {
+        let flags = s.flags;
+        let side = &mut *self.sides[d];
+        if flags.has(Flags::SYN) {
+            side.syns += 1;
+            side.mss = s.options.mss.or(side.mss);
+            side.wscale = s.options.wscale.or(side.wscale);
+            side.sack_permitted |= s.options.sack_permitted;
+            if flags.has(Flags::ACK) {
+                side.syn_ecn |= flags.has(Flags::ECE);
+                self.syn_ack = self.syn_ack.or(Some(s.time));
+                self.opener = self.opener.or(Some(1 - d as u8));
+            } else {
+                side.syn_ecn |= flags.has(Flags::ECE | Flags::CWR);
+                // A repeated SYN: the answer may be to either; the last one gives the shorter time.
+                if self.syn_ack.is_none() {
+                    self.syn = Some(s.time);
+                }
+                self.opener = self.opener.or(Some(d as u8));
+            }
+        } else if flags.has(Flags::ACK)
+            && self.handshake_end.is_none()
+            && self.syn_ack.is_some()
+            && self.opener == Some(d as u8)
+        {
+            self.handshake_end = Some(s.time);
+        }
+        let side = &mut *self.sides[d];
+        if flags.has(Flags::FIN) {
+            side.fins += 1;
+            self.fin[d] = true;
+        }
+        if flags.has(Flags::RST) {
+            side.resets += 1;
+            self.reset = self.reset.or(Some(d as u8));
+        }
+    }
+
+    #[inline]
+    fn data(&mut self, d: usize, a: &Arrival, len: u32, seen: &mut Seen) {
+        let taken = self.history[d].data(a);
+        let side = &mut *self.sides[d];
+        side.set_high(self.history[d].high, self.wire.sides[d].base_seq);
+        let new = taken.new_bytes.min(len);
+        seen.new_bytes = new;
+        seen.needless = taken.needless;
+        seen.data = Some(taken.what);
+        side.gaps += u64::from(taken.opens_hole);
+        side.spurious += u64::from(taken.needless.is_some());
+        if new > 0 {
+            side.new_bytes += u64::from(new);
+            if side.first_data.is_none() {
+                side.first_data = Some(a.time);
+            }
+            side.last_data = a.time;
+        }
+        match taken.what {
+            Data::New => {
+                // A full segment is as long as the longest (or, of a super-packet, a multiple of the MSS).
+                let full = side.mss.map_or(side.payload_max, |m| u32::from(m).min(side.payload_max)).max(1);
+                side.short = len < full && len < side.payload_max;
+            }
+            Data::Repeat { cause, spurious, timer, first } => {
+                side.retransmitted_packets += 1;
+                side.retransmitted_bytes += u64::from(len);
+                side.spurious += u64::from(spurious);
+                match cause {
+                    Cause::Fast => side.fast += 1,
+                    Cause::Timeout => side.timeout += 1,
+                    Cause::Tail => side.tail += 1,
+                }
+                if first {
+                    side.recoveries += u64::from(cause == Cause::Fast && !spurious);
+                    side.timeouts += u64::from(cause == Cause::Timeout);
+                }
+                if let Some(timer) = timer {
+                    side.rto.add(timer);
+                }
+            }
+            Data::Reordered { segments, bytes, delay } => {
+                side.reordered += 1;
+                side.reordering_packets = side.reordering_packets.max(segments);
+                side.reordering_bytes = side.reordering_bytes.max(bytes);
+                side.reordering_time = side.reordering_time.max(delay);
+            }
+            Data::Copy => side.copies += 1,
+            Data::Probe => {}
+        }
+    }
+
+    /// Direction `d` acknowledges data of the other.
+    #[inline]
+    fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut Seen) {
+        let sack = s.options.sack_blocks();
+        let ack = Ack {
+            time: s.time,
+            ack: s.ack,
+            pure: len == 0 && s.is_plain() && window == self.windows[d],
+            sack,
+            tsecr: s.options.timestamps.map(|t| t.1),
+        };
+        let missed = self.history[1 - d].missed;
+        let told = self.history[1 - d].acknowledge(&ack);
+        seen.acked = told;
+        if !sack.is_empty() {
+            let side = &mut *self.sides[d];
+            side.sacks += 1;
+            side.sack_blocks += sack.len() as u64;
+            side.dsacks += u64::from(told.dsack);
+        }
+        let other = &mut *self.sides[1 - d];
+        other.missed_bytes += self.history[1 - d].missed - missed;
+        if told.needless.is_some() {
+            other.spurious += 1;
+            seen.needless = told.needless;
+        }
+        if told.copied {
+            other.copies += 1;
+        }
+        if let Some(rtt) = told.rtt {
+            seen.rtt = Some(rtt);
+            other.rtt_ack.add(rtt);
+        }
+    }
+
+    #[inline]
+    fn update_limit(&mut self, d: usize, now: i64) {
+        let h = &self.history[d];
+        let side = &self.sides[d];
+        let flight = u64::from(h.flight());
+        let limit = if !h.is_outstanding() {
+            Limit::Idle
+        } else if h.episode.is_some() {
+            Limit::Recovery
+        } else if flight + u64::from(side.payload_max.min(JUMBO)) > self.windows[1 - d] {
+            Limit::Window
+        } else if side.short {
+            Limit::Application
+        } else {
+            Limit::Network
+        };
+        self.sides[d].set_limit(limit, now);
+    }
+
+    pub(crate) fn ending(&self) -> Ending {
+        let only_syns = self.sides.iter().all(|s| s.data_packets == 0) && self.syn_ack.is_none();
+        match self.reset {
+            Some(by) if only_syns && self.opener.is_some_and(|o| o != by) => Ending::Refused,
+            Some(_) => Ending::Reset,
+            None => match self.fin {
+                [true, true] => Ending::Fin,
+                [false, false] => Ending::Open,
+                _ => Ending::HalfClosed,
+            },
+        }
+    }
+}
+
+/// Our own labels of the retransmission family in place of Wireshark's.
+#[inline]
+fn own_labels(theirs: Labels, seen: &Seen) -> Labels {
+    let mut labels = Labels(theirs.0 & !Labels::FAMILY.0);
+    match seen.data {
+        Some(Data::Repeat { cause, spurious, .. }) => {
+            labels.set(Label::Retransmission);
+            if cause == Cause::Fast {
+                labels.set(Label::FastRetransmission);
+            }
+            if spurious {
+                labels.set(Label::SpuriousRetransmission);
+            }
+        }
+        Some(Data::Reordered { .. }) => labels.set(Label::OutOfOrder),
+        _ => {}
+    }
+    labels
+}

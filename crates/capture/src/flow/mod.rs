@@ -1,0 +1,7 @@
+//! A TCP connection: its two directions, from label to statistics.
+
+mod connection;
+pub mod side;
+pub mod sketch;
+
+pub(crate) use connection::{Connection, Ending, Seen};

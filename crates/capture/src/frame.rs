@@ -1,0 +1,75 @@
+//! One frame as the file holds it.
+
+use crate::read::options::{Comments, Options};
+
+/// A link type by its number in the registry of LINKTYPE_ values, as pcap and pcapng store it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LinkType(pub u16);
+
+impl LinkType {
+    /// BSD loopback: a 4-byte address family in the byte order of the writer.
+    pub const NULL: Self = Self(0);
+    /// Ethernet.
+    pub const ETHERNET: Self = Self(1);
+    /// PPP, with or without the HDLC-like address and control.
+    pub const PPP: Self = Self(9);
+    /// Raw IP, old numbers that some systems wrote.
+    pub const RAW_OLD: [Self; 2] = [Self(12), Self(14)];
+    /// PPP in HDLC-like framing.
+    pub const PPP_HDLC: Self = Self(50);
+    /// PPPoE session header, then PPP.
+    pub const PPP_ETHER: Self = Self(51);
+    /// Raw IPv4 or IPv6, told by the version field.
+    pub const RAW: Self = Self(101);
+    /// Cisco's HDLC framing.
+    pub const CISCO_HDLC: Self = Self(104);
+    /// 802.11 without any header before it.
+    pub const IEEE802_11: Self = Self(105);
+    /// OpenBSD loopback: the address family in network byte order.
+    pub const LOOP: Self = Self(108);
+    /// Linux "cooked" capture.
+    pub const LINUX_SLL: Self = Self(113);
+    /// 802.11 after a radiotap header.
+    pub const IEEE802_11_RADIOTAP: Self = Self(127);
+    /// A "per-packet information" header before another link type.
+    pub const PPI: Self = Self(192);
+    /// PPP with a direction byte before it.
+    pub const PPP_WITH_DIR: Self = Self(204);
+    /// Raw IPv4.
+    pub const IPV4: Self = Self(228);
+    /// Raw IPv6.
+    pub const IPV6: Self = Self(229);
+    /// Linux "cooked" capture, version 2.
+    pub const LINUX_SLL2: Self = Self(276);
+}
+
+/// One frame. Everything in it is borrowed from the reader's window until the next frame is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// 1 for the first frame of the file.
+    pub number: u64,
+    /// Capture time, nanoseconds since 1970-01-01 UTC. `None`: the block has none (pcapng's Simple Packet
+    /// Block), or it lies outside of the years 1678 to 2262.
+    pub time: Option<i64>,
+    /// Bytes of the frame on the wire (or as the kernel handed it over): what Wireshark calls the frame's length.
+    pub len: u32,
+    /// The captured bytes; shorter than `len` if a snap length has cut the frame.
+    pub data: &'a [u8],
+    /// Index into [`Reader::interfaces`](crate::Reader::interfaces), which counts through all sections.
+    pub interface: u32,
+    /// Link type of that interface.
+    pub link: LinkType,
+    /// Bytes of frame check sequence that the interface says are at the frame's end.
+    pub fcs_len: u8,
+    /// Byte offset of the record or block in the (decompressed) capture.
+    pub offset: u64,
+    /// The block's options (pcapng), not yet decoded.
+    pub options: Options<'a>,
+}
+
+impl<'a> Frame<'a> {
+    /// The comments on this frame, oldest first.
+    pub fn comments(&self) -> Comments<'a> {
+        self.options.comments()
+    }
+}

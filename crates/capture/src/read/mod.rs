@@ -1,0 +1,286 @@
+//! Reading captures: pcap and pcapng, plain or compressed, from a file, the standard input or any stream.
+
+mod ahead;
+mod bytes;
+mod describe;
+mod input;
+mod limits;
+pub mod options;
+mod pcap;
+mod pcapng;
+mod window;
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use describe::{Interface, Resolution, Section};
+pub use input::Compression;
+
+use crate::properties::{Kind, Properties, Tally};
+use crate::{Damage, Error, Fault, Frame, LinkType};
+use bytes::Order;
+use options::Options;
+use window::Window;
+
+/// What can be read, for messages.
+const FORMATS: &str = "pcap and pcapng can be read, plain or compressed by gzip, zstd or lz4";
+
+/// Reads the frames of one file, in file order.
+///
+/// Its memory is one window of the file: 256 KiB, more only while a longer frame needs it.
+pub struct Reader {
+    name: String,
+    window: Window,
+    format: Format,
+    interfaces: Vec<Interface>,
+    /// The sections of a file that has none.
+    no_sections: [Section; 1],
+    /// Number of the last frame.
+    number: u64,
+    tally: Tally,
+    damage: Option<Damage>,
+    snaplen: Option<u32>,
+    compression: Option<Compression>,
+    consumed: Arc<AtomicU64>,
+    file_size: Option<u64>,
+}
+
+enum Format {
+    Pcap(pcap::Pcap),
+    Pcapng(pcapng::Pcapng),
+}
+
+/// What a format's header says.
+struct Starting {
+    format: Format,
+    interfaces: Vec<Interface>,
+    /// Snap length of the file as a whole.
+    snaplen: Option<u32>,
+}
+
+/// A frame that the window has stepped over. Places are counted from the begin of its record or block.
+struct Record {
+    time: Option<i64>,
+    len: u32,
+    interface: u32,
+    /// Bytes of the whole record or block.
+    total: usize,
+    /// Where the captured bytes begin.
+    data: usize,
+    captured: usize,
+    /// Where the options are.
+    options: Range<usize>,
+    order: Order,
+    /// Numbers that were taken since the frame before.
+    skipped: u64,
+}
+
+impl Reader {
+    /// Opens a file; `-` is the standard input.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be opened or isn't a capture.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        if name == "-" {
+            return Self::from_read("standard input", Box::new(std::io::stdin()));
+        }
+        let refuse = |source| Error::Io { file: name.clone(), source };
+        let file = File::open(path).map_err(refuse)?;
+        let about = file.metadata().map_err(refuse)?;
+        let mut reader = Self::from_read(&name, Box::new(file))?;
+        // A pipe has no size.
+        reader.file_size = about.is_file().then_some(about.len());
+        Ok(reader)
+    }
+
+    /// Reads from any stream of bytes; `name` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// If it doesn't begin as a capture does.
+    pub fn from_read(name: &str, source: Box<dyn Read + Send>) -> Result<Self, Error> {
+        let refuse = |source| Error::Io { file: name.to_owned(), source };
+        let input = input::open(source).map_err(refuse)?;
+        let mut window = Window::new(input.stream);
+        if !window.fill(4) {
+            if let Some(source) = window.take_error() {
+                return Err(refuse(source));
+            }
+            if window.bytes().is_empty() {
+                return Err(Error::Empty { file: name.to_owned() });
+            }
+        }
+        let starting = if pcapng::magic(window.bytes()) {
+            pcapng::open(name, &mut window)?
+        } else if pcap::magic(window.bytes()).is_some() {
+            pcap::open(name, &mut window)?
+        } else {
+            let found = known(window.bytes());
+            return Err(Error::Format { file: name.to_owned(), found, allowed: FORMATS });
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            window,
+            format: starting.format,
+            interfaces: starting.interfaces,
+            no_sections: [Section::default()],
+            number: 0,
+            tally: Tally::default(),
+            damage: None,
+            snaplen: starting.snaplen,
+            compression: input.compression,
+            consumed: input.consumed,
+            file_size: None,
+        })
+    }
+
+    /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) tells which).
+    #[inline]
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
+        if self.damage.is_some() {
+            return None;
+        }
+        let found = match &mut self.format {
+            Format::Pcap(pcap) => pcap.next(&mut self.window),
+            Format::Pcapng(pcapng) => pcapng.next(&mut self.window, &mut self.interfaces),
+        };
+        match found {
+            Ok(Some(record)) => Some(self.frame(record)),
+            Ok(None) => self.stop(None),
+            Err(fault) => self.stop(Some(fault)),
+        }
+    }
+
+    #[inline]
+    fn frame(&mut self, record: Record) -> Frame<'_> {
+        self.number += 1 + record.skipped;
+        self.tally.add(record.time, record.len, record.captured as u32, record.interface);
+        // The format has looked it up, so it is there.
+        let link = self.interfaces.get_mut(record.interface as usize).map(|interface| {
+            interface.frames += 1;
+            (interface.link, interface.fcs)
+        });
+        let (link, fcs_len) = link.unwrap_or((LinkType(u16::MAX), 0));
+        let bytes = self.window.before(record.total);
+        Frame {
+            number: self.number,
+            time: record.time,
+            len: record.len,
+            data: &bytes[record.data..record.data + record.captured],
+            interface: record.interface,
+            link,
+            fcs_len,
+            offset: self.window.offset() - record.total as u64,
+            options: Options { bytes: &bytes[record.options], order: record.order },
+        }
+    }
+
+    /// No more frames: the end of the file, or damage.
+    #[cold]
+    fn stop(&mut self, fault: Option<Fault>) -> Option<Frame<'_>> {
+        let fault = match self.window.take_error() {
+            Some(error) => Some(Fault::Stream(error.to_string())),
+            None => fault,
+        };
+        if let Some(fault) = fault {
+            self.damage = Some(Damage {
+                file: self.name.clone(),
+                offset: match &self.format {
+                    Format::Pcap(_) => self.window.offset(),
+                    Format::Pcapng(pcapng) => pcapng.block(),
+                },
+                frames: self.tally.packets,
+                decompressed: self.compression.is_some(),
+                fault,
+            });
+        }
+        None
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The interfaces described so far, through all sections.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The sections begun so far; one that says nothing for a pcap file.
+    pub fn sections(&self) -> &[Section] {
+        match &self.format {
+            Format::Pcap(_) => &self.no_sections,
+            Format::Pcapng(pcapng) => pcapng.sections(),
+        }
+    }
+
+    /// Where and why reading stopped before the end, once it has.
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
+    /// Bytes of the (decompressed) capture read so far.
+    pub fn offset(&self) -> u64 {
+        self.window.offset()
+    }
+
+    /// Bytes of the file read so far, compressed if it is, for a progress bar; the whole is
+    /// [`file_size`](Self::file_size).
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// The file's size in bytes; `None` for a stream that has none, or whose end hasn't come yet.
+    pub fn file_size(&self) -> Option<u64> {
+        self.file_size
+    }
+
+    /// The capture properties of what was read so far.
+    pub fn properties(&self) -> Properties {
+        let kind = match &self.format {
+            Format::Pcap(pcap) if pcap.nanoseconds() => Kind::PcapNanoseconds,
+            Format::Pcap(_) => Kind::Pcap,
+            Format::Pcapng(_) => Kind::Pcapng,
+        };
+        Properties::new(self, kind, &self.tally)
+    }
+
+    /// How the file is compressed.
+    pub fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
+    /// The snap length that the file's header gives for all frames (pcap).
+    pub fn snaplen(&self) -> Option<u32> {
+        self.snaplen
+    }
+}
+
+/// First bytes of an unknown file in words.
+fn known(bytes: &[u8]) -> String {
+    let begins = |magic: &[u8]| bytes.starts_with(magic);
+    let what = match () {
+        () if begins(b"\x7fELF") || begins(b"MZ") => "a program",
+        () if begins(b"PK\x03\x04") => "a zip archive",
+        () if begins(b"BZh") => "a file compressed by bzip2",
+        () if begins(b"\xfd7zX") => "a file compressed by xz",
+        () if begins(b"snoo") => "a snoop capture",
+        () if begins(b"\x34\xcd\xb2\xa1") || begins(b"\xa1\xb2\xcd\x34") => {
+            "a capture by a patched libpcap of 1999"
+        }
+        () if begins(b"TRSN") || begins(b"GMBU") || begins(b"XCP\0") => "a capture in a vendor's format",
+        () if bytes.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => "text",
+        () => {
+            let first: Vec<String> = bytes.iter().take(4).map(|b| format!("{b:02x}")).collect();
+            return format!("the bytes {}", first.join(" "));
+        }
+    };
+    what.to_owned()
+}

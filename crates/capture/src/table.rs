@@ -1,0 +1,85 @@
+//! Results as columns: what plots, files and data frames take without conversion.
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Counts.
+    U64(Vec<u64>),
+    /// Times.
+    I64(Vec<i64>),
+    /// Sizes, small counts.
+    U32(Vec<u32>),
+    /// Bit sets.
+    U16(Vec<u16>),
+    /// Codes.
+    U8(Vec<u8>),
+    /// Small numbers that may be missing: -1.
+    I32(Vec<i32>),
+    /// Quantities; NaN where there is none.
+    F64(Vec<f64>),
+    /// Names; empty where there is none.
+    Text(Vec<String>),
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U64(v) => v.len(),
+            Self::I64(v) => v.len(),
+            Self::U32(v) => v.len(),
+            Self::U16(v) => v.len(),
+            Self::U8(v) => v.len(),
+            Self::I32(v) => v.len(),
+            Self::F64(v) => v.len(),
+            Self::Text(v) => v.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+macro_rules! from {
+    ($($kind:ident $type:ty),*) => { $(
+        impl From<Vec<$type>> for Values {
+            fn from(values: Vec<$type>) -> Self {
+                Self::$kind(values)
+            }
+        }
+    )* };
+}
+from!(U64 u64, I64 i64, U32 u32, U16 u16, U8 u8, I32 i32, F64 f64, Text String);
+
+/// A table: columns of one length, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Its columns, in order.
+    pub columns: Vec<(&'static str, Values)>,
+}
+
+impl Table {
+    /// The same table with a column more.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, values: impl Into<Values>) -> Self {
+        self.columns.push((name, values.into()));
+        self
+    }
+
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<&Values> {
+        self.columns.iter().find(|(n, _)| *n == name).map(|(_, v)| v)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, v)| v.len())
+    }
+}
+
+/// A column of `rows`, each value made by `value`.
+pub(crate) fn column<R, T>(rows: &[R], value: impl FnMut(&R) -> T) -> Vec<T> {
+    rows.iter().map(value).collect()
+}

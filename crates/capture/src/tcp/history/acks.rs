@@ -1,0 +1,172 @@
+//! The other side acknowledges.
+
+use super::History;
+use crate::dissect::SackBlock;
+use crate::tcp::seq::{le, lt, max};
+
+/// An acknowledgement of this direction's data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack<'a> {
+    pub(crate) time: i64,
+    pub(crate) ack: u32,
+    /// Without data, and its window is that of the ACK before.
+    pub(crate) pure: bool,
+    pub(crate) sack: &'a [SackBlock],
+    pub(crate) tsecr: Option<u32>,
+}
+
+/// What it tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acked {
+    /// Bytes newly acknowledged.
+    pub(crate) bytes: u32,
+    /// Time since the newest of them was sent, if that was sent once.
+    pub(crate) rtt: Option<i64>,
+    /// The first SACK block tells of data that came twice.
+    pub(crate) dsack: bool,
+    /// The repeat (its frame) that is proven needless.
+    pub(crate) needless: Option<u64>,
+    /// A D-SACK of data that was sent once: the network made a copy.
+    pub(crate) copied: bool,
+    /// An episode of loss repair is over.
+    pub(crate) recovered: bool,
+}
+
+/// Numbers further apart than this have nothing to do with each other.
+const FAR: u32 = 1 << 30;
+
+impl History {
+    /// Takes an acknowledgement into the history.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, a: &Ack<'_>) -> Acked {
+        let mut told = Acked::default();
+        if !self.started {
+            self.restart(a.ack);
+        }
+        let Some(una) = self.una else {
+            if (a.ack.wrapping_sub(self.high) as i32).unsigned_abs() < FAR {
+                self.una = Some(a.ack);
+                self.last_advance = a.time;
+                self.last_ack = a.time;
+                self.advance(a.ack, a, &mut told);
+                told.bytes = 0;
+            }
+            return told;
+        };
+        let step = a.ack.wrapping_sub(una);
+        if (step as i32).unsigned_abs() >= FAR {
+            return told;
+        }
+        self.last_ack = a.time;
+        if !a.sack.is_empty() {
+            self.sack(a, &mut told);
+        }
+        if step as i32 > 0 {
+            told.bytes = step;
+            self.una = Some(a.ack);
+            self.dupacks = 0;
+            self.advance(a.ack, a, &mut told);
+            self.last_advance = a.time;
+        } else if step == 0 && a.pure && una != self.high {
+            self.dupacks = self.dupacks.saturating_add(1);
+        }
+        told
+    }
+
+    #[inline]
+    fn advance(&mut self, ack: u32, a: &Ack<'_>, told: &mut Acked) {
+        if lt(self.high, ack) {
+            self.missed += u64::from(ack.wrapping_sub(self.high));
+            self.high = ack;
+        }
+        let mut first = true;
+        let mut newest = None;
+        while let Some(s) = self.sent.get(self.acked) {
+            let whole = le(s.end, ack);
+            if !whole && !lt(s.start, ack) {
+                break;
+            }
+            if std::mem::take(&mut first) && s.repeated {
+                // [RFC 3522]: the ACK that the repeat would have caused echoes an older timestamp.
+                if let (Some(echo), Some(sent)) = (a.tsecr, s.marks.tsval)
+                    && (echo.wrapping_sub(sent) as i32) < 0
+                {
+                    let (start, end) = (s.start, s.end);
+                    told.needless = told.needless.or_else(|| self.prove(start, end, Some(echo)));
+                }
+            }
+            let Some(s) = self.sent.get(self.acked) else { break };
+            newest = (!s.repeated && !s.sacked).then_some(s.time);
+            if !whole {
+                break;
+            }
+            if s.sacked {
+                self.sacked = self.sacked.saturating_sub(s.end.wrapping_sub(s.start));
+            }
+            self.acked += 1;
+        }
+        told.rtt = newest.map(|t| a.time.wrapping_sub(t)).filter(|&t| t >= 0);
+        self.trim();
+        while let Some(h) = self.holes.front()
+            && lt(h.start, ack)
+        {
+            let to = if le(h.end, ack) { h.end } else { ack };
+            self.missed += u64::from(to.wrapping_sub(h.start));
+            if le(h.end, ack) {
+                self.holes.pop_front();
+            } else {
+                self.holes[0].start = ack;
+            }
+        }
+        if self.episode.is_some_and(|e| le(e.recover, ack)) {
+            self.episode = None;
+            told.recovered = true;
+        }
+    }
+
+    fn sack(&mut self, a: &Ack<'_>, told: &mut Acked) {
+        let first = a.sack[0];
+        let inside = |outer: &SackBlock| le(outer.left, first.left) && le(first.right, outer.right);
+        // [RFC 2883]: the first block lies below the ACK or inside the second.
+        told.dsack =
+            lt(first.left, first.right) && le(first.right, a.ack) || a.sack.get(1).is_some_and(inside);
+        if told.dsack {
+            told.needless = self.prove(first.left, first.right, None);
+            told.copied = told.needless.is_none() && !self.was_repeated(first.left, first.right);
+        }
+        let blocks = &a.sack[usize::from(told.dsack)..];
+        for b in blocks {
+            if !lt(a.ack, b.right) || !lt(b.left, b.right) || Self::above(b.right, self.high) {
+                continue;
+            }
+            let mut from = max(b.left, a.ack);
+            for m in self.marked {
+                if le(m.left, from) && le(from, m.right) {
+                    from = m.right;
+                }
+            }
+            if le(b.right, from) {
+                continue;
+            }
+            let at = self.sent.partition_point(|s| lt(s.start, from)).max(self.acked);
+            for s in self.sent.iter_mut().skip(at) {
+                if lt(b.right, s.end) {
+                    break;
+                }
+                if !s.sacked {
+                    s.sacked = true;
+                    self.sacked += s.end.wrapping_sub(s.start);
+                }
+            }
+            self.sacked_high = if self.sacked == 0 { b.right } else { max(self.sacked_high, b.right) };
+        }
+        self.marked = Default::default();
+        for (mark, b) in self.marked.iter_mut().zip(blocks) {
+            *mark = *b;
+        }
+    }
+
+    fn was_repeated(&self, start: u32, end: u32) -> bool {
+        self.repeats.iter().any(|r| lt(r.start, end) && lt(start, r.end))
+    }
+}

@@ -1,0 +1,10 @@
+//! TCP: connections told apart, segments labelled.
+
+pub(crate) mod history;
+pub mod label;
+pub mod segment;
+pub(crate) mod seq;
+pub(crate) mod track;
+pub(crate) mod wireshark;
+
+pub use wireshark::Verdict;

@@ -1,0 +1,292 @@
+//! Which connection a segment belongs to.
+//!
+//! A stream is a pair of (address, port) endpoints, numbered in the order of first sight. A SYN on ports that were in
+//! use begins a new stream where the rules say so. Memory is bounded by [`Tracker::new`]'s limit: where a connection
+//! more comes than fit, one that has been silent for long gives up its place (a clock with a second chance, closed
+//! connections first), and a later segment of it begins a new stream.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::net::IpAddr;
+
+use crate::dissect::{Addresses, Flags};
+
+/// A pair of endpoints, the same for both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    low: u128,
+    high: u128,
+    /// Ports of `low` and `high`, and whether the addresses are IPv6.
+    rest: u64,
+}
+
+impl Key {
+    /// The pair, and whether the source is its lower half.
+    #[inline]
+    pub(crate) fn new(addresses: &Addresses, src_port: u16, dst_port: u16) -> (Self, bool) {
+        let (src, dst, v6) = match addresses {
+            Addresses::V4 { src, dst } => (u128::from(u32::from(*src)), u128::from(u32::from(*dst)), 0),
+            Addresses::V6 { src, dst } => (u128::from(*src), u128::from(*dst), 1),
+        };
+        let rest = |low: u16, high: u16| u64::from(low) << 32 | u64::from(high) << 16 | v6;
+        if (src, src_port) <= (dst, dst_port) {
+            (Self { low: src, high: dst, rest: rest(src_port, dst_port) }, true)
+        } else {
+            (Self { low: dst, high: src, rest: rest(dst_port, src_port) }, false)
+        }
+    }
+
+    /// The endpoints; `low_first`: the lower half first.
+    pub(crate) fn endpoints(&self, low_first: bool) -> [(IpAddr, u16); 2] {
+        let address = |a: u128| -> IpAddr {
+            if self.rest & 1 == 1 { IpAddr::V6(a.into()) } else { IpAddr::V4((a as u32).into()) }
+        };
+        let low = (address(self.low), (self.rest >> 32) as u16);
+        let high = (address(self.high), (self.rest >> 16) as u16);
+        if low_first { [low, high] } else { [high, low] }
+    }
+}
+
+impl std::hash::Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        if self.rest & 1 == 1 {
+            state.write_u64((self.low >> 64) as u64);
+            state.write_u64((self.high >> 64) as u64);
+        }
+        state.write_u64((self.low as u64) ^ (self.high as u64).rotate_left(32));
+        state.write_u64(self.rest);
+    }
+}
+
+/// Multiply and fold; keyed, so that nobody can make a capture whose connections all collide.
+#[derive(Clone, Copy)]
+pub(crate) struct Fold(u64);
+
+impl Hasher for Fold {
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.write_u64(u64::from(b));
+        }
+    }
+
+    #[inline]
+    fn write_u64(&mut self, n: u64) {
+        let wide = u128::from(self.0 ^ n) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
+        self.0 = (wide >> 64) as u64 ^ wide as u64;
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Makes [`Fold`]s.
+#[derive(Clone)]
+pub(crate) struct Folding(u64);
+
+impl Default for Folding {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0_u8))
+    }
+}
+
+impl BuildHasher for Folding {
+    type Hasher = Fold;
+
+    #[inline]
+    fn build_hasher(&self) -> Fold {
+        Fold(self.0)
+    }
+}
+
+/// Where a segment belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    /// Place of the connection's state.
+    pub(crate) slot: u32,
+    /// Number of the stream.
+    pub(crate) stream: u64,
+    /// 0: from the endpoint that was the source of the stream's first segment.
+    pub(crate) direction: u8,
+    /// The stream begins here: what `slot` held before has ended.
+    pub(crate) fresh: bool,
+    /// The ports were in use before.
+    pub(crate) reused: bool,
+    /// A SYN with the number of the SYN before it.
+    pub(crate) syn_again: bool,
+    /// The sender's first sequence number, as far as it is known by now.
+    pub(crate) base_seq: u32,
+    /// Before `fresh`: the slot's old connection was pushed out, it hadn't ended.
+    pub(crate) evicted: bool,
+}
+
+/// What has to be known of each connection to place the next segment.
+#[derive(Clone, Debug)]
+struct Slot {
+    key: Key,
+    stream: u64,
+    base: [Option<u32>; 2],
+    /// The lower half of the key sent the first segment.
+    low_first: bool,
+    /// A FIN or RST was seen.
+    ending: bool,
+    /// Used since the clock's hand last passed.
+    used: bool,
+}
+
+/// A segment's part in placing it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    pub(crate) seq: u32,
+    pub(crate) ack: u32,
+    pub(crate) flags: Flags,
+    /// It has a length: only then its numbers count.
+    pub(crate) analysed: bool,
+}
+
+/// The connections that are open.
+pub(crate) struct Tracker {
+    slots: Vec<Slot>,
+    map: HashMap<Key, u32, Folding>,
+    limit: usize,
+    hand: usize,
+    streams: u64,
+    last: Option<u32>,
+    /// Connections that gave up their place before they had ended.
+    pub(crate) evictions: u64,
+    /// Streams begin as in Wireshark 4.4.
+    v44: bool,
+}
+
+impl Tracker {
+    /// For at most `limit` connections at a time.
+    pub(crate) fn new(limit: usize, v44: bool) -> Self {
+        Self {
+            slots: Vec::new(),
+            map: HashMap::default(),
+            limit: limit.max(1),
+            hand: 0,
+            streams: 0,
+            last: None,
+            evictions: 0,
+            v44,
+        }
+    }
+
+    /// The endpoints of the connection at `slot`, that of its first segment's source first.
+    pub(crate) fn endpoints(&self, slot: u32) -> [(IpAddr, u16); 2] {
+        let slot = &self.slots[slot as usize];
+        slot.key.endpoints(slot.low_first)
+    }
+
+    /// Finds or begins the connection of a segment.
+    #[inline]
+    pub(crate) fn place(&mut self, key: Key, from_low: bool, h: Header) -> Placed {
+        let known = match self.last {
+            Some(n) if self.slots[n as usize].key == key => Some(n),
+            _ => self.map.get(&key).copied(),
+        };
+        let (n, mut fresh, mut evicted) = match known {
+            Some(n) => (n, false, false),
+            None => {
+                let (n, evicted) = self.begin(key, from_low);
+                (n, true, evicted)
+            }
+        };
+        self.last = Some(n);
+        let v44 = self.v44;
+        let slot = &mut self.slots[n as usize];
+        slot.used = true;
+        let mut direction = usize::from(slot.low_first != from_low);
+        let (mut reused, mut syn_again) = (false, false);
+        if h.flags.has(Flags::SYN)
+            && let Some(base) = slot.base[direction]
+        {
+            let other = h.seq != base;
+            if !h.flags.has(Flags::ACK) {
+                reused = other || v44 && slot.ending;
+                syn_again = !reused;
+                fresh |= reused;
+            } else if other || v44 && slot.ending {
+                reused = true;
+                if v44 {
+                    fresh = true;
+                } else {
+                    slot.base[direction] = Some(h.seq);
+                }
+            }
+            if reused && fresh {
+                // The connection before has ended; its place is taken over.
+                evicted = false;
+                direction = 0;
+                *slot = Slot {
+                    key,
+                    stream: self.streams,
+                    base: [None; 2],
+                    low_first: from_low,
+                    ending: false,
+                    used: true,
+                };
+                self.streams += 1;
+            }
+        }
+        if h.analysed {
+            let syn = h.flags.has(Flags::SYN);
+            slot.base[direction].get_or_insert(if syn { h.seq } else { h.seq.wrapping_sub(1) });
+            if h.flags.has(Flags::ACK) {
+                slot.base[1 - direction].get_or_insert(h.ack.wrapping_sub(1));
+            }
+        }
+        slot.ending |= h.flags.any(Flags::FIN | Flags::RST);
+        Placed {
+            slot: n,
+            stream: slot.stream,
+            direction: direction as u8,
+            fresh,
+            reused,
+            syn_again,
+            base_seq: slot.base[direction].unwrap_or(h.seq),
+            evicted,
+        }
+    }
+
+    /// A new stream in a free place, or in one that is made free.
+    #[cold]
+    fn begin(&mut self, key: Key, from_low: bool) -> (u32, bool) {
+        let slot = Slot {
+            key,
+            stream: self.streams,
+            base: [None; 2],
+            low_first: from_low,
+            ending: false,
+            used: true,
+        };
+        self.streams += 1;
+        if self.slots.len() < self.limit {
+            let n = self.slots.len() as u32;
+            self.slots.push(slot);
+            self.map.insert(key, n);
+            return (n, false);
+        }
+        // Ends after two rounds at the latest: the first one clears every mark.
+        loop {
+            self.hand = (self.hand + 1) % self.slots.len();
+            let old = &mut self.slots[self.hand];
+            if old.used {
+                old.used = false;
+                continue;
+            }
+            break;
+        }
+        let n = self.hand as u32;
+        let old = &mut self.slots[self.hand];
+        let ended = old.ending;
+        self.map.remove(&old.key);
+        *old = slot;
+        self.map.insert(key, n);
+        self.evictions += u64::from(!ended);
+        (n, !ended)
+    }
+}

@@ -1,0 +1,256 @@
+//! The ladder, and what follows it. `V44`: after the rules of 4.4, else of 4.0.
+
+use super::super::label::Label;
+use super::super::seq::gt;
+use super::super::track::Placed;
+use super::side::{Scale, Side, Stream};
+use super::{Verdict, family};
+use crate::dissect::Flags;
+use crate::tcp::segment::Segment;
+
+/// Values of bytes in flight from here on are taken for nonsense.
+const FLIGHT_LIMIT: u32 = 2_000_000_000;
+
+impl Stream {
+    /// Labels the next segment and takes it into the state.
+    #[inline]
+    pub(crate) fn segment<const V44: bool>(&mut self, placed: &Placed, s: &Segment) -> Verdict {
+        let [a, b] = &mut self.sides;
+        let (f, r) = if placed.direction == 0 { (a, b) } else { (b, a) };
+        let mut found = Verdict::default();
+        f.base_seq = placed.base_seq;
+        if placed.reused {
+            found.labels.set(Label::ReusedPorts);
+        } else if placed.syn_again {
+            // Undoes the harm of a RST with an odd number.
+            f.nextseq = f.maxacked;
+        }
+        f.sack_count = 0;
+        let mut has_result = placed.reused;
+        if let Some(len) = s.len {
+            has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, &mut found);
+        }
+        // A header length that can't be true ends the dissection: neither results nor options.
+        if s.header_len < 20 {
+            return Verdict::default();
+        }
+        self.after(placed.direction, s, if V44 { 4 } else { 3 });
+        if s.header_cut {
+            return Verdict::default();
+        }
+        if has_result {
+            found.initial_rtt = self.initial_rtt;
+        }
+        found
+    }
+
+    /// What Wireshark does with the segment after the analysis.
+    #[inline]
+    fn after(&mut self, direction: u8, s: &Segment, most_blocks: u8) {
+        let [a, b] = &mut self.sides;
+        let (f, r) = if direction == 0 { (a, b) } else { (b, a) };
+        let syn = s.flags.has(Flags::SYN);
+        let ack = s.flags.has(Flags::ACK);
+        if syn {
+            if !ack {
+                self.syn_time = Some(s.time);
+            }
+            f.first_ack = true;
+        } else if ack {
+            if let Some(t) = self.syn_time
+                && self.initial_rtt == 0
+            {
+                self.initial_rtt = s.time.wrapping_sub(t);
+            }
+            f.first_ack = false;
+        }
+        let options = &s.options;
+        if let Some(shift) = options.wscale {
+            f.scale = Scale::Shift(shift.min(14));
+        }
+        if options.sack_count > 0 {
+            f.sack = options.sack;
+            f.sack_count = options.sack_count.min(most_blocks);
+        }
+        // A cut in the options ends the dissection before this.
+        if syn && !s.header_cut {
+            if f.scale == Scale::Unknown {
+                f.scale = Scale::Unused;
+                r.scale = Scale::Unused;
+            } else if ack && r.scale == Scale::Unused {
+                f.scale = Scale::Unused;
+            }
+        }
+    }
+}
+
+/// What becomes of a segment after a step of the ladder.
+enum Ladder {
+    /// A probe or its answer: neither old data nor a duplicate.
+    Settled,
+    /// Anything else.
+    Open,
+}
+
+/// Labels, RTT and bytes in flight; returns whether Wireshark has anything to note on this frame.
+#[inline]
+fn analyse<const V44: bool>(
+    f: &mut Side,
+    r: &mut Side,
+    s: &Segment,
+    len: u32,
+    initial_rtt: i64,
+    found: &mut Verdict,
+) -> bool {
+    let ack_set = s.flags.has(Flags::ACK);
+    if ack_set {
+        r.valid_flight = true;
+    }
+    let probe = matches!(climb::<V44>(f, r, s, len, found), Ladder::Settled)
+        && found.labels.has(Label::ZeroWindowProbe);
+
+    if s.ack != f.lastack {
+        f.dupacks = 0;
+    }
+    let unseen = ack_set && r.maxacked != 0 && gt(s.ack, r.maxacked);
+    if unseen {
+        acked_unseen::<V44>(r, s.ack, found);
+    }
+    let virtual_byte = s.flags.any(Flags::SYN | Flags::FIN);
+    if len > 0 || virtual_byte {
+        family::old_data::<V44>(f, r, s, len, initial_rtt, &mut found.labels);
+    }
+
+    let mut end = s.seq.wrapping_add(len);
+    if (len > 0 || virtual_byte) && f.unacked.has_room() {
+        end = end.wrapping_add(u32::from(virtual_byte));
+        f.unacked.insert(s.seq, end, s.time);
+    }
+    if !probe && (f.nextseq == 0 || gt(end, f.nextseq)) {
+        f.nextseq = end;
+        f.nextseq_time = s.time;
+        f.nextseq_by_empty = len == 0;
+    }
+    if !probe && (f.maxacked == 0 || s.seq == f.maxacked) {
+        f.maxacked = f.nextseq;
+    }
+    f.window = u32::from(s.window);
+    f.lastack = s.ack;
+    f.lastack_time = s.time;
+    f.lastlabels = found.labels;
+
+    let mut has_result = unseen || !found.labels.is_empty();
+    if let Some(age) = r.unacked.acknowledge(s.ack, s.time, V44) {
+        found.ack_rtt = age;
+        has_result = true;
+    }
+    if len > 0 && f.valid_flight && !f.unacked.is_empty() {
+        let sacked = r.sack_blocks().iter().map(|b| b.right.wrapping_sub(b.left)).fold(0, u32::wrapping_add);
+        let flight = f.unacked.span(f.base_seq).wrapping_sub(sacked);
+        if flight > 0 && flight < FLIGHT_LIMIT {
+            found.bytes_in_flight = flight - u32::from(virtual_byte);
+        }
+        has_result = true;
+    }
+    has_result
+}
+
+/// The steps of the ladder up to the duplicate ACK.
+#[inline]
+fn climb<const V44: bool>(f: &mut Side, r: &mut Side, s: &Segment, len: u32, found: &mut Verdict) -> Ladder {
+    let labels = &mut found.labels;
+    let window = u32::from(s.window);
+    let plain = s.is_plain();
+    if len == 1 && s.seq == f.nextseq && r.window == 0 {
+        labels.set(Label::ZeroWindowProbe);
+        return Ladder::Settled;
+    }
+    if window == 0 && plain {
+        labels.set(Label::ZeroWindow);
+    }
+    if f.nextseq != 0 && gt(s.seq, f.nextseq) && !s.flags.has(Flags::RST) {
+        labels.set(Label::LostSegment);
+        f.valid_flight = false;
+    }
+    if !plain {
+        return Ladder::Open;
+    }
+    if len <= 1 && s.seq == f.nextseq.wrapping_sub(1) {
+        labels.set(Label::KeepAlive);
+    }
+    if len > 0 {
+        if r.scale != Scale::Unknown {
+            let limit = r.lastack.wrapping_add(r.window.wrapping_shl(u32::from(r.shift())));
+            if s.seq.wrapping_add(len) == limit {
+                labels.set(Label::WindowFull);
+            }
+        }
+        return Ladder::Open;
+    }
+    // From here on: answers without data.
+    if s.seq != f.nextseq {
+        return Ladder::Open;
+    }
+    let probed = r.lastlabels.has(Label::ZeroWindowProbe);
+    // The byte of a probe may have been taken by the receiver.
+    let one_more = V44 && probed && s.ack == f.lastack.wrapping_add(1);
+    let repeats = s.ack == f.lastack;
+    if !repeats && !one_more {
+        return Ladder::Open;
+    }
+    if window != 0 && window != f.window {
+        labels.set(Label::WindowUpdate);
+        if one_more {
+            took_probe(r, s.ack);
+        }
+        return Ladder::Open;
+    }
+    if window != f.window {
+        return Ladder::Open;
+    }
+    if window != 0 {
+        if !repeats {
+            return Ladder::Open;
+        }
+        if r.lastlabels.has(Label::KeepAlive) {
+            labels.set(Label::KeepAliveAck);
+            return Ladder::Settled;
+        }
+        if !s.options.mptcp.is_some_and(|kind| kind.is_management()) {
+            f.dupacks = f.dupacks.wrapping_add(1).max(1);
+            found.duplicate_ack = f.dupacks;
+            found.labels.set(Label::DuplicateAck);
+        }
+        return Ladder::Open;
+    }
+    if probed {
+        labels.set(Label::ZeroWindowProbeAck);
+        if one_more {
+            took_probe(r, s.ack);
+        }
+        return Ladder::Settled;
+    }
+    Ladder::Open
+}
+
+/// The byte of a probe has been taken: it counts as seen.
+fn took_probe(r: &mut Side, ack: u32) {
+    r.nextseq = ack;
+    r.maxacked = ack;
+}
+
+/// An ACK of what wasn't captured.
+fn acked_unseen<const V44: bool>(r: &mut Side, ack: u32, found: &mut Verdict) {
+    if V44 {
+        found.labels.set(Label::AckLostSegment);
+        r.maxacked = r.unacked.run_from(ack);
+    } else if gt(r.nextseq, r.maxacked) {
+        r.maxacked = r.nextseq;
+        found.labels.set(Label::AckLostSegment);
+    } else {
+        if r.dupacks == 0 {
+            found.labels.set(Label::AckLostSegment);
+        }
+        r.dupacks = u32::MAX;
+    }
+}

@@ -1,0 +1,98 @@
+//! What Wireshark remembers of a stream.
+
+use super::super::label::Labels;
+use super::unacked::Unacked;
+use crate::dissect::SackBlock;
+
+/// The window scale of a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Its SYN wasn't seen.
+    Unknown,
+    /// The SYN shows that scaling isn't used.
+    Unused,
+    /// Shift count.
+    Shift(u8),
+}
+
+/// One direction of a stream. 0 means "unset" for the sequence numbers, as it does to Wireshark.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) base_seq: u32,
+    /// Highest number seen.
+    pub(crate) nextseq: u32,
+    pub(super) nextseq_time: i64,
+    /// The segment that last raised `nextseq` had no payload.
+    pub(super) nextseq_by_empty: bool,
+    /// End of what was seen without a hole.
+    pub(super) maxacked: u32,
+    /// The acknowledgement field of the last segment, whatever its flags.
+    pub(super) lastack: u32,
+    pub(super) lastack_time: i64,
+    /// Window field of the last segment; all ones before the first.
+    pub(super) window: u32,
+    pub(crate) scale: Scale,
+    /// A SYN was the last with news about the handshake: its window isn't scaled.
+    pub(super) first_ack: bool,
+    /// All ones after an ACK of unseen data (4.0): more than any limit.
+    pub(super) dupacks: u32,
+    pub(super) lastlabels: Labels,
+    /// Nothing is missing that would make the bytes in flight wrong.
+    pub(super) valid_flight: bool,
+    pub(super) unacked: Unacked,
+    /// SACK blocks of the last segment.
+    pub(super) sack: [SackBlock; 4],
+    pub(super) sack_count: u8,
+}
+
+impl Default for Side {
+    fn default() -> Self {
+        Self {
+            base_seq: 0,
+            nextseq: 0,
+            nextseq_time: 0,
+            nextseq_by_empty: false,
+            maxacked: 0,
+            lastack: 0,
+            lastack_time: 0,
+            window: u32::MAX,
+            scale: Scale::Unknown,
+            first_ack: false,
+            dupacks: 0,
+            lastlabels: Labels::NONE,
+            valid_flight: true,
+            unacked: Unacked::default(),
+            sack: [SackBlock::default(); 4],
+            sack_count: 0,
+        }
+    }
+}
+
+impl Side {
+    pub(super) fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count)]
+    }
+
+    /// Shift count for the window in a segment of this direction that has no SYN.
+    pub(crate) fn shift(&self) -> u8 {
+        match self.scale {
+            Scale::Shift(n) if !self.first_ack => n,
+            _ => 0,
+        }
+    }
+
+    /// Number of segments in the list, which is what can grow.
+    pub(crate) fn listed(&self) -> usize {
+        self.unacked.len()
+    }
+}
+
+/// A stream: both directions, and what they share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stream {
+    pub(crate) sides: [Side; 2],
+    /// Time of the last SYN without ACK.
+    pub(super) syn_time: Option<i64>,
+    /// Initial RTT, ns; 0: not known yet.
+    pub(crate) initial_rtt: i64,
+}

@@ -1,0 +1,82 @@
+//! UDP conversations.
+
+use std::collections::HashMap;
+
+use crate::Frame;
+use crate::dissect::{Ip, UdpView};
+use crate::tcp::track::{Folding, Key};
+
+/// One direction of a UDP conversation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Side {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) ecn: [u64; 4],
+    /// Fragments of datagrams that weren't put together: they count as packets without payload.
+    pub(crate) fragments: u64,
+}
+
+/// A conversation; side 0 sent the first datagram.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversation {
+    pub(crate) number: u64,
+    pub(crate) first_frame: u64,
+    pub(crate) key: Key,
+    pub(crate) low_first: bool,
+    pub(crate) sides: [Side; 2],
+}
+
+/// All conversations, at most `limit` of them; datagrams of further ones are only counted.
+pub(crate) struct Conversations {
+    map: HashMap<Key, u32, Folding>,
+    pub(crate) all: Vec<Conversation>,
+    limit: usize,
+    pub(crate) untold: u64,
+}
+
+impl Conversations {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { map: HashMap::default(), all: Vec::new(), limit, untold: 0 }
+    }
+
+    /// Counts a datagram.
+    pub(crate) fn datagram(&mut self, frame: &Frame<'_>, ip: &Ip, udp: &UdpView<'_>) -> Option<(u32, u8)> {
+        let (key, from_low) = Key::new(&ip.addresses, udp.src_port, udp.dst_port);
+        let n = match self.map.get(&key) {
+            Some(&n) => n,
+            None if self.all.len() >= self.limit => {
+                self.untold += 1;
+                return None;
+            }
+            None => {
+                let n = self.all.len() as u32;
+                self.all.push(Conversation {
+                    number: u64::from(n),
+                    first_frame: frame.number,
+                    key,
+                    low_first: from_low,
+                    sides: [Side::default(); 2],
+                });
+                self.map.insert(key, n);
+                n
+            }
+        };
+        let c = &mut self.all[n as usize];
+        let d = u8::from(c.low_first != from_low);
+        let side = &mut c.sides[usize::from(d)];
+        let now = frame.time.unwrap_or(0);
+        if side.packets == 0 {
+            side.first = now;
+        }
+        side.last = now;
+        side.packets += 1;
+        side.bytes += u64::from(frame.len);
+        side.payload_bytes += u64::from(udp.len.unwrap_or(0));
+        side.fragments += u64::from(udp.len.is_none());
+        side.ecn[usize::from(ip.ecn & 3)] += 1;
+        Some((n, d))
+    }
+}

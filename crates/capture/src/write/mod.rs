@@ -1,0 +1,9 @@
+//! Writing captures: pcapng and pcap files, and packets to put into them.
+
+mod packet;
+mod pcap;
+mod pcapng;
+
+pub use packet::{Datagram, IcmpEcho, IpFields, Segment, ethernet};
+pub use pcap::PcapWriter;
+pub use pcapng::{About, InterfaceDescription, PcapngWriter, Statistics};

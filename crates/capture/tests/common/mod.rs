@@ -1,0 +1,170 @@
+//! Comparison of a file as it is read here with what Wireshark's command-line tools say of it.
+#![allow(dead_code, missing_docs)]
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use dumbbell_capture::capinfos::{Numbers, report};
+use dumbbell_capture::dissect::{QuotedTransport, TcpOptions};
+use dumbbell_capture::{Dissected, Dissector, PacketLengths, Reader, TcpView, Transport};
+
+/// What is told of a capture, one text each.
+pub struct Told {
+    pub properties: String,
+    pub lengths: String,
+    pub frames: String,
+}
+
+/// Whether Wireshark's tools are there; says so if not.
+pub fn have_tools() -> bool {
+    let found = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|o| o.status.success());
+    let all = found("tshark") && found("capinfos");
+    if !all {
+        eprintln!("skipped: tshark and capinfos aren't installed");
+    }
+    all
+}
+
+/// Standard output of a tool, as it runs everywhere: English, UTC.
+pub fn output(tool: &str, arguments: &[&str], file: &Path) -> String {
+    let mut command = Command::new(tool);
+    command.args(arguments).arg(file).env("TZ", "UTC").env("LC_ALL", "C");
+    let done = command.output().unwrap_or_else(|e| panic!("{tool}: {e}"));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+const CAPINFOS: [&str; 17] =
+    ["-M", "-t", "-E", "-I", "-F", "-k", "-c", "-s", "-d", "-l", "-u", "-a", "-e", "-o", "-y", "-i", "-z"];
+
+const FIELDS: [&str; 18] = [
+    "frame.number",
+    "frame.time_epoch",
+    "frame.len",
+    "frame.cap_len",
+    "tcp.srcport",
+    "tcp.dstport",
+    "tcp.seq_raw",
+    "tcp.ack_raw",
+    "tcp.flags",
+    "tcp.window_size_value",
+    "tcp.hdr_len",
+    "tcp.len",
+    "tcp.options.mss_val",
+    "tcp.options.wscale.shift",
+    "tcp.options.timestamp.tsval",
+    "tcp.options.timestamp.tsecr",
+    "tcp.options.sack_le",
+    "tcp.options.sack_re",
+];
+
+/// What Wireshark's tools say.
+pub fn by_wireshark(file: &Path) -> Told {
+    let capinfos: Vec<&str> = CAPINFOS.into_iter().chain(["-x"]).collect();
+    let short: Vec<&str> = capinfos[1..].to_vec();
+    let properties = output("capinfos", &capinfos, file) + &output("capinfos", &short, file);
+    let lengths = output("tshark", &["-q", "-z", "plen,tree", "-r"], file);
+    let mut fields = vec!["-T", "fields", "-o", "tcp.relative_sequence_numbers:FALSE"];
+    for field in FIELDS {
+        fields.extend(["-e", field]);
+    }
+    fields.push("-r");
+    Told { properties, lengths, frames: output("tshark", &fields, file) }
+}
+
+/// What is read here.
+pub fn by_reader(file: &Path, tunnels: bool) -> Told {
+    let mut reader = Reader::open(file).unwrap_or_else(|e| panic!("{e}"));
+    let mut dissector = Dissector::new(tunnels);
+    let mut lengths = PacketLengths::default();
+    let mut frames = String::new();
+    while let Some(frame) = reader.next_frame() {
+        lengths.add(frame.time, frame.len);
+        let time = frame.time.map_or(String::new(), |t| {
+            format!("{}.{:09}", t.div_euclid(1_000_000_000), t.rem_euclid(1_000_000_000))
+        });
+        let found = dissector.dissect(&frame);
+        let _ = write!(frames, "{}\t{time}\t{}\t{}", frame.number, frame.len, frame.data.len());
+        match tcp(&found) {
+            Some(tcp) => write_tcp(&mut frames, tcp),
+            None => frames.push_str(&"\t".repeat(14)),
+        }
+        frames.push('\n');
+    }
+    let properties = reader.properties();
+    Told {
+        properties: report(&properties, Numbers::Full) + &report(&properties, Numbers::Short),
+        lengths: lengths.report(),
+        frames,
+    }
+}
+
+fn tcp<'a, 'b>(found: &'b Dissected<'a>) -> Option<&'b TcpView<'a>> {
+    match &found.transport {
+        Transport::Tcp(tcp) => Some(tcp),
+        Transport::Icmp { quoted: Some(quoted), .. } => match &quoted.transport {
+            QuotedTransport::Tcp(tcp) => Some(tcp),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
+    let text = |value: Option<u32>| value.map_or(String::new(), |v| v.to_string());
+    let TcpOptions { mss, wscale, timestamps, .. } = tcp.options;
+    let side = |pick: fn(&dumbbell_capture::dissect::SackBlock) -> u32| {
+        let blocks = tcp.options.sack_blocks().iter().map(|b| pick(b).to_string());
+        blocks.collect::<Vec<_>>().join(",")
+    };
+    let _ = write!(
+        frames,
+        "\t{}\t{}\t{}\t{}\t{:#06x}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        tcp.src_port,
+        tcp.dst_port,
+        tcp.seq,
+        tcp.ack,
+        tcp.flags.0,
+        tcp.window,
+        tcp.header_len,
+        text(tcp.len),
+        text(mss.map(u32::from)),
+        text(wscale.map(u32::from)),
+        text(timestamps.map(|t| t.0)),
+        text(timestamps.map(|t| t.1)),
+        side(|b| b.left),
+        side(|b| b.right),
+    );
+}
+
+/// The first line in which two texts differ.
+pub fn difference(what: &str, here: &str, wireshark: &str) -> Option<String> {
+    let trim = |line: Option<&str>| line.map(|l| l.trim_end().to_owned());
+    let (mut a, mut b) = (here.trim_end().lines(), wireshark.trim_end().lines());
+    for number in 1.. {
+        let (ours, theirs) = (trim(a.next()), trim(b.next()));
+        if ours == theirs {
+            ours.as_ref()?;
+            continue;
+        }
+        return Some(format!("{what}, line {number}:\n here      {ours:?}\n wireshark {theirs:?}"));
+    }
+    None
+}
+
+/// All differences between the file as read here and by Wireshark's tools.
+pub fn differences(file: &Path, tunnels: bool) -> Vec<String> {
+    let (mut here, wireshark) = (by_reader(file, tunnels), by_wireshark(file));
+    if wireshark.properties.is_empty() {
+        // Of a file that is damaged, not only cut, capinfos says nothing.
+        here.properties.clear();
+    }
+    [
+        difference("properties", &here.properties, &wireshark.properties),
+        difference("packet lengths", &here.lengths, &wireshark.lengths),
+        difference("frames", &here.frames, &wireshark.frames),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

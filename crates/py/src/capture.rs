@@ -1,0 +1,307 @@
+//! The analysis of captures.
+//!
+//! `analyze(paths, ...)` gives a [`CaptureOutput`]: `properties()`, `lengths()`, `warnings` and `damage` are lists of
+//! dicts, the other tables dicts of arrays (texts: lists) by column name:
+//!
+//! - `flows`: a row for each direction of each TCP connection
+//! - `udp`: a row for each direction of each UDP conversation
+//! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
+//! - `total`: a row for each interval: all frames
+//!
+//! The packet table (`packets`, `sacks`, `spurious`) goes to a callback, in chunks. Times are ns from the capture's
+//! first frame; missing numbers are NaN in columns of floats and -1 in columns of int32.
+
+use std::path::{Path, PathBuf};
+
+use dumbbell_capture::analyse::{Analysis, Chunk, Options, Progress, analyse};
+use dumbbell_capture::table::{Table, Values};
+use dumbbell_capture::tcp::label::{Label, Rules};
+use numpy::PyArray1;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::CaptureError;
+
+/// What was found in a capture.
+#[pyclass(module = "dumbbell._core")]
+pub(crate) struct CaptureOutput {
+    found: Analysis,
+    tables: Vec<(&'static str, Option<Table>)>,
+}
+
+fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in table.columns {
+        match values {
+            Values::U64(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::I64(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::U32(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::U16(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::U8(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::I32(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::F64(v) => dict.set_item(name, PyArray1::from_vec(py, v))?,
+            Values::Text(v) => dict.set_item(name, PyList::new(py, v)?)?,
+        }
+    }
+    Ok(dict.unbind())
+}
+
+#[pymethods]
+impl CaptureOutput {
+    /// The names of the tables.
+    fn tables(&self) -> Vec<&'static str> {
+        self.tables.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// A table: arrays by column name. Its memory moves to the arrays, so each table can be taken once.
+    fn table(&mut self, py: Python<'_>, name: &str) -> PyResult<Py<PyDict>> {
+        let table = self.tables.iter_mut().find(|(n, _)| *n == name).and_then(|(_, table)| table.take());
+        arrays(py, table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+    }
+
+    /// Length of the intervals of `series` and `total`, ns.
+    #[getter]
+    fn interval_ns(&self) -> u64 {
+        self.found.interval
+    }
+
+    /// Time of the first frame, ns since 1970: all other times count from it.
+    #[getter]
+    fn origin_ns(&self) -> i64 {
+        self.found.origin
+    }
+
+    /// What one has to know before one believes the rest: dicts of `kind`, `flow` (or None) and `text`.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        let list = PyList::empty(py);
+        for w in &self.found.warnings {
+            let dict = PyDict::new(py);
+            dict.set_item("kind", w.kind)?;
+            dict.set_item("flow", w.flow)?;
+            dict.set_item("text", &w.text)?;
+            list.append(dict)?;
+        }
+        Ok(list.unbind())
+    }
+
+    /// Where files can't be read to their end: dicts of `file`, `offset`, `frames` and `text`.
+    #[getter]
+    fn damage(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        let list = PyList::empty(py);
+        for d in &self.found.damage {
+            let dict = PyDict::new(py);
+            dict.set_item("file", &d.file)?;
+            dict.set_item("offset", d.offset)?;
+            dict.set_item("frames", d.frames)?;
+            dict.set_item("text", d.fault.to_string())?;
+            list.append(dict)?;
+        }
+        Ok(list.unbind())
+    }
+
+    /// The properties of each file, as Wireshark shows them.
+    fn properties(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        let list = PyList::empty(py);
+        for p in &self.found.properties {
+            let dict = PyDict::new(py);
+            dict.set_item("file", &p.file)?;
+            dict.set_item("format", p.kind.title())?;
+            dict.set_item("format_name", p.kind.name())?;
+            dict.set_item("compression", p.compression.map(|c| format!("{c:?}").to_lowercase()))?;
+            let links: Vec<(String, u64)> = p.encapsulations.iter().map(|(l, n)| (l.title(), *n)).collect();
+            dict.set_item("encapsulations", links)?;
+            dict.set_item("snaplen", p.snaplen)?;
+            dict.set_item("inferred_snaplen", p.inferred_snaplen)?;
+            dict.set_item("packets", p.packets)?;
+            dict.set_item("file_size", p.file_size)?;
+            dict.set_item("bytes", p.bytes)?;
+            dict.set_item("captured_bytes", p.captured_bytes)?;
+            dict.set_item("first_ns", p.first)?;
+            dict.set_item("last_ns", p.last)?;
+            dict.set_item("duration_ns", p.duration())?;
+            dict.set_item("byte_rate", p.byte_rate())?;
+            dict.set_item("bit_rate", p.bit_rate())?;
+            dict.set_item("packet_rate", p.packet_rate())?;
+            dict.set_item("mean_length", p.mean_length())?;
+            dict.set_item("in_order", p.in_order())?;
+            dict.set_item("untimed", p.untimed)?;
+            dict.set_item("backwards", p.backwards)?;
+            let sections = PyList::empty(py);
+            for s in &p.sections {
+                let section = PyDict::new(py);
+                section.set_item("hardware", &s.hardware)?;
+                section.set_item("os", &s.os)?;
+                section.set_item("application", &s.application)?;
+                section.set_item("comments", &s.comments)?;
+                sections.append(section)?;
+            }
+            dict.set_item("sections", sections)?;
+            let interfaces = PyList::empty(py);
+            for i in &p.interfaces {
+                let interface = PyDict::new(py);
+                interface.set_item("name", &i.name)?;
+                interface.set_item("description", &i.description)?;
+                interface.set_item("encapsulation", i.link.title())?;
+                interface.set_item("snaplen", i.snaplen)?;
+                interface.set_item("filter", &i.filter)?;
+                interface.set_item("os", &i.os)?;
+                interface.set_item("hardware", &i.hardware)?;
+                interface.set_item("speed", i.speed)?;
+                interface.set_item("packets", i.frames)?;
+                interface.set_item("received", i.received)?;
+                interface.set_item("dropped", i.dropped.or(i.dropped_by_os))?;
+                interface.set_item("comments", &i.comments)?;
+                interfaces.append(interface)?;
+            }
+            dict.set_item("interfaces", interfaces)?;
+            list.append(dict)?;
+        }
+        Ok(list.unbind())
+    }
+
+    /// The packet-length table: values, and the cells as tshark prints them.
+    fn lengths(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
+        let list = PyList::empty(py);
+        for row in self.found.lengths.rows() {
+            let dict = PyDict::new(py);
+            dict.set_item("title", row.title().trim())?;
+            dict.set_item("range", row.range)?;
+            dict.set_item("count", row.count)?;
+            dict.set_item("average", row.average)?;
+            dict.set_item("min", row.min)?;
+            dict.set_item("max", row.max)?;
+            dict.set_item("rate", row.rate)?;
+            dict.set_item("percent", row.percent)?;
+            dict.set_item("burst_rate", row.burst_rate)?;
+            dict.set_item("burst_start", row.burst_start)?;
+            dict.set_item("cells", row.cells().to_vec())?;
+            list.append(dict)?;
+        }
+        Ok(list.unbind())
+    }
+
+    /// The packet-length table as `tshark -z plen,tree` prints it.
+    fn lengths_text(&self) -> String {
+        self.found.lengths.report()
+    }
+
+    /// Each file's properties as Wireshark's tool of that purpose prints them.
+    fn properties_text(&self) -> Vec<String> {
+        use dumbbell_capture::capinfos::{Numbers, report};
+        self.found.properties.iter().map(|p| report(p, Numbers::Short)).collect()
+    }
+}
+
+/// The names of the rule sets, the default one first.
+#[pyfunction]
+pub(crate) fn capture_rules() -> Vec<&'static str> {
+    let mut names = vec![Rules::default().name()];
+    names.extend(Rules::ALL.into_iter().filter(|&r| r != Rules::default()).map(Rules::name));
+    names
+}
+
+/// The names of the labels: bit i of a row's `labels` is the i-th.
+#[pyfunction]
+pub(crate) fn capture_labels() -> Vec<&'static str> {
+    Label::ALL.into_iter().map(Label::name).collect()
+}
+
+/// Analyses captures, without holding the GIL.
+///
+/// `progress(file, bytes, size, frames)` is called now and then; an exception in it ends the analysis. `packets(tables)`
+/// is given a dict of tables (`packets`, `sacks`, `spurious`) for each chunk of segments.
+#[pyfunction]
+#[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = false, from_ns = None, to_ns = None,
+    threads = 2, max_open = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
+pub(crate) fn analyze(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    rules: Option<&str>,
+    interval_ns: Option<u64>,
+    enter_tunnels: bool,
+    from_ns: Option<i64>,
+    to_ns: Option<i64>,
+    threads: usize,
+    max_open: Option<usize>,
+    max_flows: Option<usize>,
+    max_rows: Option<usize>,
+    chunk: Option<usize>,
+    progress: Option<Py<PyAny>>,
+    packets: Option<Py<PyAny>>,
+) -> PyResult<CaptureOutput> {
+    let default = Options::default();
+    let rules = match rules {
+        None => Rules::default(),
+        Some(name) => Rules::from_name(name).ok_or_else(|| {
+            let known = Rules::ALL.map(Rules::name).join(", ");
+            CaptureError::new_err(format!("unknown rules '{name}': {known} are known"))
+        })?,
+    };
+    let options = Options {
+        rules,
+        interval: interval_ns,
+        enter_tunnels,
+        from: from_ns,
+        to: to_ns,
+        threads,
+        most_open: max_open.unwrap_or(default.most_open),
+        most_told: max_flows.unwrap_or(default.most_told),
+        most_rows: max_rows.unwrap_or(default.most_rows),
+        chunk: chunk.unwrap_or(default.chunk),
+    };
+    let (found, error) = py.detach(|| {
+        let error: std::cell::RefCell<Option<PyErr>> = std::cell::RefCell::new(None);
+        let files: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        let keep = |result: PyResult<()>| {
+            let failed = result.is_err();
+            if let Err(e) = result {
+                error.borrow_mut().get_or_insert(e);
+            }
+            !failed
+        };
+        let mut report = |now: Progress| {
+            error.borrow().is_none()
+                && keep(Python::attach(|py| {
+                    py.check_signals()?;
+                    if let Some(progress) = &progress {
+                        progress.call1(py, (now.file, now.bytes, now.size, now.frames))?;
+                    }
+                    Ok(())
+                }))
+        };
+        let mut hand_on = |chunk: Chunk| {
+            if let Some(packets) = &packets
+                && error.borrow().is_none()
+            {
+                keep(Python::attach(|py| {
+                    let dict = PyDict::new(py);
+                    dict.set_item("packets", arrays(py, chunk.packets)?)?;
+                    dict.set_item("sacks", arrays(py, chunk.sacks)?)?;
+                    dict.set_item("spurious", arrays(py, chunk.spurious)?)?;
+                    packets.call1(py, (dict,))?;
+                    Ok(())
+                }));
+            }
+        };
+        let hand_on: Option<&mut dyn FnMut(Chunk)> =
+            if packets.is_some() { Some(&mut hand_on) } else { None };
+        let found = analyse(&files, &options, &mut report, hand_on);
+        (found, error.into_inner())
+    });
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let mut found = found.map_err(|e| CaptureError::new_err(e.to_string()))?;
+    let mut take =
+        |name, table: fn(&mut Analysis) -> &mut Table| (name, Some(std::mem::take(table(&mut found))));
+    let tables = vec![
+        take("flows", |f| &mut f.flows),
+        take("udp", |f| &mut f.udp),
+        take("series", |f| &mut f.series),
+        take("total", |f| &mut f.total),
+    ];
+    Ok(CaptureOutput { found, tables })
+}
