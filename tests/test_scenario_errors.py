@@ -203,6 +203,132 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         },
         ["network.bottleneck.queue.limit", "'2 bdp' is zero"],
     ),
+    # what links do
+    ("rate table", {"network.bottleneck.rate": {"at": "1 s"}}, ["network.bottleneck.rate.at: unknown key"]),
+    ("no steps", {"network.bottleneck.rate": {"steps": []}}, ["network.bottleneck.rate.steps", "at least 1"]),
+    (
+        "first step",
+        {"network.bottleneck.rate": {"steps": [{"at": "1 s", "rate": "1 Mbit/s"}]}},
+        ["network.bottleneck.rate.steps.0.at: '1 s' given", '"0 s"'],
+    ),
+    (
+        "first ramp",
+        {"network.bottleneck.rate": {"steps": [{"at": "0 s", "rate": "1 Mbit/s", "ramp": True}]}},
+        ["network.bottleneck.rate.steps.0.ramp", "nothing to come from"],
+    ),
+    (
+        "steps descend",
+        {"network.bottleneck.delay": {"steps": [{"at": t, "delay": "1 ms"} for t in ("0 s", "2 s", "1 s")]}},
+        ["network.bottleneck.delay.steps.2.at: '1 s' given", "later than the step before, at '2 s'"],
+    ),
+    (
+        "step beyond the period",
+        {
+            "network.bottleneck.rate": {
+                "steps": [{"at": "0 s", "rate": "1 Mbit/s"}, {"at": "1 s", "rate": "2 Mbit/s"}],
+                "period": "1 s",
+            }
+        },
+        ["network.bottleneck.rate.steps.1.at: '1 s' given", "begin again before, after '1 s'"],
+    ),
+    (
+        "step of zero",
+        {"network.bottleneck.rate": {"steps": [{"at": "0 s", "rate": "0 bit/s"}]}},
+        ["network.bottleneck.rate.steps.0.rate", "above zero"],
+    ),
+    (
+        "no trace",
+        {"network.bottleneck.rate": {"trace": "nowhere.up"}},
+        ["network.bottleneck.rate.trace: 'nowhere.up' can't be read: No such file"],
+    ),
+    ("trace is a number", {"network.bottleneck.rate": {"trace": 3}}, ["network.bottleneck.rate.trace: 3 given"]),
+    ("trace as a key", {"network.bottleneck.trace": "x"}, ["network.bottleneck.trace", "rate = { trace = ... }"]),
+    ("outage no end", {"network.bottleneck.outages": [{"at": "1 s"}]}, ["network.bottleneck.outages.0.for: needed"]),
+    (
+        "outage without pause",
+        {"network.bottleneck.outages": [{"at": "1 s", "for": "2 s", "every": "2 s"}]},
+        ["network.bottleneck.outages.0.every: '2 s' given", "longer than the outage"],
+    ),
+    (
+        "outage packets",
+        {"network.bottleneck.outages": [{"at": "1 s", "for": "1 s", "packets": "lose"}]},
+        ["network.bottleneck.outages.0.packets: unknown value 'lose'"],
+    ),
+    (
+        "loss model",
+        {"network.bottleneck.loss": {"model": "gilbret"}},
+        ["network.bottleneck.loss.model: unknown model 'gilbret'", "'gilbert'?"],
+    ),
+    ("loss without model", {"network.bottleneck.loss": {"p": "1 %"}}, ["network.bottleneck.loss.model: needed"]),
+    (
+        "loss half a pair",
+        {"network.bottleneck.loss": {"model": "gilbert", "p": "1 %"}},
+        ["network.bottleneck.loss.r: needed: 'p' is given"],
+    ),
+    (
+        "loss both pairs",
+        {
+            "network.bottleneck.loss": {
+                "model": "gilbert",
+                "p": "1 %",
+                "r": "9 %",
+                "mean": "1 %",
+                "burst": "3 packets",
+            }
+        },
+        ["network.bottleneck.loss.mean", "give one pair"],
+    ),
+    ("loss no pair", {"network.bottleneck.loss": {"model": "gilbert"}}, ["network.bottleneck.loss.p: needed"]),
+    (
+        "loss mean too large",
+        {"network.bottleneck.loss": {"model": "gilbert", "mean": "80 %", "burst": "3 packets"}},
+        ["network.bottleneck.loss.mean: '80 %' given", "at most 75 %"],
+    ),
+    (
+        "loss burst below one",
+        {"network.bottleneck.loss": {"model": "gilbert", "mean": "1 %", "burst": "0.5 packets"}},
+        ["network.bottleneck.loss.burst: '0.5 packets' given", "at least 1 packet"],
+    ),
+    (
+        "loss in netem's words",
+        {"network.bottleneck.loss": {"model": "gilbert-elliott", "p": "1 %", "r": "9 %", "1-h": "50 %"}},
+        ["network.bottleneck.loss.1-h", "'loss_bad'"],
+    ),
+    (
+        "bit errors",
+        {"network.bottleneck.corruption": {"bit_error_rate": 2.0}},
+        ["network.bottleneck.corruption.bit_error_rate: 2.0 given", "at most 1"],
+    ),
+    (
+        "jitter distribution",
+        {"network.bottleneck.jitter": {"distribution": "gaussian", "mean": "1 ms"}},
+        ["network.bottleneck.jitter.distribution: unknown distribution 'gaussian'", "normal"],
+    ),
+    (
+        "jitter shape",
+        {"network.bottleneck.jitter": {"distribution": "pareto", "mean": "1 ms", "shape": 1.0}},
+        ["network.bottleneck.jitter.shape: 1.0 given", "above 1"],
+    ),
+    (
+        "reordering without delay",
+        {"network.bottleneck.reordering": {"share": "1 %"}},
+        ["network.bottleneck.reordering.delay: needed"],
+    ),
+    (
+        "reordering gap",
+        {"network.bottleneck.reordering": {"share": "1 %", "delay": "1 ms", "gap": 5}},
+        ["network.bottleneck.reordering.gap: 5 given", '"3 packets"'],
+    ),
+    (
+        "policer without burst",
+        {"network.bottleneck.policer": {"rate": "1 Mbit/s"}},
+        ["network.bottleneck.policer.burst: needed"],
+    ),
+    (
+        "policer's word",
+        {"network.bottleneck.policer": {"rate": "1 Mbit/s", "burst": "15 kB", "exceed": "markk"}},
+        ["network.bottleneck.policer.exceed: unknown value 'markk'", "'mark'?"],
+    ),
     # sweeps
     ("sweep path", {"sweep": {"flows.tpc.variant": ["reno"]}}, ['sweep."flows.tpc.variant"', "'tcp'?"]),
     ("sweep key", {"sweep": {"flows.tcp.varint": ["reno"]}}, ['sweep."flows.tcp.varint": unknown key', "'variant'?"]),

@@ -130,7 +130,8 @@ def deliveries(
 def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int = 0, from_ns: int = 0) -> int:
     """Write what a link has delivered in a run as a trace.
 
-    The run needs the table of the link's departures: ``trace.series = true`` (or ``["departures"]``).
+    The run needs the table of the link's departures: ``trace.series = true`` (or ``["departures"]``). A packet in
+    transmission when the run ends counts as delivered when it would have been out.
 
     Parameters
     ----------

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+STEPS, TRACE = "<steps>", "<trace>"
+"""Tags."""
+
+
 # ---------------------------------------------------------------- steps
 
 
@@ -187,23 +191,23 @@ class RateTrace(Part):
 
 def _rate(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
-        return "trace" if "trace" in value else "steps"
+        return TRACE if "trace" in value else STEPS
     if isinstance(value, RateSteps):
-        return "steps"
-    return "trace" if isinstance(value, RateTrace) else PLAIN
+        return STEPS
+    return TRACE if isinstance(value, RateTrace) else PLAIN
 
 
 LinkRate = Annotated[
-    Annotated[Rate, Tag(PLAIN)] | Annotated[RateSteps, Tag("steps")] | Annotated[RateTrace, Tag("trace")],
+    Annotated[Rate, Tag(PLAIN)] | Annotated[RateSteps, Tag(STEPS)] | Annotated[RateTrace, Tag(TRACE)],
     Discriminator(_rate),
 ]
 
 
 def _delay(value: Any) -> Any:  # noqa: ANN401
-    return "steps" if isinstance(value, dict | DelaySteps) else PLAIN
+    return STEPS if isinstance(value, dict | DelaySteps) else PLAIN
 
 
-LinkDelay = Annotated[Annotated[Duration, Tag(PLAIN)] | Annotated[DelaySteps, Tag("steps")], Discriminator(_delay)]
+LinkDelay = Annotated[Annotated[Duration, Tag(PLAIN)] | Annotated[DelaySteps, Tag(STEPS)], Discriminator(_delay)]
 
 
 def first_rate_bps(rate: LinkRate) -> int:

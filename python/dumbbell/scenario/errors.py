@@ -119,5 +119,5 @@ def _tag(kind: str, ctx: dict[str, Any], given: object) -> tuple[str, str]:
         return f"{_show(given)} given: a table is needed", ""
     if kind == "union_tag_not_found":
         return "needed, but not given", key
-    expected = [tag for tag in re.findall(r"'([^']*)'", ctx["expected_tags"]) if tag != "plain"]
+    expected = [tag for tag in re.findall(r"'([^']*)'", ctx["expected_tags"]) if not tag.startswith("<")]
     return _choice(key, given.get(key), expected), key

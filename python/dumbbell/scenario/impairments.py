@@ -39,8 +39,8 @@ __all__ = [
     "loss_plan",
 ]
 
-PLAIN = "plain"
-"""The tag of what is no table."""
+PLAIN, TABLE = "<plain>", "<table>"
+"""Tags of what is no table, and of what is the only one: no words that a scenario may hold."""
 
 
 # ---------------------------------------------------------------- losses
@@ -92,7 +92,8 @@ class GilbertLoss(Part):
         if self.turns[0] > 1:
             most = self.burst.packets / (1 + self.burst.packets) if self.burst else 1.0
             raise problem(
-                f"'{self.mean}' given: at most {100 * most:.4g} % with bursts of {self.burst}, one good packet between",
+                f"'{self.mean}' given: with bursts of {self.burst}, each followed by a good packet, "
+                f"at most {100 * most:.4g} %",
                 "mean",
             )
         return self
@@ -170,10 +171,10 @@ class BitErrors(Part):
 
 
 def _table(value: Any) -> str:  # noqa: ANN401
-    return PLAIN if isinstance(value, str) or not isinstance(value, dict | Part) else "table"
+    return PLAIN if isinstance(value, str) or not isinstance(value, dict | Part) else TABLE
 
 
-Corruption = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[BitErrors, Tag("table")], Discriminator(_table)]
+Corruption = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[BitErrors, Tag(TABLE)], Discriminator(_table)]
 
 
 def corruption_plan(corruption: Corruption) -> dict[str, float]:
@@ -302,7 +303,7 @@ class Copies(Part):
     """How much later than its original the copy arrives."""
 
 
-Duplication = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[Copies, Tag("table")], Discriminator(_table)]
+Duplication = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[Copies, Tag(TABLE)], Discriminator(_table)]
 
 
 def duplication_plan(duplication: Duplication) -> dict[str, Any]:
