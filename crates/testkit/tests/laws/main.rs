@@ -1,21 +1,30 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
 mod bic;
+mod cdg;
 mod compound;
+mod copa;
 mod cubic;
+mod dctcp;
 mod drr;
 mod fixed;
 mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod ledbat;
+mod ledbat_plus_plus;
 mod lp;
+mod nv;
+mod prague;
 mod red;
 mod scalable;
 mod slow_start;
+mod sprout;
 mod undo;
 mod vegas;
 mod veno;
+mod verus;
 mod westwood;
 mod yeah;
 
