@@ -154,6 +154,7 @@ impl Row {
             Some(_) => ("-", format!("{:.2}%", self.percent)),
         };
         let none = || empty.to_owned();
+        let dash = || "-".to_owned();
         [
             self.count.to_string(),
             self.average.map_or_else(none, |v| format!("{v:.2}")),
@@ -161,8 +162,8 @@ impl Row {
             self.max.map_or_else(none, |v| v.to_string()),
             self.rate.map_or_else(String::new, |v| format!("{v:.4}")),
             percent,
-            self.burst_rate.map_or_else(none, |v| format!("{v:.4}")),
-            self.burst_start.map_or_else(none, |v| format!("{v:.3}")),
+            self.burst_rate.map_or_else(dash, |v| format!("{v:.4}")),
+            self.burst_start.map_or_else(dash, |v| format!("{v:.3}")),
         ]
     }
 }

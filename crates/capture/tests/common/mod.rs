@@ -137,19 +137,25 @@ fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
     );
 }
 
-/// The first line in which two texts differ.
+/// The lines in which two texts differ, the first twenty of them.
 pub fn difference(what: &str, here: &str, wireshark: &str) -> Option<String> {
     let trim = |line: Option<&str>| line.map(|l| l.trim_end().to_owned());
     let (mut a, mut b) = (here.trim_end().lines(), wireshark.trim_end().lines());
+    let mut found = Vec::new();
     for number in 1.. {
         let (ours, theirs) = (trim(a.next()), trim(b.next()));
         if ours == theirs {
-            ours.as_ref()?;
+            if ours.is_none() {
+                break;
+            }
             continue;
         }
-        return Some(format!("{what}, line {number}:\n here      {ours:?}\n wireshark {theirs:?}"));
+        found.push(format!("{what}, line {number}:\n here      {ours:?}\n wireshark {theirs:?}"));
+        if found.len() == 20 {
+            break;
+        }
     }
-    None
+    (!found.is_empty()).then(|| found.join("\n"))
 }
 
 /// All differences between the file as read here and by Wireshark's tools.
