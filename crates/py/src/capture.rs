@@ -6,6 +6,7 @@
 //! - `flows`: a row for each direction of each TCP connection
 //! - `udp`: a row for each direction of each UDP conversation
 //! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
+//! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
 //! - `total`: a row for each interval: all frames
 //!
 //! The packet table (`packets`, `sacks`, `spurious`) goes to a callback, in chunks. Times are ns from the capture's
@@ -301,6 +302,7 @@ pub(crate) fn analyze(
         take("flows", |f| &mut f.flows),
         take("udp", |f| &mut f.udp),
         take("series", |f| &mut f.series),
+        take("phases", |f| &mut f.phases),
         take("total", |f| &mut f.total),
     ];
     Ok(CaptureOutput { found, tables })

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::options::Options;
 use super::packets::{Chunk, Packets};
+use crate::flow::rounds::Phase;
 use crate::flow::side::Side;
 use crate::flow::{Connection, Ending, Seen};
 use crate::series::{Interval, Series, Ticks};
@@ -39,6 +40,7 @@ pub(crate) struct Told {
     pub(crate) initial_rtt: i64,
     pub(crate) round_trip: Option<i64>,
     pub(crate) vantage: [Option<f64>; 2],
+    pub(crate) phases: [Vec<Phase>; 2],
 }
 
 impl Told {
@@ -61,6 +63,9 @@ struct Open {
     series: [Series; 2],
 }
 
+/// Most rounds kept of all open connections together; further ones make phases only.
+const MOST_ROUNDS: usize = 500_000;
+
 /// The back of the analysis.
 pub(crate) struct Back {
     rules: Rules,
@@ -70,6 +75,8 @@ pub(crate) struct Back {
     pub(crate) ticks: Ticks,
     pub(crate) total: Series,
     rows: usize,
+    /// Rounds kept of all open connections.
+    rounds: usize,
     most_rows: usize,
     most_told: usize,
     /// The intervals were doubled to save memory.
@@ -87,6 +94,7 @@ impl Back {
             ticks: Ticks::new(options.interval),
             total: Series::default(),
             rows: 0,
+            rounds: 0,
             most_rows: options.most_rows.max(1000),
             most_told: options.most_told.max(1),
             doubled: false,
@@ -127,7 +135,11 @@ impl Back {
             self.begin(placed, s, ends);
         }
         let Some(Some(open)) = self.open.get_mut(slot) else { return };
-        let seen = open.connection.segment(placed, s, self.rules);
+        let c = &mut open.connection;
+        c.keep_rounds = self.rounds < MOST_ROUNDS;
+        let rounds = c.rounds[0].rounds.len() + c.rounds[1].rounds.len();
+        let seen = c.segment(placed, s, self.rules);
+        self.rounds += c.rounds[0].rounds.len() + c.rounds[1].rounds.len() - rounds;
         if !s.quoted {
             let d = usize::from(placed.direction);
             let added = open.record(d, s, &seen, at, self.ticks.doublings);
@@ -172,6 +184,9 @@ impl Back {
         for d in 0..2 {
             let last = c.sides[0].last.max(c.sides[1].last);
             c.sides[d].close_limit(last);
+            let keep = c.keep_rounds;
+            c.rounds[d].finish(last, &mut c.sides[d], keep);
+            self.rounds = self.rounds.saturating_sub(c.rounds[d].rounds.len());
         }
         let rows = series.iter().map(Series::len).sum::<usize>();
         let doublings = self.ticks.doublings;
@@ -191,6 +206,7 @@ impl Back {
             initial_rtt: c.wire.initial_rtt,
             round_trip: c.round_trip(),
             vantage: [c.vantage(0), c.vantage(1)],
+            phases: c.rounds.map(|r| r.phases),
             sides: c.sides,
         });
         if self.told.len() >= 2 * self.most_told {

@@ -2,6 +2,7 @@
 
 use super::back::{Back, Told};
 use crate::flow::Ending;
+use crate::flow::rounds::Phase;
 use crate::flow::side::{Limit, Side};
 use crate::flow::sketch::Sketch;
 use crate::series::Interval;
@@ -237,6 +238,29 @@ pub(super) fn series(back: &Back) -> Table {
         table = table.with(label.name(), column(rows, |r| r.2.labels[label as usize]));
     }
     table
+}
+
+/// `phases`: what each sender of data did, one after the other.
+pub(super) fn phases(told: &[Told], origin: i64) -> Table {
+    let mut rows: Vec<(u64, u8, &Phase)> = Vec::new();
+    for t in told {
+        for (d, phases) in t.phases.iter().enumerate() {
+            rows.extend(phases.iter().map(|p| (t.number, d as u8, p)));
+        }
+    }
+    let rows = &rows[..];
+    Table::default()
+        .with("flow", column(rows, |r| r.0))
+        .with("direction", column(rows, |r| r.1))
+        .with("phase", column(rows, |r| r.2.kind.name().to_owned()))
+        .with("start_ns", column(rows, |r| r.2.start - origin))
+        .with("end_ns", column(rows, |r| r.2.end - origin))
+        .with("rounds", column(rows, |r| r.2.rounds))
+        .with("flight_first", column(rows, |r| r.2.first_flight))
+        .with("flight_last", column(rows, |r| r.2.last_flight))
+        .with("flight_max", column(rows, |r| r.2.max_flight))
+        .with("retransmissions", column(rows, |r| r.2.repeats))
+        .with("evidence", column(rows, |r| r.2.evidence()))
 }
 
 /// `total`: one row for each interval of the capture: frames of any kind.

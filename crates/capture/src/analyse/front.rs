@@ -2,7 +2,7 @@
 
 use super::back::Event;
 use crate::Frame;
-use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport};
+use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport, Unread};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::{Header, Key, Placed, Tracker};
 use crate::udp::Conversations;
@@ -11,13 +11,26 @@ use crate::udp::Conversations;
 pub(crate) struct Front {
     pub(crate) tcp: Tracker,
     pub(crate) udp: Conversations,
+    /// Frames in which no transport header was found, for each reason.
+    unread: [u64; 8],
 }
 
 impl Front {
+    pub(crate) fn new(tcp: Tracker, udp: Conversations) -> Self {
+        Self { tcp, udp, unread: [0; 8] }
+    }
+
+    /// Frames that couldn't be read for this reason.
+    pub(crate) fn unread(&self, why: Unread) -> u64 {
+        self.unread[why as usize]
+    }
+
     /// Places a frame.
     #[inline]
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Event {
-        if let Some(ip) = found.ip.as_ref() {
+        if let Transport::None(why) = found.transport {
+            self.unread[why as usize] += 1;
+        } else if let Some(ip) = found.ip.as_ref() {
             match &found.transport {
                 Transport::Tcp(tcp) => {
                     let placed = self.place(ip, tcp);

@@ -21,7 +21,7 @@ impl Labeller {
     /// By one of the rule sets.
     pub fn new(rules: Rules) -> Self {
         let tcp = Tracker::new(1_000_000, rules != Rules::Wireshark40);
-        Self { front: Front { tcp, udp: Conversations::new(0) }, connections: Vec::new(), rules }
+        Self { front: Front::new(tcp, Conversations::new(0)), connections: Vec::new(), rules }
     }
 
     /// The number of the frame's stream and what was found, if it is a TCP segment or quotes one.

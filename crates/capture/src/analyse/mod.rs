@@ -12,9 +12,11 @@ mod front;
 mod labeller;
 mod options;
 mod packets;
+mod pipe;
 mod run;
+mod traps;
 
 pub use labeller::Labeller;
 pub use options::Options;
 pub use packets::Chunk;
-pub use run::{Analysis, Progress, analyse};
+pub use run::{Analysis, Progress, Warning, analyse};

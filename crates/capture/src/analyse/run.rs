@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::back::Back;
-use super::flows;
 use super::front::Front;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
+use super::pipe::Pipe;
+use super::{flows, traps};
 use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
@@ -41,6 +42,8 @@ pub struct Analysis {
     pub udp: Table,
     /// One row for each direction and interval.
     pub series: Table,
+    /// One row for each phase of each direction.
+    pub phases: Table,
     /// One row for each interval: all frames.
     pub total: Table,
     /// Length of the intervals, ns.
@@ -79,60 +82,64 @@ pub fn analyse(
     progress: &mut dyn FnMut(Progress) -> bool,
     mut packets: Option<&mut dyn FnMut(Chunk)>,
 ) -> Result<Analysis, Error> {
-    let v44 = options.rules != Rules::Wireshark40;
-    let mut front =
-        Front { tcp: Tracker::new(options.most_open, v44), udp: Conversations::new(options.most_told) };
-    let mut back = Back::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
-    let mut dissector = Dissector::new(options.enter_tunnels);
-    let mut properties = Vec::new();
-    let mut damage = Vec::new();
-    let mut frames = 0;
-    let mut lengths = PacketLengths::default();
-    let from = options.from.unwrap_or(i64::MIN);
-    let to = options.to.unwrap_or(i64::MAX);
-    'files: for (file, path) in files.iter().enumerate() {
-        let mut reader = Reader::open(path)?;
-        while let Some(mut frame) = reader.next_frame() {
-            frames += 1;
-            frame.number = frames;
-            let time = frame.time.unwrap_or(0);
-            if time >= from && time < to {
-                lengths.add(frame.time, frame.len);
-                let found = dissector.dissect(&frame);
-                let event = front.frame(&frame, &found);
-                back.event(&event);
-                if let Some(hand_on) = &mut packets
-                    && let Some(chunk) = back.full_chunk()
-                {
-                    hand_on(chunk);
+    std::thread::scope(|scope| {
+        let v44 = options.rules != Rules::Wireshark40;
+        let mut front =
+            Front::new(Tracker::new(options.most_open, v44), Conversations::new(options.most_told));
+        let back = Back::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
+        let mut pipe = Pipe::new(back, options.threads, scope);
+        let mut hand_on = |chunk: Chunk| {
+            if let Some(packets) = &mut packets {
+                packets(chunk);
+            }
+        };
+        let mut dissector = Dissector::new(options.enter_tunnels);
+        let mut properties = Vec::new();
+        let mut damage = Vec::new();
+        let mut lengths = PacketLengths::default();
+        let mut frames = 0;
+        let from = options.from.unwrap_or(i64::MIN);
+        let to = options.to.unwrap_or(i64::MAX);
+        'files: for (file, path) in files.iter().enumerate() {
+            let mut reader = Reader::open(path)?;
+            while let Some(mut frame) = reader.next_frame() {
+                frames += 1;
+                frame.number = frames;
+                let time = frame.time.unwrap_or(0);
+                if time >= from && time < to {
+                    lengths.add(frame.time, frame.len);
+                    let found = dissector.dissect(&frame);
+                    if let Some(chunk) = pipe.event(front.frame(&frame, &found)) {
+                        hand_on(chunk);
+                    }
+                }
+                if frames.is_multiple_of(REPORT) {
+                    let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
+                    if !progress(now) {
+                        properties.push(reader.properties());
+                        break 'files;
+                    }
                 }
             }
-            if frames.is_multiple_of(REPORT) {
-                let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
-                if !progress(now) {
-                    properties.push(reader.properties());
-                    break 'files;
-                }
-            }
+            progress(Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames });
+            properties.push(reader.properties());
+            damage.extend(reader.damage().cloned());
         }
-        progress(Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames });
-        properties.push(reader.properties());
-        damage.extend(reader.damage().cloned());
-    }
-    if let (Some(chunk), Some(hand_on)) = (back.finish(), packets) {
-        hand_on(chunk);
-    }
-    let origin = back.ticks.origin();
-    Ok(Analysis {
-        properties,
-        damage,
-        lengths,
-        flows: flows::flows(&back.told, origin),
-        udp: flows::udp(&front.udp.all, origin),
-        series: flows::series(&back),
-        total: flows::total(&mut back),
-        interval: back.ticks.length(),
-        origin,
-        warnings: Vec::new(),
+        let (mut back, chunks) = pipe.finish();
+        chunks.into_iter().for_each(hand_on);
+        let origin = back.ticks.origin();
+        Ok(Analysis {
+            warnings: traps::warnings(&properties, &front, &back),
+            properties,
+            damage,
+            lengths,
+            flows: flows::flows(&back.told, origin),
+            udp: flows::udp(&front.udp.all, origin),
+            series: flows::series(&back),
+            phases: flows::phases(&back.told, origin),
+            total: flows::total(&mut back),
+            interval: back.ticks.length(),
+            origin,
+        })
     })
 }

@@ -1,5 +1,6 @@
 //! The state of one connection, and what a segment changes in it.
 
+use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
 use crate::dissect::Flags;
 use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, Marks};
@@ -38,6 +39,9 @@ pub(crate) struct Connection {
     pub(crate) wire: Stream,
     pub(crate) history: [History; 2],
     clocks: [Clock; 2],
+    pub(crate) rounds: [Rounds; 2],
+    /// Rounds are kept, not only their phases.
+    pub(crate) keep_rounds: bool,
     pub(crate) sides: [Box<Side>; 2],
     /// SYN, SYN+ACK and the ACK that follows: their times, ns.
     pub(crate) syn: Option<i64>,
@@ -176,6 +180,7 @@ impl Connection {
             self.acknowledged(d, s, len, window, seen);
         }
         self.windows[d] = window;
+        self.steps(d, s, seen);
         self.update_limit(d, now);
         if flags.has(Flags::ACK) {
             self.update_limit(1 - d, now);
@@ -330,6 +335,56 @@ impl Connection {
         if let Some(rtt) = told.rtt {
             seen.rtt = Some(rtt);
             other.rtt_ack.add(rtt);
+        }
+    }
+
+    /// Tells the rounds of both directions.
+    #[inline]
+    fn steps(&mut self, d: usize, s: &Segment, seen: &Seen) {
+        let least = if s.options.timestamps.is_none() { self.round_trip().unwrap_or(0) } else { 0 };
+        let timestamps = s.options.timestamps;
+        if seen.data.is_some() {
+            let h = &self.history[d];
+            let (mut repeat, mut fast, mut timeout) = (false, false, false);
+            if let Some(Data::Repeat { cause, first, .. }) = seen.data {
+                repeat = true;
+                fast = first && cause == Cause::Fast;
+                timeout = first && cause == Cause::Timeout;
+            }
+            let step = Step {
+                time: s.time,
+                high: h.high,
+                una: h.una,
+                flight: h.flight(),
+                new_bytes: seen.new_bytes,
+                data_tsecr: timestamps.filter(|_| s.flags.has(Flags::ACK)).map(|t| t.1),
+                repeat,
+                fast,
+                timeout,
+                repairing: h.episode.is_some(),
+                least,
+                keep: self.keep_rounds,
+                ..Step::default()
+            };
+            self.rounds[d].step(&step, &mut self.sides[d]);
+        }
+        let h = &self.history[1 - d];
+        if s.flags.has(Flags::ACK) && h.is_started() {
+            let step = Step {
+                time: s.time,
+                high: h.high,
+                una: h.una,
+                flight: h.flight(),
+                acked: seen.acked.bytes,
+                rtt: seen.acked.rtt,
+                ack_tsval: timestamps.map(|t| t.0),
+                repairing: h.episode.is_some(),
+                echo: s.flags.has(Flags::ECE) && !s.flags.has(Flags::SYN),
+                least,
+                keep: self.keep_rounds,
+                ..Step::default()
+            };
+            self.rounds[1 - d].step(&step, &mut self.sides[1 - d]);
         }
     }
 

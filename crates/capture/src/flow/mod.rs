@@ -1,6 +1,7 @@
 //! A TCP connection: its two directions, from label to statistics.
 
 mod connection;
+pub mod rounds;
 pub mod side;
 pub mod sketch;
 

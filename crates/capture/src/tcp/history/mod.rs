@@ -139,6 +139,11 @@ impl History {
         }
     }
 
+    /// Something is known of its numbers.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
+    }
+
     /// Something is on its way.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.started && self.una.is_some_and(|una| una != self.high)

@@ -1,0 +1,345 @@
+//! Round trips of a direction's data, one after the other, and the phases that they make.
+//!
+//! A round ends when all data seen before it began is acknowledged and, with timestamps, when data echoes an
+//! acknowledgement of this round: a whole round trip wherever on the path the capture was made. Without timestamps
+//! the shortest known round trip has to be over.
+//!
+//! ```text
+//!                 growth by a quarter or more a round
+//!   begin ──> slow start ──> congestion avoidance <──> recovery
+//!                 ^                  |  timeout <──────────+
+//!                 +──────────────────+────+
+//!   any of them gives way to: application-limited, window-limited, idle
+//! ```
+
+use super::side::{LIMITS, Limit, Side};
+use crate::tcp::seq::le;
+
+/// Most rounds remembered of a direction.
+pub(crate) const MOST_ROUNDS: usize = 4_096;
+/// Most phases told of a direction.
+pub(crate) const MOST_PHASES: usize = 1_000;
+
+/// One round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Round {
+    /// When it began, ns.
+    pub start: i64,
+    /// When it ended, ns.
+    pub end: i64,
+    /// Most bytes in flight.
+    pub flight: u32,
+    /// New bytes seen.
+    pub bytes: u32,
+    /// Bytes acknowledged.
+    pub acked: u32,
+    /// Least and last round trip at the place of the capture, ns; 0: none.
+    pub rtt_min: u32,
+    /// Sum of the round trips in µs, and their number.
+    pub rtt_sum: u64,
+    /// Their number.
+    pub rtts: u32,
+    /// Segments sent again.
+    pub repeats: u32,
+    /// ACKs with ECN echo.
+    pub echoes: u32,
+    /// A loss was found by duplicate ACKs or SACK, and began an episode.
+    pub fast: bool,
+    /// The timer ran out.
+    pub timeout: bool,
+    /// An episode of loss repair went on.
+    pub repairing: bool,
+    /// What kept the sender from sending more for most of the round.
+    pub limit: Limit,
+}
+
+/// What the sender was doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseKind {
+    /// Growing by a factor each round.
+    SlowStart,
+    /// Growing slowly, or not.
+    Avoidance,
+    /// Repairing a loss that duplicate ACKs or SACK told.
+    Recovery,
+    /// Waiting for the retransmission timer, and repairing after it.
+    Timeout,
+    /// Without enough data to send.
+    Application,
+    /// Held by the receiver's window.
+    Window,
+    /// Nothing on its way.
+    Idle,
+}
+
+impl PhaseKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow start",
+            Self::Avoidance => "congestion avoidance",
+            Self::Recovery => "recovery",
+            Self::Timeout => "timeout",
+            Self::Application => "application-limited",
+            Self::Window => "receiver-limited",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// A stretch of rounds in which the sender did the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// What it did.
+    pub kind: PhaseKind,
+    /// When it began, ns.
+    pub start: i64,
+    /// When it ended, ns.
+    pub end: i64,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Bytes in flight of its first round.
+    pub first_flight: u32,
+    /// Bytes in flight of its last round.
+    pub last_flight: u32,
+    /// Most bytes in flight.
+    pub max_flight: u32,
+    /// Segments sent again.
+    pub repeats: u32,
+}
+
+impl Phase {
+    /// Why it is taken for what it is.
+    pub fn evidence(&self) -> String {
+        let Self { rounds, first_flight, last_flight, repeats, .. } = *self;
+        let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let over = plural(rounds, "round");
+        let change = format!("bytes in flight {first_flight} to {last_flight} over {over}");
+        match self.kind {
+            PhaseKind::SlowStart if rounds > 1 => {
+                let factor = (f64::from(last_flight) / f64::from(first_flight.max(1)))
+                    .powf(1.0 / f64::from(rounds - 1));
+                format!("{change}: factor {factor:.2} a round")
+            }
+            PhaseKind::SlowStart => change,
+            PhaseKind::Avoidance => {
+                let step = (i64::from(last_flight) - i64::from(first_flight)) / i64::from(rounds.max(2) - 1);
+                format!("{change}: {step:+} bytes a round")
+            }
+            PhaseKind::Recovery => {
+                format!("{} after duplicate ACKs or SACK; {change}", plural(repeats, "retransmission"))
+            }
+            PhaseKind::Timeout => {
+                format!("{} after the timer ran out; {change}", plural(repeats, "retransmission"))
+            }
+            PhaseKind::Application => format!("the last segment before each pause wasn't full; {change}"),
+            PhaseKind::Window => format!("no room for a segment in the receiver's window; {change}"),
+            PhaseKind::Idle => {
+                format!("nothing on its way for {:.3} s", (self.end - self.start) as f64 / 1e9)
+            }
+        }
+    }
+}
+
+/// Collects rounds and phases.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rounds {
+    now: Round,
+    begun: bool,
+    seq_mark: u32,
+    /// TSval of this round's first acknowledgement.
+    ts_mark: Option<u32>,
+    ts_echoed: bool,
+    limited: [i64; LIMITS],
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) phases: Vec<Phase>,
+    /// Below it a sender that grows is in slow start.
+    threshold: u32,
+    last_window: u32,
+    /// Rounds in a row with little growth.
+    flat: u8,
+    /// Idle since.
+    last_end: i64,
+}
+
+/// What happened to a direction's data with a segment of either direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Step {
+    pub(crate) time: i64,
+    /// End of the highest data.
+    pub(crate) high: u32,
+    pub(crate) una: Option<u32>,
+    pub(crate) flight: u32,
+    pub(crate) new_bytes: u32,
+    pub(crate) acked: u32,
+    pub(crate) rtt: Option<i64>,
+    /// Timestamps of an acknowledgement (TSval) or of data (TSecr).
+    pub(crate) ack_tsval: Option<u32>,
+    pub(crate) data_tsecr: Option<u32>,
+    pub(crate) repeat: bool,
+    pub(crate) fast: bool,
+    pub(crate) timeout: bool,
+    pub(crate) repairing: bool,
+    pub(crate) echo: bool,
+    /// The shortest round trip of the path, ns.
+    pub(crate) least: i64,
+    pub(crate) keep: bool,
+}
+
+impl Rounds {
+    /// Takes what a segment changed.
+    #[inline]
+    pub(crate) fn step(&mut self, s: &Step, side: &mut Side) {
+        if !self.begun {
+            if s.new_bytes == 0 && !s.repeat {
+                return;
+            }
+            self.begin(s, side);
+        }
+        let r = &mut self.now;
+        r.flight = r.flight.max(s.flight);
+        r.bytes += s.new_bytes;
+        r.acked = r.acked.wrapping_add(s.acked);
+        if let Some(rtt) = s.rtt {
+            let rtt = rtt.min(i64::from(u32::MAX)) as u32;
+            r.rtt_min = if r.rtts == 0 { rtt } else { r.rtt_min.min(rtt) };
+            r.rtt_sum += u64::from(rtt / 1000);
+            r.rtts += 1;
+        }
+        r.repeats += u32::from(s.repeat);
+        r.echoes += u32::from(s.echo);
+        r.fast |= s.fast;
+        r.timeout |= s.timeout;
+        r.repairing |= s.repairing;
+        if self.ts_mark.is_none() {
+            self.ts_mark = s.ack_tsval;
+        }
+        if let (Some(mark), Some(echo)) = (self.ts_mark, s.data_tsecr) {
+            self.ts_echoed |= (echo.wrapping_sub(mark) as i32) >= 0;
+        }
+        let acked = s.una.is_some_and(|una| le(self.seq_mark, una));
+        if !acked {
+            return;
+        }
+        let over = if self.ts_mark.is_some() {
+            self.ts_echoed || s.una == Some(s.high) && s.time - self.now.start > 4 * s.least.max(1_000_000)
+        } else {
+            s.time - self.now.start >= s.least - s.least / 10
+        };
+        if over {
+            self.end(s, side);
+        }
+    }
+
+    fn begin(&mut self, s: &Step, side: &mut Side) {
+        self.begun = true;
+        side.close_limit(s.time);
+        self.limited = side.limited;
+        self.seq_mark = s.high;
+        self.ts_mark = None;
+        self.ts_echoed = false;
+        self.now = Round { start: s.time, ..Round::default() };
+    }
+
+    fn end(&mut self, s: &Step, side: &mut Side) {
+        side.close_limit(s.time);
+        let mut most = (0, Limit::Idle);
+        for limit in [Limit::Idle, Limit::Application, Limit::Window, Limit::Recovery, Limit::Network] {
+            let time = side.limited[limit as usize] - self.limited[limit as usize];
+            if time > most.0 {
+                most = (time, limit);
+            }
+        }
+        self.now.limit = most.1;
+        self.now.end = s.time;
+        let round = self.now;
+        self.judge(&round);
+        if s.keep && self.rounds.len() < MOST_ROUNDS {
+            self.rounds.push(round);
+        }
+        if s.una == Some(s.high) {
+            // Nothing is on its way: the next round begins with the next data.
+            self.begun = false;
+        } else {
+            self.begin(s, side);
+        }
+    }
+
+    /// What the sender did in a round.
+    fn judge(&mut self, r: &Round) {
+        let window = r.flight.max(r.bytes);
+        let last = self.phases.last().copied();
+        if let Some(p) = last
+            && r.start - p.end > 2 * (r.end - r.start).max(1_000_000)
+            && p.kind != PhaseKind::Idle
+        {
+            let gap = Round { start: p.end, end: r.start, ..Round::default() };
+            let kind = if r.timeout { PhaseKind::Timeout } else { PhaseKind::Idle };
+            self.push(kind, &gap, 0);
+        }
+        let grows = u64::from(window) * 4 >= u64::from(self.last_window) * 5;
+        let kind = if r.timeout {
+            self.threshold = (self.last_window.max(window) / 2).max(1);
+            self.flat = 0;
+            PhaseKind::Timeout
+        } else if r.fast || r.repairing {
+            if last.is_some_and(|p| p.kind == PhaseKind::Timeout) && !r.fast {
+                PhaseKind::Timeout
+            } else {
+                self.threshold = 1;
+                PhaseKind::Recovery
+            }
+        } else {
+            match r.limit {
+                Limit::Window => PhaseKind::Window,
+                Limit::Application | Limit::Idle if !grows => PhaseKind::Application,
+                _ => {
+                    let may = self.threshold == 0 || window < self.threshold;
+                    self.flat = if grows { 0 } else { self.flat.saturating_add(1) };
+                    // One round without growth is no end yet: delayed ACKs, a burst.
+                    if may && self.flat < 2 {
+                        PhaseKind::SlowStart
+                    } else {
+                        self.threshold = self.threshold.max(1);
+                        PhaseKind::Avoidance
+                    }
+                }
+            }
+        };
+        self.push(kind, r, window);
+        self.last_window = window;
+        self.last_end = r.end;
+    }
+
+    fn push(&mut self, kind: PhaseKind, r: &Round, window: u32) {
+        let full = self.phases.len() >= MOST_PHASES;
+        match self.phases.last_mut() {
+            Some(p) if p.kind == kind || full => {
+                p.end = r.end;
+                p.rounds += 1;
+                p.last_flight = window;
+                p.max_flight = p.max_flight.max(window);
+                p.repeats += r.repeats;
+            }
+            _ => self.phases.push(Phase {
+                kind,
+                start: r.start,
+                end: r.end,
+                rounds: 1,
+                first_flight: window,
+                last_flight: window,
+                max_flight: window,
+                repeats: r.repeats,
+            }),
+        }
+    }
+
+    /// Ends the last round with the connection.
+    pub(crate) fn finish(&mut self, now: i64, side: &mut Side, keep: bool) {
+        if self.begun {
+            let s = Step { time: now, keep, high: 1, ..Step::default() };
+            self.end(&s, side);
+            self.begun = false;
+        }
+    }
+}
