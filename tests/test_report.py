@@ -65,7 +65,8 @@ def test_warnings_name_what_is_weak(changed: Callable[..., Scenario]) -> None:
     slow = changed({**long, "flows.tcp.application": {"kind": "cbr", "rate": "100 kbit/s", "packet": "500 bytes"}})
     (limited,) = [w for w in dumbbell.run(slow).lint() if w.name == "not-window-limited"]
     assert "flow 'tcp'" in limited.text
-    assert "no-loss" in warned(dumbbell.run(changed({**long, "network.bottleneck.queue": {"discipline": "droptail", "limit": "9000 packets"}, "duration": "1 s"})))  # fmt: skip
+    deep = {"discipline": "droptail", "limit": "9000 packets"}
+    assert "no-loss" in warned(dumbbell.run(changed({**long, "network.bottleneck.queue": deep, "duration": "1 s"})))
 
 
 def test_identical_repetitions_are_told() -> None:

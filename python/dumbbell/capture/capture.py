@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import glob
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -129,7 +129,7 @@ class Capture:
     def packets(self) -> pl.LazyFrame:
         """Every TCP segment with its labels, lazily: filter before you `collect`.
 
-        The files are read once more for it, and its rows lie in a temporary directory until the capture is forgotten.
+        The files are read once more for it, and its rows lie in a temporary directory until the program ends.
         """
         return self._segments("packets")
 
@@ -150,7 +150,7 @@ class Capture:
 
     def _read_packets(self) -> dict[str, Path]:
         folder = Path(tempfile.mkdtemp(prefix="dumbbell-capture-"))
-        weakref.finalize(self, shutil.rmtree, folder, True)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         places = {name: folder / name for name in ("packets", "sacks", "spurious")}
         for place in places.values():
             place.mkdir()

@@ -60,7 +60,8 @@ def _io(capture: Capture) -> Picture:
     """Draw packets per second, all of them and those with an error label."""
     step = capture.interval_s
     total = capture.total
-    edges = step * np.arange(int(np.rint(total["t_ns"].to_numpy()[-1] * 1e-9 / step)) + 1 if total.height else 0)
+    count = int(np.rint(total["t_ns"].to_numpy()[-1] * 1e-9 / step)) + 1 if total.height else 0
+    edges: Floats = step * np.arange(count, dtype=np.float64)
     packets, errors = np.zeros(len(edges)), np.zeros(len(edges))
     place = np.rint(total["t_ns"].to_numpy() * 1e-9 / step).astype(int)
     packets[place] = total["packets"].to_numpy() / step

@@ -92,7 +92,9 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> N
         for n in crossing.flows[number]:
             if classes is not None and flows[n].class_ >= classes:
                 place = f"{join(['flows', flows[n].name])}.class"
-                why = f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
+                why = (
+                    f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
+                )
                 raise ScenarioError([Problem(place, why)])
 
 

@@ -1,0 +1,189 @@
+"""Captures: made by hand, byte by byte, and read through the front."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dumbbell import CaptureError, capture
+from dumbbell.capture import Selection
+
+A, B = "10.0.0.1", "10.0.0.2"
+SYN, ACK, FIN, RST = 2, 16, 1, 4
+Segment = tuple[float, str, int, int, int, int, int, int]
+"""Time (s), source, source port, destination port, seq, ack, flags, payload bytes."""
+
+
+def packet(source: str, sport: int, dport: int, seq: int, ack: int, flags: int, payload: int) -> bytes:
+    target = B if source == A else A
+    address = [bytes(int(part) for part in end.split(".")) for end in (source, target)]
+    tcp = struct.pack("!HHIIBBHHH", sport, dport, seq, ack, 5 << 4, flags, 1000, 0, 0) + bytes(payload)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0) + address[0] + address[1]
+    return bytes(12) + b"\x08\x00" + ip + tcp
+
+
+def pcap(segments: Iterable[Segment]) -> bytes:
+    parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
+    for time, *rest in segments:
+        data = packet(*rest)
+        whole = round(time * 1e6)
+        parts.append(struct.pack("<IIII", whole // 1_000_000, whole % 1_000_000, len(data), len(data)) + data)
+    return b"".join(parts)
+
+
+def connection(port: int = 1000, start: float = 0.0) -> list[Segment]:
+    """Three data segments, the second one sent again 300 ms later; 20 ms from the SYN to the third packet."""
+    a, b = (A, port, 80), (B, 80, port)
+    times = [(0.0, a, 100, 0, SYN, 0), (0.01, b, 500, 101, SYN | ACK, 0), (0.02, a, 101, 501, ACK, 0),
+             (0.03, a, 101, 501, ACK, 100), (0.031, a, 201, 501, ACK, 100), (0.032, a, 301, 501, ACK, 100),
+             (0.05, b, 501, 201, ACK, 0), (0.052, b, 501, 201, ACK, 0),
+             (0.332, a, 201, 501, ACK, 100), (0.352, b, 501, 401, ACK, 0),
+             (0.4, a, 401, 501, FIN | ACK, 0), (0.41, b, 501, 402, FIN | ACK, 0),
+             (0.42, a, 402, 502, ACK, 0)]  # fmt: skip
+    return [(start + t, *end, seq, ack, flags, size) for t, end, seq, ack, flags, size in times]
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    path = tmp_path / "one.pcap"
+    path.write_bytes(pcap(connection()))
+    return path
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    path = tmp_path / "two.pcap"
+    path.write_bytes(pcap([*connection(), *connection(2000, 1.0)]))
+    return path
+
+
+def test_a_connection_by_hand(one: Path) -> None:
+    found = capture.analyze(one)
+    there, back = found.flows.sort("direction").iter_rows(named=True)
+    assert (there["src"], there["src_port"], there["dst_port"], there["packets"]) == (A, 1000, 80, 8)
+    assert (there["payload_bytes"], there["new_bytes"]) == (400, 300)
+    assert (there["retransmission"], there["retransmitted_packets"], there["retransmitted_bytes"]) == (1, 1, 100)
+    assert there["initial_rtt_ms"] == pytest.approx(20.0)
+    assert (there["syn_rtt_ms"], there["synack_rtt_ms"]) == pytest.approx((10.0, 10.0))
+    assert back["duplicate_ack"] == 1
+    assert there["ending"] == "fin"
+    # 300 bytes in 0.42 s.
+    assert there["goodput_bps"] == pytest.approx(300 * 8 / 0.42)
+    # The SYN after 10 ms; ACKs that end at a segment: 101..200 after 20 ms, 301..400 after 320 ms.
+    assert (there["rtt_min_ms"], there["rtt_max_ms"]) == pytest.approx((10.0, 320.0), rel=0.02)
+    assert found.seconds == pytest.approx(0.42)
+    assert found.damage == []
+
+
+def test_packets_are_lazy_and_labelled(one: Path) -> None:
+    rows = capture.analyze(one).packets
+    assert isinstance(rows, pl.LazyFrame)
+    again = rows.filter(pl.col("retransmission")).collect()
+    assert again["frame"].to_list() == [9]
+    assert again["t_ns"].to_list() == [332_000_000]
+    assert rows.filter(pl.col("duplicate_ack")).collect()["frame"].to_list() == [8]
+
+
+@pytest.mark.parametrize(
+    ("select", "flows"),
+    [
+        (Selection(flow=[1]), [1]),
+        (Selection(port=[1000]), [0]),
+        (Selection(host=["10.0.0.0/8"]), [0, 1]),
+        (Selection(host=["192.168.0.0/16"]), []),
+        (Selection(where="src_port = 2000 AND retransmission > 0"), [1]),
+        (Selection(port=[80], where="start_ns > 5e8"), [1]),
+    ],
+)
+def test_selections(two: Path, select: Selection, flows: list[int]) -> None:
+    found = capture.analyze(two, select=select)
+    assert found.flows["flow"].unique().sort().to_list() == flows
+    assert set(found.series["flow"].to_list()) == set(flows)
+    assert set(found.packets.collect()["flow"].to_list()) == set(flows)
+
+
+def test_time_may_be_cut(two: Path) -> None:
+    assert capture.analyze(two, from_s=0.9).flows["flow"].n_unique() == 1
+    assert capture.analyze(two, to_s=0.9).flows["flow"].n_unique() == 1
+
+
+def test_bad_questions_are_refused(one: Path, tmp_path: Path) -> None:
+    for call, message in [
+        (lambda: capture.analyze(one, rules="wireshark-4.2"), "did you mean 'wireshark-4"),
+        (lambda: capture.analyze(tmp_path / "nothing.pcap"), "nothing.pcap"),
+        (lambda: capture.analyze(tmp_path / "*.cap"), "matches no file"),
+        (lambda: capture.analyze(one, select=Selection(where="no_such = 1")), "--where"),
+        (lambda: capture.analyze(one, select=Selection(host=["here"])), "--host"),
+        (lambda: capture.analyze(one, from_s=2.0, to_s=1.0), "must be after"),
+    ]:
+        with pytest.raises(CaptureError, match=message):
+            call()
+
+
+def test_gzip_and_several_files_are_one(one: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "one.pcap.gz"
+    packed.write_bytes(gzip.compress(one.read_bytes()))
+    assert capture.analyze(packed).flows.equals(capture.analyze(one).flows)
+    later = tmp_path / "two.pcap"
+    later.write_bytes(pcap(connection(3000, 5.0)))
+    assert capture.analyze([one, later]).flows["flow"].n_unique() == 2
+
+
+# ------------------------------------------------------------ command line
+
+
+def test_terminal(cli: Callable[..., Any], two: Path) -> None:
+    done = cli("analyze", two)
+    assert done.returncode == 0, done.stderr
+    for words in ("2 TCP connections", "Packet Lengths", "10.0.0.1:1000 -> 10.0.0.2:80", "Ethernet", "sent again"):
+        assert words in done.stdout, words
+
+
+def test_json_and_stdin(cli: Callable[..., Any], two: Path) -> None:
+    document = json.loads(cli("analyze", two, "--json", "--flow", "1").stdout)
+    assert document["format"] == 1
+    assert {"files", "rules", "properties", "lengths", "flows", "series", "warnings", "damage"} <= set(document)
+    assert {row["flow"] for row in document["flows"]} == {1}
+
+
+def test_damage_is_told_and_exit_code_is_one(cli: Callable[..., Any], one: Path) -> None:
+    one.write_bytes(one.read_bytes()[:-30])
+    done = cli("analyze", one)
+    assert done.returncode == 1
+    assert "damage: " in done.stderr
+    assert "byte" in done.stderr
+    assert "1 TCP connections" in done.stdout
+
+
+def test_tables_plots_report(cli: Callable[..., Any], two: Path, tmp_path: Path) -> None:
+    done = cli("analyze", two, "--out", tmp_path / "out", "--csv", tmp_path / "csv")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    for name in ("io-graph", "lengths", "goodput", "rtt", "inflight-0-0", "sequence-0-0"):
+        assert (tmp_path / "out" / "figures" / f"{name}.png").exists()
+        assert f'id="{name}"' in page
+    assert pl.read_csv(tmp_path / "csv" / "flows.csv").height == 4
+    assert pl.read_csv(tmp_path / "csv" / "packets.csv").height == 26
+    assert pl.read_parquet(tmp_path / "out" / "data" / "series.parquet").height > 0
+
+
+def test_compare_gives_medians(cli: Callable[..., Any], one: Path, two: Path) -> None:
+    done = cli("analyze", one, two, "--compare")
+    assert done.returncode == 0, done.stderr
+    line = next(text for text in done.stdout.splitlines() if "retransmitted bytes" in text)
+    assert [float(word) for word in line.split()[-3:]] == [100, 200, 150]
+
+
+def test_a_file_that_is_no_capture(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_text("not a capture at all, just some words")
+    done = cli("analyze", tmp_path / "no.pcap")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "no.pcap" in done.stderr
