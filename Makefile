@@ -27,8 +27,9 @@ check: $(READY)  ## format, lints, types, stubs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
-bench: $(READY)  ## speed of the simulator (beside ns-2 where `ns` is installed)
+bench: $(READY)  ## speed of the simulator (beside ns-2 where `ns` is installed), cost of each queue discipline
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/disciplines.py
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'

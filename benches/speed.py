@@ -87,18 +87,18 @@ def peak_kib(binary: Path, given: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def simulator() -> Path:
-    """Build the example that runs plans, and find it."""
-    command = ["cargo", "build", "--release", "--quiet", "--package", "dumbbell-sim", "--example", "run_plan"]
+def example(package: str, name: str) -> Path:
+    """Build an example of a crate, and find it."""
+    command = ["cargo", "build", "--release", "--quiet", "--package", package, "--example", name]
     command.append("--message-format=json")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"cargo failed: {done.stderr[-500:]}")
     for line in done.stdout.splitlines():
         message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == "run_plan":
+        if message.get("executable") and message["target"]["name"] == name:
             return Path(message["executable"])
-    raise RuntimeError("cargo built no run_plan")
+    raise RuntimeError(f"cargo built no {name}")
 
 
 def plan(duration: str) -> str:
@@ -161,7 +161,7 @@ def cpu_model() -> str:
 def measure(pairs: int, say: Callable[[str], None]) -> Report:
     """Measure everything."""
     report = Report(cpu_model(), cores(), dumbbell.__version__, date.today().isoformat())
-    binary = simulator()
+    binary = example("dumbbell-sim", "run_plan")
     given = plan("60 s")
     ns = shutil.which("ns")
     for number in range(pairs):
@@ -256,15 +256,15 @@ def markdown(report: Report) -> str:
     )
 
 
-def write_docs(path: Path, report: Report) -> None:
-    """Renew what stands between the page's markers."""
+def replace_table(path: Path, name: str, table: str) -> None:
+    """Renew what stands between a page's markers of that name."""
     text = path.read_text(encoding="utf-8")
-    begin, end = "<!-- table: speed -->\n", "<!-- end -->"
+    begin, end = f"<!-- table: {name} -->\n", "<!-- end -->"
     before, _, rest = text.partition(begin)
     _, found, after = rest.partition(end)
     if not found:
-        raise SystemExit(f"{path} has no place for the table")
-    path.write_text(f"{before}{begin}\n{markdown(report)}\n\n{end}{after}", encoding="utf-8")
+        raise SystemExit(f"{path} has no place for the table '{name}'")
+    path.write_text(f"{before}{begin}\n{table}\n\n{end}{after}", encoding="utf-8")
 
 
 def main() -> None:
@@ -287,7 +287,7 @@ def main() -> None:
         if not report.ratios:
             print("ns-2 is not installed (command ns, Debian package ns2): nothing to compare with")
     if options.write_docs:
-        write_docs(ROOT / "docs" / "performance.md", report)
+        replace_table(ROOT / "docs" / "performance.md", "speed", markdown(report))
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ def test_registries(cli: Cli) -> None:
     assert "alpha" in ok(cli("variants", "vegas"))
     assert "droptail" in ok(cli("disciplines"))
     assert "max_p" in ok(cli("disciplines", "red"))
+    assert "coupling_factor" in ok(cli("disciplines", "dualpi2"))
     assert "ns2" in ok(cli("stacks"))
     assert "20 packets" in ok(cli("stacks", "ns2"))
     assert json.loads(ok(cli("variants", "--json")))[0]["name"] == "tahoe"

@@ -37,7 +37,7 @@ def test_nearest() -> None:
 
 def test_registry_is_complete() -> None:
     assert {"tahoe", "reno", "newreno", "sack", "vegas", "cubic"} <= set(registry.variants())
-    assert {"droptail", "red", "drr"} <= set(registry.disciplines())
+    assert {"droptail", "red", "drr", "codel", "fq_codel", "pie", "dualpi2", "cake"} <= set(registry.disciplines())
     assert {"ns2", "rfc"} <= set(registry.stacks())
     assert "slow start" in registry.phases()
     assert "full" in registry.drop_reasons()

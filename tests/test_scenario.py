@@ -57,6 +57,17 @@ def test_from_python_as_from_toml(base: Scenario) -> None:
     assert made == base
 
 
+def test_a_discipline_within_another(changed: Callable[..., Scenario]) -> None:
+    inner = {"discipline": "codel", "target": "10 ms"}
+    made = changed({"network.bottleneck.queue": {"discipline": "tbf", "rate": "1 Mbit/s", "inner": inner}})
+    assert Scenario.from_toml(made.to_toml()) == made
+    # Its name stands for it too, and its parameters can be reached.
+    short = changed({"network.bottleneck.queue": {"discipline": "tbf", "rate": "1 Mbit/s", "inner": "codel"}})
+    assert short.with_changes({"network.bottleneck.queue.inner.target": "10 ms"}) == made
+    queues = {link["name"]: link["queue"] for link in made.cells[0].plan["links"]}
+    assert queues["r1->r2"] == {"name": "tbf", "params": {"rate": "1 Mbit/s", "inner": inner}}
+
+
 def test_sweep_is_cases_times_product() -> None:
     cells = Scenario.from_toml(FULL).cells
     assert len(cells) == 2 * 2 * 2

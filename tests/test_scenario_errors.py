@@ -68,6 +68,47 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         {"network.bottleneck.queue.limit": 10},
         ["network.bottleneck.queue.limit", "10 given", '"10 packets"'],
     ),
+    ("fq-codel", {"network.bottleneck.queue": "fq-codel"}, ["network.bottleneck.queue: unknown", "'fq_codel'?"]),
+    (
+        "class of a queue",
+        {"network.bottleneck.queue": "prio", "flows.tcp.class": 3},
+        ["flows.tcp.class: 3 given", "(prio) has classes 0 to 2"],
+    ),
+    (
+        "thresholds at odds",
+        {"network.bottleneck.queue": {"discipline": "red", "min_th": "20 packets", "max_th": "10 packets"}},
+        ["network.bottleneck.queue.max_th: 10 packets is not above min_th"],
+    ),
+    (
+        "two limits",
+        {"network.bottleneck.queue": {"discipline": "tbf", "limit": "1 bdp", "latency": "5 ms"}},
+        ["network.bottleneck.queue.latency: limit is given too"],
+    ),
+    (
+        "inner discipline",
+        {"network.bottleneck.queue": {"discipline": "tbf", "inner": "fq-codel"}},
+        ["network.bottleneck.queue.inner.discipline: unknown", "'fq_codel'?"],
+    ),
+    (
+        "inner parameter",
+        {"network.bottleneck.queue": {"discipline": "tbf", "inner": {"discipline": "codel", "target": 5}}},
+        ["network.bottleneck.queue.inner.target: 5 given", '"40 ms"'],
+    ),
+    (
+        "inner list",
+        {"network.bottleneck.queue": {"discipline": "tbf", "inner": {"discipline": "codel", "target": [5]}}},
+        ["network.bottleneck.queue.inner.target: [5] given"],
+    ),
+    (
+        "inner nameless",
+        {"network.bottleneck.queue": {"discipline": "tbf", "inner": {"target": "5 ms"}}},
+        ["network.bottleneck.queue.inner: needed", "'discipline'"],
+    ),
+    (
+        "table for a value",
+        {"network.bottleneck.queue": {"discipline": "codel", "target": {"ms": 5}}},
+        ["network.bottleneck.queue.target: a table given"],
+    ),
     ("topology", {"network.topology": "dumbell"}, ["network.topology: unknown topology 'dumbell'", "'dumbbell'?"]),
     ("kind", {"flows.cbr.application.kind": "cbrr"}, ["flows.cbr.application.kind: unknown kind 'cbrr'", "'cbr'?"]),
     ("no kind", {"flows.cbr.application": {"rate": "1 Mbit/s"}}, ["flows.cbr.application.kind: needed"]),

@@ -47,8 +47,14 @@ BDP = RATE * 0.04 / 8 / 1500
 QUEUES = {
     "red": '{ discipline = "red", limit = "2 bdp", mean_packet = "1500 bytes" }',
     "drr": '{ discipline = "drr", limit = "1 bdp" }',
+    "blue": '{ discipline = "blue", limit = "2 bdp", increment = "1 %", decrement = "0.1 %" }',
+    "cake": '{ discipline = "cake", bandwidth = "9 Mbit/s" }',
+    "tbf": '{ discipline = "tbf", rate = "5 Mbit/s", burst = "30 kB", limit = "1 bdp" }',
+    **{name: f'"{name}"' for name in ("codel", "pie", "pi2", "dualpi2", "fq_codel", "fq_pie")},
 }
 """The queue in a discipline's figure, where it isn't just a limit of one BDP."""
+CLASSES = {"prio": {"sack": 1}}
+"""Classes of the flows in a discipline's figure, where they aren't all 0."""
 DROP = "#D55E00"
 NOTE: dict[str, Any] = {"fontsize": 8, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}}
 
@@ -92,8 +98,10 @@ def variant(name: str) -> Figure:
 def discipline(name: str) -> Figure:
     """Two flows, the second from 5 s on."""
     queue = QUEUES.get(name, f'{{ discipline = "{name}", limit = "1 bdp" }}')
-    flows = FLOW.format(name="sack", variant="sack", start="0 s") + FLOW.format(
-        name="cubic", variant="cubic", start="5 s"
+    flows = "".join(
+        FLOW.format(name=flow, variant=flow, start=start)
+        + (f"class = {CLASSES[name][flow]}\n" if flow in CLASSES.get(name, {}) else "")
+        for flow, start in (("sack", "0 s"), ("cubic", "5 s"))
     )
     text = BASE.format(name=name, duration="20 s", queue=queue) + flows
     return Figure(

@@ -3,13 +3,10 @@
 //! The law is [`crate::law::pi2`]; here are the queues, the scheduler, the L4S queue's own marking.
 //!
 //! ```text
-//!              ECT(1), CE                                             weighted round robin
-//! arrival  ->  L4S queue       -> step: all that waited > step_thresh ->  90 \
-//!          \                   -> coupled: k p                                -> link
-//!              other                                                          /
-//!              classic queue   -> p^2                                 ->  10
-//! ```
-//! ```text
+//! ECT(1), CE -> L4S queue     -> k p (coupled), or waited > step_thresh: marked -> 90 %
+//!                                                                                 > weighted round robin -> link
+//! other      -> classic queue -> p^2: dropped or marked                         -> 10 %
+//!
 //! arrival     dropped if both queues together would pass the limit; in the queue that its ECN field says     [§2.3]
 //! update      every tupdate, with the longer of the times that the two first packets have waited by then    [App. A.2]
 //! departure   the scheduler picks a queue, PI2 decides on its first packet, and again until one may go

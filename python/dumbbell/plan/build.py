@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
@@ -141,12 +142,21 @@ class _Crossing:
 def _base_rtt(edge: Edge, rtt: int | None) -> int:
     """Take a link's base RTT; refuse a limit in bdp where it would be zero."""
     if rtt == 0:
-        for key, value in edge.settings.queue.params.items():
+        for key, value in _values(edge.settings.queue.params):
             if isinstance(value, str) and re.search(r"bdp\s*$", value, re.IGNORECASE):
                 place = f"{edge.settings.place}.queue.{key}"
                 why = f"'{value}' is zero, because no flow over {edge.name} has any propagation delay"
                 raise ScenarioError([Problem(place, why)])
     return rtt or 0
+
+
+def _values(params: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Go through parameters, those of an inner discipline included."""
+    for key, value in params.items():
+        if isinstance(value, dict):
+            yield from _values(value, f"{within}{key}.")
+        else:
+            yield f"{within}{key}", value
 
 
 def _drops(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[list[dict[str, Any]]]:
