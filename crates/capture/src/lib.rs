@@ -22,6 +22,7 @@ mod frame;
 mod link_names;
 mod packet_lengths;
 mod properties;
+mod quic;
 pub mod read;
 pub mod series;
 mod sink;

@@ -4,7 +4,11 @@ use std::collections::HashMap;
 
 use crate::Frame;
 use crate::dissect::{Ip, UdpView};
+use crate::quic::Quic;
 use crate::tcp::track::{Folding, Key};
+
+/// Datagrams of a direction in which QUIC is looked for.
+const DETECTION: u64 = 4;
 
 /// One direction of a UDP conversation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +31,7 @@ pub(crate) struct Conversation {
     pub(crate) key: Key,
     pub(crate) low_first: bool,
     pub(crate) sides: [Side; 2],
+    pub(crate) quic: Option<Box<Quic>>,
 }
 
 /// All conversations, at most `limit` of them; datagrams of further ones are only counted.
@@ -43,13 +48,13 @@ impl Conversations {
     }
 
     /// Counts a datagram.
-    pub(crate) fn datagram(&mut self, frame: &Frame<'_>, ip: &Ip, udp: &UdpView<'_>) -> Option<(u32, u8)> {
+    pub(crate) fn datagram(&mut self, frame: &Frame<'_>, ip: &Ip, udp: &UdpView<'_>) {
         let (key, from_low) = Key::new(&ip.addresses, udp.src_port, udp.dst_port);
         let n = match self.map.get(&key) {
             Some(&n) => n,
             None if self.all.len() >= self.limit => {
                 self.untold += 1;
-                return None;
+                return;
             }
             None => {
                 let n = self.all.len() as u32;
@@ -59,6 +64,7 @@ impl Conversations {
                     key,
                     low_first: from_low,
                     sides: [Side::default(); 2],
+                    quic: None,
                 });
                 self.map.insert(key, n);
                 n
@@ -77,6 +83,12 @@ impl Conversations {
         side.payload_bytes += u64::from(udp.len.unwrap_or(0));
         side.fragments += u64::from(udp.len.is_none());
         side.ecn[usize::from(ip.ecn & 3)] += 1;
-        Some((n, d))
+        let len = udp.len.unwrap_or(0) as usize;
+        if c.quic.is_none() && side.packets <= DETECTION {
+            c.quic = Quic::detect(d, udp.payload, len, now);
+        }
+        if let Some(quic) = &mut c.quic {
+            quic.datagram(d, udp.payload, len, now);
+        }
     }
 }

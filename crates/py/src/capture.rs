@@ -5,6 +5,7 @@
 //!
 //! - `flows`: a row for each direction of each TCP connection
 //! - `udp`: a row for each direction of each UDP conversation
+//! - `quic`: a row for each QUIC connection among them
 //! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
 //! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
 //! - `total`: a row for each interval: all frames
@@ -301,6 +302,7 @@ pub(crate) fn analyze(
     let tables = vec![
         take("flows", |f| &mut f.flows),
         take("udp", |f| &mut f.udp),
+        take("quic", |f| &mut f.quic),
         take("series", |f| &mut f.series),
         take("phases", |f| &mut f.phases),
         take("total", |f| &mut f.total),

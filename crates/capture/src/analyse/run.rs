@@ -40,6 +40,8 @@ pub struct Analysis {
     pub flows: Table,
     /// One row for each direction of each UDP conversation.
     pub udp: Table,
+    /// One row for each QUIC connection among them.
+    pub quic: Table,
     /// One row for each direction and interval.
     pub series: Table,
     /// One row for each phase of each direction.
@@ -135,6 +137,7 @@ pub fn analyse(
             lengths,
             flows: flows::flows(&back.told, origin),
             udp: flows::udp(&front.udp.all, origin),
+            quic: flows::quic(&front.udp.all),
             series: flows::series(&back),
             phases: flows::phases(&back.told, origin),
             total: flows::total(&mut back),

@@ -152,6 +152,7 @@ impl Connection {
         let tsval = s.options.timestamps.map(|t| t.0);
         let virtual_bytes = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
         let carries = len + virtual_bytes > 0;
+        let mut unanswered = self.clocks[1 - d].unanswered() as u32;
         if let Some((value, echo)) = s.options.timestamps {
             side.timestamps += 1;
             if flags.has(Flags::ACK)
@@ -164,6 +165,16 @@ impl Connection {
 
         if carries {
             let old = self.history[d].high != s.seq;
+            if old && self.vantage(d).is_some_and(|v| v > 0.5) {
+                let h = &self.history[d];
+                if h.sacked == 0 || tsval.is_none() {
+                    // Limited transmit: each of the first two duplicates releases a segment. Later ones may release
+                    // nothing while a window without SACK is shrinking.
+                    unanswered = if h.dupacks <= 2 { h.dupacks } else { 0 };
+                }
+            } else {
+                unanswered = 0;
+            }
             let arrival = Arrival {
                 frame: s.number,
                 time: now,
@@ -173,6 +184,7 @@ impl Connection {
                 plain: s.is_plain(),
                 closed: self.windows[1 - d] == 0 && self.sides[1 - d].packets > 0,
                 rtt: if old { self.round_trip() } else { None },
+                unanswered,
             };
             self.data(d, &arrival, len, seen);
         }

@@ -14,6 +14,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// Values that no echo has reached.
+    #[inline]
+    pub(crate) fn unanswered(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// A segment with value `tsval` was seen; `data`: it must be answered at once.
     #[inline]
     pub(crate) fn sent(&mut self, tsval: u32, now: i64, data: bool) {

@@ -21,6 +21,13 @@ pub(crate) enum Cause {
     Tail,
 }
 
+/// The coarsest ticks of timestamps that are common, ns.
+const TICK: i64 = 4_000_000;
+/// A copy that the network makes follows within this time, ns.
+const COPYING: i64 = 1_000_000;
+/// How long after a timeout data counts as sent before it, ns.
+const GHOSTS: i64 = 3_000_000_000;
+
 /// What the segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Data {
@@ -58,6 +65,8 @@ pub(crate) struct Arrival {
     pub(crate) closed: bool,
     /// The shortest round trip of the whole path, ns, where it is known.
     pub(crate) rtt: Option<i64>,
+    /// Captured at the receiver, or near it: how many acknowledgements no data has answered; else 0.
+    pub(crate) unanswered: u32,
 }
 
 /// What a segment is and how much of it was never seen before.
@@ -88,10 +97,14 @@ impl History {
         }
         if ahead == 0 || a.start == self.high {
             self.note_id(a.marks.ip_id);
+            if self.ghosts.is_some() {
+                self.ghost(a, &mut taken);
+            }
             self.append(a);
         } else if lt(self.high, a.start) {
             self.last_id = a.marks.ip_id;
             taken.opens_hole = true;
+            self.ghosts = None;
             if self.holes.len() == HOLE_LIMIT {
                 self.holes.pop_front();
             }
@@ -189,9 +202,11 @@ impl History {
         let again = match order {
             1.. => true,
             ..=-1 => false,
-            0 => match a.rtt {
-                Some(rtt) => waited >= rtt - rtt / 8,
-                None => self.dupacks >= 3 || waited >= REORDERING,
+            0 => match (a.rtt, a.marks.tsval) {
+                // The same timestamp as the segment that opened the hole: sent together with it.
+                (Some(rtt), Some(_)) if rtt > 2 * TICK => false,
+                (Some(rtt), _) => waited >= rtt - rtt / 8,
+                (None, _) => self.dupacks >= 3 || waited >= REORDERING,
             },
         };
         if again {
@@ -231,8 +246,7 @@ impl History {
         let copy = same_stretch
             && match (order, id_order) {
                 (Some(o), Some(_)) => o == 0,
-                // Nobody repeats within half a round trip.
-                (Some(0) | None, None) => since < a.rtt.map_or(REORDERING / 3, |rtt| rtt / 2),
+                (Some(0) | None, None) => since < a.rtt.map_or(COPYING, |rtt| COPYING.min(rtt / 2)),
                 _ => false,
             };
         if copy {
@@ -287,11 +301,28 @@ impl History {
         if first && !spurious {
             self.episode = Some(Episode { cause, recover: self.high });
         }
+        if first && cause == Cause::Timeout && !spurious {
+            // Near the receiver: each acknowledgement has released a segment at least. Those that didn't come were
+            // lost, and are sent again after the timeout.
+            let lost = a.unanswered.min(64) * a.end.wrapping_sub(a.start);
+            self.ghosts = (lost > 0).then(|| (self.high.wrapping_add(lost), a.time));
+        }
         let timer = (first && cause == Cause::Timeout).then(|| {
             let from = self.sent.iter().find(|s| lt(a.start, s.end)).map_or(self.last_sent, |s| s.time);
             a.time.wrapping_sub(from.max(self.last_advance))
         });
         Data::Repeat { cause, spurious, timer: timer.filter(|&t| t > 0), first }
+    }
+
+    /// New data after a timeout: it may have been sent, and lost, before.
+    #[cold]
+    fn ghost(&mut self, a: &Arrival, taken: &mut Taken) {
+        let Some((end, since)) = self.ghosts else { return };
+        if !lt(a.start, end) || a.time.wrapping_sub(since) > GHOSTS || !a.plain {
+            self.ghosts = None;
+            return;
+        }
+        taken.what = Data::Repeat { cause: Cause::Timeout, spurious: false, timer: None, first: false };
     }
 
     fn note_repeat(&mut self, a: &Arrival, spurious: bool) {

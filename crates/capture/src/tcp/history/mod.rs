@@ -15,6 +15,8 @@
 //! - a repeat as well if it fills a hole and was sent after the segment that opened the hole: its timestamp (else its
 //!   IP identification) is the later one. Where both say nothing, time decides: nobody can repeat a segment sooner
 //!   than a round trip after the hole became visible;
+//! - a repeat too, near the receiver, if it is the first data beyond `high` after a timeout, as far as the
+//!   acknowledgements before had released it: it was lost before it was seen;
 //! - **reordered** if it fills a hole and was sent before the segment that opened it.
 //!
 //! A repeat is **spurious** if the receiver had the data: acknowledged or SACKed before, told by a D-SACK
@@ -123,6 +125,8 @@ pub(crate) struct History {
     /// How far the IP identification counts up from segment to segment; trusted above a limit.
     id_trust: i8,
     last_id: u16,
+    /// Data up to here was lost before it was seen, by what a timeout shows; and when that was.
+    ghosts: Option<(u32, i64)>,
     /// Bytes acknowledged that were never seen.
     pub(crate) missed: u64,
     /// Segments forgotten because there were too many.
@@ -162,6 +166,7 @@ impl History {
         self.marked = Default::default();
         self.dupacks = 0;
         self.episode = None;
+        self.ghosts = None;
     }
 
     /// IP identifications of this direction count up.

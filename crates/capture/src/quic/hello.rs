@@ -1,0 +1,178 @@
+//! The TLS ClientHello in the CRYPTO frames of Initial packets.
+
+use super::header::varint;
+
+/// Bytes of a ClientHello that are kept; longer ones (post-quantum keys make 2 KiB) aren't read.
+const MOST: usize = 16 * 1024;
+
+/// Collects the client's CRYPTO data.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hello {
+    data: Vec<u8>,
+    /// Begin and end of what is there, sorted.
+    have: Vec<(usize, usize)>,
+}
+
+/// What a ClientHello tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) sni: Option<String>,
+    pub(crate) alpn: Vec<String>,
+}
+
+impl Hello {
+    /// Takes the CRYPTO frames among `frames`; the ClientHello, once it is whole.
+    pub(crate) fn take(&mut self, frames: &[u8]) -> Option<Told> {
+        let mut at = 0;
+        while at < frames.len() {
+            match frames[at] {
+                0 | 1 => at += 1,
+                2 | 3 => at = skip_ack(frames, at)?,
+                6 => {
+                    let (offset, n) = varint(frames, at + 1)?;
+                    let (len, m) = varint(frames, at + 1 + n)?;
+                    let from = at + 1 + n + m;
+                    let len = usize::try_from(len).ok()?;
+                    let data = frames.get(from..from.checked_add(len)?)?;
+                    self.put(usize::try_from(offset).ok()?, data);
+                    at = from + len;
+                }
+                _ => break,
+            }
+        }
+        let (0, end) = *self.have.first()? else { return None };
+        client_hello(&self.data[..end])
+    }
+
+    fn put(&mut self, offset: usize, data: &[u8]) {
+        let Some(end) = offset.checked_add(data.len()).filter(|&end| end <= MOST) else { return };
+        if self.data.len() < end {
+            self.data.resize(end, 0);
+        }
+        self.data[offset..end].copy_from_slice(data);
+        self.have.push((offset, end));
+        self.have.sort_unstable();
+        self.have.dedup_by(|later, before| {
+            let joins = later.0 <= before.1;
+            if joins {
+                before.1 = before.1.max(later.1);
+            }
+            joins
+        });
+        self.have.truncate(64);
+    }
+}
+
+fn skip_ack(frames: &[u8], at: usize) -> Option<usize> {
+    let ecn = frames[at] == 3;
+    let mut at = at + 1;
+    let mut next = || {
+        let (value, len) = varint(frames, at)?;
+        at += len;
+        Some(value)
+    };
+    next()?;
+    next()?;
+    let ranges = next()?;
+    next()?;
+    for _ in 0..ranges {
+        next()?;
+        next()?;
+    }
+    for _ in 0..if ecn { 3 } else { 0 } {
+        next()?;
+    }
+    Some(at)
+}
+
+/// A cursor on TLS' vectors.
+struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(n)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn u8(&mut self) -> Option<usize> {
+        Some(usize::from(self.take(1)?[0]))
+    }
+
+    fn u16(&mut self) -> Option<usize> {
+        let b = self.take(2)?;
+        Some(usize::from(u16::from_be_bytes([b[0], b[1]])))
+    }
+}
+
+fn client_hello(data: &[u8]) -> Option<Told> {
+    let mut c = Cursor(data);
+    if c.u8()? != 1 {
+        return None;
+    }
+    let high = c.u8()?;
+    let len = high << 16 | c.u16()?;
+    let mut c = Cursor(c.take(len)?);
+    c.take(2 + 32)?;
+    let session = c.u8()?;
+    c.take(session)?;
+    let ciphers = c.u16()?;
+    c.take(ciphers)?;
+    let compression = c.u8()?;
+    c.take(compression)?;
+    let extensions = c.u16()?;
+    let mut c = Cursor(c.take(extensions)?);
+    let mut told = Told::default();
+    while let (Some(kind), Some(len)) = (c.u16(), c.u16()) {
+        let mut body = Cursor(c.take(len)?);
+        match kind {
+            0 => {
+                body.u16()?;
+                if body.u8()? == 0 {
+                    let len = body.u16()?;
+                    told.sni = Some(text(body.take(len)?));
+                }
+            }
+            16 => {
+                body.u16()?;
+                while let Some(len) = body.u8() {
+                    told.alpn.push(text(body.take(len)?));
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(told)
+}
+
+/// Printable characters; anything else becomes a question mark.
+fn text(bytes: &[u8]) -> String {
+    bytes.iter().map(|&b| if (0x20..0x7f).contains(&b) { char::from(b) } else { '?' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hello_in_pieces_out_of_order_is_put_together() {
+        // ClientHello: SNI "a.example", ALPN "h3".
+        let sni = [&[0, 0, 0, 14, 0, 12, 0, 0, 9][..], b"a.example"].concat();
+        let alpn = [&[0, 16, 0, 5, 0, 3, 2][..], b"h3"].concat();
+        let extensions = [sni, alpn].concat();
+        let mut body = vec![3, 3];
+        body.extend([0; 32]);
+        body.extend([0, 0, 2, 0x13, 1, 1, 0]);
+        body.extend((extensions.len() as u16).to_be_bytes());
+        body.extend(&extensions);
+        let mut hello = vec![1, 0, 0, body.len() as u8];
+        hello.extend(&body);
+        let (a, b) = hello.split_at(40);
+        let frame = |offset: u8, data: &[u8]| [&[6, offset, data.len() as u8][..], data].concat();
+        let mut h = Hello::default();
+        assert_eq!(h.take(&frame(40, b)), None);
+        // Padding, PING, then the rest.
+        let told = h.take(&[&[0, 0, 1][..], &frame(0, a)].concat()).unwrap();
+        assert_eq!(told, Told { sni: Some("a.example".into()), alpn: vec!["h3".into()] });
+    }
+}
