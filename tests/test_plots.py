@@ -42,6 +42,22 @@ def test_a_table_of_distinct_colours() -> None:
     assert len({v.colour for v in variants}) == len({v.marker for v in variants}) == 7
 
 
+def test_variants_of_one_colour_differ_in_marker_and_dash() -> None:
+    # By the line alone, as in a window over time, and by the marker alone, as in a scatter.
+    assert set(registry.variants()) <= set(LOOKS)
+    looks = [LOOKS[n] for n in registry.variants()]
+    assert len({(v.colour, v.dash) for v in looks}) == len({(v.colour, v.marker) for v in looks}) == len(looks)
+    # A dashed line is a second flow of the same variant.
+    assert all(v.dash != "--" and not v.hollow and v.marker for v in looks)
+
+
+def test_colours_are_for_every_eye() -> None:
+    okabe_ito = {"#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000"}
+    tol_muted = {"#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499"}
+    further = {"#661100", "#6699CC", "#888888"}  # that Tol names for the muted scheme where more are needed
+    assert {LOOKS[n].colour for n in registry.variants()} <= okabe_ito | tol_muted | further
+
+
 def test_unknown_names_look_the_same_each_time() -> None:
     assert look("something-new") == look("something-new")
     assert look("reno:2").colour == look("reno").colour

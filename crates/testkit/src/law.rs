@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RecoveryExit, Start,
-    Variant, find,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RateSample, RecoveryExit,
+    SentEvent, Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -21,6 +21,9 @@ pub struct Law {
     nxt: u64,
     timeouts: u32,
     outstanding: Option<u64>,
+    /// Segments delivered over the RTT of each ACK's rate sample.
+    delivering: Option<u64>,
+    delivered: u64,
 }
 
 impl Law {
@@ -58,6 +61,8 @@ impl Law {
             nxt: 1,
             timeouts: 0,
             outstanding: None,
+            delivering: None,
+            delivered: 0,
         }
     }
 
@@ -79,6 +84,12 @@ impl Law {
         self
     }
 
+    /// From here on each ACK brings a rate sample: so many segments, delivered over a round trip.
+    pub fn delivering(&mut self, segments: u64) -> &mut Law {
+        self.delivering = Some(segments);
+        self
+    }
+
     /// Time passes.
     pub fn advance(&mut self, ms: u64) -> &mut Law {
         self.cx.now += Dur::millis(ms);
@@ -91,14 +102,36 @@ impl Law {
         self.cx.now
     }
 
-    fn acknowledge(&mut self, segments: u64, cwnd_limited: bool, in_recovery: bool) -> &mut Law {
-        let acked = segments * MSS as u64;
-        // The window is sent, and in any case what the ACK covers.
+    /// The window is sent, and in any case these segments.
+    fn send(&mut self, segments: u64) {
+        let bytes = MSS as u64;
         let window = ((self.law.control().cwnd / MSS) as u64).min(self.outstanding.unwrap_or(u64::MAX));
-        self.nxt = self.nxt.max(self.una + (window * MSS as u64).max(acked));
+        let end = self.una + window.max(segments) * bytes;
+        while self.nxt < end {
+            let flight = self.nxt - self.una;
+            self.nxt += bytes;
+            let ev =
+                SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission: false, app_limited: false };
+            self.law.on_sent(&ev, &self.cx);
+        }
+    }
+
+    fn acknowledge(&mut self, segments: u64, marked: u64, cwnd_limited: bool, in_recovery: bool) -> &mut Law {
+        self.send(segments);
+        let acked = segments * MSS as u64;
         let flight = self.nxt - self.una;
         self.una += acked;
+        self.delivered += acked;
         self.timeouts = 0;
+        let rate = self.delivering.map(|segments| RateSample {
+            delivered: segments * MSS as u64,
+            interval: self.rtt,
+            prior_delivered: self.delivered.saturating_sub(segments * MSS as u64),
+            total_delivered: self.delivered,
+            sent_in_flight: flight,
+            lost: 0,
+            app_limited: false,
+        });
         let ev = AckEvent {
             acked,
             delivered: acked,
@@ -112,8 +145,8 @@ impl Law {
             in_loss: false,
             inflight: self.nxt - self.una,
             lost: 0,
-            marked: 0,
-            rate: None,
+            marked: marked * MSS as u64,
+            rate,
         };
         self.law.on_ack(&ev, &self.cx);
         self
@@ -121,17 +154,22 @@ impl Law {
 
     /// One ACK of so many new segments.
     pub fn ack(&mut self, segments: u64) -> &mut Law {
-        self.acknowledge(segments, true, false)
+        self.acknowledge(segments, 0, true, false)
+    }
+
+    /// Likewise; all of them arrived with a congestion mark.
+    pub fn ack_marked(&mut self, segments: u64) -> &mut Law {
+        self.acknowledge(segments, segments, true, false)
     }
 
     /// Likewise, while the application does not use the window.
     pub fn ack_unused(&mut self, segments: u64) -> &mut Law {
-        self.acknowledge(segments, false, false)
+        self.acknowledge(segments, 0, false, false)
     }
 
     /// Likewise, in fast recovery.
     pub fn ack_in_recovery(&mut self, segments: u64) -> &mut Law {
-        self.acknowledge(segments, true, true)
+        self.acknowledge(segments, 0, true, true)
     }
 
     /// An RTT passes and each segment of the window is acknowledged by itself.
@@ -204,6 +242,21 @@ impl Law {
         self.advance(ms);
         self.law.on_restart(Dur::millis(ms), &self.cx);
         self
+    }
+
+    /// The pacing rate, segments a second.
+    ///
+    /// # Panics
+    /// If the law gives none.
+    #[must_use]
+    pub fn pacing(&self) -> f64 {
+        self.law.control().pacing.expect("a pacing rate").0 as f64 / 8.0 / MSS
+    }
+
+    /// The quantum of a burst, bytes.
+    #[must_use]
+    pub fn quantum(&self) -> Option<u64> {
+        self.law.control().quantum
     }
 
     /// cwnd, segments.

@@ -2,7 +2,8 @@
 
 Colours are Okabe and Ito's, told apart with any kind of colour blindness (their yellow is left out: too pale for a
 line on white). What they don't reach for comes from Tol's muted scheme. Markers and dashes say the same once more,
-for print without colour.
+for print without colour. Variants that share a colour differ in both; a family (Vegas and Veno, Reno and Scalable)
+shares one where there is a choice.
 """
 
 from __future__ import annotations
@@ -42,6 +43,29 @@ LOOKS = {
     "vegas": Look("#CC79A7", "v"),
     "cubic": Look("#332288", "P"),
     "bbr": Look("#882255", "X"),
+    "bbr1": Look("#882255", "X"),
+    "bic": Look("#117733", "<"),
+    "westwood": Look("#44AA99", ">"),
+    "htcp": Look("#661100", "*"),
+    "compound": Look("#AA4499", "h"),
+    "illinois": Look("#56B4E9", "p"),
+    "yeah": Look("#999933", "d"),
+    "hybla": Look("#E69F00", "v", "-."),
+    "scalable": Look("#0072B2", "D", "-."),
+    "prague": Look("#009E73", "s", "-."),
+    "dctcp": Look("#D55E00", "o", "-."),
+    "veno": Look("#CC79A7", "^", "-."),
+    "highspeed": Look("#332288", "s", "-."),
+    "bbr3": Look("#882255", "v", "-."),
+    "copa": Look("#117733", "o", "-."),
+    "cdg": Look("#44AA99", "P", "-."),
+    "verus": Look("#661100", "o", "-."),
+    "sprout": Look("#AA4499", "s", "-."),
+    "ledbat": Look("#56B4E9", "^", "-."),
+    "lp": Look("#999933", "X", "-."),
+    "nv": Look("#CC79A7", "D", ":"),
+    "ledbat++": Look("#56B4E9", "D", ":"),
+    "fixed": Look("#888888", "*", "-."),
     # queue disciplines
     "droptail": Look("#000000", "o"),
     "red": Look("#56B4E9", "s"),
