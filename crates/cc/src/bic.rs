@@ -1,19 +1,23 @@
 //! BIC: a binary search for the window at which the last loss came [Xu, Harfoush and Rhee, Binary Increase Congestion
-//! Control for Fast Long-Distance Networks, INFOCOM 2004, "XHR"], with the parameters of Linux.
+//! Control for Fast Long-Distance Networks, INFOCOM 2004, "XHR"].
 //!
 //! ```text
 //! avoidance    cwnd += inc for each window of ACKs, inc (at most one segment for each acknowledged) by the place:
-//!   up to low_window         1, as Reno                                                                [XHR]
-//!   below w_max              d = (w_max - cwnd) / B in whole segments: at most s_max, B / smooth if d <= 1 [XHR]
-//!   above w_max              B / smooth up to w_max + B, then (cwnd - w_max) / (B - 1) up to s_max     [XHR]
-//!   before the first loss    at least cwnd / 20                                                              [Linux]
-//! loss         w_max = cwnd, or (1 + beta) / 2 of it if that is below the last w_max (fast convergence) [XHR]
-//!              ssthresh = beta * window, 1/2 of it up to low_window; cwnd = ssthresh                   [XHR]
-//! timeout      ssthresh likewise, cwnd = 1; w_max is forgotten                                               [Linux]
+//!   up to low_window         1, as Reno                                                                  [XHR]
+//!   below w_max              (w_max - cwnd) / b, s_min to s_max                                          [XHR]
+//!   above w_max              what was gained above w_max, and s_min: doubles each round trip, to s_max   [XHR]
+//!   before the first loss    s_max                                                                       [XHR]
+//! loss         w_max = cwnd, or (1 + beta) / 2 of it if that is below the last w_max (fast convergence)  [XHR]
+//!              ssthresh = beta * window, 1/2 of it up to low_window; cwnd = ssthresh                     [XHR]
+//! timeout      ssthresh likewise, cwnd = 1; w_max is forgotten
 //! ```
-//! B = 4. Windows in segments. The publication halves the distance (B = 2), has s_max 32, steps of 0.01 near w_max and
-//! beta 0.875. Slow start is Reno's.
-//! Left out: Linux's rounding of the ACKs for one segment to a whole number.
+//! b = 2, s_max = 32, s_min = 0.01, beta = 0.875. Windows in segments. Slow start is the stack's.
+//!
+//! Linux's rules (`rules`; b = 4, s_max = 16, s_min = b / 20, beta = 819/1024): (w_max - cwnd) / b in whole segments, s_min if
+//! that is 1 or less; above w_max s_min up to w_max + b, then (cwnd - w_max) / (b - 1); before the first loss cwnd / 20 at
+//! least. The ACKed segments for one more are a whole number, which is divided by the mean number of segments of an ACK
+//! although it counts segments: with delayed ACKs it grows twice as fast.
+//! Left out: nothing.
 
 use crate::common::{LossDriven, Window};
 use crate::registry::{EcnUse, Variant};
@@ -36,20 +40,26 @@ pub(crate) const ROW: Variant = Variant {
         Spec {
             name: "beta",
             kind: Kind::Float { min: 0.01, max: 0.99 },
-            default: "0.8",
-            doc: "what is left of the window after a loss; Linux: 819/1024; as published: 0.875",
+            default: "0.875",
+            doc: "what is left of the window after a loss [Xu, Harfoush and Rhee 2004]",
+        },
+        Spec {
+            name: "b",
+            kind: Kind::Float { min: 1.1, max: 100.0 },
+            default: "2",
+            doc: "a step takes 1/b of the distance to w_max [Xu, Harfoush and Rhee 2004]",
         },
         Spec {
             name: "s_max",
             kind: Kind::Float { min: 1.0, max: 10000.0 },
-            default: "16",
-            doc: "most segments gained in a round trip (Linux: max_increment); as published: 32",
+            default: "32",
+            doc: "most segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: max_increment)",
         },
         Spec {
-            name: "smooth",
-            kind: Kind::Float { min: 1.0, max: 1000.0 },
-            default: "20",
-            doc: "round trips for the last B segments up to w_max, and the first B above (Linux: smooth_part)",
+            name: "s_min",
+            kind: Kind::Float { min: 0.0001, max: 1.0 },
+            default: "0.01",
+            doc: "fewest segments gained in a round trip [Xu, Harfoush and Rhee 2004] (Linux: b / smooth_part)",
         },
         Spec {
             name: "low_window",
@@ -63,30 +73,46 @@ pub(crate) const ROW: Variant = Variant {
             default: "true",
             doc: "a flow that loses below its last w_max aims lower still, to make room",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "how a step follows from the distance to w_max: see the model",
+        },
     ],
-    stacks: &[],
+    stacks: &[
+        ("linux", "beta", "0.7998"),
+        ("linux", "b", "4"),
+        ("linux", "s_max", "16"),
+        ("linux", "s_min", "0.2"),
+        ("linux", "rules", "linux"),
+    ],
     columns: &["w_max", "inc"],
     build: |params, start| Ok(Box::new(Bic::new(params, start))),
 };
 
-/// The part of the distance that a step takes is 1/B; Linux's number.
-const B: f64 = 4.0;
-/// Before the first loss a window grows by at least this part of itself in a round trip; Linux's number.
+/// Before the first loss Linux's window grows by at least this part of itself in a round trip.
 const UNEXPLORED: f64 = 1.0 / 20.0;
+/// Weight of an ACK in the mean number of segments that one covers, and the number at the start; Linux's.
+const RATIO: (f64, f64) = (1.0 / 16.0, 2.0);
 
 /// See the top of this file.
 #[derive(Clone, Debug)]
 struct Bic {
     window: Window,
     beta: f64,
+    b: f64,
     s_max: f64,
-    smooth: f64,
+    s_min: f64,
     low_window: f64,
     fast_convergence: bool,
+    linux: bool,
     /// Where the search is going, segments; None before the first loss and after a timeout.
     w_max: Option<f64>,
     /// As it was before the last episode of congestion.
     before: Option<f64>,
+    /// Segments that an ACK covers in the mean.
+    ratio: f64,
     /// Segments for a window of ACKs as of the last of them, for the trace.
     inc: f64,
 }
@@ -96,12 +122,15 @@ impl Bic {
         Bic {
             window: Window::new(start),
             beta: params.float("beta"),
+            b: params.float("b"),
             s_max: params.float("s_max"),
-            smooth: params.float("smooth"),
+            s_min: params.float("s_min"),
             low_window: params.float("low_window"),
             fast_convergence: params.bool("fast_convergence"),
+            linux: params.choice("rules") == "linux",
             w_max: None,
             before: None,
+            ratio: RATIO.1,
             inc: f64::NAN,
         }
     }
@@ -111,19 +140,32 @@ impl Bic {
         if cwnd <= self.low_window {
             return 1.0;
         }
+        let step = match self.w_max {
+            None => self.s_max,
+            Some(w_max) if cwnd < w_max => (w_max - cwnd) / self.b,
+            Some(w_max) => cwnd - w_max + self.s_min,
+        };
+        step.max(self.s_min).min(self.s_max).min(cwnd)
+    }
+
+    /// The same by Linux's rules.
+    fn linux_increase(&self, cwnd: f64) -> f64 {
+        if cwnd <= self.low_window {
+            return 1.0;
+        }
         let w_max = self.w_max.unwrap_or(0.0);
-        let near = B / self.smooth;
-        let inc = if cwnd < w_max {
-            // In whole segments, as Linux: the search slows down 2 B below w_max.
-            let step = ((w_max - cwnd) / B).floor();
-            if step <= 1.0 { near } else { step.min(self.s_max) }
-        } else if cwnd < w_max + B {
-            near
+        let step = if cwnd < w_max {
+            let whole = ((w_max - cwnd) / self.b).floor();
+            if whole <= 1.0 { self.s_min } else { whole.min(self.s_max) }
+        } else if cwnd < w_max + self.b {
+            self.s_min
         } else {
-            ((cwnd - w_max) / (B - 1.0)).min(self.s_max)
+            ((cwnd - w_max) / (self.b - 1.0)).min(self.s_max)
         };
         let least = if self.w_max.is_none() { UNEXPLORED * cwnd } else { 0.0 };
-        inc.max(least).min(cwnd)
+        // ACKed segments for one more.
+        let count = (cwnd / step.max(least)).floor();
+        cwnd / (count / self.ratio).floor().max(1.0)
     }
 }
 
@@ -136,8 +178,15 @@ impl LossDriven for Bic {
         &mut self.window
     }
 
+    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        if !ev.in_recovery && !ev.in_loss {
+            self.ratio += RATIO.0 * (ev.delivered as f64 / cx.mss - self.ratio);
+        }
+    }
+
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.inc = self.increase(self.window.segments(cx));
+        let cwnd = self.window.segments(cx);
+        self.inc = if self.linux { self.linux_increase(cwnd.floor()) } else { self.increase(cwnd) };
         self.window.additive(self.inc, ev.acked, cx);
     }
 

@@ -12,6 +12,10 @@
 //! Windows in segments, times in seconds; t runs from the start of avoidance and stands still while the window is not
 //! used. RTT is the smoothed one. Slow start is what the stack says [§4.10]. A reduction that answered no loss is taken back
 //! with everything that it changed [§4.9.2].
+//!
+//! Linux's rules (`rules`): t + the smallest RTT instead of t + RTT; W(t) and W_est in whole segments, W_est one more for each
+//! 15/8 windows acknowledged, also beyond cwnd_prior; ACKed segments for one more a whole number, at least 2 (so that cwnd grows
+//! by half a round trip at most) and at most 20 as long as W_max is unknown, which it is again after a timeout.
 
 use crate::common::{Srtt, Window};
 use crate::registry::{EcnUse, Variant};
@@ -58,8 +62,14 @@ pub(crate) const ROW: Variant = Variant {
             default: "true",
             doc: "never slower than Reno would be [RFC 9438 §4.3]",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["rfc", "linux"]),
+            default: "rfc",
+            doc: "how an ACK's step follows from the curve: see the model",
+        },
     ],
-    stacks: &[],
+    stacks: &[("linux", "beta", "0.7002"), ("linux", "rules", "linux")],
     columns: &["w_max", "k", "w_est"],
     build: |params, start| Ok(Box::new(Cubic::new(params, start))),
 };
@@ -93,7 +103,10 @@ struct Cubic {
     beta: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    linux: bool,
     srtt: Srtt,
+    /// The smallest RTT, s.
+    min_rtt: f64,
     /// The window before the last reduction or what fast convergence made of it, segments; 0 before the first.
     w_max: f64,
     /// cwnd before the last reduction, segments.
@@ -114,7 +127,9 @@ impl Cubic {
             beta: params.float("beta"),
             fast_convergence: params.bool("fast_convergence"),
             reno_friendly: params.bool("reno_friendly"),
+            linux: params.choice("rules") == "linux",
             srtt: Srtt::default(),
+            min_rtt: f64::INFINITY,
             w_max: 0.0,
             cwnd_prior: 0.0,
             flat: false,
@@ -126,6 +141,10 @@ impl Cubic {
 
     /// The stage that starts now with this window [RFC 9438 §4.2, §4.3].
     fn begin(&mut self, cwnd: f64, now: Time) -> Epoch {
+        if self.linux {
+            let (plateau, w_est) = (self.w_max.max(cwnd).floor(), cwnd.floor());
+            return Epoch { start: now, k: libm::cbrt((plateau - w_est) / self.c), plateau, w_est };
+        }
         if self.w_max == 0.0 {
             // Slow start ended without a loss [RFC 9438 §4.10].
             (self.cwnd_prior, self.w_max) = (cwnd, cwnd);
@@ -147,6 +166,11 @@ impl Cubic {
             None => self.begin(cwnd, cx.now),
         };
         let t = cx.now.since(epoch.start).as_secs();
+        if self.linux {
+            self.window.cwnd += cx.mss * self.linux_step(&mut epoch, t, acked, cwnd.floor());
+            self.epoch = Some(epoch);
+            return;
+        }
         // alpha that makes an AIMD with this beta as fast as Reno; back at the old window, Reno's own [§4.3].
         let alpha =
             if epoch.w_est >= self.cwnd_prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
@@ -165,6 +189,22 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
+    /// Segments that an ACK adds by Linux's rules.
+    fn linux_step(&self, epoch: &mut Epoch, t: f64, acked: f64, cwnd: f64) -> f64 {
+        let target = epoch.curve(t + self.min_rtt.min(1e9), self.c).floor();
+        // ACKed segments for one more.
+        let mut count = if target > cwnd { (cwnd / (target - cwnd)).floor() } else { 100.0 * cwnd };
+        if self.w_max == 0.0 {
+            count = count.min(20.0);
+        }
+        epoch.w_est += acked / (cwnd * 15.0 / 8.0);
+        let behind = epoch.w_est.floor() - cwnd;
+        if self.reno_friendly && behind > 0.0 {
+            count = count.min((cwnd / behind).floor());
+        }
+        acked / count.max(2.0)
+    }
+
     /// Remembers the window before a reduction [RFC 9438 §4.6, §4.7].
     fn remember(&mut self, cx: &Cx) {
         let cwnd = self.window.cwnd / cx.mss;
@@ -178,6 +218,7 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt {
             self.srtt.sample(rtt);
+            self.min_rtt = self.min_rtt.min(rtt.as_secs());
         }
         let pause = cx.now.since(self.last_ack);
         self.last_ack = cx.now;
@@ -225,6 +266,9 @@ impl CongestionControl for Cubic {
             Congestion::Timeout => {
                 self.window.collapse(cx);
                 self.flat = true;
+                if self.linux {
+                    self.w_max = 0.0;
+                }
             }
         }
     }

@@ -9,8 +9,11 @@
 //!         p(w) = low_p * (high_p / low_p)^x                    the loss rate at which w is the mean window [§5]
 //!         a(w) = w^2 p(w) * 2 b(w) / (2 - b(w)), at least 1, at most one segment for each acknowledged    [§5]
 //! ```
-//! Windows in segments. The table of appendix B, which Linux uses, is a(w) and b(w) in whole segments and
-//! hundredths; here they are continuous. Slow start is Reno's.
+//! Windows in segments. Slow start is the stack's.
+//!
+//! Linux's rules (`rules`) come from the table of appendix B, in which a(w) is whole: a is that of the table's next row, a(w)
+//! rounded up, and b that row's, in 256ths. An ACK adds a / cwnd whatever it covers, so that with delayed ACKs it grows half as
+//! fast. Slow start looks nothing up: a loss in it takes what the last avoidance would have lost, at first a half.
 //! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
 
 use crate::common::{LossDriven, Window};
@@ -62,8 +65,14 @@ pub(crate) const ROW: Variant = Variant {
             default: "0.1",
             doc: "part of the window that a loss takes at high_window [RFC 3649 §5]",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "whether a and b are what the RFC's formulas give, or steps as in Linux: see the model",
+        },
     ],
-    stacks: &[],
+    stacks: &[("linux", "rules", "linux")],
     columns: &["a", "b"],
     build: |params, start| Ok(Box::new(HighSpeed::new(params, start)?)),
 };
@@ -79,8 +88,11 @@ struct HighSpeed {
     ln_window: f64,
     /// ln(high_p / low_p).
     ln_p: f64,
-    /// a and b as of the last ACK in avoidance, for the trace.
+    linux: bool,
+    /// a and b as of the last ACK in avoidance, for the trace and for Linux's losses.
     seen: (f64, f64),
+    /// Linux's row of the table: between which windows (the lower one excluded, the upper one included) `seen` holds.
+    row: (f64, f64),
 }
 
 impl HighSpeed {
@@ -102,8 +114,37 @@ impl HighSpeed {
             high_decrease: params.float("high_decrease"),
             ln_window: libm::log(high / low),
             ln_p: libm::log(high_p / low_p),
+            linux: params.choice("rules") == "linux",
             seen: (f64::NAN, f64::NAN),
+            row: (0.0, 0.0),
         })
+    }
+
+    /// Finds the row of the table for a window in whole segments, if it isn't the one found before.
+    fn look_up(&mut self, w: f64) {
+        if w > self.row.0 && w <= self.row.1 {
+            return;
+        }
+        if w <= self.low_window {
+            (self.seen, self.row) = ((1.0, 0.5), (0.0, self.low_window));
+            return;
+        }
+        // The smallest whole window at which a(w) is at least so many segments.
+        let first = |a: f64| {
+            let (mut low, mut high) = (self.low_window, 2.0 * w);
+            while high - low > 1.0 {
+                let middle = ((low + high) / 2.0).floor();
+                if self.response(middle).0 >= a { high = middle } else { low = middle }
+            }
+            high
+        };
+        // The row whose window is the first that isn't below w.
+        let below = self.response(w).0.floor().max(2.0);
+        let a = if first(below) >= w { below } else { below + 1.0 };
+        let lower = if a > 2.0 { first(a - 1.0) } else { self.low_window };
+        let upper = first(a);
+        let b = (256.0 * self.response(upper).1).floor() / 256.0;
+        (self.seen, self.row) = ((a, b), (lower, upper));
     }
 
     /// Segments that a window of ACKs adds, and the part that a loss takes [RFC 3649 §5].
@@ -130,12 +171,22 @@ impl LossDriven for HighSpeed {
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.seen = self.response(self.window.segments(cx));
-        self.window.additive(self.seen.0, ev.acked, cx);
+        let w = self.window.segments(cx);
+        if self.linux {
+            self.look_up(w.floor());
+            self.window.additive_per_ack(self.seen.0, cx);
+        } else {
+            self.seen = self.response(w);
+            self.window.additive(self.seen.0, ev.acked, cx);
+        }
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
-        let (_, b) = self.response(self.window.segments(cx));
+        let b = match self.linux {
+            true if self.seen.1.is_nan() => 0.5,
+            true => self.seen.1,
+            false => self.response(self.window.segments(cx)).1,
+        };
         (1.0 - b) * ev.window
     }
 

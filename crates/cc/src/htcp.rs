@@ -11,8 +11,11 @@
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! t starts again when a recovery ends. The rate is what was delivered over the last whole round trip. After each loss
-//! max_rtt moves 5 % towards base_rtt, as in Linux, so that a path that got shorter is noticed. Slow start is Reno's.
-//! Linux takes the highest rate since the last loss for the comparison, and beta = 0.5 where base_rtt is under 10 ms.
+//! max_rtt moves 5 % towards base_rtt, as in Linux, so that a path that got shorter is noticed. Slow start is the stack's.
+//!
+//! Linux's rules (`rules`): f in whole numbers, before and after the scaling, which is by 8 / floor(8 * 100 ms / base_rtt); for
+//! the comparison the highest smoothed rate (3/4, 1/4) since three round trips after the last loss; beta = 0.5 where base_rtt
+//! is not above 10 ms and at the first loss with a steady rate; a sample raises max_rtt if it is 20 ms above at most.
 //! Left out: nothing else of the draft's sender.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
@@ -53,8 +56,14 @@ pub(crate) const ROW: Variant = Variant {
             default: "true",
             doc: "whether beta follows the round-trip times; else it is 0.5",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "how alpha, the rates and beta are computed: see the model",
+        },
     ],
-    stacks: &[],
+    stacks: &[("linux", "rules", "linux")],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, start| Ok(Box::new(Htcp::new(params, start))),
 };
@@ -66,6 +75,12 @@ const CHANGE: f64 = 0.2;
 /// The round-trip time that scaling refers to, s, and the bounds of the ratio; Linux's numbers.
 const RTT_REF: f64 = 0.1;
 const RATIO: (f64, f64) = (0.1, 2.0);
+/// Linux: base RTT up to which beta is 0.5, and what a sample may be above max_rtt to raise it, s.
+const SHORT: f64 = 0.01;
+const JUMP: f64 = 0.02;
+/// Linux: weight of a new rate, and round trips after a loss before rates are smoothed.
+const WEIGHT: f64 = 0.25;
+const FRESH: f64 = 3.0;
 /// What a loss leaves of max_rtt's excess over base_rtt; Linux's number.
 const FADE: f64 = 0.95;
 
@@ -79,13 +94,17 @@ struct Htcp {
     delta_l: f64,
     rtt_scaling: bool,
     adaptive_backoff: bool,
+    linux: bool,
     /// When t was 0: the first ACK, a loss, the end of its recovery.
     since: Option<Time>,
     rate: DeliveryRate,
     latest_rtt: Dur,
-    /// The rate of the last round trip and that before the last loss, bytes/s.
+    /// The rate of the last round trip (Linux: the highest since the last loss) and that before the last loss, bytes/s.
     latest: Option<f64>,
     at_loss: Option<f64>,
+    /// Linux: the smoothed rate, and whether the rate was steady at the last loss.
+    smoothed: f64,
+    was_steady: bool,
     /// Smallest and largest RTT, s.
     rtts: Option<(f64, f64)>,
     beta: f64,
@@ -102,11 +121,14 @@ impl Htcp {
             delta_l: params.duration("delta_l").as_secs(),
             rtt_scaling: params.bool("rtt_scaling"),
             adaptive_backoff: params.bool("adaptive_backoff"),
+            linux: params.choice("rules") == "linux",
             since: None,
             rate: DeliveryRate::default(),
             latest_rtt: Dur::ZERO,
             latest: None,
             at_loss: None,
+            smoothed: 0.0,
+            was_steady: false,
             rtts: None,
             beta: BETA.0,
             before: (None, None, None, BETA.0),
@@ -118,12 +140,25 @@ impl Htcp {
     fn increase(&mut self, now: Time) -> f64 {
         let t = now.since(*self.since.get_or_insert(now)).as_secs() - self.delta_l;
         let mut f = if t > 0.0 { 1.0 + 10.0 * t + (t / 2.0) * (t / 2.0) } else { 1.0 };
+        if self.linux {
+            f = f.floor();
+        }
         if let Some((base, _)) = self.rtts
             && self.rtt_scaling
         {
-            f = (f * (base / RTT_REF).clamp(RATIO.0, RATIO.1)).max(1.0);
+            let ratio = (base / RTT_REF).clamp(RATIO.0, RATIO.1);
+            f = if self.linux { (8.0 * f / (8.0 / ratio).floor()).floor() } else { f * ratio }.max(1.0);
         }
         2.0 * (1.0 - self.beta) * f
+    }
+
+    /// The highest smoothed rate since the last loss, with this one.
+    fn highest(&mut self, rate: f64, now: Time) -> f64 {
+        let since = self.since.map_or(0.0, |since| now.since(since).as_secs());
+        let fresh = self.rtts.is_none_or(|(base, _)| since <= FRESH * base);
+        self.smoothed = if fresh { rate } else { self.smoothed + WEIGHT * (rate - self.smoothed) };
+        let before = self.latest.filter(|_| !fresh);
+        before.map_or(self.smoothed, |highest| highest.max(self.smoothed))
     }
 
     /// What is to be left of the window [LS].
@@ -133,8 +168,13 @@ impl Htcp {
             (Some(before), Some(now)) => (now - before).abs() <= CHANGE * before,
             _ => false,
         };
+        let trusted = !self.linux || self.was_steady;
+        self.was_steady = steady;
         match self.rtts {
-            Some((base, max)) if steady && self.adaptive_backoff => (base / max).clamp(BETA.0, BETA.1),
+            Some((base, _)) if self.linux && base <= SHORT => BETA.0,
+            Some((base, max)) if steady && trusted && self.adaptive_backoff => {
+                (base / max).clamp(BETA.0, BETA.1)
+            }
             _ => BETA.0,
         }
     }
@@ -158,10 +198,11 @@ impl LossDriven for Htcp {
             self.latest_rtt = rtt;
             let rtt = rtt.as_secs();
             let (base, max) = self.rtts.unwrap_or((rtt, rtt));
-            self.rtts = Some((base.min(rtt), max.max(rtt)));
+            let higher = if self.linux && rtt > max + JUMP { max } else { max.max(rtt) };
+            self.rtts = Some((base.min(rtt), higher));
         }
         if let Some(rate) = self.rate.on_ack(ev.delivered, self.latest_rtt, cx.now) {
-            self.latest = Some(rate);
+            self.latest = Some(if self.linux { self.highest(rate, cx.now) } else { rate });
         }
     }
 

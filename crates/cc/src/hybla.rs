@@ -9,12 +9,17 @@
 //! loss         ssthresh = 1/2 of the window, cwnd = ssthresh, as Reno                                  [CF]
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
-//! rtt0 is 25 ms. rho follows the smallest RTT (in Linux the smallest srtt), so that the flow's own queue does not spur it
-//! on. A window of rho times Reno's at rho times its RTT is the same rate, and it is reached in the same time.
-//! Left out: the other parts of the proposal, which are the stack's or nobody's: SACK, timestamps, pacing, and the first
-//! ssthresh from an estimate of the bandwidth. Without the last the first overshoot is large on long paths.
+//! rtt0 is 25 ms. rho follows the smallest RTT, so that the flow's own queue does not spur it on. A window of rho times
+//! Reno's at rho times its RTT is the same rate, and it is reached in the same time.
+//!
+//! Linux's rules (`rules`): rho in eighths, rounded down, of the smallest srtt; steps for each ACK, whatever it covers, in
+//! 128ths of a segment, rounded down (with none left, one segment for a window of ACKs); a first window of rho segments, here of
+//! one until the first ACK; Reno after a timeout until what was outstanding is acknowledged.
+//! Left out: the other parts of the proposal, which are the stack's or nobody's: SACK, timestamps, pacing, a first window of
+//! rho segments, and the first ssthresh from an estimate of the bandwidth. Without the last the first overshoot is large on
+//! long paths.
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Srtt, Window};
 use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
@@ -32,13 +37,21 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
-    params: &[Spec {
-        name: "rtt0",
-        kind: Kind::Duration,
-        default: "25 ms",
-        doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004]",
-    }],
-    stacks: &[],
+    params: &[
+        Spec {
+            name: "rtt0",
+            kind: Kind::Duration,
+            default: "25 ms",
+            doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004]",
+        },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "how rho and the steps are computed: see the model",
+        },
+    ],
+    stacks: &[("linux", "rules", "linux")],
     columns: &["rho", "base_rtt"],
     build: |params, start| Ok(Box::new(Hybla::new(params, start))),
 };
@@ -46,25 +59,40 @@ pub(crate) const ROW: Variant = Variant {
 /// rho in slow start at most: 2^16 segments for an ACK is more than any path here holds, and finite.
 const RHO_MAX: f64 = 16.0;
 
+/// In Linux's 128ths of a segment, rounded down.
+fn whole(step: f64) -> f64 {
+    (128.0 * step).floor() / 128.0
+}
+
 /// See the top of this file.
 #[derive(Clone, Debug)]
 struct Hybla {
     window: Window,
     rtt0: f64,
+    linux: bool,
+    srtt: Srtt,
     base_rtt: Option<f64>,
 }
 
 impl Hybla {
     fn new(params: &Params, start: &Start) -> Hybla {
+        let linux = params.choice("rules") == "linux";
+        let mut window = Window::new(start);
+        if linux {
+            window.cwnd = start.mss;
+        }
         Hybla {
-            window: Window::new(start),
+            window,
+            linux,
+            srtt: Srtt::default(),
             rtt0: params.duration("rtt0").max(Dur(1)).as_secs(),
             base_rtt: None,
         }
     }
 
     fn rho(&self) -> f64 {
-        self.base_rtt.map_or(1.0, |base| (base / self.rtt0).max(1.0))
+        let rho = self.base_rtt.map_or(1.0, |base| base / self.rtt0);
+        if self.linux { ((8.0 * rho).floor() / 8.0).max(1.0) } else { rho.max(1.0) }
     }
 }
 
@@ -77,22 +105,39 @@ impl LossDriven for Hybla {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, _cx: &Cx) {
-        if let Some(rtt) = ev.rtt.map(Dur::as_secs) {
-            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        let Some(rtt) = ev.rtt else { return };
+        self.srtt.sample(rtt);
+        let rtt = if self.linux { self.srtt.secs() } else { rtt.as_secs() };
+        if self.base_rtt.is_none() && self.linux && self.window.in_slow_start() {
+            self.base_rtt = Some(rtt);
+            self.window.cwnd = self.window.cwnd.max(self.rho().floor() * cx.mss); // Linux's first window
         }
+        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
     }
 
     fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        if self.linux && ev.in_loss {
+            return self.window.slow_start(ev.acked, cx);
+        }
         // An ACK of less than a segment counts for as much of one [RFC 5681 §3.1 (2)].
         let acked = (ev.acked as f64).min(cx.mss);
-        let grown = self.window.cwnd + (libm::exp2(self.rho().min(RHO_MAX)) - 1.0) * acked;
+        let step = libm::exp2(self.rho().min(RHO_MAX)) - 1.0;
+        let step = if self.linux { whole(step) } else { step };
+        let grown = self.window.cwnd + step * acked;
         self.window.cwnd = grown.min(self.window.ssthresh);
         0
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window.additive(self.rho() * self.rho(), ev.acked, cx);
+        let rho = self.rho();
+        if self.linux && !ev.in_loss {
+            let cwnd = self.window.segments(cx).floor();
+            let step = whole(rho * rho / cwnd);
+            self.window.cwnd += cx.mss * if step > 0.0 { step } else { 1.0 / cwnd };
+        } else {
+            self.window.additive(if ev.in_loss && self.linux { 1.0 } else { rho * rho }, ev.acked, cx);
+        }
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {

@@ -30,6 +30,7 @@ mod reno;
 mod scalable;
 mod sprout;
 mod vegas;
+mod vegas_linux;
 mod veno;
 mod verus;
 mod westwood;

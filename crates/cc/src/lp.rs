@@ -11,7 +11,8 @@
 //! ```
 //! Both answers set ssthresh = cwnd (2 at least), so that growth goes on segment by segment.
 //! A one-way delay needs timestamps; the offset of the clocks cancels out. Without them (stack `ns2`) it is the RTT, and
-//! then a queue on the way back counts as well.
+//! then a queue on the way back counts as well. Linux's LP hears of no delay in seven of eight connections: its timestamps
+//! begin at random, and the smoothed delay, eight times as large, overflows 32 bits. It is Reno then (`delay` = "none").
 //! Left out: estimating the resolution of the receiver's clock, as its timestamps are microseconds here; a drift of the
 //! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
 
@@ -49,12 +50,12 @@ pub(crate) const ROW: Variant = Variant {
         },
         Spec {
             name: "delay",
-            kind: Kind::Choice(&["one-way", "round-trip"]),
+            kind: Kind::Choice(&["one-way", "round-trip", "none"]),
             default: "one-way",
             doc: "which delay; one-way becomes round-trip on a connection without timestamps",
         },
     ],
-    stacks: &[],
+    stacks: &[("linux", "delay", "none")],
     columns: &["delay", "delay_min", "delay_max", "inference_until"],
     build: |params, start| Ok(Box::new(Lp::new(params, start))),
 };
@@ -69,6 +70,7 @@ struct Lp {
     delta: f64,
     inference: f64,
     one_way: bool,
+    deaf: bool,
     srtt: Srtt,
     /// Smoothed delay, s; None after each answer, until one of its effects is seen.
     delay: Option<f64>,
@@ -91,6 +93,7 @@ impl Lp {
             delta: params.float("delta"),
             inference: params.float("inference"),
             one_way: params.choice("delay") == "one-way",
+            deaf: params.choice("delay") == "none",
             srtt: Srtt::default(),
             delay: None,
             range: None,
@@ -155,7 +158,7 @@ impl LossDriven for Lp {
         // DIVERGES [KK]: no delay is taken with less than three segments outstanding. A receiver that delays its
         // ACKs holds back that of a lone one, or of the first of two when the other is lost, and 200 ms of that would
         // pass for the largest delay ever after.
-        if ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
+        if self.deaf || ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
             return;
         }
         let one_way = ev.one_way.filter(|_| self.one_way);

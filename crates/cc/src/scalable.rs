@@ -8,7 +8,7 @@
 //! up to low_window (16 segments) all of it as Reno                                    [K]
 //! ```
 //! Between low_window and 1/a segments it grows more slowly than Reno would, and makes up for it by the smaller cut.
-//! Linux has no low_window and never grows more slowly than Reno (`reno_growth`). Slow start is Reno's.
+//! Linux has no low_window and never grows more slowly than Reno (`reno_growth`). Slow start is the stack's.
 //! Left out: nothing.
 
 use crate::common::{LossDriven, Window};
@@ -45,16 +45,16 @@ pub(crate) const ROW: Variant = Variant {
             name: "low_window",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "16",
-            doc: "segments up to which it is Reno (lwnd) [Kelly 2003]; Linux: 0",
+            doc: "segments up to which it is Reno (lwnd) [Kelly 2003]",
         },
         Spec {
             name: "reno_growth",
             kind: Kind::Bool,
             default: "false",
-            doc: "whether it always grows by one segment a round trip at least; Linux: true",
+            doc: "whether it always grows by one segment a round trip at least",
         },
     ],
-    stacks: &[],
+    stacks: &[("linux", "low_window", "0"), ("linux", "reno_growth", "true")],
     columns: &[],
     build: |params, start| Ok(Box::new(Scalable::new(params, start))),
 };

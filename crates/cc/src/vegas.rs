@@ -19,10 +19,11 @@
 //! start), growth only while the window is used to within two segments. BP names (1, 3) and (2, 4) for (alpha, beta);
 //! ns-2 takes the first, Linux the second. `rounded` rounds diff to whole segments before it is compared, as their code
 //! does: (1, 3, 1) then means thresholds of 0.5, 3.5 and 1.5. With CBR taking nine tenths of a link that is worth a
-//! tenth of Vegas' throughput.
+//! tenth of Vegas' throughput. Linux's rules (`rules`) are in `vegas_linux.rs`.
 
 use crate::common::{Round, Window};
 use crate::registry::{EcnUse, Variant};
+use crate::vegas_linux::LinuxVegas;
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
@@ -49,13 +50,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "alpha",
             kind: SEGMENTS,
             default: "1",
-            doc: "segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; Linux: 2; ns-2, which rounds: 0.5",
+            doc: "segments in the queue below which the window grows [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds: 0.5",
         },
         Spec {
             name: "beta",
             kind: SEGMENTS,
             default: "3",
-            doc: "segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; Linux: 4; ns-2, which rounds: 3.5",
+            doc: "segments in the queue above which the window shrinks [Brakmo and Peterson 1995 §III.B]; ns-2, which rounds: 3.5",
         },
         Spec {
             name: "gamma",
@@ -69,11 +70,33 @@ pub(crate) const ROW: Variant = Variant {
             default: "true",
             doc: "whether diff is rounded to whole segments before it is compared, as the authors' code does",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "whether it measures, grows and shrinks as published or as Linux does: see the model; Linux's don't round",
+        },
     ],
-    stacks: &[],
+    stacks: &[("linux", "alpha", "2"), ("linux", "beta", "4"), ("linux", "rules", "linux")],
     columns: &["base_rtt", "rtt", "diff"],
-    build: |params, start| Ok(Box::new(Vegas::new(params, start)?)),
+    build: |params, start| {
+        let thresholds = thresholds(params)?;
+        Ok(match params.choice("rules") {
+            "linux" => Box::new(LinuxVegas::new(thresholds, start)),
+            _ => Box::new(Vegas::new(thresholds, params.bool("rounded"), start)),
+        })
+    },
 };
+
+/// alpha, beta and gamma.
+fn thresholds(params: &Params) -> Result<(f64, f64, f64), ParamError> {
+    let (alpha, beta) = (params.float("alpha"), params.float("beta"));
+    if alpha > beta {
+        let message = format!("{alpha} given, at most beta, which is {beta}, is needed");
+        return Err(ParamError { name: "alpha".into(), message });
+    }
+    Ok((alpha, beta, params.float("gamma")))
+}
 
 /// What the window does during a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,25 +130,20 @@ struct Vegas {
 }
 
 impl Vegas {
-    fn new(params: &Params, start: &Start) -> Result<Vegas, ParamError> {
-        let (alpha, beta) = (params.float("alpha"), params.float("beta"));
-        if alpha > beta {
-            let message = format!("{alpha} given, at most beta, which is {beta}, is needed");
-            return Err(ParamError { name: "alpha".into(), message });
-        }
-        Ok(Vegas {
+    fn new((alpha, beta, gamma): (f64, f64, f64), rounded: bool, start: &Start) -> Vegas {
+        Vegas {
             window: Window::new(start),
             alpha,
             beta,
-            gamma: params.float("gamma"),
-            rounded: params.bool("rounded"),
+            gamma,
+            rounded,
             base_rtt: None,
             samples: (0.0, 0),
             round: None,
             step: Step::Hold,
             last_cut: None,
             seen: (f64::NAN, f64::NAN),
-        })
+        }
     }
 
     /// The mean RTT of the round and what it says of the queue, in segments. The ACK that ends the round counts for

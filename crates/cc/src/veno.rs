@@ -10,8 +10,8 @@
 //! timeout      ssthresh = 1/2, cwnd = 1, as Reno
 //! base_rtt     the smallest RTT since the last loss or timeout                                              [FL]
 //! ```
-//! Linux keeps base_rtt over losses (`reset_base_rtt = false`), takes the latest RTT instead of the smoothed one, holds
-//! every other round trip instead of every other ACK (the same speed) and cuts by 1/5 after timeouts too.
+//! Linux keeps base_rtt over losses (`reset_base_rtt`), takes the latest RTT (`rtt`), cuts by 1/5 after timeouts too
+//! (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast.
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
@@ -55,10 +55,26 @@ pub(crate) const ROW: Variant = Variant {
             name: "reset_base_rtt",
             kind: Kind::Bool,
             default: "true",
-            doc: "whether a loss makes it forget base_rtt, as published; Linux: false",
+            doc: "whether a loss makes it forget base_rtt [Fu and Liew 2003]",
+        },
+        Spec {
+            name: "rtt",
+            kind: Kind::Choice(&["smoothed", "latest"]),
+            default: "smoothed",
+            doc: "which round-trip time tells of the queue [Fu and Liew 2003]",
+        },
+        Spec {
+            name: "random_timeouts",
+            kind: Kind::Bool,
+            default: "false",
+            doc: "whether a timeout below beta is taken for a random loss too",
         },
     ],
-    stacks: &[],
+    stacks: &[
+        ("linux", "reset_base_rtt", "false"),
+        ("linux", "rtt", "latest"),
+        ("linux", "random_timeouts", "true"),
+    ],
     columns: &["base_rtt", "n"],
     build: |params, start| Ok(Box::new(Veno::new(params, start))),
 };
@@ -71,6 +87,8 @@ struct Veno {
     decrease_random: f64,
     decrease: f64,
     reset_base_rtt: bool,
+    smoothed: bool,
+    random_timeouts: bool,
     srtt: Srtt,
     base_rtt: Option<f64>,
     /// As it was before the last episode of congestion.
@@ -89,6 +107,8 @@ impl Veno {
             decrease_random: params.float("decrease_random"),
             decrease: params.float("decrease"),
             reset_base_rtt: params.bool("reset_base_rtt"),
+            smoothed: params.choice("rtt") == "smoothed",
+            random_timeouts: params.bool("random_timeouts"),
             srtt: Srtt::default(),
             base_rtt: None,
             base_before: None,
@@ -113,7 +133,8 @@ impl LossDriven for Veno {
         let rtt = rtt.as_secs();
         let base = self.base_rtt.map_or(rtt, |base| base.min(rtt));
         self.base_rtt = Some(base);
-        self.n = self.window.segments(cx) * (1.0 - base / self.srtt.secs()).max(0.0); // [FL]
+        let now = if self.smoothed { self.srtt.secs() } else { rtt };
+        self.n = self.window.segments(cx) * (1.0 - base / now).max(0.0); // [FL]
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
@@ -133,7 +154,7 @@ impl LossDriven for Veno {
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
-        let random = self.n < self.beta && ev.kind != Congestion::Timeout;
+        let random = self.n < self.beta && (ev.kind != Congestion::Timeout || self.random_timeouts);
         if self.reset_base_rtt {
             self.base_rtt = None; // [FL]
         }

@@ -11,13 +11,14 @@
 //! ```
 //! The interval is the latest RTT, but `min_interval` at least. The first sample is taken as it is: a filter that starts
 //! from zero would need dozens of round trips, and until there is a sample a loss halves the window.
-//! Linux filters twice (`stages = 2`) and looks for base_rtt anew after a timeout.
+//! Linux filters twice (`stages`), looks for base_rtt anew after a timeout (`reset_base_rtt`), and halves the window for
+//! the time of a recovery, so that the estimate counts as it is at the end of that (`when`), be it more or less than before.
 //! Left out: counting duplicate ACKs as delivered segments, which SACK makes unnecessary; without it, what arrived
 //! during a recovery counts when it is acknowledged.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
 use crate::registry::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -44,7 +45,7 @@ pub(crate) const ROW: Variant = Variant {
             name: "stages",
             kind: Kind::Int { min: 1, max: 2 },
             default: "1",
-            doc: "filters of that gain, one behind the other: 1 as published; Linux: 2",
+            doc: "filters of that gain, one behind the other [Grieco and Mascolo 2004]",
         },
         Spec {
             name: "min_interval",
@@ -52,8 +53,21 @@ pub(crate) const ROW: Variant = Variant {
             default: "50 ms",
             doc: "shortest interval of a sample; 50 ms is Linux's",
         },
+        Spec {
+            name: "reset_base_rtt",
+            kind: Kind::Bool,
+            default: "false",
+            doc: "whether a timeout makes it forget base_rtt",
+        },
+        Spec {
+            name: "when",
+            kind: Kind::Choice(&["loss", "recovered"]),
+            default: "loss",
+            doc: "when the estimate becomes the window: where the loss is found [Grieco and Mascolo 2004], or at the end \
+                  of fast recovery, in which half the window counts",
+        },
     ],
-    stacks: &[],
+    stacks: &[("linux", "stages", "2"), ("linux", "reset_base_rtt", "true"), ("linux", "when", "recovered")],
     columns: &["bw", "base_rtt"],
     build: |params, start| Ok(Box::new(Westwood::new(params, start))),
 };
@@ -65,6 +79,8 @@ struct Westwood {
     gain: f64,
     stages: u64,
     min_interval: Dur,
+    reset_base_rtt: bool,
+    at_loss: bool,
     rate: DeliveryRate,
     /// The latest RTT and the smallest.
     rtt: Option<(Dur, Dur)>,
@@ -79,6 +95,8 @@ impl Westwood {
             gain: params.float("gain"),
             stages: params.int("stages"),
             min_interval: params.duration("min_interval"),
+            reset_base_rtt: params.bool("reset_base_rtt"),
+            at_loss: params.choice("when") == "loss",
             rate: DeliveryRate::default(),
             rtt: None,
             bw: None,
@@ -89,6 +107,13 @@ impl Westwood {
         let Some((first, second)) = self.bw else { return (sample, sample) };
         let first = first + self.gain * (sample - first);
         (first, if self.stages == 1 { first } else { second + self.gain * (first - second) })
+    }
+}
+
+impl Westwood {
+    /// The window that the measured bandwidth fills without a queue, bytes [GM].
+    fn estimate(&self) -> Option<f64> {
+        Some(self.bw?.1 * self.rtt?.1.as_secs())
     }
 }
 
@@ -116,9 +141,19 @@ impl LossDriven for Westwood {
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
-        match (self.bw, self.rtt) {
-            (Some((_, bw)), Some((_, base_rtt))) => bw * base_rtt.as_secs(), // [GM]
-            _ => 0.5 * ev.window,
+        let waits = ev.kind == Congestion::Loss && !self.at_loss;
+        let left = self.estimate().filter(|_| !waits).unwrap_or(0.5 * ev.window);
+        if ev.kind == Congestion::Timeout && self.reset_base_rtt {
+            self.rtt = None;
+        }
+        left
+    }
+
+    fn recovered(&mut self, cx: &Cx) {
+        if !self.at_loss
+            && let Some(window) = self.estimate()
+        {
+            self.window.reduce_to(window, cx);
         }
     }
 

@@ -107,6 +107,7 @@ impl<L: LossDriven> CongestionControl for L {
         window.bound(ev.bound);
         window.settle();
         self.recovered(cx);
+        self.window_mut().bound(ev.bound);
     }
 
     fn on_undo(&mut self, cx: &Cx) {

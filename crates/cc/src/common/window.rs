@@ -80,6 +80,11 @@ impl Window {
         self.cwnd += segments * cx.mss * counted / self.cwnd;
     }
 
+    /// The same, whatever counts in avoidance: an ACK for several segments adds what one for a single segment does.
+    pub fn additive_per_ack(&mut self, segments: f64, cx: &Cx) {
+        self.cwnd += segments * cx.mss * cx.mss / self.cwnd;
+    }
+
     /// To `window` for both, never below two segments [RFC 5681 §3.1 (4)]. In whole segments only ssthresh is cut (and
     /// kept from falling below two): the order in which ns-2 and its forebears compute the two.
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {

@@ -65,8 +65,8 @@ pub(crate) const ROW: Variant = Variant {
     build: |params, start| Ok(Box::new(Sprout::new(params, start))),
 };
 
-/// Ticks of a silence that are gone through one by one: by then the model knows no more than before the first.
-const SILENCE: u64 = 500;
+/// Ticks of a silence that are gone through: after three seconds the model knows nothing of the time before.
+const SILENCE: u64 = 150;
 
 /// See the top of this file.
 #[derive(Clone, Debug)]
