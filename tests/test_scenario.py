@@ -132,7 +132,8 @@ def test_schema_names_every_variant_and_parameter() -> None:
     schema = json_schema()
     definitions: dict[str, Any] = schema["$defs"]
     forms = definitions["Variant"]["anyOf"]
-    assert forms[0]["enum"] == list(registry.variants())
+    names = [name for v in registry.variants().values() for name in (v.name, *v.aliases)]
+    assert forms[0]["enum"] == names
     vegas = next(f for f in forms[1:] if f["properties"]["name"] == {"const": "vegas"})
     assert "alpha" in vegas["properties"]
     assert schema["additionalProperties"] is False

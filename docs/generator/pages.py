@@ -31,6 +31,7 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
     v = registry.variant(name)
     recovery = f"the shell `{v.shell}`, which the name stands for" if v.shell else "as the stack says (`recovery`)"
     facts = [
+        *([["Also called", ", ".join(f"`{alias}`" for alias in v.aliases)]] if v.aliases else []),
         ["Year", v.year],
         ["Source", escaped(v.source)],
         ["Loss recovery", recovery],

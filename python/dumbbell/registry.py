@@ -53,9 +53,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A congestion control variant."""
+    """A congestion control variant; `aliases` are second names for it."""
 
     name: str
+    aliases: tuple[str, ...]
     title: str
     year: int
     source: str
@@ -105,8 +106,9 @@ def _tables() -> _Tables:
 
     def row(entry: dict[str, Any]) -> dict[str, Any]:
         entry["params"] = tuple(Parameter(**p) for p in entry["params"])
-        if "columns" in entry:
-            entry["columns"] = tuple(entry["columns"])
+        for key in ("columns", "aliases"):
+            if key in entry:
+                entry[key] = tuple(entry[key])
         return entry
 
     return _Tables(
@@ -158,8 +160,9 @@ def _find(what: str, table: dict[str, T], name: str) -> T:
 
 
 def variant(name: str) -> Variant:
-    """Look up a variant; ScenarioError with the nearest name if there is none."""
-    return _find("variant", variants(), name)
+    """Look up a variant by its name or an alias; ScenarioError with the nearest name if there is none."""
+    aliases = {alias: v for v in variants().values() for alias in v.aliases}
+    return _find("variant", {**variants(), **aliases}, name)
 
 
 def discipline(name: str) -> Discipline:

@@ -42,6 +42,8 @@ pub struct Start {
     pub slow_start_limit: f64,
     /// Whether the stack spaces the segments of laws that don't give a pacing rate.
     pub paced: bool,
+    /// Whether the endpoint hears of more than one loss in a round trip [RFC 2018].
+    pub selective_acks: bool,
     /// The name of the stack's preset: a law may have defaults of its own on it.
     pub preset: &'static str,
     /// What a law's random numbers come from, where it draws any: another one for each connection of each flow.
@@ -59,6 +61,7 @@ impl Start {
             slow_start: SlowStart::Standard,
             slow_start_limit: 1.0,
             paced: false,
+            selective_acks: true,
             preset: "rfc",
             seed: 0,
         }
@@ -97,6 +100,8 @@ pub struct SentEvent {
 /// A segment is taken for lost (each transmission at most once).
 #[derive(Clone, Copy, Debug)]
 pub struct LostEvent {
+    /// Its first byte, as an offset from the initial sequence number.
+    pub start: u64,
     /// Its payload bytes.
     pub bytes: u64,
     /// Bytes outstanding when it was sent, itself included.

@@ -7,6 +7,8 @@
 //!
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
+mod bbr1;
+mod bbr3;
 mod bic;
 mod cdg;
 pub mod common;
@@ -40,7 +42,7 @@ pub use event::{
     AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
     SlowStart, Start,
 };
-pub use registry::{Build, EcnUse, Shell, Variant, build, find, registry};
+pub use registry::{ALIASES, Build, EcnUse, Shell, Variant, build, find, registry};
 
 use dumbbell_units::{Dur, Rate};
 
@@ -126,6 +128,10 @@ impl Phase {
 
 /// A window law.
 pub trait CongestionControl: Send + std::fmt::Debug {
+    /// The handshake is over; `rtt`: how long it took, unless a segment of it was repeated. Not told of connections
+    /// that begin established.
+    fn on_established(&mut self, _rtt: Option<Dur>, _cx: &Cx) {}
+
     /// A segment leaves.
     fn on_sent(&mut self, _ev: &SentEvent, _cx: &Cx) {}
 

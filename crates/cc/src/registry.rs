@@ -1,9 +1,9 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, cdg, compound, copa, cubic, dctcp, fixed, highspeed, htcp, hybla,
-    illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, sprout, vegas, veno, verus, westwood,
-    yeah,
+    CongestionControl, Start, bbr1, bbr3, bic, cdg, compound, copa, cubic, dctcp, fixed, highspeed, htcp,
+    hybla, illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, sprout, vegas, veno, verus,
+    westwood, yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -110,18 +110,32 @@ pub fn registry() -> &'static [Variant] {
         copa::ROW,
         sprout::ROW,
         verus::ROW,
+        bbr1::ROW,
+        bbr3::ROW,
         fixed::ROW,
     ];
     ROWS
 }
 
-/// The variant of that name.
+/// Second names, each with the variant it stands for: a variant's results carry that one's name.
+pub const ALIASES: &[(&str, &str)] = &[("bbr", "bbr1")];
+
+impl Variant {
+    /// Its second names.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let name = self.name;
+        ALIASES.iter().filter(move |(_, of)| *of == name).map(|(alias, _)| *alias)
+    }
+}
+
+/// The variant of that name, or of that second name.
 ///
 /// # Errors
 /// Says which names there are, and the nearest.
 pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
-    registry().iter().find(|v| v.name == name).ok_or_else(|| {
-        let names = || registry().iter().map(|v| v.name);
+    let own = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, of)| *of);
+    registry().iter().find(|v| v.name == own).ok_or_else(|| {
+        let names = || registry().iter().map(|v| v.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
         let message = match nearest(name, names()) {
             Some(n) => format!("unknown variant '{name}': did you mean '{n}'?"),
             None => format!("unknown variant '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),

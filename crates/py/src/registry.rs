@@ -12,7 +12,7 @@ pub(crate) fn registry() -> String {
         .iter()
         .map(|v| {
             json!({
-                "name": v.name, "title": v.title, "year": v.year, "source": v.source,
+                "name": v.name, "aliases": v.aliases().collect::<Vec<_>>(), "title": v.title, "year": v.year, "source": v.source,
                 "shell": v.shell.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
                 "params": variant_specs(v), "columns": v.columns,

@@ -426,6 +426,7 @@ impl Config {
         let (window, ssthresh) = (self.initial_window as f64, self.initial_ssthresh as f64);
         Start {
             slow_start: self.slow_start,
+            selective_acks: self.shell == Shell::Sack,
             preset: self.preset,
             ..Start::new(f64::from(self.mss), window, ssthresh)
         }

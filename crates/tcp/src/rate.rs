@@ -131,10 +131,11 @@ impl Sampler {
     }
 
     /// A transmission is taken for lost.
-    pub(crate) fn on_lost(&mut self, stamp: &Stamp, payload: u32) -> LostEvent {
+    pub(crate) fn on_lost(&mut self, stamp: &Stamp, start: u64, payload: u32) -> LostEvent {
         let bytes = u64::from(payload);
         self.lost += bytes;
         LostEvent {
+            start,
             bytes,
             sent_in_flight: stamp.in_flight,
             lost_since: self.lost - stamp.lost,
@@ -228,9 +229,9 @@ mod tests {
         let a = s.on_sent(true, 1000, at(0));
         let b = s.on_sent(false, 2000, at(0));
         let c = s.on_sent(false, 3000, at(0));
-        assert_eq!(s.on_lost(&a, 1000).lost_since, 1000);
+        assert_eq!(s.on_lost(&a, 1, 1000).lost_since, 1000);
         let again = s.on_sent(false, 3000, at(10));
-        let lost = s.on_lost(&b, 1000);
+        let lost = s.on_lost(&b, 1001, 1000);
         assert_eq!((lost.lost_since, lost.sent_in_flight), (2000, 2000));
         s.begin();
         s.on_delivered(c, at(0), 3000, 1000, at(10));

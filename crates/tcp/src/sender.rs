@@ -200,7 +200,7 @@ impl Sender {
         let cx = self.cx(now);
         let mut lost = std::mem::take(&mut self.sent.newly_lost);
         for l in lost.drain(..) {
-            let ev = self.sampler.on_lost(&l.stamp, l.payload);
+            let ev = self.sampler.on_lost(&l.stamp, l.start, l.payload);
             self.tell_law(|law| law.on_lost(&ev, &cx));
         }
         self.sent.newly_lost = lost; // the allocation is kept

@@ -91,6 +91,7 @@ pub struct Delivered {
 /// A transmission that has just been taken for lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
+    pub(crate) start: u64,
     pub(crate) payload: u32,
     pub(crate) stamp: Stamp,
 }
@@ -265,7 +266,7 @@ impl SentQueue {
             self.pipe -= s.in_pipe();
             s.lost = true;
             self.pipe += s.in_pipe();
-            self.newly_lost.push(Lost { payload: s.payload(), stamp: s.stamp });
+            self.newly_lost.push(Lost { start: s.start, payload: s.payload(), stamp: s.stamp });
         }
     }
 
@@ -275,7 +276,7 @@ impl SentQueue {
         if !s.sacked && (!s.lost || s.resent) {
             self.pipe -= s.in_pipe();
             (s.lost, s.resent) = (true, false);
-            self.newly_lost.push(Lost { payload: s.payload(), stamp: s.stamp });
+            self.newly_lost.push(Lost { start: s.start, payload: s.payload(), stamp: s.stamp });
         }
     }
 

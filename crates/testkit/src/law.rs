@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, Phase, RateSample, RecoveryExit,
-    SentEvent, Start, Variant, find,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase, RateSample,
+    RecoveryExit, SentEvent, Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -21,9 +21,26 @@ pub struct Law {
     nxt: u64,
     timeouts: u32,
     outstanding: Option<u64>,
-    /// Segments delivered over the RTT of each ACK's rate sample.
-    delivering: Option<u64>,
+    path: Path,
+}
+
+/// What delivery-rate samples tell; see the verbs.
+#[derive(Debug, Default)]
+struct Path {
+    /// Bytes/s; None: no samples.
+    rate: Option<f64>,
+    /// The sampled segment left when so many bytes less than now were delivered; None: see `prior_delivered`.
+    behind: Option<u64>,
     delivered: u64,
+    prior_delivered: u64,
+    app_limited: bool,
+    /// Bytes outstanding after each ACK.
+    left: Option<u64>,
+    /// Bytes outstanding when the sampled segment was sent, and lost since.
+    sent_in_flight: u64,
+    lost_since: u64,
+    /// Bytes lost that no ACK has told of.
+    newly_lost: u64,
 }
 
 impl Law {
@@ -61,8 +78,7 @@ impl Law {
             nxt: 1,
             timeouts: 0,
             outstanding: None,
-            delivering: None,
-            delivered: 0,
+            path: Path::default(),
         }
     }
 
@@ -86,7 +102,76 @@ impl Law {
 
     /// From here on each ACK brings a rate sample: so many segments, delivered over a round trip.
     pub fn delivering(&mut self, segments: u64) -> &mut Law {
-        self.delivering = Some(segments);
+        let bytes = segments * MSS as u64;
+        (self.path.rate, self.path.behind) = (Some(bytes as f64 / self.rtt.as_secs()), Some(bytes));
+        self
+    }
+
+    /// From here on each ACK brings a delivery rate of so many segments a second.
+    pub fn rate(&mut self, per_second: f64) -> &mut Law {
+        self.path.rate = Some(per_second * MSS);
+        self
+    }
+
+    /// From here on rates are held back by the application, or not.
+    pub fn app_limited(&mut self, limited: bool) -> &mut Law {
+        self.path.app_limited = limited;
+        self
+    }
+
+    /// The segments of the next ACKs left after the last one: the first of them ends a round trip.
+    pub fn next_trip(&mut self) -> &mut Law {
+        self.path.prior_delivered = self.path.delivered;
+        self
+    }
+
+    /// From here on so many segments are outstanding after each ACK.
+    pub fn left(&mut self, segments: u64) -> &mut Law {
+        self.path.left = Some(segments * MSS as u64);
+        self
+    }
+
+    /// From here on the segments of the ACKs left when so many were in flight, and so many were lost since.
+    pub fn sampled(&mut self, in_flight: u64, lost: u64) -> &mut Law {
+        (self.path.sent_in_flight, self.path.lost_since) = (in_flight * MSS as u64, lost * MSS as u64);
+        self
+    }
+
+    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since. Each
+    /// lies apart from the last.
+    pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut Law {
+        let bytes = MSS as u64;
+        let ev = LostEvent {
+            start: self.una + 2 * self.path.newly_lost,
+            bytes,
+            sent_in_flight: in_flight * bytes,
+            lost_since: lost_since * bytes,
+            prior_delivered: self.path.prior_delivered,
+            app_limited: self.path.app_limited,
+        };
+        self.path.newly_lost += bytes;
+        self.law.on_lost(&ev, &self.cx);
+        self
+    }
+
+    /// The handshake took so long.
+    pub fn established(&mut self, ms: u64) -> &mut Law {
+        self.law.on_established(Some(Dur::millis(ms)), &self.cx);
+        self
+    }
+
+    /// A segment leaves with so many before it outstanding, after the application held sending back or not.
+    pub fn leave(&mut self, outstanding: u64, app_limited: bool) -> &mut Law {
+        let bytes = MSS as u64;
+        self.nxt = self.nxt.max(self.una + outstanding * bytes) + bytes;
+        let ev = SentEvent {
+            bytes,
+            flight: outstanding * bytes,
+            snd_nxt: self.nxt,
+            retransmission: false,
+            app_limited,
+        };
+        self.law.on_sent(&ev, &self.cx);
         self
     }
 
@@ -107,6 +192,9 @@ impl Law {
         let bytes = MSS as u64;
         let window = ((self.law.control().cwnd / MSS) as u64).min(self.outstanding.unwrap_or(u64::MAX));
         let end = self.una + window.max(segments) * bytes;
+        if self.path.left.is_some() {
+            self.nxt = self.nxt.max(end); // what is outstanding the test says
+        }
         while self.nxt < end {
             let flight = self.nxt - self.una;
             self.nxt += bytes;
@@ -121,30 +209,33 @@ impl Law {
         let acked = segments * MSS as u64;
         let flight = self.nxt - self.una;
         self.una += acked;
-        self.delivered += acked;
         self.timeouts = 0;
-        let rate = self.delivering.map(|segments| RateSample {
-            delivered: segments * MSS as u64,
+        let path = &mut self.path;
+        path.delivered += acked;
+        let left = path.left.unwrap_or(self.nxt - self.una);
+        let rate = path.rate.map(|rate| RateSample {
+            delivered: (rate * self.rtt.as_secs()).round() as u64,
             interval: self.rtt,
-            prior_delivered: self.delivered.saturating_sub(segments * MSS as u64),
-            total_delivered: self.delivered,
-            sent_in_flight: flight,
-            lost: 0,
-            app_limited: false,
+            prior_delivered: path.behind.map_or(path.prior_delivered, |b| path.delivered.saturating_sub(b)),
+            total_delivered: path.delivered,
+            sent_in_flight: if path.left.is_some() { path.sent_in_flight } else { flight },
+            lost: path.lost_since,
+            app_limited: path.app_limited,
         });
+        let lost = std::mem::take(&mut path.newly_lost);
         let ev = AckEvent {
             acked,
             delivered: acked,
             rtt: Some(self.rtt),
             one_way: self.one_way,
-            flight,
+            flight: path.left.map_or(flight, |left| left + acked),
             snd_una: self.una,
             snd_nxt: self.nxt,
             cwnd_limited,
             in_recovery,
             in_loss: false,
-            inflight: self.nxt - self.una,
-            lost: 0,
+            inflight: left,
+            lost,
             marked: marked * MSS as u64,
             rate,
         };
@@ -263,6 +354,24 @@ impl Law {
     #[must_use]
     pub fn cwnd(&self) -> f64 {
         self.law.control().cwnd / MSS
+    }
+
+    /// Pacing rate, segments/s.
+    ///
+    /// # Panics
+    /// If the law doesn't pace.
+    #[must_use]
+    pub fn pacing(&self) -> f64 {
+        self.law.control().pacing.expect("a law that paces").0 as f64 / 8.0 / MSS
+    }
+
+    /// Segments that leave at once when paced.
+    ///
+    /// # Panics
+    /// If the law leaves that to the stack.
+    #[must_use]
+    pub fn quantum(&self) -> f64 {
+        self.law.control().quantum.expect("a law that says so") as f64 / MSS
     }
 
     /// ssthresh, segments.

@@ -142,7 +142,7 @@ class Variant(Named):
 
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
-        return {v.name: v.params for v in registry.variants().values()}
+        return {name: v.params for v in registry.variants().values() for name in (v.name, *v.aliases)}
 
 
 class Stack(Named):

@@ -86,13 +86,16 @@ impl Endpoint {
 
     fn handshake_done(&mut self, window: u64, now: Time) {
         self.handshake_rto_at = None;
-        if self.syn_sends == 1 {
+        let rtt = (self.syn_sends == 1).then(|| now.since(self.syn_sent_at));
+        if rtt.is_some() {
             self.sender.rtt.sample(self.syn_sent_at, now);
             self.sender.note_rtt(now.since(self.syn_sent_at));
         } else {
             self.sender.rtt.syn_was_lost();
         }
         self.sender.open(1 + window, self.ecn_on);
+        let cx = self.sender.cx(now);
+        self.sender.tell_law(|law| law.on_established(rtt, &cx));
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
 

@@ -1,5 +1,7 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
+mod bbr1;
+mod bbr3;
 mod bic;
 mod blue;
 mod cake;

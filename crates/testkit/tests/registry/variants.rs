@@ -156,6 +156,7 @@ impl Connection {
         let lost = (acked as f64 * a.lost) as u64;
         if lost > 0 {
             let ev = LostEvent {
+                start: self.una - acked,
                 bytes: lost,
                 sent_in_flight: flight,
                 lost_since: lost,
@@ -209,7 +210,8 @@ impl Connection {
     fn congestion(&mut self, kind: Congestion, share: f64, age: u64, lost_transmissions: u32) {
         let (row, before) = (self.row, self.law.control());
         if kind == Congestion::Ecn {
-            self.before = None; // a mark was meant
+            // A mark was meant, if anything was done about it.
+            self.before = self.before.filter(|_| row.on_ecn == "none");
         } else if !std::mem::replace(&mut self.episode, true) {
             self.before = Some(before);
         }
