@@ -48,9 +48,6 @@ def test_dumbbell(base: Scenario) -> None:
         "overhead_bytes": 0,
         "base_rtt_ns": 40_000_000,  # 2 x (5 + 10 + 5) ms
         "queue": {"name": "droptail", "params": {"limit": "10 packets"}},
-        "loss": 0.0,
-        "jitter_ns": 0,
-        "jitter_reorders": False,
         "drops": [],
     }
     assert plan["flows"][0] == {
@@ -112,12 +109,12 @@ def test_reverse_inherits_the_link_but_not_its_impairments(changed: Callable[...
     there, back = links["r1->r2"], links["r2->r1"]
     for key in ("rate_bps", "delay_ns", "queue", "overhead_bytes"):
         assert there[key] == back[key]
-    assert (there["loss"], there["jitter_ns"]) == (0.01, 2_000_000)
+    assert (there["loss"], there["jitter"]) == (0.01, {"distribution": "uniform", "max_ns": 2_000_000})
     assert there["drops"] == [
         {"flow": 0, "data_only": False, "packets": [1, 3], "spans_ns": []},
         {"flow": None, "data_only": True, "packets": [], "spans_ns": [[10**9, 2 * 10**9]]},
     ]
-    assert (back["loss"], back["jitter_ns"], back["drops"]) == (0.0, 0, [])
+    assert (back.get("loss"), back.get("jitter"), back["drops"]) == (None, None, [])
     impaired["reverse"] = {"loss": "2 %", "queue": "droptail", "rate": "3 Mbit/s"}
     back = links_of(plan_of(changed({"network.bottleneck": impaired})))["r2->r1"]
     assert (back["loss"], back["queue"]["name"], back["rate_bps"]) == (0.02, "droptail", 3_000_000)

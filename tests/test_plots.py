@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from dumbbell import registry
+import dumbbell
+from dumbbell import DumbbellError, Results, Scenario, registry
 from dumbbell.metrics import summarise_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all
+from dumbbell.plots.kinds import KINDS, make
 from dumbbell.plots.style import LOOKS
 
 pytest.importorskip("matplotlib")
@@ -110,3 +115,123 @@ def test_ids_of_pictures_on_one_page_differ(tmp_path: Path) -> None:
     first, second = (set(re.findall(r'\bid="([^"]+)"', save(picture(n), tmp_path).inline)) for n in ("a", "b"))
     assert first
     assert not first & second
+
+
+# ------------------------------------------------------------ pictures of results
+
+
+def test_thinning_keeps_peaks_and_ends() -> None:
+    from dumbbell.plots.thin import thin
+
+    x = np.arange(100_000.0)
+    y = np.sin(x / 1000)
+    y[31_415], y[777], y[5] = 50, -9, np.nan
+    across, up = thin(x, y, columns=200)
+    assert len(across) <= 4 * 200
+    assert [np.nanmax(up), np.nanmin(up)] == [50, -9]
+    assert across[[0, -1]].tolist() == [0, 99_999]
+    assert np.all(np.diff(across) > 0)
+    few = thin(x[:50], y[:50], columns=200)
+    assert few[0].size == 50
+
+
+def test_an_ellipse_holds_one_standard_deviation() -> None:
+    from dumbbell.plots.ellipse import ellipse_of
+
+    # Points (+-2, 0) and (0, +-1): over n, the variances are 8/4 and 2/4, uncorrelated; the median is the origin.
+    found = ellipse_of([2, -2, 0, 0], [0, 0, 1, -1])
+    assert found is not None
+    x, y = found
+    assert (x.max(), y.max()) == pytest.approx((np.sqrt(2), np.sqrt(0.5)), rel=1e-3)
+    assert np.allclose(x**2 / 2 + y**2 / 0.5, 1)
+    assert ellipse_of([1, 2], [1, 2]) is None
+    assert ellipse_of([1, 1, 1], [2, 2, 2]) is None
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    text = """
+        name = "pairs"
+        duration = "3 s"
+        repetitions = 3
+        start_jitter = "100 ms"
+        [network]
+        topology = "dumbbell"
+        bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { discipline = "droptail", limit = "15 packets" } }
+        access = { rate = "100 Mbit/s", delay = "1 ms" }
+        [[flows]]
+        name = "a"
+        variant = "newreno"
+        [[flows]]
+        name = "b"
+        variant = "newreno"
+        [trace]
+        series = true
+        [sweep]
+        "flows.a.variant" = ["newreno", "vegas"]
+        "flows.b.variant" = ["newreno", "vegas"]
+    """
+    return dumbbell.run(Scenario.from_toml(text), out=tmp_path_factory.mktemp("pairs") / "out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_drawn_and_lists_its_rows(traced: Results, kind: str, tmp_path: Path) -> None:
+    plot = getattr(traced.plot, kind)()
+    rows = plot.picture.rows()
+    assert rows.height > 0
+    assert rows["value"].drop_nulls().len() > 0
+    assert all(panel.y_label for panel in plot.picture.panels)
+    for ending in ("png", "svg", "pdf"):
+        assert plot.save(tmp_path / f"p.{ending}").stat().st_size > 3000
+    page = plot.save(tmp_path / "p.html").read_text()
+    assert "Plotly.newPlot" in page
+    assert "<script src" not in page
+    assert "<link" not in page
+
+
+def test_phases_losses_and_timeouts_are_marked(traced: Results) -> None:
+    picture = traced.plot.inflight(flow=["a"]).picture
+    (panel,) = picture.panels
+    assert {"slow start", "congestion avoidance", "recovery"} <= {span.label for span in panel.spans}
+    ends = [(span.begin, span.end) for span in panel.spans]
+    assert all(a < b for a, b in ends)
+    assert all(first[1] == then[0] for first, then in pairwise(ends))  # without gaps
+    lost = next(c for c in panel.curves if c.label == "packet lost")
+    dropped = traced.runs[0].flows[0]["dropped_packets"]
+    assert len(lost.x) == dropped > 0
+
+
+def test_a_matrix_tells_both_sides(traced: Results) -> None:
+    (panel,) = traced.plot.matrix().picture.panels
+    assert panel.grid is not None
+    flows = traced.flows.filter((pl.col("flows.a.variant") == "newreno") & (pl.col("flows.b.variant") == "vegas"))
+    a = flows.filter(pl.col("name") == "a")["goodput_bps"].median()
+    b = flows.filter(pl.col("name") == "b")["goodput_bps"].median()
+    assert isinstance(a, float)
+    assert isinstance(b, float)
+    cell = panel.grid.values[panel.grid.rows.index("newreno"), panel.grid.columns.index("vegas")]
+    assert cell == pytest.approx(a / (a + b))
+    assert "J " in panel.grid.texts[0][0]
+
+
+def test_flows_are_not_mixed(traced: Results) -> None:
+    # Two flows and nothing that tells them apart: a panel for each.
+    assert [p.title for p in traced.plot.bars().picture.panels] == ["a", "b"]
+    assert len(traced.plot.bars(flow=["a"]).picture.panels) == 1
+    assert len(traced.plot.box(by="name").picture.panels) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "cwdn"}, "did you mean 'cwnd'"),
+        ({"kind": "cwnd", "metric": "goodput_bps"}, "--metric: a plot of kind 'cwnd' doesn't take it"),
+        ({"kind": "bars", "metric": "godput_bps"}, "did you mean 'goodput_bps'"),
+        ({"kind": "cwnd", "flow": ["c"]}, "unknown flow 'c'"),
+        ({"kind": "cwnd", "run": 99}, "runs 0 to 11"),
+        ({"kind": "heatmap", "x": "a.variannt"}, "did you mean 'a.variant'"),
+    ],
+)
+def test_plots_refuse_by_name(traced: Results, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DumbbellError, match=message.replace("'", ".")):
+        make(traced, options.pop("kind"), **options)

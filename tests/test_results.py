@@ -14,8 +14,9 @@ import pytest
 
 import dumbbell
 from conftest import BASE
-from dumbbell import Results, ResultsError, Scenario
+from dumbbell import Results, ResultsError, Scenario, ScenarioError
 from dumbbell.backends import Finished, Job, Simulator
+from dumbbell.metrics import summarise
 from dumbbell.results.store import Store
 from dumbbell.results.summary import short_names
 
@@ -248,3 +249,41 @@ def test_physics_of_the_base(base: Scenario) -> None:
 
 def test_base_is_what_the_file_says(base: Scenario) -> None:
     assert Scenario.from_toml(BASE) == base
+
+
+def test_repetitions_until_the_interval_is_narrow(changed: Callable[..., Scenario], tmp_path: Path) -> None:
+    noisy = {"until": {"half_width": "0.4 %", "flow": "tcp", "at_most": 40}, "repetitions": 4}
+    swept = {"sweep": {"flows.cbr.application.rate": ["1.5 Mbit/s", "0.2 Mbit/s"]}}
+    results = dumbbell.run(changed({**noisy, **swept}), out=tmp_path / "out")
+    quiet, busy = (len(runs) for runs in results.by_cell())
+    assert quiet < busy <= 40  # the noisier cell needs more
+    for runs in results.by_cell():
+        values = [run.flows[0]["goodput_bps"] for run in runs]
+        narrow = [_half_width(values[:n]) <= 0.004 for n in range(4, len(values) + 1, 5)]
+        assert narrow[-1] or len(values) == 40
+        assert not any(narrow[:-1])  # it stopped at the first that is
+    # The runs are the first ones of a longer series, and a second call finds them all.
+    counting = Counting()
+    again = dumbbell.run(changed({**noisy, **swept}), out=tmp_path / "out", backend=counting, jobs=1)
+    assert counting.runs == 0
+    assert again.flows.equals(results.flows)
+    assert Results.load(tmp_path / "out").flows.equals(results.flows)
+    with pytest.raises(ScenarioError, match="did you mean 'goodput_bps'"):
+        dumbbell.run(changed({"until": {"half_width": "3 %", "metric": "godput_bps"}}))
+
+
+def _half_width(values: list[float]) -> float:
+    found = summarise(values)
+    return (found.high - found.low) / 2 / found.value
+
+
+def test_only_some_tables_are_traced(changed: Callable[..., Scenario]) -> None:
+    some = changed({"trace.series": ["flows", "drops"], "repetitions": 1})
+    tables = dumbbell.run(some).tables()
+    assert any(t.startswith("drops/") for t in tables)
+    assert {t.split("/")[0] for t in tables} == {"flow", "drops"}
+    one = changed({"trace.series": ["queues"], "trace.only": ["r1->r2"], "repetitions": 1})
+    few = dumbbell.run(one)
+    assert few.tables() == ["queue/r1->r2"]
+    every = dumbbell.run(changed({"trace.series": True, "repetitions": 1}))
+    assert few.table(0, "queue/r1->r2").equals(every.table(0, "queue/r1->r2"))

@@ -56,6 +56,12 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("stack against itself", {"flows.tcp.stack": {"rto_min": "5 s", "rto_max": "2 s"}}, ["flows.tcp.stack.rto_max"]),
     ("stack against variant", {"flows.tcp.stack": {"recovery": "sack"}}, ["flows.tcp.stack.recovery", "newreno"]),
+    ("traced table", {"trace.series": ["flow"]}, ["trace.series", "'flow'", "'flows'?"]),
+    ("traced name", {"trace.series": True, "trace.only": ["tpc"]}, ["trace.only.0", "'tpc'", "'tcp'?"]),
+    ("until without a width", {"until.at_most": 5}, ["until.half_width", "needed"]),
+    ("until no width", {"until.half_width": "0 %"}, ["until.half_width", "above zero"]),
+    ("until few", {"until": {"half_width": "5 %", "at_most": 2}, "repetitions": 3}, ["until.at_most", "3"]),
+    ("until whose", {"until": {"half_width": "5 %", "flow": "tpc"}}, ["until.flow", "'tpc'", "'tcp'?"]),
     ("discipline", {"network.bottleneck.queue": "droptial"}, ["network.bottleneck.queue: unknown", "'droptail'?"]),
     (
         "queue limit",

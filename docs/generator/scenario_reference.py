@@ -13,7 +13,21 @@ from pydantic.fields import FieldInfo
 
 from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
 from dumbbell.scenario.base import Part
+from dumbbell.scenario.courses import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.impairments import (
+    BitErrors,
+    Copies,
+    ExponentialJitter,
+    GilbertElliottLoss,
+    GilbertLoss,
+    IndependentLoss,
+    NormalJitter,
+    ParetoJitter,
+    Policer,
+    Reordering,
+    UniformJitter,
+)
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.named import Named, Queue, Stack, Variant
@@ -21,6 +35,7 @@ from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
+from dumbbell.scenario.until import Until
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [
@@ -33,6 +48,23 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (NamedLink, "Links of a custom network", "named-link"),
     (LinkOverride, "A flow's own access links", "link-override"),
     (Direction, "reverse: the other direction of a link", "direction"),
+    (RateSteps, "rate: steps and ramps", "rate-steps"),
+    (RateStep, "steps of a rate", "rate-step"),
+    (RateTrace, "rate: a packet-delivery trace", "rate-trace"),
+    (DelaySteps, "delay: steps and ramps", "delay-steps"),
+    (DelayStep, "steps of a delay", "delay-step"),
+    (Outage, "outages", "outage"),
+    (Policer, "policer", "policer"),
+    (IndependentLoss, 'loss, model = "bernoulli"', "bernoulli"),
+    (GilbertLoss, 'loss, model = "gilbert"', "gilbert"),
+    (GilbertElliottLoss, 'loss, model = "gilbert-elliott"', "gilbert-elliott"),
+    (BitErrors, "corruption: bit errors", "bit-errors"),
+    (UniformJitter, 'jitter, distribution = "uniform"', "uniform-jitter"),
+    (NormalJitter, 'jitter, distribution = "normal"', "normal-jitter"),
+    (ExponentialJitter, 'jitter, distribution = "exponential"', "exponential-jitter"),
+    (ParetoJitter, 'jitter, distribution = "pareto"', "pareto-jitter"),
+    (Reordering, "reordering", "reordering"),
+    (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
@@ -42,6 +74,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (OnOff, 'application, kind = "onoff"', "onoff"),
     (Ping, 'application, kind = "ping"', "ping"),
     (Trace, "[trace]", "trace"),
+    (Until, "[until]", "until"),
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {
@@ -109,7 +142,10 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
     if origin in (Union, UnionType):
         kinds = [k for k in get_args(kind) if k is not NoneType]
         parts = [takes(k, meta) for k in kinds]
-        return " or ".join(dict.fromkeys(parts)) if len(parts) < 3 else "one of the tables " + ", ".join(parts)
+        words = [p for p in parts if not p.startswith("[")]
+        if len(parts) < 3 or words:
+            return " or ".join(dict.fromkeys(parts))
+        return "one of the tables " + ", ".join(parts)
     if origin is Literal:
         return " or ".join(f"`{json.dumps(word)}`" for word in get_args(kind))
     if origin is list:
@@ -124,6 +160,8 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
         return f"{kind.what} such as `{kind.example}`{bound}"
     if kind in ANCHORS:
         return f"[{_label(kind)}](#{ANCHORS[kind]})"
+    if kind is TraceFile:
+        return "the path of a file, from the folder of the scenario's file"
     return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind] + _bounds(meta)
 
 
@@ -134,6 +172,11 @@ def _label(model: type) -> str:
         LinkOverride: "a link's keys",
         Direction: "a direction",
         DropRule: "a drop rule",
+        Outage: "an outage",
+        Policer: "a table",
+        RateStep: "a step",
+        DelayStep: "a step",
+        Reordering: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

@@ -28,8 +28,12 @@ def own_parameters(params: tuple[Parameter, ...]) -> str:
     """The parameters of one row."""
     if not params:
         return "None."
-    rows = [[f"`{p.name}`", f"`{p.default}`", escaped(p.kind), escaped(p.doc)] for p in params]
+    rows = [[f"`{p.name}`", _defaults(p), escaped(p.kind), escaped(p.doc)] for p in params]
     return table(["parameter", "default", "takes", "what it does"], rows)
+
+
+def _defaults(p: Parameter) -> str:
+    return ", ".join([f"`{p.default}`", *(f"`{stack}`: `{value}`" for stack, value in p.defaults.items())])
 
 
 def variants() -> str:

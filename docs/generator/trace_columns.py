@@ -50,6 +50,7 @@ TABLES: dict[str, Columns] = {
         ),
         "bytes": ("bytes", "Wire bytes, framing included."),
         "sojourn_ns": ("ns", "Time from arrival to the start of transmission."),
+        "end_ns": ("ns", "When the transmission ended: the packet was out."),
     },
     "drops": {
         "t_ns": ("ns", "When the packet was dropped."),

@@ -8,12 +8,13 @@ results.series(0, "cwnd", flow="tcp")
 """
 
 from dumbbell._core import version as __version__
-from dumbbell.exceptions import BackendError, DumbbellError, ResultsError, ScenarioError
+from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
 from dumbbell.results import Results, Run, run
 from dumbbell.scenario import Scenario, json_schema
 
 __all__ = [
     "BackendError",
+    "CaptureError",
     "DumbbellError",
     "Results",
     "ResultsError",

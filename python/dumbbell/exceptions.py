@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BackendError", "DumbbellError", "Problem", "ResultsError", "ScenarioError"]
+__all__ = ["BackendError", "CaptureError", "DumbbellError", "Problem", "ResultsError", "ScenarioError"]
 
 
 class DumbbellError(Exception):
@@ -58,3 +58,7 @@ class BackendError(DumbbellError):
 
 class ResultsError(DumbbellError):
     """Results that can't be stored or read."""
+
+
+class CaptureError(DumbbellError):
+    """A capture file that can't be read, or a question about one that can't be answered."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -32,12 +33,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: what it takes (``kind``), its default as a scenario writes it, and what it does."""
+    """A parameter: what it takes (``kind``), its default as a scenario writes it, and what it does.
+
+    ``defaults`` holds the defaults that a variant has on some stacks instead, by the name of the preset.
+    """
 
     name: str
     kind: str
     default: str
     doc: str
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def default_shown(self) -> str:
+        """The default, with those of stacks that have another."""
+        others = ", ".join(f"{stack}: {value}" for stack, value in self.defaults.items())
+        return f"{self.default} ({others})" if others else self.default
 
 
 @dataclass(frozen=True, slots=True)

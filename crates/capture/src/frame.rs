@@ -33,7 +33,9 @@ impl LinkType {
     pub const IEEE802_11_RADIOTAP: Self = Self(127);
     /// A "per-packet information" header before another link type.
     pub const PPI: Self = Self(192);
-    /// PPP with a direction byte before it.
+    /// Bluetooth HCI with a direction before it.
+    pub const BLUETOOTH_H4: Self = Self(201);
+    /// PPP; the direction byte before it is no part of a [`Frame`].
     pub const PPP_WITH_DIR: Self = Self(204);
     /// Raw IPv4.
     pub const IPV4: Self = Self(228);

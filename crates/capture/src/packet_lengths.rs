@@ -61,8 +61,8 @@ pub struct Row {
     /// Frames per millisecond of the capture, from its first frame to its last (negative if time goes back in between);
     /// `None` if that is no time.
     pub rate: Option<f64>,
-    /// Share of all frames, percent.
-    pub percent: f64,
+    /// Share of all frames, percent; `None` if there are none.
+    pub percent: Option<f64>,
     /// Frames per millisecond in the busiest 100 ms.
     pub burst_rate: Option<f64>,
     /// When those began: seconds after the first frame.
@@ -101,7 +101,7 @@ impl PacketLengths {
             min: some.then_some(c.min),
             max: some.then_some(c.max),
             rate: (self.elapsed != 0.0).then(|| f64::from(c.count as f32) / self.elapsed),
-            percent: if self.all.count > 0 { c.count as f64 * 100.0 / self.all.count as f64 } else { 0.0 },
+            percent: (self.all.count > 0).then(|| c.count as f64 * 100.0 / self.all.count as f64),
             burst_rate: some.then(|| c.burst.best as f64 / WINDOW),
             burst_start: some.then(|| c.burst.best_start / 1000.0),
         }
@@ -151,9 +151,10 @@ impl Row {
     pub fn cells(&self) -> [String; 8] {
         let (empty, percent) = match self.range {
             None => ("", "100%".to_owned()),
-            Some(_) => ("-", format!("{:.2}%", self.percent)),
+            Some(_) => ("-", self.percent.map_or_else(String::new, |v| format!("{v:.2}%"))),
         };
         let none = || empty.to_owned();
+        let dash = || "-".to_owned();
         [
             self.count.to_string(),
             self.average.map_or_else(none, |v| format!("{v:.2}")),
@@ -161,8 +162,8 @@ impl Row {
             self.max.map_or_else(none, |v| v.to_string()),
             self.rate.map_or_else(String::new, |v| format!("{v:.4}")),
             percent,
-            self.burst_rate.map_or_else(none, |v| format!("{v:.4}")),
-            self.burst_start.map_or_else(none, |v| format!("{v:.3}")),
+            self.burst_rate.map_or_else(dash, |v| format!("{v:.4}")),
+            self.burst_start.map_or_else(dash, |v| format!("{v:.3}")),
         ]
     }
 }

@@ -16,7 +16,7 @@
 //! Left out: Linux's rounding of the ACKs for one segment to a whole number.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Xu, Harfoush and Rhee, Binary Increase Congestion Control, INFOCOM 2004",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment, w_max forgotten",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -62,6 +64,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "a flow that loses below its last w_max aims lower still, to make room",
         },
     ],
+    stacks: &[],
     columns: &["w_max", "inc"],
     build: |params, start| Ok(Box::new(Bic::new(params, start))),
 };
@@ -82,6 +85,8 @@ struct Bic {
     fast_convergence: bool,
     /// Where the search is going, segments; None before the first loss and after a timeout.
     w_max: Option<f64>,
+    /// As it was before the last episode of congestion.
+    before: Option<f64>,
     /// Segments for a window of ACKs as of the last of them, for the trace.
     inc: f64,
 }
@@ -96,6 +101,7 @@ impl Bic {
             low_window: params.float("low_window"),
             fast_convergence: params.bool("fast_convergence"),
             w_max: None,
+            before: None,
             inc: f64::NAN,
         }
     }
@@ -133,6 +139,14 @@ impl LossDriven for Bic {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         self.inc = self.increase(self.window.segments(cx));
         self.window.additive(self.inc, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = self.w_max;
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        self.w_max = self.before;
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {

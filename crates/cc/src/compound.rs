@@ -16,7 +16,7 @@
 //! Left out: finding gamma from the path ("tuning by emulation"), which the draft offers beside the fixed 30.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "both windows halved; timeout: cwnd = 1 segment, the delay window is gone",
     on_delay: "the delay window gives up zeta times what is in the queue once a round trip, if that is gamma segments \
                or more",
@@ -69,6 +71,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "segments up to which the delay window doesn't grow",
         },
     ],
+    stacks: &[],
     columns: &["dwnd", "diff", "base_rtt"],
     build: |params, start| Ok(Box::new(Compound::new(params, start))),
 };
@@ -80,6 +83,8 @@ struct Compound {
     window: Window,
     /// The delay window, bytes: this much of `window` is not Reno's.
     dwnd: f64,
+    /// As it was before the last episode of congestion.
+    before: f64,
     alpha: f64,
     beta: f64,
     k: f64,
@@ -96,6 +101,7 @@ impl Compound {
         Compound {
             window: Window::new(start),
             dwnd: 0.0,
+            before: 0.0,
             alpha: params.float("alpha"),
             beta: params.float("beta"),
             k: params.float("k"),
@@ -151,6 +157,15 @@ impl LossDriven for Compound {
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         self.window.additive(1.0, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = self.dwnd;
+    }
+
+    fn undone(&mut self, cx: &Cx) {
+        self.dwnd = self.dwnd.max(self.before);
+        self.bound_delay_window(cx);
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {

@@ -10,10 +10,11 @@
 //! timeout     ssthresh likewise, cwnd = 1; the next curve starts at its own plateau (K = 0)            [§4.8]
 //! ```
 //! Windows in segments, times in seconds; t runs from the start of avoidance and stands still while the window is not
-//! used. RTT is the smoothed one. Slow start is RFC 5681's (no HyStart++). Left out: undoing spurious reductions (§4.9).
+//! used. RTT is the smoothed one. Slow start is what the stack says [§4.10]. A reduction that answered no loss is taken back
+//! with everything that it changed [§4.9.2].
 
 use crate::common::{Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
@@ -27,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "RFC 9438 (2023); Ha, Rhee and Xu, CUBIC, ACM SIGOPS 42(5), 2008",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -56,6 +59,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "never slower than Reno would be [RFC 9438 §4.3]",
         },
     ],
+    stacks: &[],
     columns: &["w_max", "k", "w_est"],
     build: |params, start| Ok(Box::new(Cubic::new(params, start))),
 };
@@ -98,6 +102,8 @@ struct Cubic {
     flat: bool,
     epoch: Option<Epoch>,
     last_ack: Time,
+    /// W_max, cwnd_prior, flat and the stage before the last episode of congestion [RFC 9438 §4.9.2].
+    before: (f64, f64, bool, Option<Epoch>),
 }
 
 impl Cubic {
@@ -114,6 +120,7 @@ impl Cubic {
             flat: false,
             epoch: None,
             last_ack: Time::ZERO,
+            before: (0.0, 0.0, false, None),
         }
     }
 
@@ -132,9 +139,9 @@ impl Cubic {
         Epoch { start: now, k: libm::cbrt((plateau - cwnd) / self.c), plateau, w_est: cwnd }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn avoid(&mut self, acked: u64, cx: &Cx) {
         let cwnd = self.window.cwnd / cx.mss;
-        let acked = ev.acked as f64 / cx.mss;
+        let acked = acked as f64 / cx.mss;
         let mut epoch = match self.epoch {
             Some(epoch) => epoch,
             None => self.begin(cwnd, cx.now),
@@ -174,7 +181,14 @@ impl CongestionControl for Cubic {
         }
         let pause = cx.now.since(self.last_ack);
         self.last_ack = cx.now;
-        if ev.in_recovery || ev.acked == 0 {
+        self.window.look(ev, cx);
+        if ev.in_recovery {
+            return;
+        }
+        if !ev.in_loss {
+            self.window.settle();
+        }
+        if ev.acked == 0 {
             return;
         }
         if !ev.cwnd_limited {
@@ -183,13 +197,19 @@ impl CongestionControl for Cubic {
                 epoch.start += pause;
             }
         } else if self.window.in_slow_start() {
-            self.window.slow_start(ev.acked, cx);
+            let rest = self.window.slow_start(ev.acked, cx);
+            if rest > 0 {
+                self.avoid(rest, cx);
+            }
         } else {
-            self.avoid(ev, cx);
+            self.avoid(ev.acked, cx);
         }
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        if self.window.remember(ev.kind) {
+            self.before = (self.w_max, self.cwnd_prior, self.flat, self.epoch);
+        }
         self.epoch = None;
         self.flat = false;
         // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
@@ -211,6 +231,15 @@ impl CongestionControl for Cubic {
 
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
         self.window.bound(ev.bound);
+        self.window.settle();
+    }
+
+    fn on_undo(&mut self, _cx: &Cx) {
+        let reduced = self.window.cwnd;
+        // Not where cwnd has passed what it was: the values since then are the better ones [RFC 9438 §4.9.2].
+        if self.window.undo() && self.window.cwnd > reduced {
+            (self.w_max, self.cwnd_prior, self.flat, self.epoch) = self.before;
+        }
     }
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {

@@ -35,6 +35,106 @@ pub struct Start {
     pub initial_window: f64,
     /// The first slow start threshold, in bytes; may be infinite.
     pub ssthresh: f64,
+    /// When a law that uses the common slow start leaves it before a loss.
+    pub slow_start: SlowStart,
+    /// Segments that an ACK adds at most in the common slow start: 1 [RFC 5681 §3.1 (2)], 2 [RFC 3465]; without
+    /// bound in Linux.
+    pub slow_start_limit: f64,
+    /// Whether the stack spaces the segments of laws that don't give a pacing rate.
+    pub paced: bool,
+    /// The name of the stack's preset: a law may have defaults of its own on it.
+    pub preset: &'static str,
+    /// What a law's random numbers come from, where it draws any: another one for each connection of each flow.
+    pub seed: u64,
+}
+
+impl Start {
+    /// Slow start as in RFC 5681 on the stack `rfc`, without pacing.
+    #[must_use]
+    pub fn new(mss: f64, initial_window: f64, ssthresh: f64) -> Start {
+        Start {
+            mss,
+            initial_window,
+            ssthresh,
+            slow_start: SlowStart::Standard,
+            slow_start_limit: 1.0,
+            paced: false,
+            preset: "rfc",
+            seed: 0,
+        }
+    }
+}
+
+/// How the common slow start ends before a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlowStart {
+    /// Only with ssthresh [RFC 5681 §3.1].
+    #[default]
+    Standard,
+    /// HyStart [Ha and Rhee, Taming the elephants, Computer Networks 55(9), 2011]: on the length of ACK trains or on
+    /// growing delay.
+    HyStart,
+    /// HyStart++ [RFC 9406]: on growing delay, through a conservative phase that can be taken back.
+    HyStartPlusPlus,
+}
+
+/// A segment leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct SentEvent {
+    /// Its payload bytes.
+    pub bytes: u64,
+    /// Bytes outstanding before it.
+    pub flight: u64,
+    /// The next byte to be sent after it, as an offset from the initial sequence number.
+    pub snd_nxt: u64,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+    /// Whether the application, rather than the window, has held sending back: the delivery-rate samples of what is
+    /// outstanding are marked likewise.
+    pub app_limited: bool,
+}
+
+/// A segment is taken for lost (each transmission at most once).
+#[derive(Clone, Copy, Debug)]
+pub struct LostEvent {
+    /// Its payload bytes.
+    pub bytes: u64,
+    /// Bytes outstanding when it was sent, itself included.
+    pub sent_in_flight: u64,
+    /// Bytes taken for lost since it was sent, itself included.
+    pub lost_since: u64,
+    /// Bytes delivered on the connection when it was sent.
+    pub prior_delivered: u64,
+    /// Whether the application held sending back when it was sent.
+    pub app_limited: bool,
+}
+
+/// A delivery-rate sample, made by the endpoint with each ACK that delivers something
+/// [draft-ietf-ccwg-bbr, "Delivery Rate Samples"].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// Bytes delivered over the interval.
+    pub delivered: u64,
+    /// The longer of the time the sampled segments took to be sent and to be acknowledged.
+    pub interval: Dur,
+    /// Bytes delivered on the connection when the sampled segment was sent.
+    pub prior_delivered: u64,
+    /// Bytes delivered on the connection by now.
+    pub total_delivered: u64,
+    /// Bytes outstanding when the sampled segment was sent, itself included.
+    pub sent_in_flight: u64,
+    /// Bytes taken for lost since then.
+    pub lost: u64,
+    /// Whether the application held sending back when it was sent.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// The rate in bytes/s.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.delivered as f64 / self.interval.as_secs()
+    }
 }
 
 /// An acknowledgment with news.
@@ -60,6 +160,17 @@ pub struct AckEvent {
     pub cwnd_limited: bool,
     /// Whether the endpoint is in fast recovery: laws that answer to loss do not grow then.
     pub in_recovery: bool,
+    /// Whether what a timeout took for lost is still being repaired.
+    pub in_loss: bool,
+    /// Bytes outstanding after this ACK.
+    pub inflight: u64,
+    /// Bytes taken for lost with this ACK.
+    pub lost: u64,
+    /// Of the bytes newly delivered, those that arrived with a congestion mark, as far as the receiver tells (accurate
+    /// ECN or DCTCP's echo; 0 with the classic echo).
+    pub marked: u64,
+    /// The delivery-rate sample of this ACK; None where it has none (nothing delivered, or an interval too short).
+    pub rate: Option<RateSample>,
 }
 
 /// How congestion showed.

@@ -5,7 +5,7 @@
 //! ```
 //! Losses are still repaired, but neither they nor delay nor marks move the window.
 
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -18,6 +18,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "sliding window without congestion control, RFC 793",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "none",
     on_delay: "none",
     on_ecn: "none",
@@ -27,6 +29,7 @@ pub(crate) const ROW: Variant = Variant {
         default: "50 packets",
         doc: "the window; at least one segment",
     }],
+    stacks: &[],
     columns: &[],
     build: |params, start| Ok(Box::new(Fixed::new(params, start))),
 };
@@ -57,7 +60,7 @@ impl CongestionControl for Fixed {
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
 
     fn control(&self) -> Control {
-        Control { cwnd: self.cwnd, ssthresh: f64::INFINITY, pacing: None }
+        Control { cwnd: self.cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None }
     }
 
     fn phase(&self) -> Phase {

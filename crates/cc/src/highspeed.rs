@@ -14,7 +14,7 @@
 //! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -25,6 +25,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "RFC 3649",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window down by 1/2 in small windows, by ever less in larger ones, by 1/10 at 83000 segments; timeout: \
               cwnd = 1 segment",
     on_delay: "none",
@@ -61,6 +63,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "part of the window that a loss takes at high_window [RFC 3649 §5]",
         },
     ],
+    stacks: &[],
     columns: &["a", "b"],
     build: |params, start| Ok(Box::new(HighSpeed::new(params, start)?)),
 };

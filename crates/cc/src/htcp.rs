@@ -16,7 +16,7 @@
 //! Left out: nothing else of the draft's sender.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Leith and Shorten, H-TCP, PFLDnet 2004; draft-leith-tcp-htcp-06",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window to base_rtt / max_rtt of it, within 0.5 and 0.8, to 0.5 when the rate has changed; timeout: \
               cwnd = 1 segment",
     on_delay: "none",
@@ -52,6 +54,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether beta follows the round-trip times; else it is 0.5",
         },
     ],
+    stacks: &[],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, start| Ok(Box::new(Htcp::new(params, start))),
 };
@@ -65,6 +68,9 @@ const RTT_REF: f64 = 0.1;
 const RATIO: (f64, f64) = (0.1, 2.0);
 /// What a loss leaves of max_rtt's excess over base_rtt; Linux's number.
 const FADE: f64 = 0.95;
+
+/// When t was 0, the rate before the last loss, smallest and largest RTT, beta.
+type Before = (Option<Time>, Option<f64>, Option<(f64, f64)>, f64);
 
 /// See the top of this file.
 #[derive(Clone, Debug)]
@@ -83,6 +89,8 @@ struct Htcp {
     /// Smallest and largest RTT, s.
     rtts: Option<(f64, f64)>,
     beta: f64,
+    /// since, at_loss, rtts and beta before the last episode of congestion.
+    before: Before,
     /// As of the last ACK in avoidance, for the trace.
     alpha: f64,
 }
@@ -101,6 +109,7 @@ impl Htcp {
             at_loss: None,
             rtts: None,
             beta: BETA.0,
+            before: (None, None, None, BETA.0),
             alpha: f64::NAN,
         }
     }
@@ -160,6 +169,18 @@ impl LossDriven for Htcp {
         let cwnd = self.window.segments(cx);
         self.alpha = self.increase(cx.now).min(cwnd);
         self.window.additive(self.alpha, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = (self.since, self.at_loss, self.rtts, self.beta);
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        let (since, at_loss, rtts, beta) = self.before;
+        (self.since, self.at_loss, self.beta) = (since, at_loss, beta);
+        if let (Some((base, max)), Some((_, before))) = (self.rtts, rtts) {
+            self.rtts = Some((base, max.max(before)));
+        }
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {

@@ -15,7 +15,7 @@
 //! ssthresh from an estimate of the bandwidth. Without the last the first overshoot is large on long paths.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Caini and Firrincieli, TCP Hybla, Int. J. Satellite Communications and Networking 22(5), 2004",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -36,6 +38,7 @@ pub(crate) const ROW: Variant = Variant {
         default: "25 ms",
         doc: "round-trip time of the flow that it means to be like [Caini and Firrincieli 2004]",
     }],
+    stacks: &[],
     columns: &["rho", "base_rtt"],
     build: |params, start| Ok(Box::new(Hybla::new(params, start))),
 };
@@ -80,11 +83,12 @@ impl LossDriven for Hybla {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         // An ACK of less than a segment counts for as much of one [RFC 5681 §3.1 (2)].
         let acked = (ev.acked as f64).min(cx.mss);
         let grown = self.window.cwnd + (libm::exp2(self.rho().min(RHO_MAX)) - 1.0) * acked;
         self.window.cwnd = grown.min(self.window.ssthresh);
+        0
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {

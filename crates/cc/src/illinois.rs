@@ -16,7 +16,7 @@
 //! Left out: forgetting max_rtt, which neither has.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -27,6 +27,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Liu, Başar and Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (VALUETOOLS 2006)",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window down by 1/8 without a queue to 1/2 with a full one; timeout: cwnd = 1 segment",
     on_delay: "grows by 10 segments a round trip without a queue, by 0.3 with a full one",
     on_ecn: "as to a loss, without a retransmission",
@@ -68,6 +70,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008]",
         },
     ],
+    stacks: &[],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
     build: |params, start| Ok(Box::new(Illinois::new(params, start)?)),
 };

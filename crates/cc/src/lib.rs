@@ -8,26 +8,38 @@
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
 mod bic;
+mod cdg;
 pub mod common;
 mod compound;
+mod copa;
 mod cubic;
+mod dctcp;
 mod event;
 mod fixed;
 mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod ledbat;
+mod ledbat_plus_plus;
 mod lp;
+mod nv;
+mod prague;
 mod registry;
 mod reno;
 mod scalable;
+mod sprout;
 mod vegas;
 mod veno;
+mod verus;
 mod westwood;
 mod yeah;
 
-pub use event::{AckEvent, Congestion, CongestionEvent, Cx, Increase, RecoveryExit, Start};
-pub use registry::{Build, Shell, Variant, build, find, registry};
+pub use event::{
+    AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
+    SlowStart, Start,
+};
+pub use registry::{Build, EcnUse, Shell, Variant, build, find, registry};
 
 use dumbbell_units::{Dur, Rate};
 
@@ -40,6 +52,8 @@ pub struct Control {
     pub ssthresh: f64,
     /// The rate at which segments are spaced; None sends each as soon as the window allows.
     pub pacing: Option<Rate>,
+    /// Bytes that may leave in one burst when paced; None leaves it to the stack.
+    pub quantum: Option<u64>,
 }
 
 /// What a law is doing, as the trace words it. A recovery phase is the endpoint's to tell.
@@ -54,11 +68,40 @@ pub enum Phase {
     Recovery,
     /// From a timeout until what was outstanding then is acknowledged.
     Loss,
+    /// Model-based laws: the rate doubles each round trip until it no longer grows.
+    Startup,
+    /// The queue that startup made is let go.
+    Drain,
+    /// BBRv1's cycle of gains around the estimated rate.
+    ProbeBw,
+    /// Less than the estimated rate, to empty the queue.
+    ProbeDown,
+    /// The estimated rate.
+    Cruise,
+    /// The path is filled before probing.
+    Refill,
+    /// More than the estimated rate.
+    ProbeUp,
+    /// Little outstanding, to see the smallest RTT.
+    ProbeRtt,
 }
 
 impl Phase {
     /// Every phase, in the order of its number.
-    pub const ALL: [Phase; 4] = [Phase::SlowStart, Phase::Avoidance, Phase::Recovery, Phase::Loss];
+    pub const ALL: [Phase; 12] = [
+        Phase::SlowStart,
+        Phase::Avoidance,
+        Phase::Recovery,
+        Phase::Loss,
+        Phase::Startup,
+        Phase::Drain,
+        Phase::ProbeBw,
+        Phase::ProbeDown,
+        Phase::Cruise,
+        Phase::Refill,
+        Phase::ProbeUp,
+        Phase::ProbeRtt,
+    ];
 
     /// The word that traces and plots use.
     #[must_use]
@@ -68,12 +111,26 @@ impl Phase {
             Phase::Avoidance => "congestion avoidance",
             Phase::Recovery => "recovery",
             Phase::Loss => "timeout",
+            Phase::Startup => "startup",
+            Phase::Drain => "drain",
+            Phase::ProbeBw => "probe bandwidth",
+            Phase::ProbeDown => "probe down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+            Phase::ProbeUp => "probe up",
+            Phase::ProbeRtt => "probe RTT",
         }
     }
 }
 
 /// A window law.
 pub trait CongestionControl: Send + std::fmt::Debug {
+    /// A segment leaves.
+    fn on_sent(&mut self, _ev: &SentEvent, _cx: &Cx) {}
+
+    /// A segment is taken for lost; told before [`CongestionControl::on_congestion`] and the ACK that showed it.
+    fn on_lost(&mut self, _ev: &LostEvent, _cx: &Cx) {}
+
     /// An acknowledgment that moved snd_una or delivered new data by SACK.
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx);
 
@@ -83,13 +140,17 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// Fast recovery has ended.
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, cx: &Cx);
 
+    /// The last reductions since everything was well were answers to losses that weren't: they are taken back
+    /// [RFC 4015, RFC 3708].
+    fn on_undo(&mut self, _cx: &Cx) {}
+
     /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &Cx);
 
     /// The law's answer.
     fn control(&self) -> Control;
 
-    /// [`Phase::SlowStart`] or [`Phase::Avoidance`].
+    /// Anything but [`Phase::Recovery`] and [`Phase::Loss`].
     fn phase(&self) -> Phase;
 
     /// The law's private state, one value for each of its registry row's columns; NaN for what isn't known yet.

@@ -16,7 +16,7 @@
 //! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
 
 use crate::common::{LossDriven, Round, Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Kuzmanovic and Knightly, TCP-LP, IEEE/ACM Transactions on Networking 14(4), 2006 (INFOCOM 2003)",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "window halved when the one-way delay passes 15 % of its range, 1 segment if it does so again within three \
                round trips",
@@ -52,6 +54,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "which delay; one-way becomes round-trip on a connection without timestamps",
         },
     ],
+    stacks: &[],
     columns: &["delay", "delay_min", "delay_max", "inference_until"],
     build: |params, start| Ok(Box::new(Lp::new(params, start))),
 };
@@ -161,10 +164,8 @@ impl LossDriven for Lp {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
-        if !self.inferring(cx.now) {
-            self.window.slow_start(ev.acked, cx);
-        }
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        if self.inferring(cx.now) { 0 } else { self.window.slow_start(ev.acked, cx) }
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {

@@ -1,8 +1,9 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::{
-    CongestionControl, Start, bic, compound, cubic, fixed, highspeed, htcp, hybla, illinois, lp, reno,
-    scalable, vegas, veno, westwood, yeah,
+    CongestionControl, Start, bic, cdg, compound, copa, cubic, dctcp, fixed, highspeed, htcp, hybla,
+    illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, sprout, vegas, veno, verus, westwood,
+    yeah,
 };
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 
@@ -17,6 +18,17 @@ pub enum Shell {
     NewReno,
     /// Scoreboard and pipe [RFC 6675].
     Sack,
+}
+
+/// Which congestion feedback a law needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EcnUse {
+    /// What the stack says: none, or one echo a window [RFC 3168].
+    Stack,
+    /// Every data packet is ECN-capable, the receiver echoes each mark as it comes [RFC 8257 §3.2].
+    Dctcp,
+    /// Packets say that they belong to a scalable law (ECT(1)), marks are counted [RFC 9331, AccECN].
+    Scalable,
 }
 
 /// Makes a law from parameters that were read.
@@ -37,6 +49,11 @@ pub struct Variant {
     pub shell: Option<Shell>,
     /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
+    /// Whether the law itself says during recovery how much may be outstanding, as model-based laws do; else the stack's
+    /// recovery does (PRR).
+    pub own_recovery: bool,
+    /// The congestion feedback that it needs.
+    pub ecn: EcnUse,
     /// How it answers a loss. Here as in the next two "none" says that it doesn't: the registry's tests rely on it.
     pub on_loss: &'static str,
     /// How it answers growing delay.
@@ -45,10 +62,22 @@ pub struct Variant {
     pub on_ecn: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
+    /// The defaults that differ on a stack: preset, parameter, default.
+    pub stacks: &'static [(&'static str, &'static str, &'static str)],
     /// The names of its private columns in the trace.
     pub columns: &'static [&'static str],
     /// Makes one; an error says which parameter contradicts another.
     pub build: Build,
+}
+
+impl Variant {
+    /// Its parameters with their defaults on the stack of that preset.
+    #[must_use]
+    pub fn params_on(&self, preset: &str) -> Vec<Spec> {
+        let own =
+            |spec: &Spec| self.stacks.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name);
+        self.params.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, _, d)| d), ..*s }).collect()
+    }
 }
 
 /// Every variant.
@@ -72,6 +101,15 @@ pub fn registry() -> &'static [Variant] {
         yeah::ROW,
         compound::ROW,
         lp::ROW,
+        ledbat::ROW,
+        ledbat_plus_plus::ROW,
+        cdg::ROW,
+        nv::ROW,
+        dctcp::ROW,
+        prague::ROW,
+        copa::ROW,
+        sprout::ROW,
+        verus::ROW,
         fixed::ROW,
     ];
     ROWS
@@ -102,5 +140,5 @@ pub fn build(
     start: &Start,
 ) -> Result<Box<dyn CongestionControl>, ParamError> {
     let row = find(name)?;
-    (row.build)(&Params::read(row.params, given)?, start)
+    (row.build)(&Params::read(&row.params_on(start.preset), given)?, start)
 }

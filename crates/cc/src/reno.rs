@@ -11,7 +11,7 @@
 //! growth where the stack asks for it).
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{Shell, Variant};
+use crate::registry::{EcnUse, Shell, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -45,10 +45,13 @@ const fn row(
         source,
         shell: Some(shell),
         fine_timeouts: false,
+        own_recovery: false,
+        ecn: EcnUse::Stack,
         on_loss,
         on_delay: "none",
         on_ecn: "as to a loss, without a retransmission",
         params: PARAMS,
+        stacks: &[],
         columns: &[],
         build: |params, start| Ok(Box::new(Reno::new(params, start))),
     }

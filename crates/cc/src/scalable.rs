@@ -12,7 +12,7 @@
 //! Left out: nothing.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -23,6 +23,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Kelly, Scalable TCP, ACM CCR 33(2), 2003",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window down by 1/8, by 1/2 in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -52,6 +54,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether it always grows by one segment a round trip at least; Linux: true",
         },
     ],
+    stacks: &[],
     columns: &[],
     build: |params, start| Ok(Box::new(Scalable::new(params, start))),
 };

@@ -22,7 +22,7 @@
 //! tenth of Vegas' throughput.
 
 use crate::common::{Round, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };
@@ -38,6 +38,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Brakmo and Peterson, TCP Vegas, IEEE JSAC 13(8), 1995",
     shell: None,
     fine_timeouts: true,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window down by 1/4, by 1/2 if the segment was lost before, not at all if it was sent before the last \
               cut; timeout: ssthresh = half the window, cwnd = 1 segment",
     on_delay: "one segment less each round trip with more than beta segments queued, one more with fewer than alpha",
@@ -68,6 +70,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether diff is rounded to whole segments before it is compared, as the authors' code does",
         },
     ],
+    stacks: &[],
     columns: &["base_rtt", "rtt", "diff"],
     build: |params, start| Ok(Box::new(Vegas::new(params, start)?)),
 };
@@ -169,7 +172,9 @@ impl Vegas {
             return;
         }
         match (self.step, self.window.in_slow_start()) {
-            (Step::Double, true) => self.window.slow_start(ev.acked, cx),
+            (Step::Double, true) => {
+                self.window.slow_start(ev.acked, cx);
+            }
             (Step::Add, false) => self.window.additive(1.0, ev.acked, cx),
             _ => {} // also when slow start has come to ssthresh within the round
         }
@@ -188,7 +193,7 @@ impl Vegas {
         };
         // Three segments less a quarter, cut to whole ones, would stay three.
         let left = if segments <= 3.0 { 2.0 } else { left };
-        self.window = Window { cwnd: left.max(2.0) * cx.mss, ssthresh: 2.0 * cx.mss };
+        (self.window.cwnd, self.window.ssthresh) = (left.max(2.0) * cx.mss, 2.0 * cx.mss);
         self.last_cut = Some(cx.now);
     }
 }
@@ -201,6 +206,9 @@ impl CongestionControl for Vegas {
         if ev.in_recovery {
             self.round = None;
             return;
+        }
+        if !ev.in_loss {
+            self.window.settle();
         }
         if ev.acked == 0 {
             return;
@@ -228,6 +236,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        self.window.remember(ev.kind);
         self.round = None;
         match ev.kind {
             Congestion::Loss | Congestion::Ecn => self.cut(ev, cx),
@@ -249,6 +258,13 @@ impl CongestionControl for Vegas {
 
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
         self.window.bound(ev.bound);
+        self.window.settle();
+    }
+
+    fn on_undo(&mut self, _cx: &Cx) {
+        if self.window.undo() {
+            self.round = None;
+        }
     }
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {

@@ -15,7 +15,7 @@
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -26,6 +26,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Fu and Liew, TCP Veno, IEEE JSAC 21(2), 2003",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window to 4/5 with fewer than beta segments in the queue, else to 1/2; timeout: ssthresh = half the \
               window, cwnd = 1 segment",
     on_delay: "grows half as fast with beta segments or more in the queue",
@@ -56,6 +58,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether a loss makes it forget base_rtt, as published; Linux: false",
         },
     ],
+    stacks: &[],
     columns: &["base_rtt", "n"],
     build: |params, start| Ok(Box::new(Veno::new(params, start))),
 };
@@ -70,6 +73,8 @@ struct Veno {
     reset_base_rtt: bool,
     srtt: Srtt,
     base_rtt: Option<f64>,
+    /// As it was before the last episode of congestion.
+    base_before: Option<f64>,
     /// Segments in the queue as of the last sample; NaN before the first, which is neither below nor above beta.
     n: f64,
     /// Whether the last ACK in the congestive state was one without growth.
@@ -86,6 +91,7 @@ impl Veno {
             reset_base_rtt: params.bool("reset_base_rtt"),
             srtt: Srtt::default(),
             base_rtt: None,
+            base_before: None,
             n: f64::NAN,
             held: false,
         }
@@ -115,6 +121,15 @@ impl LossDriven for Veno {
         if !self.held {
             self.window.additive(1.0, ev.acked, cx); // [FL]
         }
+    }
+
+    fn episode_begins(&mut self) {
+        self.base_before = self.base_rtt;
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        let both = self.base_before.into_iter().chain(self.base_rtt);
+        self.base_rtt = both.reduce(f64::min);
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {

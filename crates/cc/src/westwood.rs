@@ -16,7 +16,7 @@
 //! during a recovery counts when it is acknowledged.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Grieco and Mascolo, Westwood+, ACM CCR 34(2), 2004; Mascolo et al., TCP Westwood, MobiCom 2001",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = measured bandwidth x smallest RTT; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -51,6 +53,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "shortest interval of a sample; 50 ms is Linux's",
         },
     ],
+    stacks: &[],
     columns: &["bw", "base_rtt"],
     build: |params, start| Ok(Box::new(Westwood::new(params, start))),
 };

@@ -17,7 +17,7 @@
 //! that of the newest segment that an ACK covers.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::Variant;
+use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -28,6 +28,8 @@ pub(crate) const ROW: Variant = Variant {
     source: "Baiocchi, Castellani and Vacirca, YeAH-TCP, PFLDnet 2007",
     shell: None,
     fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
     on_loss: "window less what it has in the queue, between 1/8 and 1/2 of it, 1/2 beside a Reno; timeout: cwnd = 1 \
               segment",
     on_delay: "more than q_max segments in the queue are taken away once a round trip; grows as Reno with a queue, \
@@ -65,6 +67,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "fast rounds after which no Reno is believed to be beside it",
         },
     ],
+    stacks: &[],
     columns: &["base_rtt", "q", "w_reno", "slow_rounds"],
     build: |params, start| Ok(Box::new(Yeah::new(params, start))),
 };
@@ -94,6 +97,8 @@ struct Yeah {
     /// Fast rounds since the last loss or since w_reno was forgotten.
     fast: u64,
     w_reno: f64,
+    /// fast and w_reno before the last episode of congestion.
+    before: (u64, f64),
 }
 
 impl Yeah {
@@ -110,6 +115,7 @@ impl Yeah {
             slow: 0,
             fast: 0,
             w_reno: NONE,
+            before: (0, NONE),
         }
     }
 
@@ -155,6 +161,14 @@ impl LossDriven for Yeah {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let fast = (SCALABLE * self.window.segments(cx)).max(1.0);
         self.window.additive(if self.slow > 0 { 1.0 } else { fast }, ev.acked, cx);
+    }
+
+    fn episode_begins(&mut self) {
+        self.before = (self.fast, self.w_reno);
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        (self.fast, self.w_reno) = self.before;
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {

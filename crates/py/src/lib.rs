@@ -1,7 +1,7 @@
 //! `dumbbell._core`: what the Python front asks of the Rust side.
 //!
 //! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
-//! - the reading of quantities and parameters: `parse`, `check`, `nearest`
+//! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
 //! - the analysis of captures: `analyze`
 //! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
@@ -23,6 +23,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(m)?;
     m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;

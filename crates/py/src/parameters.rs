@@ -2,30 +2,38 @@
 
 use crate::errors::refused;
 use dumbbell_cc::Start;
+use dumbbell_qdisc::LinkFacts;
 use dumbbell_units::param::{self, Params, Raw};
 use dumbbell_units::parse as units;
+use dumbbell_units::{Dur, Rate};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 /// Checks a registry name and its parameters.
 ///
-/// `family` is "variant", "discipline" or "stack"; a stack may be checked together with the variant that runs on it.
+/// `family` is "variant", "discipline" or "stack". A stack may be checked together with the variant that runs on it
+/// (`beside`), a variant with the stack that it runs on: then its parameters must not contradict each other.
 /// Raises ParamError(parameter, message).
 #[pyfunction]
-#[pyo3(signature = (family, name, params, variant=None))]
+#[pyo3(signature = (family, name, params, beside=None))]
 pub(crate) fn check(
     family: &str,
     name: &str,
     params: &Bound<'_, PyDict>,
-    variant: Option<&str>,
+    beside: Option<&str>,
 ) -> PyResult<()> {
-    let given = params.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect::<PyResult<Vec<_>>>()?;
+    let given = entries(params)?;
     match family {
         "variant" => {
-            // Made, not only read: parameters may contradict each other. Where it starts makes no difference to that.
-            let start = Start { mss: 1000.0, initial_window: 10_000.0, ssthresh: f64::INFINITY };
-            dumbbell_cc::build(name, &given, &start).map_err(refused)?;
+            let row = dumbbell_cc::find(name).map_err(refused)?;
+            Params::read(row.params, &given).map_err(refused)?;
+            if let Some(stack) = beside {
+                let preset = dumbbell_tcp::find_preset(stack).map_err(refused)?.name;
+                // Where it starts makes no difference to what contradicts what.
+                let start = Start { preset, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+                dumbbell_cc::build(name, &given, &start).map_err(refused)?;
+            }
         }
         "discipline" => {
             dumbbell_qdisc::find(name).and_then(|row| Params::read(row.params, &given)).map_err(refused)?;
@@ -33,7 +41,7 @@ pub(crate) fn check(
         "stack" => {
             let preset = dumbbell_tcp::find_preset(name).map_err(refused)?;
             Params::read(&preset.params(), &given).map_err(refused)?;
-            if let Some(variant) = variant {
+            if let Some(variant) = beside {
                 let row = dumbbell_cc::find(variant).map_err(refused)?;
                 dumbbell_tcp::Config::read(name, &given, row).map_err(refused)?;
             }
@@ -43,7 +51,25 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// A Python value as registries read it; lists, tables and dates are refused by their text.
+/// Checks the queue of a link with this rate (bit/s) and base round-trip time (ns): its parameters must not contradict
+/// each other. Gives the number of its classes, if that is fixed. Raises ParamError(parameter, message).
+#[pyfunction]
+pub(crate) fn check_queue(
+    name: &str,
+    params: &Bound<'_, PyDict>,
+    rate_bps: u64,
+    base_rtt_ns: u64,
+) -> PyResult<Option<u16>> {
+    let link = LinkFacts { rate: Rate(rate_bps), base_rtt: Dur(base_rtt_ns), seed: 0, path: String::new() };
+    let queue = dumbbell_qdisc::build(name, &entries(params)?, &link).map_err(refused)?;
+    Ok(queue.classes())
+}
+
+fn entries(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Raw)>> {
+    table.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect()
+}
+
+/// A Python value as registries read it; lists and dates are refused by their text.
 fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
     Ok(if value.is_instance_of::<PyBool>() {
         Raw::Bool(value.extract()?)
@@ -51,12 +77,15 @@ fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
         Raw::Number(value.extract()?)
     } else if value.is_instance_of::<PyString>() {
         Raw::Text(value.extract()?)
+    } else if let Ok(table) = value.cast::<PyDict>() {
+        Raw::Table(entries(table)?)
     } else {
         Raw::Text(value.str()?.extract()?)
     })
 }
 
-/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "probability" in 0..1.
+/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "mean packets", "probability" in
+/// 0..1.
 #[pyfunction]
 pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let whole = |n: Result<u64, String>| -> PyResult<Bound<'py, PyAny>> {
@@ -67,6 +96,10 @@ pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bo
         "rate" => whole(units::rate(text).map(|r| r.0)),
         "bytes" => whole(units::bytes(text).map(|b| b.0)),
         "packets" => whole(units::packets(text).map(|p| p.0)),
+        "mean packets" => {
+            let n = units::mean_packets(text).map_err(PyValueError::new_err)?;
+            Ok(n.into_pyobject(py)?.into_any())
+        }
         "probability" => {
             let p = units::probability(text).map_err(PyValueError::new_err)?;
             Ok(p.get().into_pyobject(py)?.into_any())

@@ -1,5 +1,6 @@
 //! The registries as one JSON document, for the command line, the docs and the JSON Schema.
 
+use dumbbell_cc::Variant;
 use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ pub(crate) fn registry() -> String {
                 "name": v.name, "title": v.title, "year": v.year, "source": v.source,
                 "shell": v.shell.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
-                "params": specs(v.params), "columns": v.columns,
+                "params": variant_specs(v), "columns": v.columns,
             })
         })
         .collect();
@@ -38,6 +39,17 @@ pub(crate) fn registry() -> String {
         "phases": phases, "drop_reasons": reasons,
     })
     .to_string()
+}
+
+/// Parameters, each with its defaults on the stacks where it has another.
+fn variant_specs(variant: &Variant) -> Vec<Value> {
+    let mut params = specs(variant.params);
+    for (stack, name, default) in variant.stacks {
+        for param in params.iter_mut().filter(|p| p["name"] == *name) {
+            param["defaults"][*stack] = json!(default);
+        }
+    }
+    params
 }
 
 fn specs(params: &[Spec]) -> Vec<Value> {

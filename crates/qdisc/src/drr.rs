@@ -13,7 +13,7 @@
 //! with packets. Queues of flows that have gone are used again, so nothing is allocated once the largest number of
 //! flows and packets has been seen. The paper hashes flows into a fixed number of queues; here each has its own.
 
-use crate::registry::{Discipline, Limit, LinkFacts};
+use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use std::collections::{HashMap, VecDeque};
@@ -83,24 +83,11 @@ pub(crate) struct Drr {
     bytes: u64,
 }
 
-/// Whether so much is more than the limit allows.
-fn exceeds(limit: Limit, packets: u64, bytes: u64) -> bool {
-    match limit {
-        Limit::Packets(limit) => packets > limit.0,
-        Limit::Bytes(limit) => bytes > limit.0,
-    }
-}
-
 impl Drr {
     fn new(params: &Params, link: &LinkFacts) -> Result<Drr, ParamError> {
-        let quantum = params.bytes("quantum").0;
-        if quantum == 0 {
-            let message = "0 bytes given, at least \"1 bytes\" is needed".into();
-            return Err(ParamError { name: "quantum".into(), message });
-        }
         Ok(Drr {
             by_class: params.choice("by") == "class",
-            quantum,
+            quantum: some_bytes(params, "quantum")?,
             limit: link.limit(params.length("limit")),
             queue_limit: params.unless_word("queue_limit", Params::length).map(|l| link.limit(l)),
             queues: Vec::new(),
@@ -175,10 +162,10 @@ impl Qdisc for Drr {
         if straight_on {
             return;
         }
-        if self.queue_limit.is_some_and(|l| exceeds(l, queue.waiting.len() as u64, queue.bytes)) {
+        if self.queue_limit.is_some_and(|l| l.is_below(queue.waiting.len() as u64, queue.bytes)) {
             self.drop_last(place, cx);
         }
-        while exceeds(self.limit, self.packets, self.bytes) {
+        while self.limit.is_below(self.packets, self.bytes) {
             self.drop_last(self.longest(place), cx);
         }
     }

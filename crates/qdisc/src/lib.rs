@@ -8,17 +8,32 @@
 //!
 //! Adding a discipline: one file beside these, one row in [`registry`].
 
+mod blue;
+mod cake;
+mod codel;
 mod droptail;
 mod drr;
+mod dualpi2;
+mod fifo;
+mod flows;
+mod fq_codel;
+mod fq_pie;
 pub mod law;
 mod packet;
+mod pi2;
+mod pie;
+mod prio;
 mod red;
 mod registry;
+mod sfq;
+mod tbf;
+mod ticks;
 
 pub use packet::{DropReason, Ecn, Packet};
 pub use registry::{Build, Discipline, LinkFacts, build, find, registry};
 
 use dumbbell_units::Time;
+use law::Verdict;
 
 /// What waits in a discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,14 +61,30 @@ impl Cx {
         self.dropped.push((packet, reason));
     }
 
-    /// Marks a packet "congestion experienced" if it is ECN-capable; false if it isn't [RFC 3168 §5].
+    /// Marks a packet "congestion experienced" if it is ECN-capable; false if it isn't [RFC 3168 §5]. One that was marked
+    /// before stays so and doesn't count.
     #[must_use]
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
-        if packet.ecn == Ecn::CAPABLE {
-            packet.ecn = Ecn::MARKED;
-            self.marked += 1;
+        if !packet.ecn.is_capable() {
+            return false;
         }
-        packet.ecn == Ecn::MARKED
+        self.marked += u64::from(packet.ecn != Ecn::CE);
+        packet.ecn = Ecn::CE;
+        true
+    }
+
+    /// Carries out a law's verdict: gives the packet back, maybe marked, unless it is dropped.
+    pub(crate) fn carry_out(&mut self, verdict: Verdict, mut packet: Packet) -> Option<Packet> {
+        let passes = match verdict {
+            Verdict::Pass => true,
+            Verdict::Mark => self.mark(&mut packet),
+            Verdict::Drop => false,
+        };
+        if passes {
+            return Some(packet);
+        }
+        self.drop_packet(packet, DropReason::Early);
+        None
     }
 
     /// Whether packets were dropped since the last [`Cx::take_dropped`].
@@ -89,6 +120,11 @@ pub trait Qdisc: Send + std::fmt::Debug {
 
     /// What is waiting.
     fn backlog(&self) -> Backlog;
+
+    /// How many classes it has, if it tells them apart and their number is fixed: a packet's class is below.
+    fn classes(&self) -> Option<u16> {
+        None
+    }
 
     /// When [`Qdisc::dequeue`] is worth calling again although it gave None with packets waiting (shapers).
     fn next_ready(&self) -> Option<Time> {

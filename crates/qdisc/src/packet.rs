@@ -2,18 +2,26 @@
 
 use dumbbell_units::Time;
 
-/// The ECN field as far as a queue cares [RFC 3168 §5]. A plain byte: an enumeration would lend its unused values to
-/// `Option<Packet>`, which then is copied in odd pieces.
+/// The ECN field of the IP header, by the values it has there [RFC 3168 §5]. A plain byte: an enumeration would lend its
+/// unused values to `Option<Packet>`, which then is copied in odd pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ecn(u8);
 
 impl Ecn {
     /// Not ECN-capable: congestion can only be told by a drop.
-    pub const NOT_CAPABLE: Ecn = Ecn(0);
-    /// ECN-capable (ECT).
-    pub const CAPABLE: Ecn = Ecn(1);
-    /// Congestion experienced (CE).
-    pub const MARKED: Ecn = Ecn(2);
+    pub const NOT_ECT: Ecn = Ecn(0b00);
+    /// ECN-capable, and the sender takes marks for L4S's: many of them, each a small thing [RFC 9331].
+    pub const ECT1: Ecn = Ecn(0b01);
+    /// ECN-capable, and the sender takes a mark for what a drop would be.
+    pub const ECT0: Ecn = Ecn(0b10);
+    /// Congestion experienced: marked.
+    pub const CE: Ecn = Ecn(0b11);
+
+    /// Whether congestion can be told by a mark: ECT(0), ECT(1), or CE already.
+    #[must_use]
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NOT_ECT
+    }
 }
 
 /// A packet on its way: what links and queues need, and a handle to the rest. Owned, never cloned.
@@ -51,12 +59,28 @@ pub enum DropReason {
     Loss,
     /// The scenario said so.
     Scripted,
+    /// A policer's bucket was empty.
+    Policed,
+    /// It was damaged on the wire.
+    Corrupted,
+    /// The link was down.
+    Outage,
 }
 
 impl DropReason {
     /// Every reason, in the order of its number.
-    pub const ALL: [DropReason; 5] =
-        [DropReason::Full, DropReason::Early, DropReason::Forced, DropReason::Loss, DropReason::Scripted];
+    pub const ALL: [DropReason; 8] = [
+        DropReason::Full,
+        DropReason::Early,
+        DropReason::Forced,
+        DropReason::Loss,
+        DropReason::Scripted,
+        DropReason::Policed,
+        DropReason::Corrupted,
+        DropReason::Outage,
+    ];
+    /// Those of the wire: such a packet had left the queue.
+    pub const WIRE: [DropReason; 3] = [DropReason::Loss, DropReason::Corrupted, DropReason::Outage];
 
     /// The word that traces and tables use.
     #[must_use]
@@ -67,6 +91,9 @@ impl DropReason {
             DropReason::Forced => "forced",
             DropReason::Loss => "loss",
             DropReason::Scripted => "scripted",
+            DropReason::Policed => "policed",
+            DropReason::Corrupted => "corrupted",
+            DropReason::Outage => "outage",
         }
     }
 }

@@ -20,7 +20,7 @@
 //! below max_th; the same where max_p is 0.1), and lets adaptive max_p fall below 0.01 on links above 8 Mbit/s.
 
 use crate::law::red::{Adaptive, Config, Red as Law, Verdict};
-use crate::registry::{Discipline, Limit, LinkFacts};
+use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -187,10 +187,7 @@ impl Red {
     fn new(params: &Params, link: &LinkFacts) -> Result<Red, ParamError> {
         let error = |name: &str, message| Err(ParamError { name: name.into(), message });
         let by_bytes = params.choice("mode") == "bytes";
-        let mean_packet = params.bytes("mean_packet").0 as f64;
-        if mean_packet < 1.0 {
-            return error("mean_packet", "0 bytes given, at least \"1 bytes\" is needed".into());
-        }
+        let mean_packet = some_bytes(params, "mean_packet")? as f64;
         let unit = if by_bytes { mean_packet } else { 1.0 };
         let packets_per_second = link.rate.0 as f64 / (8.0 * mean_packet);
         let given = |name: &str| {
@@ -223,7 +220,7 @@ impl Red {
         let limit = link.limit(params.length("limit"));
         Ok(Red {
             law: Law::new(config),
-            draws: Stream::new(link.seed, &link.path),
+            draws: link.stream(),
             by_bytes,
             mean_packet,
             packets_per_second,

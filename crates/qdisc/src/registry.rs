@@ -1,8 +1,10 @@
 //! The table of disciplines: everything that lists them reads it.
 
-use crate::{Qdisc, droptail, drr, red};
+use crate::{Backlog, Packet, Qdisc};
+use crate::{blue, cake, codel, droptail, drr, dualpi2, fq_codel, fq_pie, pi2, pie, prio, red, sfq, tbf};
 use dumbbell_units::param::{ParamError, Params, Raw, Spec, nearest};
 use dumbbell_units::parse::Length;
+use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Packets, Rate};
 
 /// What a discipline may know of its link when it is built.
@@ -25,7 +27,27 @@ pub(crate) enum Limit {
     Bytes(Bytes),
 }
 
+impl Limit {
+    /// Whether so much is more than is allowed.
+    pub(crate) fn is_below(self, packets: u64, bytes: u64) -> bool {
+        match self {
+            Limit::Packets(limit) => packets > limit.0,
+            Limit::Bytes(limit) => bytes > limit.0,
+        }
+    }
+
+    /// Whether this packet fits beside what waits.
+    pub(crate) fn has_room(self, waiting: Backlog, packet: &Packet) -> bool {
+        !self.is_below(waiting.packets + 1, waiting.bytes + u64::from(packet.bytes))
+    }
+}
+
 impl LinkFacts {
+    /// The random stream of this queue.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream::new(self.seed, &self.path)
+    }
+
     /// Turns a length into packets or bytes on this link; never less than one packet or one byte.
     pub(crate) fn limit(&self, length: Length) -> Limit {
         let at_least_one = |b: Bytes| Limit::Bytes(b.max(Bytes(1)));
@@ -35,6 +57,25 @@ impl LinkFacts {
             Length::Time(d) => at_least_one(self.rate.bytes_in(d)),
             Length::Bdp(k) => at_least_one(self.rate.bytes_in(self.base_rtt.scale(k))),
         }
+    }
+}
+
+/// A parameter that is a time above zero.
+pub(crate) fn span(params: &Params, name: &str) -> Result<Dur, ParamError> {
+    match params.duration(name) {
+        Dur::ZERO => Err(ParamError { name: name.into(), message: "zero given: must be above".into() }),
+        span => Ok(span),
+    }
+}
+
+/// A parameter that is at least one byte.
+pub(crate) fn some_bytes(params: &Params, name: &str) -> Result<u64, ParamError> {
+    match params.bytes(name).0 {
+        0 => {
+            let message = "0 bytes given, at least \"1 bytes\" is needed".into();
+            Err(ParamError { name: name.into(), message })
+        }
+        bytes => Ok(bytes),
     }
 }
 
@@ -65,7 +106,22 @@ pub struct Discipline {
 /// Every discipline.
 #[must_use]
 pub fn registry() -> &'static [Discipline] {
-    const ROWS: &[Discipline] = &[droptail::ROW, red::ROW, drr::ROW];
+    const ROWS: &[Discipline] = &[
+        droptail::ROW,
+        red::ROW,
+        blue::ROW,
+        codel::ROW,
+        pie::ROW,
+        pi2::ROW,
+        dualpi2::ROW,
+        sfq::ROW,
+        drr::ROW,
+        prio::ROW,
+        fq_codel::ROW,
+        fq_pie::ROW,
+        cake::ROW,
+        tbf::ROW,
+    ];
     ROWS
 }
 

@@ -2,7 +2,8 @@
 //! words; this is the last line for plans that come from elsewhere.
 
 use crate::error::SimError;
-use crate::plan::{AppPlan, Plan};
+use crate::plan::{AppPlan, LinkPlan, Plan};
+use dumbbell_link::{CorruptionPlan, check as part};
 
 /// Refuses what can't be.
 pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
@@ -18,8 +19,8 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
         if l.rate_bps == 0 {
             return refuse(place("rate_bps"), "must be above zero");
         }
-        if !(0.0..=1.0).contains(&l.loss) {
-            return refuse(place("loss"), "must be a probability");
+        if let Err((field, why)) = check_link(l) {
+            return refuse(place(field), why);
         }
         if l.drops.iter().any(|d| d.packets.windows(2).any(|w| w[0] >= w[1])) {
             return refuse(place("drops"), "packet numbers must ascend");
@@ -43,4 +44,25 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
         }
     }
     Ok(())
+}
+
+/// What a link has besides a constant rate, a constant delay and a queue: field and reason.
+fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
+    let at = |field: &'static str| move |why: &'static str| (field, why);
+    l.rate_course.as_ref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
+    l.delay_course.as_ref().map_or(Ok(()), part::course).map_err(at("delay_course"))?;
+    l.opportunities.as_ref().map_or(Ok(()), part::opportunities).map_err(at("opportunities"))?;
+    if l.rate_course.is_some() && l.opportunities.is_some() {
+        return Err(("opportunities", "a trace and a rate over time exclude each other"));
+    }
+    l.outages.iter().try_for_each(part::outage).map_err(at("outages"))?;
+    l.policer.as_ref().map_or(Ok(()), part::policer).map_err(at("policer"))?;
+    part::loss(&l.loss).map_err(at("loss"))?;
+    let damage = l.corruption.map_or(0.0, |c| match c {
+        CorruptionPlan::Packets(p) | CorruptionPlan::Bits(p) => p,
+    });
+    part::probability(damage).map_err(at("corruption"))?;
+    l.jitter.as_ref().map_or(Ok(()), part::jitter).map_err(at("jitter"))?;
+    l.reordering.as_ref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
+    l.duplication.map_or(Ok(()), |d| part::probability(d.share)).map_err(at("duplication"))
 }

@@ -10,10 +10,11 @@
 //! bit errors are whole lost packets, routes don't change.
 
 mod check;
+mod disorder;
 mod error;
 mod events;
+mod extras;
 mod flows;
-mod impair;
 mod link;
 mod link_meter;
 mod meter;

@@ -15,12 +15,21 @@ pub(crate) struct Counts {
     pub(crate) departed_bytes: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) marks: u64,
+    /// Copies put on the wire.
+    pub(crate) duplicated: u64,
+    /// Arrivals at the other end behind a packet that was sent later.
+    pub(crate) reordered: u64,
 }
 
 impl Counts {
     /// Packets dropped at the entrance or in the queue; what the wire loses has departed.
     pub(crate) fn queue_drops(&self) -> u64 {
-        self.drops.iter().sum::<u64>() - self.drops[DropReason::Loss as usize]
+        self.drops.iter().sum::<u64>() - self.wire_losses()
+    }
+
+    /// Packets lost after their departure.
+    pub(crate) fn wire_losses(&self) -> u64 {
+        DropReason::WIRE.iter().map(|r| self.drops[*r as usize]).sum()
     }
 }
 
@@ -31,6 +40,10 @@ pub(crate) struct LinkMeter {
     /// Before measurement, and from its beginning on.
     counts: [Counts; 2],
     pub(crate) busy: Dur,
+    /// Packets that departed before measurement and arrive in it.
+    pub(crate) on_wire_at_start: u64,
+    /// Largest extent of a reordered packet, since measurement began.
+    pub(crate) largest_extent: u64,
     pub(crate) backlog: BacklogMeter,
     pub(crate) sojourn: Spans,
 }
@@ -42,6 +55,8 @@ impl LinkMeter {
             end,
             counts: Default::default(),
             busy: Dur::ZERO,
+            on_wire_at_start: 0,
+            largest_extent: 0,
             backlog: BacklogMeter::new(from),
             sojourn: Spans::new(),
         }
@@ -64,21 +79,44 @@ impl LinkMeter {
         before.arrivals - before.departures - before.queue_drops()
     }
 
-    /// Arrival and departure of a packet that doesn't wait.
+    /// Arrival and departure of a packet that doesn't wait; it arrives at the other end at `arrival`.
     #[inline]
-    pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32) {
+    pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32, arrival: Time) {
         self.counts(now).arrivals += 1;
-        self.departure(now, until, bytes, Dur::ZERO);
+        self.departure(now, until, bytes, Dur::ZERO, arrival);
     }
 
     #[inline]
-    pub(crate) fn departure(&mut self, now: Time, until: Time, bytes: u32, sojourn: Dur) {
+    pub(crate) fn departure(&mut self, now: Time, until: Time, bytes: u32, sojourn: Dur, arrival: Time) {
         let counts = self.counts(now);
         counts.departures += 1;
         counts.departed_bytes += u64::from(bytes);
         self.busy += until.min(self.end).since(now.max(self.from));
         if now >= self.from {
             self.sojourn.record(sojourn);
+        } else {
+            self.on_wire_at_start += u64::from(arrival >= self.from);
+        }
+    }
+
+    /// A copy sets out with its original, to arrive at `arrival`.
+    pub(crate) fn copied(&mut self, now: Time, arrival: Time) {
+        self.counts(now).duplicated += 1;
+        self.on_wire_at_start += u64::from(now < self.from && arrival >= self.from);
+    }
+
+    /// A packet that was to arrive at `until` will do so at `arrival`, before that.
+    pub(crate) fn arrives_earlier(&mut self, now: Time, until: Time, arrival: Time) {
+        if now < self.from && until >= self.from && arrival < self.from {
+            self.on_wire_at_start -= 1;
+        }
+    }
+
+    /// A packet arrives behind one that was sent later.
+    pub(crate) fn reordered(&mut self, now: Time, extent: u64) {
+        self.counts(now).reordered += 1;
+        if now >= self.from {
+            self.largest_extent = self.largest_extent.max(extent);
         }
     }
 

@@ -7,8 +7,8 @@
 
 use crate::error::SimError;
 use crate::events::EventQueue;
+use crate::extras::Extras;
 use crate::flows::{Common, TIMERS};
-use crate::impair::Impairments;
 use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Pool};
@@ -34,6 +34,8 @@ pub(crate) struct Network {
     pool: Pool,
     /// Packets with payload dropped since measurement began, for each direction of each flow.
     dropped: Vec<u64>,
+    /// Likewise packets with payload copied on the way.
+    duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
@@ -65,16 +67,17 @@ impl Network {
             let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
             let queue = dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)?;
             let columns = dumbbell_qdisc::find(&l.queue.name).map_err(param)?.columns;
-            let recorder = plan
-                .trace
-                .series
-                .then(|| Box::new(QueueRecorder::new(&l.name, Dur(plan.trace.interval_ns), columns)));
-            let impairments = Impairments::new(l, plan.seed);
-            links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
+            let trace = &plan.trace;
+            let recorder = trace.of_link(&l.name).then(|| {
+                Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
+            });
+            let extras = Extras::new(l, plan.seed, (measure_from, end));
+            links.push(Link::new(l, queue, extras, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
         let routes = Routes::new(plan)?;
-        for (l, link) in links.iter_mut().enumerate() {
-            link.runs_ahead = routes.only_feeder(l).is_some_and(|feeder| !plan.links[feeder].jitter_reorders);
+        check_classes(plan, &links, &routes)?;
+        for l in 0..links.len() {
+            links[l].runs_ahead = routes.only_feeder(l).is_some_and(|feeder| links[feeder].keeps_order());
         }
         Ok(Network {
             now: Time::ZERO,
@@ -86,6 +89,7 @@ impl Network {
             routes,
             pool: Pool::default(),
             dropped: vec![0; 2 * plan.flows.len()],
+            duplicated: vec![0; 2 * plan.flows.len()],
             packets: plan.trace.packets.then(PacketRecorder::default),
             trace: Trace::default(),
             transfers: Vec::new(),
@@ -112,7 +116,7 @@ impl Network {
     ) {
         let (handle, body) = self.pool.allocate();
         *body = Body { data: true, number, sent_at, ..Body::default() };
-        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_CAPABLE);
+        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
     }
 
     /// A flow sends what `endpoint` wants to send now, from its data sender if `forward`.
@@ -134,7 +138,7 @@ impl Network {
             body.retransmission = how.retransmission;
             body.number = how.payload_offset;
             let bytes = endpoint.packet_bytes(&body.segment);
-            let ecn = if how.ecn_capable { Ecn::CAPABLE } else { Ecn::NOT_CAPABLE };
+            let ecn = if how.ecn_capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
             self.launch(flow, forward, handle, bytes, ecn);
         }
     }
@@ -171,8 +175,9 @@ impl Network {
             while let Some(due) = self.links[link].asks_by(at) {
                 self.ask_queue(link, due);
             }
-            if self.links[link].is_open(at) {
-                at = self.links[link].pass(packet.bytes, at);
+            let first = &mut self.links[link];
+            if first.is_open(at) {
+                at = first.pass(packet.bytes, at);
             } else {
                 match self.enter(link, packet, at) {
                     Some(leaves) => (at, packet) = leaves,
@@ -198,13 +203,13 @@ impl Network {
     fn enter(&mut self, link: usize, packet: Packet, at: Time) -> Option<(Time, Packet)> {
         let has_data = |packet: &Packet| self.pool.get(packet.body).data;
         let leaves = self.links[link].enter(packet, at, &mut self.events, has_data);
-        self.collect_dropped(link, at);
+        self.hear(link, at);
         leaves
     }
 
     fn ask_queue(&mut self, link: usize, at: Time) {
         let leaves = self.links[link].ask_queue(at, &mut self.events);
-        self.collect_dropped(link, at);
+        self.hear(link, at);
         let Some((arrival, packet)) = leaves else { return };
         match self.next_ahead(link, packet.flow, arrival) {
             Some(next) => self.carry(next, packet, arrival),
@@ -212,15 +217,23 @@ impl Network {
         }
     }
 
-    /// What a link has dropped is freed.
-    #[inline]
-    fn collect_dropped(&mut self, link: usize, at: Time) {
-        if self.links[link].has_dropped() {
-            self.free_dropped(link, at);
+    /// What a link has dropped is freed, what it has copied goes onto its wire.
+    #[inline(always)] // nearly always nothing
+    fn hear(&mut self, link: usize, at: Time) {
+        if self.links[link].has_news() {
+            self.handle_news(link, at);
         }
     }
 
-    fn free_dropped(&mut self, link: usize, at: Time) {
+    #[inline(never)]
+    fn handle_news(&mut self, link: usize, at: Time) {
+        for (arrival, mut copy) in self.links[link].take_copies() {
+            if at >= self.measure_from {
+                self.duplicated[copy.flow as usize] += u64::from(self.body(copy.body).data);
+            }
+            copy.body = self.pool.copy(copy.body);
+            self.links[link].put_on_wire(arrival, copy, &mut self.events);
+        }
         while let Some(packet) = self.links[link].take_dropped(at) {
             self.note(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             if at >= self.measure_from {
@@ -241,12 +254,16 @@ impl Network {
             }
             return None;
         }
-        let packet = self.links[link].arrive(&mut self.events)?;
-        let next = self.routes.next(self.links[link].to, packet.flow);
+        let link = &mut self.links[link];
+        let packet = link.arrive(&mut self.events)?;
+        if !link.keeps_order() {
+            link.note_order(packet.body, self.now);
+        }
+        let next = self.routes.next(link.to, packet.flow);
         if next == HERE {
             let Packet { bytes, flow, body, ecn, .. } = packet;
             self.note(PacketEvent::Received, flow, body, bytes, self.now);
-            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::MARKED });
+            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::CE });
         }
         self.carry(next as usize, packet, self.now);
         None
@@ -279,16 +296,21 @@ impl Network {
         self.dropped[2 * flow]
     }
 
+    /// Packets with payload that were copied in the forward direction of a flow, since measurement began.
+    pub(crate) fn duplicated(&self, flow: usize) -> u64 {
+        self.duplicated[2 * flow]
+    }
+
     /// The figures of the links; their series go to the trace.
     pub(crate) fn finish(&mut self) -> Vec<QueueResult> {
-        let seconds = self.end.since(self.measure_from).as_secs();
+        let span = (self.measure_from, self.end);
         let mut tables = Vec::new();
         let mut results = Vec::with_capacity(self.links.len());
         for (link, discipline) in self.links.iter_mut().zip(&self.disciplines) {
             if let Some(recorder) = link.recorder.take() {
                 tables.extend(recorder.finish());
             }
-            results.push(queue_result(link, discipline, seconds, self.end));
+            results.push(queue_result(link, discipline, span));
         }
         self.trace.tables.extend(tables);
         self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
@@ -296,9 +318,40 @@ impl Network {
     }
 }
 
-fn queue_result(link: &mut Link, discipline: &str, seconds: f64, end: Time) -> QueueResult {
-    let waiting_at_end = link.backlog().packets;
+/// Refuses a flow whose class a queue on its way doesn't have.
+fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), SimError> {
+    for (i, flow) in plan.flows.iter().enumerate() {
+        for (direction, mut node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
+            loop {
+                let link = routes.next(node, direction as u32);
+                if link == HERE {
+                    break;
+                }
+                let link = &links[link as usize];
+                if let Some(classes) = link.classes().filter(|&n| flow.class >= n) {
+                    return Err(SimError::Invalid {
+                        place: format!("flows.{}.class", flow.name),
+                        message: format!(
+                            "{} given: {} has classes 0 to {}",
+                            flow.class,
+                            link.name,
+                            classes - 1
+                        ),
+                    });
+                }
+                node = link.to;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn queue_result(link: &mut Link, discipline: &str, span: (Time, Time)) -> QueueResult {
+    let (from, end) = span;
+    let seconds = end.since(from).as_secs();
+    let (waiting_at_end, on_wire_at_end) = (link.backlog().packets, link.under_way());
     let means = link.meter.backlog.means(end);
+    let varying = link.use_of_capacity();
     let m = &link.meter;
     let counts = m.measured();
     let of = |reason: DropReason| counts.drops[reason as usize];
@@ -309,19 +362,30 @@ fn queue_result(link: &mut Link, discipline: &str, seconds: f64, end: Time) -> Q
         "{}",
         link.name
     );
+    let crossed = m.on_wire_at_start + counts.departures + counts.duplicated;
     QueueResult {
         name: link.name.clone(),
         discipline: discipline.to_owned(),
         arrivals: counts.arrivals,
         departures: counts.departures,
+        delivered: crossed - counts.wire_losses() - on_wire_at_end,
         waiting_at_start,
         waiting_at_end,
+        on_wire_at_start: m.on_wire_at_start,
+        on_wire_at_end,
         drops,
         drops_full: of(DropReason::Full),
         drops_early: of(DropReason::Early),
         drops_forced: of(DropReason::Forced),
         drops_scripted: of(DropReason::Scripted),
-        wire_losses: of(DropReason::Loss),
+        drops_policed: of(DropReason::Policed),
+        wire_losses: counts.wire_losses(),
+        losses_random: of(DropReason::Loss),
+        losses_corrupted: of(DropReason::Corrupted),
+        losses_outage: of(DropReason::Outage),
+        duplicated: counts.duplicated,
+        reordered: counts.reordered,
+        largest_reordering_extent: m.largest_extent,
         marks: counts.marks,
         mean_backlog_packets: means.map(|(packets, _)| packets),
         mean_backlog_bytes: means.map(|(_, bytes)| bytes),
@@ -330,7 +394,12 @@ fn queue_result(link: &mut Link, discipline: &str, seconds: f64, end: Time) -> Q
         p95_sojourn_ms: m.sojourn.percentile_ms(0.95),
         p99_sojourn_ms: m.sojourn.percentile_ms(0.99),
         max_sojourn_ms: m.sojourn.max_ms(),
-        utilisation: m.busy.as_secs() / seconds,
+        utilisation: match varying {
+            None => m.busy.as_secs() / seconds,
+            Some((sent, capacity)) if capacity > 0.0 => sent / capacity,
+            Some(_) => 0.0,
+        },
         throughput_bps: (counts.departed_bytes * 8) as f64 / seconds,
+        capacity_bps: varying.map_or(link.rate().0 as f64, |(_, capacity)| capacity / seconds),
     }
 }

@@ -38,6 +38,14 @@ impl Pool {
         (handle, &mut self.bodies[handle as usize])
     }
 
+    /// A slot that holds the same as another.
+    pub(crate) fn copy(&mut self, of: u32) -> u32 {
+        let body = *self.get(of);
+        let (handle, copy) = self.allocate();
+        *copy = body;
+        handle
+    }
+
     #[inline]
     pub(crate) fn get(&self, handle: u32) -> &Body {
         &self.bodies[handle as usize]

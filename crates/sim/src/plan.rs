@@ -1,6 +1,10 @@
 //! What a run is made from: a scenario with every name resolved, every topology drawn out into nodes and links and
 //! every quantity in base units. The Python front writes it; nothing in it is optional where a value decides.
 
+use dumbbell_link::{
+    CorruptionPlan, CoursePlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan,
+    PolicerPlan, ReorderingPlan,
+};
 use dumbbell_units::param::Raw;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -37,24 +41,65 @@ pub struct LinkPlan {
     pub from: usize,
     /// The node it enters.
     pub to: usize,
-    /// Bit rate, bit/s.
+    /// Bit rate, bit/s; of a course its first value, of a trace its mean.
     pub rate_bps: u64,
-    /// Propagation delay, ns.
+    /// The rate over time (bit/s), where it changes.
+    #[serde(default)]
+    pub rate_course: Option<CoursePlan>,
+    /// A packet-delivery trace in place of a rate.
+    #[serde(default)]
+    pub opportunities: Option<OpportunitiesPlan>,
+    /// Propagation delay, ns; of a course its first value.
     pub delay_ns: u64,
+    /// The delay over time (ns), where it changes.
+    #[serde(default)]
+    pub delay_course: Option<CoursePlan>,
+    /// Whether packets on a shorter delay may overtake those on a longer one.
+    #[serde(default)]
+    pub delay_reorders: bool,
+    /// When it is down.
+    #[serde(default)]
+    pub outages: Vec<OutagePlan>,
     /// Framing added to each IP packet, bytes.
     pub overhead_bytes: u32,
     /// Largest base round-trip time of the flows that cross it, ns (limits in BDP).
     pub base_rtt_ns: u64,
     /// Queue discipline.
     pub queue: Named,
-    /// Probability that a packet is lost on the wire.
-    pub loss: f64,
-    /// A uniform share of this is added to each packet's propagation delay, ns.
-    pub jitter_ns: u64,
+    /// Policer at the entrance.
+    #[serde(default)]
+    pub policer: Option<PolicerPlan>,
+    /// Which packets are lost on the wire.
+    #[serde(default)]
+    pub loss: LossPlan,
+    /// Which are damaged.
+    #[serde(default)]
+    pub corruption: Option<CorruptionPlan>,
+    /// What is added to each packet's propagation delay.
+    #[serde(default)]
+    pub jitter: Option<JitterPlan>,
     /// Whether jitter may let packets overtake each other.
+    #[serde(default)]
     pub jitter_reorders: bool,
+    /// Which packets are held back.
+    #[serde(default)]
+    pub reordering: Option<ReorderingPlan>,
+    /// Which are copied.
+    #[serde(default)]
+    pub duplication: Option<DuplicationPlan>,
     /// Scripted drops.
+    #[serde(default)]
     pub drops: Vec<DropPlan>,
+}
+
+impl LinkPlan {
+    /// Whether packets may leave its wire in another order than they came, or more often.
+    pub(crate) fn wire_is_disorderly(&self) -> bool {
+        (self.jitter.is_some() && self.jitter_reorders)
+            || (self.delay_course.is_some() && self.delay_reorders)
+            || self.reordering.is_some()
+            || self.duplication.is_some()
+    }
 }
 
 /// Scripted drops at a link's entrance: packets by number, or all within a span of time.
@@ -86,13 +131,21 @@ impl Named {
     /// The parameters in the form that registries read.
     #[must_use]
     pub fn given(&self) -> Vec<(String, Raw)> {
-        let raw = |v: &Value| match v {
-            Value::Bool(b) => Raw::Bool(*b),
-            Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
-            Value::String(s) => Raw::Text(s.clone()),
-            other => Raw::Text(other.to_string()),
-        };
-        self.params.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
+        entries(&self.params)
+    }
+}
+
+fn entries(table: &Map<String, Value>) -> Vec<(String, Raw)> {
+    table.iter().map(|(k, v)| (k.clone(), raw(v))).collect()
+}
+
+fn raw(value: &Value) -> Raw {
+    match value {
+        Value::Bool(b) => Raw::Bool(*b),
+        Value::Number(n) => Raw::Number(n.as_f64().unwrap_or(f64::NAN)),
+        Value::String(s) => Raw::Text(s.clone()),
+        Value::Object(table) => Raw::Table(entries(table)),
+        other => Raw::Text(other.to_string()),
     }
 }
 
@@ -215,10 +268,77 @@ impl AppPlan {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracePlan {
-    /// Per flow and queue series.
-    pub series: bool,
+    /// The tables that are kept of flows and links.
+    pub series: SeriesPlan,
+    /// The flows and links that they are kept of; None: of all.
+    #[serde(default)]
+    pub only: Option<Vec<String>>,
     /// At most one row in this time per series, ns; 0: a row at each change.
     pub interval_ns: u64,
     /// A row per packet sent, received, dropped.
     pub packets: bool,
+}
+
+/// Which tables are kept: a list of their names, or true for all.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(from = "SeriesNames")]
+pub struct SeriesPlan {
+    /// A flow's state over time.
+    pub flows: bool,
+    /// A queue's backlog over time.
+    pub queues: bool,
+    /// A row for each packet that leaves a queue.
+    pub departures: bool,
+    /// A row for each packet dropped at a queue.
+    pub drops: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SeriesName {
+    Flows,
+    Queues,
+    Departures,
+    Drops,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SeriesNames {
+    All(bool),
+    These(Vec<SeriesName>),
+}
+
+impl From<SeriesNames> for SeriesPlan {
+    fn from(names: SeriesNames) -> SeriesPlan {
+        match names {
+            SeriesNames::All(all) => SeriesPlan { flows: all, queues: all, departures: all, drops: all },
+            SeriesNames::These(names) => names.iter().fold(SeriesPlan::default(), |mut plan, name| {
+                match name {
+                    SeriesName::Flows => plan.flows = true,
+                    SeriesName::Queues => plan.queues = true,
+                    SeriesName::Departures => plan.departures = true,
+                    SeriesName::Drops => plan.drops = true,
+                }
+                plan
+            }),
+        }
+    }
+}
+
+impl TracePlan {
+    fn keeps(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
+    }
+
+    /// Whether a flow of that name leaves a series.
+    pub(crate) fn of_flow(&self, name: &str) -> bool {
+        self.series.flows && self.keeps(name)
+    }
+
+    /// Whether a link of that name leaves any table.
+    pub(crate) fn of_link(&self, name: &str) -> bool {
+        let s = self.series;
+        (s.queues || s.departures || s.drops) && self.keeps(name)
+    }
 }

@@ -1,5 +1,6 @@
 //! Recorders: they turn what happens into columns. None of them exists unless the scenario asks for it.
 
+use crate::plan::SeriesPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
 use dumbbell_tcp::Snapshot;
 use dumbbell_trace::{ColumnData, Table};
@@ -107,6 +108,7 @@ impl FlowRecorder {
 #[derive(Debug)]
 pub(crate) struct QueueRecorder {
     name: String,
+    keeps: SeriesPlan,
     gate: Gate,
     columns: &'static [&'static str],
     last: Option<Backlog>,
@@ -121,6 +123,7 @@ pub(crate) struct QueueRecorder {
     out_flow: Vec<u32>,
     out_bytes: Vec<u32>,
     out_sojourn: Vec<u64>,
+    out_end: Vec<u64>,
     drop_t: Vec<u64>,
     drop_flow: Vec<u32>,
     drop_bytes: Vec<u32>,
@@ -128,9 +131,15 @@ pub(crate) struct QueueRecorder {
 }
 
 impl QueueRecorder {
-    pub(crate) fn new(name: &str, interval: Dur, columns: &'static [&'static str]) -> QueueRecorder {
+    pub(crate) fn new(
+        name: &str,
+        keeps: SeriesPlan,
+        interval: Dur,
+        columns: &'static [&'static str],
+    ) -> QueueRecorder {
         QueueRecorder {
             name: name.to_owned(),
+            keeps,
             gate: Gate::new(interval),
             columns,
             last: None,
@@ -145,6 +154,7 @@ impl QueueRecorder {
             out_flow: Vec::new(),
             out_bytes: Vec::new(),
             out_sojourn: Vec::new(),
+            out_end: Vec::new(),
             drop_t: Vec::new(),
             drop_flow: Vec::new(),
             drop_bytes: Vec::new(),
@@ -154,7 +164,7 @@ impl QueueRecorder {
 
     pub(crate) fn backlog(&mut self, now: Time, b: Backlog, marks: u64, queue: &dyn Qdisc) {
         self.marks_so_far += marks;
-        if (self.last == Some(b) && marks == 0) || !self.gate.passes(now) {
+        if !self.keeps.queues || (self.last == Some(b) && marks == 0) || !self.gate.passes(now) {
             return;
         }
         self.last = Some(b);
@@ -167,21 +177,29 @@ impl QueueRecorder {
         self.private.iter_mut().zip(&self.row).for_each(|(c, v)| c.push(*v));
     }
 
-    pub(crate) fn departure(&mut self, now: Time, flow: u32, bytes: u32, sojourn: Dur) {
+    pub(crate) fn departure(&mut self, now: Time, flow: u32, bytes: u32, sojourn: Dur, end: Time) {
+        if !self.keeps.departures {
+            return;
+        }
         self.out_t.push(now.0);
         self.out_flow.push(flow);
         self.out_bytes.push(bytes);
         self.out_sojourn.push(sojourn.0);
+        self.out_end.push(end.0);
     }
 
     pub(crate) fn dropped(&mut self, now: Time, flow: u32, bytes: u32, reason: DropReason) {
+        if !self.keeps.drops {
+            return;
+        }
         self.drop_t.push(now.0);
         self.drop_flow.push(flow);
         self.drop_bytes.push(bytes);
         self.drop_reason.push(reason as u8);
     }
 
-    pub(crate) fn finish(self) -> [Table; 3] {
+    pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
+        let keeps = [self.keeps.queues, self.keeps.departures, self.keeps.drops];
         let queue = Table::new(format!("queue/{}", self.name))
             .with("t_ns", ColumnData::U64(self.t))
             .with("packets", ColumnData::U64(self.packets))
@@ -196,13 +214,14 @@ impl QueueRecorder {
             .with("t_ns", ColumnData::U64(self.out_t))
             .with("flow", ColumnData::U32(self.out_flow))
             .with("bytes", ColumnData::U32(self.out_bytes))
-            .with("sojourn_ns", ColumnData::U64(self.out_sojourn));
+            .with("sojourn_ns", ColumnData::U64(self.out_sojourn))
+            .with("end_ns", ColumnData::U64(self.out_end));
         let drops = Table::new(format!("drops/{}", self.name))
             .with("t_ns", ColumnData::U64(self.drop_t))
             .with("flow", ColumnData::U32(self.drop_flow))
             .with("bytes", ColumnData::U32(self.drop_bytes))
             .with("reason", ColumnData::U8(self.drop_reason));
-        [queue, departures, drops]
+        [queue, departures, drops].into_iter().zip(keeps).filter_map(|(table, kept)| kept.then_some(table))
     }
 }
 

@@ -46,6 +46,8 @@ pub struct FlowResult {
     pub delivered_bytes: u64,
     /// Of the sent packets, those dropped anywhere.
     pub dropped_packets: u64,
+    /// Of the sent packets, copies that links made.
+    pub duplicated_packets: u64,
     /// Dropped / sent; null without packets.
     pub drop_rate: Option<f64>,
     /// Packets with payload sent again.
@@ -106,10 +108,16 @@ pub struct QueueResult {
     pub arrivals: u64,
     /// Packets whose transmission began.
     pub departures: u64,
+    /// Packets that reached the other end, copies included.
+    pub delivered: u64,
     /// Packets waiting when measurement began.
     pub waiting_at_start: u64,
     /// Packets waiting at the end: waiting_at_start + arrivals = departures + drops + waiting_at_end.
     pub waiting_at_end: u64,
+    /// Packets in transmission or on the wire when measurement began.
+    pub on_wire_at_start: u64,
+    /// The same at the end: on_wire_at_start + departures + duplicated = delivered + wire_losses + on_wire_at_end.
+    pub on_wire_at_end: u64,
     /// Packets dropped at entrance or queue.
     pub drops: u64,
     /// Of these, because the queue was full.
@@ -120,8 +128,22 @@ pub struct QueueResult {
     pub drops_forced: u64,
     /// Of these, because the scenario says so.
     pub drops_scripted: u64,
+    /// Of these, by a policer.
+    pub drops_policed: u64,
     /// Packets lost on the wire, after departure.
     pub wire_losses: u64,
+    /// Of these, by the link's loss model.
+    pub losses_random: u64,
+    /// Of these, because they were damaged.
+    pub losses_corrupted: u64,
+    /// Of these, by an outage.
+    pub losses_outage: u64,
+    /// Copies that the wire made.
+    pub duplicated: u64,
+    /// Packets that reached the other end behind one that was sent later (RFC 4737).
+    pub reordered: u64,
+    /// Of these, the largest extent: arrivals since the first packet that was sent later, itself included.
+    pub largest_reordering_extent: u64,
     /// Packets marked.
     pub marks: u64,
     /// Waiting packets over time, mean; the one in transmission not counted.
@@ -138,10 +160,13 @@ pub struct QueueResult {
     pub p99_sojourn_ms: Option<f64>,
     /// Largest, ms.
     pub max_sojourn_ms: Option<f64>,
-    /// Share of the time in which the transmitter was busy.
+    /// Share of the time in which the transmitter was busy; where the rate changes or an outage holds packets, wire bits
+    /// sent over those that could be.
     pub utilisation: f64,
     /// Wire bytes whose transmission began, per time, bit/s.
     pub throughput_bps: f64,
+    /// Wire bits that could be sent, per time, bit/s: the link's rate or its mean, zero while an outage holds packets.
+    pub capacity_bps: f64,
 }
 
 /// One transfer or download.

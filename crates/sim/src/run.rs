@@ -93,7 +93,7 @@ fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, Si
                 count: *count,
                 timeout: Dur(*timeout_ns),
             };
-            Ok(Box::new(PingFlow::new(common, config, plan.trace.series)))
+            Ok(Box::new(PingFlow::new(common, config, plan.trace.of_flow(&flow.name))))
         }
         (TransportPlan::Udp, _, Some(source)) => Ok(Box::new(UdpFlow::new(common, application, source))),
         (TransportPlan::Udp, _, None) => Err(SimError::Invalid {
@@ -108,7 +108,7 @@ fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, Si
             let recipe = Recipe::new(config, row, variant.clone()).map_err(|e| at("variant", e))?;
             let recorder = plan
                 .trace
-                .series
+                .of_flow(&flow.name)
                 .then(|| FlowRecorder::new(&flow.name, Dur(plan.trace.interval_ns), row.columns));
             let flow = TcpFlow::new(common, application, app.clone(), recipe, source, plan.seed, recorder);
             Ok(Box::new(flow))

@@ -1,6 +1,6 @@
 //! Everything that can be set about an endpoint, and the presets: named sets of visible parameters.
 
-use dumbbell_cc::{Increase, Shell, Variant};
+use dumbbell_cc::{EcnUse, Increase, Shell, SlowStart, Start, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Raw, Spec, nearest};
 use dumbbell_units::parse::Size;
@@ -71,6 +71,12 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
+const SLOW_STARTS: [(&str, SlowStart); 3] = [
+    ("standard", SlowStart::Standard),
+    ("hystart", SlowStart::HyStart),
+    ("hystart++", SlowStart::HyStartPlusPlus),
+];
+
 const SHELLS: [(&str, Shell); 4] =
     [("tahoe", Shell::Tahoe), ("reno", Shell::Reno), ("newreno", Shell::NewReno), ("sack", Shell::Sack)];
 
@@ -99,6 +105,13 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Size,
         default: "1 GiB",
         doc: "first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1]",
+    },
+    Spec {
+        name: "slow_start",
+        kind: Kind::Choice(&["standard", "hystart", "hystart++"]),
+        default: "standard",
+        doc: "how slow start may end before a loss: not [RFC 5681 §3.1], by HyStart [Ha & Rhee 2011], by HyStart++ \
+              [RFC 9406]; for variants that have the common slow start",
     },
     Spec {
         name: "handshake",
@@ -248,6 +261,8 @@ pub const PARAMS: &[Spec] = &[
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Config {
+    /// The preset's name.
+    pub preset: &'static str,
     /// Payload bytes of a full segment, after options.
     pub mss: u32,
     /// What the MSS option says.
@@ -258,6 +273,7 @@ pub struct Config {
     pub initial_window: u64,
     /// First ssthresh, bytes.
     pub initial_ssthresh: u64,
+    pub slow_start: SlowStart,
     pub handshake: bool,
     pub ack_every: u32,
     pub ack_delay: Dur,
@@ -338,6 +354,9 @@ impl Config {
         }
         let named = p.choice("recovery");
         let stack_shell = SHELLS.iter().find(|(name, _)| *name == named).map_or(Shell::Sack, |(_, s)| *s);
+        let named = p.choice("slow_start");
+        let slow_start =
+            SLOW_STARTS.iter().find(|(name, _)| *name == named).map(|(_, s)| *s).unwrap_or_default();
         let too_small = |name: &str, least: &str| ParamError {
             name: name.into(),
             message: format!("at least {least} is needed"),
@@ -363,11 +382,13 @@ impl Config {
             return Err(too_small("rto_max", "rto_min and a positive rto_initial"));
         }
         Ok(Config {
+            preset: preset.name,
             mss,
             mss_option,
             window,
             initial_window: bytes("initial_window").max(u64::from(mss)),
             initial_ssthresh: bytes("initial_ssthresh").min(window),
+            slow_start,
             handshake: p.bool("handshake"),
             ack_every: u32::try_from(p.int("ack_every")).unwrap_or(u32::MAX),
             ack_delay: p.duration("ack_delay"),
@@ -392,10 +413,22 @@ impl Config {
             limited_retransmit: p.bool("limited_retransmit"),
             whole_numbers: p.bool("whole_numbers"),
             idle_restart: p.bool("idle_restart"),
-            ecn: p.bool("ecn"),
+            // A law that lives by marks needs them, whatever the stack says.
+            ecn: p.bool("ecn") || variant.ecn != EcnUse::Stack,
             data_headers: p.bool("data_headers"),
             fine_timeouts: variant.fine_timeouts,
         })
+    }
+
+    /// What a law starts from.
+    #[must_use]
+    pub fn start(&self) -> Start {
+        let (window, ssthresh) = (self.initial_window as f64, self.initial_ssthresh as f64);
+        Start {
+            slow_start: self.slow_start,
+            preset: self.preset,
+            ..Start::new(f64::from(self.mss), window, ssthresh)
+        }
     }
 
     /// The scale that lets the whole receive window be offered [RFC 7323 §2.3].

@@ -13,6 +13,8 @@
 
 mod config;
 mod endpoint;
+mod pacer;
+mod rate;
 mod receiver;
 mod recovery;
 mod rtt;
@@ -22,6 +24,7 @@ mod sent;
 
 pub use config::{Config, PARAMS, PRESETS, Preset, find_preset};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
+pub use rate::Stamp;
 pub use rtt::{RtoConfig, Rtt};
 pub use segment::{Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
 pub use sender::Counters;

@@ -5,11 +5,15 @@
 
 use crate::config::Config;
 use crate::endpoint::micros;
+use crate::pacer::Pacer;
+use crate::rate::Sampler;
 use crate::recovery::{Mode, Recovery};
 use crate::rtt::{RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue, Told};
-use dumbbell_cc::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
-use dumbbell_units::{Bytes, Dur, Time};
+use dumbbell_cc::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, SentEvent, Shell,
+};
+use dumbbell_units::{Dur, Time};
 
 /// What a sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +82,9 @@ pub(crate) struct Sender {
     expiries: u32,
     pub(crate) recovery: Recovery,
     last_sent_at: Time,
-    pace_until: Time,
+    pacer: Pacer,
+    sampler: Sampler,
+    min_rtt: Option<Dur>,
     cwnd_limited: bool,
     ecn_on: bool,
     ecn_recover: u64,
@@ -107,7 +113,9 @@ impl Sender {
             expiries: 0,
             recovery: Recovery::default(),
             last_sent_at: Time::ZERO,
-            pace_until: Time::ZERO,
+            pacer: Pacer::default(),
+            sampler: Sampler::default(),
+            min_rtt: None,
             cwnd_limited: false,
             ecn_on: false,
             ecn_recover: 0,
@@ -179,8 +187,38 @@ impl Sender {
         let (lost_sent_at, lost_transmissions) =
             self.sent.front().map_or((now, 0), |s| (s.last_at, s.transmissions));
         let ev = CongestionEvent { kind, window, lost_sent_at, lost_transmissions, backoffs: self.expiries };
+        self.tell_losses(now);
         let cx = self.cx(now);
         self.tell_law(|law| law.on_congestion(&ev, &cx));
+    }
+
+    /// Tells the law of each transmission that has newly been taken for lost.
+    fn tell_losses(&mut self, now: Time) {
+        if self.sent.newly_lost.is_empty() {
+            return;
+        }
+        let cx = self.cx(now);
+        let mut lost = std::mem::take(&mut self.sent.newly_lost);
+        for l in lost.drain(..) {
+            let ev = self.sampler.on_lost(&l.stamp, l.payload);
+            self.tell_law(|law| law.on_lost(&ev, &cx));
+        }
+        self.sent.newly_lost = lost; // the allocation is kept
+    }
+
+    /// Marks rate samples where the application holds sending back: nothing new to send, nothing lost that has to go
+    /// again, and room in the window [draft-ietf-ccwg-bbr §4.1.2.4].
+    pub(crate) fn check_app_limited(&mut self) {
+        if self.nxt >= self.written && (self.flight() as f64) < self.control.cwnd && !self.has_lost() {
+            self.sampler.app_limited(self.flight());
+        }
+    }
+
+    /// Whether something is to be sent again.
+    fn has_lost(&self) -> bool {
+        self.nxt < self.max
+            || self.recovery.resend_front
+            || (self.config.shell == Shell::Sack && self.sent.next_lost().is_some())
     }
 
     pub(crate) fn restart_timer(&mut self, now: Time) {
@@ -198,7 +236,9 @@ impl Sender {
         if a.ack == self.max && self.una == self.max && !a.ece {
             return; // nothing outstanding: the ACKs that come with data in the other direction
         }
+        self.check_app_limited();
         let flight = self.flight();
+        let lost_before = self.sampler.lost();
         let was_in_recovery = self.recovery.mode == Mode::Recovery;
         let mut news = false;
         for &(start, end) in a.sack {
@@ -214,6 +254,7 @@ impl Sender {
             self.nxt = self.nxt.max(self.una);
             self.expiries = 0;
         }
+        let delivered_before = self.sampler.delivered();
         let newest_sent = self.take_samples(acked, a.echo, now);
         if a.ece && self.ecn_on && self.una > self.ecn_recover && !was_in_recovery {
             self.ecn_recover = self.max;
@@ -228,9 +269,11 @@ impl Sender {
             self.on_duplicate_ack(now);
         }
         if acked > 0 || news {
+            self.tell_losses(now);
+            let rate = self.sampler.sample(self.min_rtt, now);
             let ev = AckEvent {
                 acked,
-                delivered: self.new_segments().map(|d| u64::from(d.payload)).sum(),
+                delivered: self.sampler.delivered() - delivered_before,
                 rtt: newest_sent.map(|sent| now.since(sent)),
                 one_way: newest_sent.zip(a.left).map(|(sent, left)| {
                     f64::from(left.wrapping_sub(micros(sent)).cast_signed()) * 1e-6 // an offset of up to 35 minutes
@@ -241,6 +284,11 @@ impl Sender {
                 cwnd_limited: self.cwnd_limited || self.config.grow_unused,
                 in_recovery: self.recovery.mode == Mode::Recovery
                     || (was_in_recovery && !self.config.grow_on_exit),
+                in_loss: self.recovery.mode == Mode::Loss,
+                inflight: self.flight(),
+                lost: self.sampler.lost() - lost_before,
+                marked: 0,
+                rate,
             };
             let cx = self.cx(now);
             self.tell_law(|law| law.on_ack(&ev, &cx));
@@ -259,19 +307,24 @@ impl Sender {
         }
     }
 
-    /// The segments that this ACK is the first to tell of.
-    fn new_segments(&self) -> impl Iterator<Item = &Delivered> {
-        self.delivered.iter().filter(|d| d.told != Told::AcknowledgedAfterSack)
-    }
-
-    /// Round-trip samples of this ACK for the timer. Gives, for the law, when the newest segment was sent that this ACK
-    /// tells of and that was sent once.
+    /// Round-trip samples of this ACK for the timer, delivery samples for the law. Gives, for the law, when the newest
+    /// segment was sent that this ACK is the first to tell of and that was sent once.
     fn take_samples(&mut self, acked: u64, echo: Option<Time>, now: Time) -> Option<Time> {
-        let newest = self.new_segments().filter(|d| d.transmissions == 1).map(|d| d.last_at).max();
-        if let Some(sent) = newest
-            && self.config.fine_timeouts
-        {
-            self.fine.sample(sent, now);
+        let mut newest = None;
+        self.sampler.begin();
+        for d in &self.delivered {
+            if d.told != Told::AcknowledgedAfterSack {
+                self.sampler.on_delivered(d.stamp, d.last_at, d.end, d.payload, now);
+                if d.transmissions == 1 {
+                    newest = newest.max(Some(d.last_at));
+                }
+            }
+        }
+        if let Some(sent) = newest {
+            self.note_rtt(now.since(sent));
+            if self.config.fine_timeouts {
+                self.fine.sample(sent, now);
+            }
         }
         if acked > 0 {
             if let Some(sent) = echo {
@@ -283,6 +336,11 @@ impl Sender {
             }
         }
         newest
+    }
+
+    /// A round trip for the smallest of the connection.
+    pub(crate) fn note_rtt(&mut self, rtt: Dur) {
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
     }
 
     /// Whether the oldest segment has been out for longer than the fine-grained timeout [Brakmo & Peterson 1995 §III.A].
@@ -297,15 +355,14 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+        self.sent.lose_all();
         self.tell_congestion(Congestion::Timeout, now);
         self.expiries += 1;
         // To Tahoe further duplicates of the hole that the timer has taken on say nothing.
         let dupacks = if self.config.shell == Shell::Tahoe { self.config.dupack_threshold } else { 0 };
         self.recovery =
             Recovery { mode: Mode::Loss, recover: Some(self.max), dupacks, ..Recovery::default() };
-        if self.config.shell == Shell::Sack {
-            self.sent.lose_all();
-        } else {
+        if self.config.shell != Shell::Sack {
             self.nxt = self.una;
         }
         self.timed = None; // Karn's algorithm [RFC 6298 §3]
@@ -315,8 +372,9 @@ impl Sender {
 
     /// When [`Sender::next`] is worth asking again, where pacing holds a segment back.
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
-        let has_more = self.nxt < self.written || self.nxt < self.max || self.recovery.resend_front;
-        (self.pace_until > now && has_more).then_some(self.pace_until)
+        let waits = self.control.pacing.is_some() && self.pacer.holds(now);
+        let end = self.written + u64::from(self.closing);
+        (waits && (self.nxt < end || self.has_lost())).then(|| self.pacer.next())
     }
 
     /// Nothing outstanding and nothing to send, as in an endpoint that only receives.
@@ -327,13 +385,14 @@ impl Sender {
 
     /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        if self.pace_until > now {
+        if self.control.pacing.is_some() && self.pacer.holds(now) {
             return false;
         }
         if self.is_idle() {
             self.cwnd_limited = false;
             return false;
         }
+        let (flight, nothing_outstanding) = (self.flight(), self.una == self.max);
         let sends = if std::mem::take(&mut self.recovery.resend_front) {
             match self.sent.front().map(|s| s.start) {
                 Some(start) => self.resend(start, now, out),
@@ -348,18 +407,40 @@ impl Sender {
             return false;
         }
         self.last_sent_at = now;
-        if let Some(rate) = self.control.pacing {
-            let gap = rate.time_for(Bytes(u64::from(out.payload)));
-            self.pace_until = self.pace_until.max(now) + gap;
-        }
+        self.note_sent(out, flight, nothing_outstanding, now);
         if self.rto_at.is_none() {
             self.restart_timer(now);
         }
         true
     }
 
+    /// Rate sampler, law and pacer hear of a segment that leaves.
+    fn note_sent(&mut self, out: &Outgoing, flight: u64, nothing_outstanding: bool, now: Time) {
+        let stamp = self.sampler.on_sent(nothing_outstanding, self.flight(), now);
+        self.sent.stamp(out.start, stamp);
+        if out.payload > 0 {
+            let ev = SentEvent {
+                bytes: u64::from(out.payload),
+                flight,
+                snd_nxt: self.nxt,
+                retransmission: out.retransmission,
+                app_limited: self.sampler.is_app_limited(),
+            };
+            let cx = self.cx(now);
+            self.tell_law(|law| law.on_sent(&ev, &cx));
+        }
+        if let Some(rate) = self.control.pacing {
+            let quantum = self.control.quantum.unwrap_or(self.mss());
+            self.pacer.on_sent(out.payload, rate, quantum, now);
+        }
+    }
+
     /// Sends again what was sent before.
     pub(crate) fn resend(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
+        if self.config.shell != Shell::Sack {
+            self.sent.lose_at(start); // a shell without a scoreboard sends again what it takes for lost
+            self.tell_losses(now);
+        }
         let Some(s) = self.sent.resend(start, now) else { return false };
         let payload = s.payload();
         if payload > 0 {

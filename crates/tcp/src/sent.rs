@@ -8,6 +8,7 @@
 //! A segment counts as lost when `DupThresh` discontiguous SACKed ranges, or more than (DupThresh - 1) * SMSS SACKed
 //! bytes, lie above it (IsLost). Both only grow towards lower offsets, so one edge divides lost from not lost.
 
+use crate::rate::Stamp;
 use dumbbell_units::Time;
 use std::collections::VecDeque;
 
@@ -21,6 +22,8 @@ pub(crate) struct Sent {
     pub(crate) first_at: Time,
     pub(crate) last_at: Time,
     pub(crate) transmissions: u32,
+    /// Of the last transmission.
+    pub(crate) stamp: Stamp,
     sacked: bool,
     lost: bool,
     resent: bool,
@@ -42,6 +45,8 @@ impl Sent {
             last_at: self.last_at,
             transmissions: self.transmissions,
             payload: self.payload(),
+            end: self.end,
+            stamp: self.stamp,
         }
     }
 
@@ -77,6 +82,17 @@ pub struct Delivered {
     pub transmissions: u32,
     /// Its payload bytes.
     pub payload: u32,
+    /// Where it ends, as an offset from the initial sequence number.
+    pub end: u64,
+    /// What it remembers of its last sending.
+    pub stamp: Stamp,
+}
+
+/// A transmission that has just been taken for lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub(crate) payload: u32,
+    pub(crate) stamp: Stamp,
 }
 
 /// See the top of this file.
@@ -91,6 +107,8 @@ pub(crate) struct SentQueue {
     lost_below: u64,
     /// Retransmissions of this episode have gone up to here (HighRxt).
     pub(crate) high_rxt: u64,
+    /// Transmissions taken for lost that nobody has been told of yet.
+    pub(crate) newly_lost: Vec<Lost>,
 }
 
 impl SentQueue {
@@ -116,6 +134,7 @@ impl SentQueue {
             first_at: now,
             last_at: now,
             transmissions: 1,
+            stamp: Stamp::default(),
             sacked: false,
             lost: false,
             resent: false,
@@ -135,6 +154,16 @@ impl SentQueue {
     /// The first segment at or above `offset` that is not SACKed.
     pub(crate) fn unsacked_from(&self, offset: u64) -> Option<&Sent> {
         self.segments.range(self.index_of(offset)?..).find(|s| !s.sacked)
+    }
+
+    /// The segment that holds `offset` keeps the stamp of its sending.
+    pub(crate) fn stamp(&mut self, offset: u64, stamp: Stamp) {
+        let last = self.segments.back_mut().filter(|s| s.start == offset);
+        if let Some(s) = last {
+            s.stamp = stamp;
+        } else if let Some(i) = self.index_of(offset) {
+            self.segments[i].stamp = stamp;
+        }
     }
 
     /// The segment that starts at `start` leaves again.
@@ -222,17 +251,39 @@ impl SentQueue {
     }
 
     fn mark_lost_below(&mut self, count: usize) {
-        for s in self.segments.range_mut(..count).rev() {
-            if s.start < self.lost_below {
-                break;
-            }
-            if !s.sacked {
-                self.pipe -= s.in_pipe();
-                s.lost = true;
-                self.pipe += s.in_pipe();
-            }
+        let first = self.index_of(self.lost_below).unwrap_or(0);
+        for i in first..count {
+            self.lose(i);
         }
         self.lost_below = self.lost_below.max(self.segments[count - 1].end);
+    }
+
+    /// A segment counts as lost, whether or not it has been sent again.
+    fn lose(&mut self, i: usize) {
+        let s = &mut self.segments[i];
+        if !s.sacked && !s.lost {
+            self.pipe -= s.in_pipe();
+            s.lost = true;
+            self.pipe += s.in_pipe();
+            self.newly_lost.push(Lost { payload: s.payload(), stamp: s.stamp });
+        }
+    }
+
+    /// The last transmission of a segment counts as lost.
+    fn lose_transmission(&mut self, i: usize) {
+        let s = &mut self.segments[i];
+        if !s.sacked && (!s.lost || s.resent) {
+            self.pipe -= s.in_pipe();
+            (s.lost, s.resent) = (true, false);
+            self.newly_lost.push(Lost { payload: s.payload(), stamp: s.stamp });
+        }
+    }
+
+    /// The same for the segment that holds `offset`: it is to be sent again.
+    pub(crate) fn lose_at(&mut self, offset: u64) {
+        if let Some(i) = self.index_of(offset) {
+            self.lose_transmission(i);
+        }
     }
 
     /// Whether the oldest outstanding segment counts as lost.
@@ -258,22 +309,18 @@ impl SentQueue {
 
     /// A timeout: everything outstanding and not SACKed is taken for lost.
     pub(crate) fn lose_all(&mut self) {
-        for s in &mut self.segments {
-            s.lost = true;
-            s.resent = false;
+        for i in 0..self.segments.len() {
+            self.lose_transmission(i);
         }
-        self.pipe = 0;
         self.lost_below = self.segments.back().map_or(0, |s| s.end);
         self.start_episode();
     }
 
     /// The oldest outstanding segment is taken for lost (duplicate ACKs say so).
     pub(crate) fn lose_front(&mut self) {
-        if let Some(s) = self.segments.front_mut().filter(|s| !s.sacked && !s.lost) {
-            self.pipe -= s.in_pipe();
-            s.lost = true;
-            self.pipe += s.in_pipe();
-            self.lost_below = self.lost_below.max(s.end);
+        if let Some(end) = self.segments.front().filter(|s| !s.sacked && !s.lost).map(|s| s.end) {
+            self.lose(0);
+            self.lost_below = self.lost_below.max(end);
         }
     }
 

@@ -31,11 +31,20 @@ impl Law {
     /// If there is no such law or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
-        let start = Start { mss: MSS, initial_window: window * MSS, ssthresh: ssthresh * MSS };
+        Law::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
+    }
+
+    /// Likewise, on a stack that starts it in this way.
+    ///
+    /// # Panics
+    /// If there is no such law, a parameter is refused, or segments aren't of 1000 bytes.
+    #[must_use]
+    pub fn starting(name: &str, params: &[(&str, &str)], start: Start) -> Law {
+        assert!(start.mss == MSS, "segments of {} bytes", start.mss);
         let cx = Cx {
             now: Time(1_000_000_000),
             mss: MSS,
-            initial_window: window * MSS,
+            initial_window: start.initial_window,
             increase: Increase::PerAck,
             whole_segments: false,
         };
@@ -100,6 +109,11 @@ impl Law {
             snd_nxt: self.nxt,
             cwnd_limited,
             in_recovery,
+            in_loss: false,
+            inflight: self.nxt - self.una,
+            lost: 0,
+            marked: 0,
+            rate: None,
         };
         self.law.on_ack(&ev, &self.cx);
         self
@@ -170,6 +184,12 @@ impl Law {
         self.congestion(Congestion::Timeout, self.cx.now, 1 + self.timeouts);
         self.timeouts += 1;
         self.nxt = self.una;
+        self
+    }
+
+    /// The endpoint finds that nothing was lost.
+    pub fn undo(&mut self) -> &mut Law {
+        self.law.on_undo(&self.cx);
         self
     }
 

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod law;
+pub mod listener;
 mod queue;
 pub mod wire;
 

@@ -40,14 +40,23 @@ impl Queue {
     /// If there is no such discipline or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)]) -> Queue {
+        Queue::on(&link(), name, params)
+    }
+
+    /// The same on a link of one's own.
+    ///
+    /// # Panics
+    /// As [`Queue::new`].
+    #[must_use]
+    pub fn on(link: &LinkFacts, name: &str, params: &[(&str, &str)]) -> Queue {
         let mut cx = Cx::default();
         cx.link_busy = true;
         Queue {
             row: find(name).unwrap(),
-            qdisc: dumbbell_qdisc::build(name, &crate::given(params), &link()).unwrap(),
+            qdisc: dumbbell_qdisc::build(name, &crate::given(params), link).unwrap(),
             cx,
             arrived: 0,
-            ecn: Ecn::NOT_CAPABLE,
+            ecn: Ecn::NOT_ECT,
         }
     }
 
@@ -69,9 +78,9 @@ impl Queue {
         self
     }
 
-    /// From here on arrivals are ECN-capable.
-    pub fn ecn_capable(&mut self) -> &mut Queue {
-        self.ecn = Ecn::CAPABLE;
+    /// From here on arrivals have this codepoint.
+    pub fn ecn(&mut self, ecn: Ecn) -> &mut Queue {
+        self.ecn = ecn;
         self
     }
 
@@ -80,23 +89,49 @@ impl Queue {
     /// # Panics
     /// If more than one packet was dropped for it.
     pub fn arrive(&mut self, flow: u32, bytes: u32) -> Fate {
+        let dropped = self.burst(flow, bytes);
+        match dropped[..] {
+            [] if self.cx.take_marked() > 0 => Fate::Marked,
+            [] => Fate::Queued,
+            [(number, reason)] if number == self.arrived => Fate::Dropped(reason),
+            [(number, _)] => Fate::Displaced(number),
+            _ => panic!("more than one packet was dropped: {dropped:?}"),
+        }
+    }
+
+    /// A packet of that flow arrives: the numbers of all packets that are dropped for it, with the reasons.
+    pub fn burst(&mut self, flow: u32, bytes: u32) -> Vec<(u32, DropReason)> {
         self.arrived += 1;
         let (body, enqueued) = (self.arrived, self.cx.now);
         let packet = Packet { bytes, flow, class: flow as u16, ecn: self.ecn, body, enqueued };
         self.qdisc.enqueue(packet, &mut self.cx);
-        let fate = match self.cx.take_dropped() {
-            Some((packet, reason)) if packet.body == body => Fate::Dropped(reason),
-            Some((packet, _)) => Fate::Displaced(packet.body),
-            None if self.cx.take_marked() > 0 => Fate::Marked,
-            None => Fate::Queued,
-        };
-        assert!(self.cx.take_dropped().is_none(), "more than one packet was dropped");
-        fate
+        self.dropped()
     }
 
-    /// The number of the next packet that leaves.
+    /// The number of the next packet that leaves. What is dropped on the way waits for [`Queue::dropped`].
     pub fn send(&mut self) -> Option<u32> {
-        self.qdisc.dequeue(&mut self.cx).map(|p| p.body)
+        self.send_packet().map(|p| p.body)
+    }
+
+    /// The next packet that leaves.
+    pub fn send_packet(&mut self) -> Option<Packet> {
+        self.qdisc.dequeue(&mut self.cx)
+    }
+
+    /// The numbers of packets dropped since the last call, with the reasons.
+    pub fn dropped(&mut self) -> Vec<(u32, DropReason)> {
+        std::iter::from_fn(|| self.cx.take_dropped().map(|(p, reason)| (p.body, reason))).collect()
+    }
+
+    /// The number of packets marked since the last call.
+    pub fn marked(&mut self) -> u64 {
+        self.cx.take_marked()
+    }
+
+    /// When a further packet may leave, if none may now.
+    #[must_use]
+    pub fn next_ready(&self) -> Option<Time> {
+        self.qdisc.next_ready()
     }
 
     /// The numbers of all packets that leave until none does.

@@ -4,6 +4,7 @@
 //! the ranges that have reached the receiver. What the receiver says it delivered must at every moment be the length of
 //! the model's gapless beginning, which is what "every byte once, in order" means.
 
+use dumbbell_cc::CongestionControl;
 use dumbbell_tcp::{Config, Endpoint, Segment, State, Transmit};
 use dumbbell_units::{Dur, Seq, Time};
 
@@ -60,19 +61,28 @@ impl<'a> Wire<'a> {
     /// If the names or values are wrong: a broken test.
     #[must_use]
     pub fn new(variant: &str, preset: &str, changes: &[(&str, &str)], faults: Faults<'a>) -> Wire<'a> {
+        let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.start()).unwrap();
+        Wire::with_law(variant, build, preset, changes, faults)
+    }
+
+    /// The same with a law of the test's own in the place of the variant's.
+    ///
+    /// # Panics
+    /// As [`Wire::new`].
+    #[must_use]
+    pub fn with_law(
+        variant: &str,
+        law: impl Fn(&Config) -> Box<dyn CongestionControl>,
+        preset: &str,
+        changes: &[(&str, &str)],
+        faults: Faults<'a>,
+    ) -> Wire<'a> {
         let row = dumbbell_cc::find(variant).unwrap();
         let config = Config::read(preset, &crate::given(changes), row).unwrap();
-        let start = dumbbell_cc::Start {
-            mss: f64::from(config.mss),
-            initial_window: config.initial_window as f64,
-            ssthresh: config.initial_ssthresh as f64,
-        };
-        let endpoint =
-            |isn| Endpoint::new(config, dumbbell_cc::build(variant, &[], &start).unwrap(), Seq(isn));
         Wire {
             // Numbers that wrap on the wire within the first few segments.
-            sender: endpoint(u32::MAX - 5_000),
-            receiver: endpoint(u32::MAX - 2),
+            sender: Endpoint::new(config, law(&config), Seq(u32::MAX - 5_000)),
+            receiver: Endpoint::new(config, law(&config), Seq(u32::MAX - 2)),
             now: Time::ZERO,
             sent: Vec::new(),
             delay: Dur::millis(50),

@@ -38,8 +38,28 @@ pub enum Kind {
     Length,
     /// A probability in percent.
     Probability,
+    /// A row of another registry, with parameters of its own.
+    Part(&'static Part),
     /// This word, or a value of another kind: `"auto"` or a length, `"none"` or a time.
     Or(&'static str, &'static Kind),
+}
+
+/// What a parameter is that names a row of a registry: by the name alone, or by a table with the name under a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is, with its article: `"a queue discipline"`.
+    pub what: &'static str,
+    /// The key of the name.
+    pub key: &'static str,
+}
+
+/// A name from a registry and what is given of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The parameters, as they are given.
+    pub params: Vec<(String, Raw)>,
 }
 
 /// The declaration of one parameter.
@@ -78,6 +98,8 @@ pub enum Value {
     Length(Length),
     /// See [`Kind::Probability`].
     Probability(f64),
+    /// See [`Kind::Part`].
+    Part(Named),
     /// The word of [`Kind::Or`].
     Word(&'static str),
 }
@@ -91,6 +113,8 @@ pub enum Raw {
     Text(String),
     /// True or false.
     Bool(bool),
+    /// Values by name.
+    Table(Vec<(String, Raw)>),
 }
 
 /// What is wrong with a parameter.
@@ -148,6 +172,15 @@ impl Kind {
             (Kind::Size, Text(t)) => parse::size(t).map(Value::Size),
             (Kind::Length, Text(t)) => parse::length(t).map(Value::Length),
             (Kind::Probability, Text(t)) => parse::probability(t).map(|p| Value::Probability(p.get())),
+            (Kind::Part(_), Text(name)) => Ok(Value::Part(Named { name: name.clone(), params: Vec::new() })),
+            (Kind::Part(part), Raw::Table(given)) => {
+                let is_name = |(key, _): &&(String, Raw)| key == part.key;
+                let Some((_, Text(name))) = given.iter().find(is_name) else {
+                    return Err(format!("needed: the name of {} as '{}'", part.what, part.key));
+                };
+                let params = given.iter().filter(|entry| !is_name(entry)).cloned().collect();
+                Ok(Value::Part(Named { name: name.clone(), params }))
+            }
             (Kind::Or(word, _), Text(t)) if t == word => Ok(Value::Word(word)),
             (Kind::Or(word, kind), given) => kind.read(given).map_err(|e| format!("{e}, or \"{word}\"")),
             (_, given) => Err(format!("{given} given, {self} is needed")),
@@ -184,6 +217,7 @@ impl fmt::Display for Kind {
             Kind::Size => write!(f, "a size such as \"20 packets\" or \"64 KiB\""),
             Kind::Length => write!(f, "a length such as \"10 packets\", \"64 kB\", \"20 ms\" or \"1 bdp\""),
             Kind::Probability => write!(f, "a percentage such as \"0.1 %\""),
+            Kind::Part(part) => f.write_str(part.what),
             Kind::Or(word, kind) => write!(f, "{kind}, or \"{word}\""),
         }
     }
@@ -195,6 +229,7 @@ impl fmt::Display for Raw {
             Raw::Number(x) => write!(f, "{x}"),
             Raw::Text(t) => write!(f, "'{t}'"),
             Raw::Bool(b) => write!(f, "{b}"),
+            Raw::Table(_) => f.write_str("a table"),
         }
     }
 }
@@ -288,6 +323,7 @@ getter!(bytes, Bytes, Bytes);
 getter!(size, Size, Size);
 getter!(length, Length, Length);
 getter!(probability, Probability, f64);
+getter!(part, Part, Named);
 
 #[cfg(test)]
 mod tests {
@@ -328,6 +364,22 @@ mod tests {
         assert_eq!(read("auto", &[("min_th".into(), Raw::Text("1 bdp".into()))]), Ok(Some(Length::Bdp(1.0))));
         let refused = read("auto", &[("min_th".into(), Raw::Number(5.0))]).unwrap_err();
         assert!(refused.message.ends_with("\"1 bdp\" is needed, or \"auto\""), "{refused}");
+    }
+
+    #[test]
+    fn a_part_has_a_name_and_parameters() {
+        const KIND: Kind =
+            Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" }));
+        let text = |t: &str| Raw::Text(t.into());
+        let named = |name: &str, params| Ok(Value::Part(Named { name: name.into(), params }));
+        assert_eq!(KIND.read(&text("codel")), named("codel", vec![]));
+        let table = Raw::Table(vec![("discipline".into(), text("codel")), ("ecn".into(), Raw::Bool(true))]);
+        assert_eq!(KIND.read(&table), named("codel", vec![("ecn".into(), Raw::Bool(true))]));
+        assert_eq!(KIND.read(&text("none")), Ok(Value::Word("none")));
+        let without = Raw::Table(vec![("ecn".into(), Raw::Bool(true))]);
+        assert!(KIND.read(&without).unwrap_err().starts_with("needed: the name of a queue discipline"));
+        assert!(KIND.read(&Raw::Number(1.0)).unwrap_err().contains("1 given, a queue discipline is needed"));
+        assert!(Kind::Bool.read(&table).unwrap_err().starts_with("a table given"));
     }
 
     #[test]

@@ -143,6 +143,14 @@ pub fn packets(text: &str) -> Result<Packets, String> {
     integral(value, text).map(Packets)
 }
 
+/// A mean number of packets: it may have a fraction.
+///
+/// # Errors
+/// As [`duration`].
+pub fn mean_packets(text: &str) -> Result<f64, String> {
+    Ok(scaled(text, "a mean number of packets", "\"2.5 packets\"", &[PACKETS])?.0)
+}
+
 fn integral(value: f64, text: &str) -> Result<u64, String> {
     if (value - value.round()).abs() > 1e-6 * value.abs().max(1.0) {
         return Err(format!("'{text}' is not a whole number"));
@@ -198,6 +206,7 @@ mod tests {
         assert_eq!(bytes("177_669 bytes"), Ok(Bytes(177_669)));
         assert_eq!(bytes("64 KiB"), Ok(Bytes(65_536)));
         assert_eq!(size("20 packets"), Ok(Size::Packets(Packets(20))));
+        assert_eq!(mean_packets("2.5 packets"), Ok(2.5));
         assert_eq!(length("1.5 bdp"), Ok(Length::Bdp(1.5)));
         assert_eq!(length("20 ms"), Ok(Length::Time(Dur::millis(20))));
         assert_eq!(probability("0.1 %").map(Prob::get), Ok(0.001));

@@ -33,6 +33,12 @@ impl Stream {
     pub fn exponential(&mut self) -> f64 {
         -libm::log(1.0 - self.uniform())
     }
+
+    /// Normal with mean 0 and standard deviation 1 (Box and Muller 1958, one of the pair).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (2.0 * self.exponential()).sqrt();
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
+    }
 }
 
 #[cfg(test)]
@@ -54,5 +60,20 @@ mod tests {
         let mean = (0..n).map(|_| s.uniform()).sum::<f64>() / f64::from(n);
         // sd of the mean = 1/sqrt(12 n) = 0.0009; five of them.
         assert!((mean - 0.5).abs() < 0.0046, "{mean}");
+    }
+
+    #[test]
+    fn normal_has_mean_spread_and_tails() {
+        let mut s = Stream::new(7, "normal");
+        let n = 100_000;
+        let draws: Vec<f64> = (0..n).map(|_| s.normal()).collect();
+        let mean = draws.iter().sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+        let beyond = draws.iter().filter(|x| x.abs() > 2.0).count() as f64 / f64::from(n);
+        // sd of the mean 1 / sqrt(n) = 0.0032, of the variance sqrt(2 / n) = 0.0045; P(|x| > 2) = 0.0455, its sd
+        // 0.00066; five of each.
+        assert!(mean.abs() < 0.016, "{mean}");
+        assert!((variance - 1.0).abs() < 0.023, "{variance}");
+        assert!((beyond - 0.0455).abs() < 0.0033, "{beyond}");
     }
 }

@@ -31,5 +31,5 @@ def print_details(name: str, title: str, facts: Mapping[str, object], params: Se
     for heading in ("name", "default", "takes", "what it does"):
         table.add_column(heading)
     for p in params:
-        table.add_row(p.name, Text(p.default), Text(p.kind), Text(p.doc))
+        table.add_row(p.name, Text(p.default_shown), Text(p.kind), Text(p.doc))
     console.print(table)

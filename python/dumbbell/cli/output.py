@@ -6,12 +6,13 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     TextColumn,
@@ -85,12 +86,13 @@ def _cell(value: object) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on stderr if that is a terminal; gives the function that moves it."""
     if not sys.stderr.isatty():
         yield lambda _done, _all: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=stderr(), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, all_: bar.update(task, completed=done, total=all_)

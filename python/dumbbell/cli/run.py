@@ -43,6 +43,14 @@ def run(
         ),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="Repetitions of each cell.", show_default=False)] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="Repeat each cell until the 95 % interval of its flows' goodput is this narrow to either side, "
+            "such as '5 %' (until.metric and until.at_most in the scenario: of what, and how often at most).",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The scenario's seed.", show_default=False)] = None,
     jobs: Annotated[
         int | None,
@@ -63,6 +71,7 @@ def run(
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
+    from dumbbell.results.lint import lint  # noqa: PLC0415
     from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
     from dumbbell.scenario import Scenario  # noqa: PLC0415
 
@@ -71,7 +80,12 @@ def run(
     every = _changes(changes or [])
     every |= {
         k: v
-        for k, v in (("repetitions", repetitions), ("seed", seed), ("trace.series", trace or None))
+        for k, v in (
+            ("repetitions", repetitions),
+            ("until.half_width", until),
+            ("seed", seed),
+            ("trace.series", trace or None),
+        )
         if v is not None
     }
     scenario = Scenario.load(file, every)
@@ -83,12 +97,15 @@ def run(
     if as_json:
         output.document(results.document())
     else:
-        n = results.scenario.repetitions
-        each = f"mean of {n} repetitions" if n > 1 else "one repetition"
+        counts = sorted({len(runs) for runs in results.by_cell()})
+        n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        each = f"mean of {n} repetitions" if counts[-1] > 1 else "one repetition"
         output.print_frame(f"{results.scenario.name}: flows ({each})", flow_summary(results))
         queues = queue_summary(results)
         if queues.height:
             output.print_frame(f"{results.scenario.name}: queues ({each})", queues)
+    for warned in lint(results):
+        output.note(f"warning: {warned}")
     if out is not None:
         output.note(f"kept in {out}")
 

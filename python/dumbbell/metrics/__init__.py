@@ -1,14 +1,28 @@
-"""What is computed from runs: statistics over repetitions, paired comparisons, fairness, knees, windows."""
+"""What is computed from runs: statistics over repetitions, comparisons, fairness, harm, series cut into windows."""
 
-from dumbbell.metrics.fairness import jain, shares
+from dumbbell.metrics.convergence import convergence_time
+from dumbbell.metrics.fairness import jain, rtt_slope, share_ratios, shares
+from dumbbell.metrics.family import Compared, compare_all, holm, signed_rank
+from dumbbell.metrics.harm import harm
 from dumbbell.metrics.knee import knee
 from dumbbell.metrics.paired import Paired, paired
+from dumbbell.metrics.ratio import Ratio, ratio
+from dumbbell.metrics.spikes import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarise, summarise_all
-from dumbbell.metrics.windows import mean_per_window, packet_rtts, rate_per_window, segment_rate
+from dumbbell.metrics.warmup import warm_up
+from dumbbell.metrics.windows import edges_of, mean_per_window, packet_rtts, rate_per_window, segment_rate
 
 __all__ = [
+    "Compared",
     "Paired",
+    "Ratio",
+    "Spikes",
     "Summary",
+    "compare_all",
+    "convergence_time",
+    "edges_of",
+    "harm",
+    "holm",
     "jain",
     "knee",
     "mean_per_window",
@@ -16,8 +30,14 @@ __all__ = [
     "packet_rtts",
     "paired",
     "rate_per_window",
+    "ratio",
+    "rtt_slope",
     "segment_rate",
+    "share_ratios",
     "shares",
+    "signed_rank",
+    "spikes",
     "summarise",
     "summarise_all",
+    "warm_up",
 ]

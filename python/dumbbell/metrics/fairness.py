@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["jain", "shares"]
+__all__ = ["jain", "rtt_slope", "share_ratios", "shares"]
 
 
 def jain(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -47,3 +47,43 @@ def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     x = np.asarray(rates, dtype=np.float64)
     total = np.broadcast_to(x.sum(axis=-1, keepdims=True), x.shape)
     return np.asarray(np.divide(x, total, out=np.full_like(x, np.nan), where=total > 0))
+
+
+def share_ratios(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Give what each flow got over the fair share, over the last axis.
+
+    Parameters
+    ----------
+    rates : (..., k) float64, any unit
+
+    Returns
+    -------
+    (..., k) float64, no unit
+        1 is the fair share, k is everything; NaN where nobody got anything.
+    """
+    x = np.asarray(rates, dtype=np.float64)
+    return np.asarray(shares(x) * x.shape[-1])
+
+
+def rtt_slope(rtt: npt.ArrayLike, rates: npt.ArrayLike) -> float:
+    """Give the RTT unfairness as a power: the slope of rate over RTT, both logarithmic, by least squares.
+
+    Parameters
+    ----------
+    rtt : (k,) float64, any unit
+        Round-trip times without load.
+    rates : (k,) float64, any unit
+        What each flow got.
+
+    Returns
+    -------
+    float, no unit
+        0: RTT doesn't matter; -1: inversely proportional to it; NaN with fewer than two different RTTs among flows
+        that got something.
+    """
+    x, y = np.asarray(rtt, dtype=np.float64), np.asarray(rates, dtype=np.float64)
+    valid = (x > 0) & (y > 0)
+    if np.unique(x[valid]).size < 2:
+        return float("nan")
+    across = np.log(x[valid]) - np.log(x[valid]).mean()
+    return float((across * np.log(y[valid])).sum() / (across**2).sum())

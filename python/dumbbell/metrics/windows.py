@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["mean_per_window", "packet_rtts", "rate_per_window", "segment_rate"]
+__all__ = ["edges_of", "mean_per_window", "packet_rtts", "rate_per_window", "segment_rate"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -14,6 +14,12 @@ def _at(time: Floats, total: Floats, moments: Floats) -> Floats:
     """Read a step function at the given moments; 0 before its first row."""
     place = np.searchsorted(time, moments, side="right") - 1
     return np.where(place >= 0, total[np.maximum(place, 0)], 0.0) if total.size else np.zeros_like(moments)
+
+
+def edges_of(begin: float, end: float, window: float) -> Floats:
+    """Give the borders of whole windows within begin .. end, (k + 1,) float64, seconds."""
+    count = int((end - begin) / window + 1e-9)
+    return begin + window * np.arange(count + 1, dtype=np.float64)
 
 
 def rate_per_window(time: npt.ArrayLike, total: npt.ArrayLike, edges: npt.ArrayLike) -> Floats:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.directions import Rule
+from dumbbell.plan.links import link_plan
 from dumbbell.plan.routes import Routes
 from dumbbell.plan.topology import Drawing, Edge, draw
 from dumbbell.registry import unknown
+from dumbbell.scenario.courses import first_delay_ns
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.named import Named
 from dumbbell.scenario.paths import join
@@ -25,6 +28,8 @@ def build(scenario: Scenario) -> dict[str, Any]:
     drawing = draw(scenario.network, scenario.flows)
     crossing = _Crossing(drawing, scenario.flows)
     drops = _drops(drawing, scenario.flows, crossing)
+    _check_traced(scenario, [edge.name for edge in drawing.edges])
+    _check_queues(drawing, scenario.flows, crossing)
     numbers = {name: n for n, name in enumerate(drawing.nodes)}
     return {
         "seed": 0,
@@ -37,14 +42,9 @@ def build(scenario: Scenario) -> dict[str, Any]:
                 "name": edge.name,
                 "from": numbers[edge.from_],
                 "to": numbers[edge.to],
-                "rate_bps": edge.settings.rate.bps if edge.settings.rate else 0,
-                "delay_ns": _delay(edge),
-                "overhead_bytes": edge.settings.overhead.bytes,
                 "base_rtt_ns": _base_rtt(edge, crossing.base_rtt[n]),
                 "queue": _named(edge.settings.queue),
-                "loss": edge.settings.loss.share,
-                "jitter_ns": edge.settings.jitter.ns,
-                "jitter_reorders": edge.settings.jitter_reorders,
+                **link_plan(edge.settings, scenario.duration.ns),
                 "drops": drops[n],
             }
             for n, edge in enumerate(drawing.edges)
@@ -63,11 +63,37 @@ def build(scenario: Scenario) -> dict[str, Any]:
             for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
         ],
         "trace": {
-            "series": scenario.trace.series,
+            "series": list(scenario.trace.tables),
+            "only": scenario.trace.only,
             "interval_ns": scenario.trace.interval.ns,
             "packets": scenario.trace.packets,
         },
     }
+
+
+def _check_traced(scenario: Scenario, links: list[str]) -> None:
+    """Refuse to trace what isn't there."""
+    known = [*(flow.name for flow in scenario.flows), *links]
+    for n, name in enumerate(scenario.trace.only or []):
+        if name not in known:
+            raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
+
+
+def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> None:
+    """Refuse queues whose parameters contradict each other, and flows of a class that a queue on their way lacks."""
+    for number, edge in enumerate(drawing.edges):
+        queue, rate = edge.settings.queue, edge.settings.rate.bps if edge.settings.rate else 1
+        try:
+            rtt = _base_rtt(edge, crossing.base_rtt[number])
+            classes = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
+        except _core.ParamError as e:
+            where, message = e.args
+            raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+        for n in crossing.flows[number]:
+            if classes is not None and flows[n].class_ >= classes:
+                place = f"{join(['flows', flows[n].name])}.class"
+                why = f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
+                raise ScenarioError([Problem(place, why)])
 
 
 def _named(named: Named) -> dict[str, Any]:
@@ -81,11 +107,11 @@ def _transport(flow: Flow) -> dict[str, Any]:
 
 
 def _delay(edge: Edge) -> int:
-    return edge.settings.delay.ns if edge.settings.delay is not None else 0
+    return first_delay_ns(edge.settings.delay) if edge.settings.delay is not None else 0
 
 
 class _Crossing:
-    """Which flows cross which links, and the largest base round-trip time among them.
+    """Which flows cross which links (`flows`: in either direction), and the largest base round-trip time among them.
 
     A flow's base round-trip time is the propagation delay along its way there and back; transmission times depend on
     packet sizes and are left out.
@@ -96,7 +122,8 @@ class _Crossing:
         routes = Routes(len(drawing.nodes), [(numbers[e.from_], numbers[e.to]) for e in drawing.edges])
         self.base_rtt: list[int | None] = [None] * len(drawing.edges)
         self.forward: list[set[int]] = []
-        for flow, (sender, receiver) in zip(flows, drawing.ends, strict=True):
+        self.flows: list[list[int]] = [[] for _ in drawing.edges]
+        for n, (flow, (sender, receiver)) in enumerate(zip(flows, drawing.ends, strict=True)):
             there = routes.path(numbers[sender], numbers[receiver])
             back = routes.path(numbers[receiver], numbers[sender])
             if there is None or back is None:
@@ -105,6 +132,7 @@ class _Crossing:
             rtt = sum(_delay(drawing.edges[e]) for e in [*there, *back])
             self.forward.append(set(there))
             for e in [*there, *back]:
+                self.flows[e].append(n)
                 self.base_rtt[e] = max(rtt, self.base_rtt[e] or 0)
 
 

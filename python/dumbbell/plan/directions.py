@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from dumbbell.scenario.courses import LinkDelay, LinkRate, Outage
+from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
 from dumbbell.scenario.link import Direction, DropRule, LinkOverride
 from dumbbell.scenario.named import Queue
-from dumbbell.scenario.units import Duration, Overhead, Percentage, Rate
+from dumbbell.scenario.units import Overhead
 
 __all__ = ["Rule", "Settings", "both"]
 
@@ -21,15 +24,20 @@ class Rule:
 
 @dataclass(frozen=True)
 class Settings:
-    """One direction of a link. Rate and delay are None where no section gives them."""
+    """One direction of a link. What no section gives is None; rate and delay are always given in the end."""
 
-    rate: Rate | None
-    delay: Duration | None
+    rate: LinkRate | None
+    delay: LinkDelay | None
+    outages: tuple[Outage, ...]
     queue: Queue
     overhead: Overhead
-    loss: Percentage
-    jitter: Duration
+    policer: Policer | None
+    loss: Loss | None
+    corruption: Corruption | None
+    jitter: Jitter | None
     jitter_reorders: bool
+    reordering: Reordering | None
+    duplication: Duplication | None
     drops: tuple[Rule, ...]
     place: str
 
@@ -37,8 +45,8 @@ class Settings:
 def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
     """Merge link sections (the first that gives a value wins), each with its place, into forward and reverse.
 
-    The reverse direction takes what ``reverse`` gives; rate, delay, queue and overhead otherwise follow the same
-    section's forward direction; loss, jitter and drops otherwise are none.
+    The reverse direction takes what ``reverse`` gives; rate, delay, outages, queue and overhead otherwise follow the
+    same section's forward direction; everything else otherwise is none.
     """
     forward: list[tuple[Direction, str]] = list(sections)
     backward = [(s.reverse, f"{place}.reverse") for s, place in sections if s.reverse is not None]
@@ -51,21 +59,31 @@ def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
     return _settings(forward, forward, place), _settings(shared, backward, place)
 
 
+def _first(sections: list[tuple[Direction, str]], key: str) -> Any:  # noqa: ANN401
+    """Take the first value that a section gives."""
+    return next((v for v in (getattr(s, key) for s, _ in sections) if v is not None), None)
+
+
 def _settings(shared: list[tuple[Direction, str]], own: list[tuple[Direction, str]], place: str) -> Settings:
-    """Take rate, delay, queue, overhead from ``shared``; loss, jitter and drops from ``own``."""
+    """Take rate, delay, outages, queue, overhead from ``shared``, everything else from ``own``."""
     rules: tuple[Rule, ...] = ()
     for section, where in own:
         if section.drops is not None:
             rules = tuple(Rule(r, f"{where}.drops.{n}") for n, r in enumerate(section.drops))
             break
     return Settings(
-        rate=next((s.rate for s, _ in shared if s.rate is not None), None),
-        delay=next((s.delay for s, _ in shared if s.delay is not None), None),
-        queue=next((s.queue for s, _ in shared if s.queue is not None), Queue(name="droptail")),
-        overhead=next((s.overhead for s, _ in shared if s.overhead is not None), Overhead("0 bytes")),
-        loss=next((s.loss for s, _ in own if s.loss is not None), Percentage("0 %")),
-        jitter=next((s.jitter for s, _ in own if s.jitter is not None), Duration("0 s")),
-        jitter_reorders=next((s.jitter_reorders for s, _ in own if s.jitter_reorders is not None), False),
+        rate=_first(shared, "rate"),
+        delay=_first(shared, "delay"),
+        outages=tuple(_first(shared, "outages") or ()),
+        queue=_first(shared, "queue") or Queue(name="droptail"),
+        overhead=_first(shared, "overhead") or Overhead("0 bytes"),
+        policer=_first(own, "policer"),
+        loss=_first(own, "loss"),
+        corruption=_first(own, "corruption"),
+        jitter=_first(own, "jitter"),
+        jitter_reorders=bool(_first(own, "jitter_reorders")),
+        reordering=_first(own, "reordering"),
+        duplication=_first(own, "duplication"),
         drops=rules,
         place=place,
     )

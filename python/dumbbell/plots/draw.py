@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dumbbell.plots.blocks import block, cells
 from dumbbell.plots.spec import Curve, Panel, Picture
-from dumbbell.plots.style import INK, MUTED, RC, look
+from dumbbell.plots.style import INK, MUTED, RC, SHADE, look
+from dumbbell.plots.thin import thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +54,12 @@ def draw(picture: Picture) -> Figure:
         height = top + rows * HEIGHTS[columns] + (rows - 1) * DOWN + BOTTOM
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(rows, columns, squeeze=False, sharey=picture.share_y)
-        panel_width = (width - LEFT - RIGHT - (columns - 1) * ACROSS) / columns
+        right = RIGHT + (0.35 if any(p.grid for p in picture.panels) else 0.0)
+        left = LEFT + 0.075 * max((len(r) for p in picture.panels if p.grid for r in p.grid.rows), default=0)
+        panel_width = (width - left - right - (columns - 1) * ACROSS) / columns
         figure.subplots_adjust(
-            left=LEFT / width,
-            right=1 - RIGHT / width,
+            left=left / width,
+            right=1 - right / width,
             bottom=BOTTOM / height,
             top=1 - top / height,
             wspace=ACROSS / panel_width,
@@ -87,11 +91,18 @@ def draw(picture: Picture) -> Figure:
 
 def _legend(picture: Picture) -> dict[str, object]:
     from matplotlib.lines import Line2D  # noqa: PLC0415
+    from matplotlib.patches import Patch  # noqa: PLC0415
 
     handles: dict[str, object] = {}
     for panel in picture.panels:
         for curve in panel.curves:
-            handles.setdefault(curve.label, Line2D([], [], **_line(curve, markers=picture.markers)))
+            if panel.categories and curve.kind in {"bars", "box"}:
+                handles.setdefault(curve.label, Patch(facecolor=look(curve.look).colour))
+            else:
+                handles.setdefault(curve.label, Line2D([], [], **_line(curve, markers=picture.markers)))
+    for panel in picture.panels:
+        for span in panel.spans:
+            handles.setdefault(span.label, Patch(facecolor=look(span.look).colour, alpha=SHADE))
     return handles
 
 
@@ -100,18 +111,35 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
     style = look(curve.look)
     return {
         "color": style.colour,
-        "linestyle": "none" if curve.kind == "points" else style.dash,
-        "marker": style.marker if markers or curve.kind == "points" else "",
+        "linestyle": "none" if curve.kind in {"points", "events"} else style.dash,
+        "marker": _marker(curve, style.marker, markers=markers),
         "markerfacecolor": "white" if style.hollow else style.colour,
         "markeredgecolor": style.colour,
     }
 
 
+def _marker(curve: Curve, usual: str, *, markers: bool) -> str:
+    if curve.kind == "events":
+        return "x"
+    return usual if markers or curve.kind == "points" else ""
+
+
 def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
+    if panel.grid is not None:
+        cells(ax, panel, panel.grid)
+        return
+    for span in panel.spans:
+        ax.axvspan(span.begin, span.end, facecolor=look(span.look).colour, alpha=SHADE, linewidth=0, zorder=0.5)
+    beside = len(panel.curves)
     for number, curve in enumerate(panel.curves):
-        # Points over the same word stand side by side.
-        shift = 0.11 * (number - (len(panel.curves) - 1) / 2) if panel.categories else 0.0
-        _curve(ax, curve, shift, markers=markers)
+        # What stands over the same word stands side by side.
+        wide = curve.kind in {"bars", "box"}
+        step = 0.8 / beside if wide else min(0.11, 0.8 / beside)
+        shift = step * (number - (beside - 1) / 2) if panel.categories else 0.0
+        if wide:
+            block(ax, curve, shift, step * 0.9)
+        else:
+            _curve(ax, curve, shift, markers=markers)
     if len(panel.title) > 0:
         ax.set_title(panel.title, color=INK)
     ax.set_xlabel(panel.x_label)
@@ -134,6 +162,11 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
 
 def _limits(ax: Axes, panel: Panel) -> None:
     ax.tick_params(labelleft=True)
+    if panel.grid is not None:
+        return
+    if panel.x_log:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(_plain())
     if panel.y_log:
         _log(ax)
     elif panel.y_from_zero:
@@ -144,12 +177,18 @@ def _limits(ax: Axes, panel: Panel) -> None:
 
 def _log(ax: Axes) -> None:
     """Make the y axis logarithmic, with plain numbers, six in each decade."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter  # noqa: PLC0415
+    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415
 
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_major_formatter(_plain())
     ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _plain() -> Any:  # noqa: ANN401 - Matplotlib's formatter
+    from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415
+
+    return StrMethodFormatter("{x:g}")
 
 
 def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
@@ -169,4 +208,6 @@ def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
         else:
             ax.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=1.5)
     drawstyle = "steps-post" if curve.kind == "steps" else "default"
-    ax.plot(x, curve.y, drawstyle=drawstyle, zorder=3, **_line(curve, markers=markers))
+    size: dict[str, Any] = {"markersize": 7, "zorder": 4} if curve.kind == "events" else {"zorder": 3}
+    across, up = thin(x, curve.y)
+    ax.plot(across, up, drawstyle=drawstyle, **size, **_line(curve, markers=markers))

@@ -16,9 +16,12 @@ import polars as pl
 
 from dumbbell.metrics import Summary
 
-__all__ = ["Curve", "Mark", "Panel", "Picture", "curve_of"]
+__all__ = ["Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_of"]
 
 Floats = npt.NDArray[np.float64]
+Kind = Literal["line", "steps", "points", "bars", "box", "events"]
+"""Joined; holding each value until the next; not joined; a bar from zero; a box of the dots (median, quartiles,
+whiskers to the last dot within 1.5 times their distance); large crosses, for what happens at a moment."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Curve:
         Interval around y.
     dots : (n, r) float64 or None, the unit of `y`
         The repetitions behind each y.
-    kind : {"line", "steps", "points"}
-        Joined; holding each value until the next; not joined.
+    kind : Kind
+        How it is drawn.
     """
 
     label: str
@@ -47,7 +50,47 @@ class Curve:
     low: Floats | None = None
     high: Floats | None = None
     dots: Floats | None = None
-    kind: Literal["line", "steps", "points"] = "line"
+    kind: Kind = "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A shaded stretch of the x axis; ``label`` stands in the legend once, ``look`` gives its colour."""
+
+    begin: float
+    end: float
+    label: str
+    look: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values by row and column, each a coloured cell with its words.
+
+    Attributes
+    ----------
+    rows, columns : sequence of str
+        What each row and column stands for.
+    values : (rows, columns) float64, any unit
+        Colours; NaN stays empty.
+    texts : sequence of sequences of str
+        What stands in the cells.
+    unit : str
+        Label of the colour scale.
+    low, high : float or None
+        Ends of the colour scale; default: those of the values.
+    diverging : bool
+        Whether the middle of the scale means "nothing": colours to both sides of it.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Floats
+    texts: Sequence[Sequence[str]]
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    diverging: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +116,12 @@ class Panel:
         Words for x = 0, 1, 2 ... instead of numbers.
     y_top : float or None
         Upper end of the y axis; default: what the values need.
-    y_log : bool
-        Whether the y axis is logarithmic.
+    x_log, y_log : bool
+        Whether the axis is logarithmic.
+    spans : sequence of Span
+        Shaded stretches, such as a sender's phases.
+    grid : Grid or None
+        Cells instead of curves.
     """
 
     title: str
@@ -86,6 +133,9 @@ class Panel:
     y_top: float | None = None
     y_log: bool = False
     categories: Sequence[str] = ()
+    x_log: bool = False
+    spans: Sequence[Span] = ()
+    grid: Grid | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +170,8 @@ class Picture:
         """List everything that is drawn: one row per point of each curve."""
         parts = []
         for panel in self.panels:
+            if panel.grid is not None:
+                parts.append(_grid_rows(panel.title, panel.grid))
             for curve in panel.curves:
                 n = len(curve.x)
                 x = [panel.categories[int(v)] for v in curve.x] if panel.categories else curve.x
@@ -136,7 +188,25 @@ class Picture:
                         schema_overrides={} if panel.categories else {"x": pl.Float64},
                     )
                 )
+        if not parts:
+            return pl.DataFrame(schema=["panel", "curve", "x", "value", "low", "high"])
         return pl.concat(parts).with_columns(pl.col("value", "low", "high").fill_nan(None))
+
+
+def _grid_rows(title: str, grid: Grid) -> pl.DataFrame:
+    """One row for each cell: its row is the curve, its column x."""
+    cells = [(r, c) for r in range(len(grid.rows)) for c in range(len(grid.columns))]
+    nothing = np.full(len(cells), np.nan)
+    return pl.DataFrame(
+        {
+            "panel": [title] * len(cells),
+            "curve": [grid.rows[r] for r, _ in cells],
+            "x": [grid.columns[c] for _, c in cells],
+            "value": np.array([grid.values[r, c] for r, c in cells]),
+            "low": nothing,
+            "high": nothing,
+        }
+    )
 
 
 def _or_nan(values: Floats | None, n: int) -> Floats:
@@ -150,7 +220,7 @@ def curve_of(
     summaries: Sequence[Summary],
     *,
     dots: npt.ArrayLike | None = None,
-    kind: Literal["line", "steps", "points"] = "line",
+    kind: Kind = "line",
 ) -> Curve:
     """Make a curve of summaries: their values with their intervals."""
     return Curve(

@@ -11,12 +11,16 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-__all__ = ["INK", "MUTED", "RC", "Look", "look"]
+__all__ = ["INK", "MUTED", "RC", "SHADE", "Look", "look"]
 
 INK = "#222222"
 """Text and axes."""
 MUTED = "#767676"
 """Marks that explain, and grid labels: 4.5 : 1 against white."""
+
+
+SHADE = 0.14
+"""Opacity of shaded stretches: curves and grid stay legible on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,23 @@ LOOKS = {
     "droptail": Look("#000000", "o"),
     "red": Look("#56B4E9", "s"),
     "drr": Look("#999933", "^"),
-    # what isn't either
+    # phases of a sender
+    "slow start": Look("#009E73"),
+    "congestion avoidance": Look("#56B4E9"),
+    "recovery": Look("#E69F00"),
+    "timeout": Look("#D55E00"),
+    "startup": Look("#009E73"),
+    "drain": Look("#999933"),
+    "probe bandwidth": Look("#56B4E9"),
+    "probe down": Look("#CC79A7"),
+    "cruise": Look("#56B4E9"),
+    "refill": Look("#44AA99"),
+    "probe up": Look("#0072B2"),
+    "probe RTT": Look("#AA4499"),
+    # what happens at a moment
+    "drop": Look("#D55E00", "x"),
+    "mark": Look("#E69F00", "+"),
+    # what isn't any of these
     "cbr": Look(MUTED, "", ":"),
     "jittered": Look("#000000", "o"),
     "constant": Look("#D55E00", "s", hollow=True),

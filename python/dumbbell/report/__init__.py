@@ -1,6 +1,21 @@
-"""Reports: a study on one self-contained page, and the same for programs."""
+"""Reports: a study, or the results of any scenario, on one self-contained page; and the same for programs."""
 
 from dumbbell.report.document import document
-from dumbbell.report.write import files, write_report
+from dumbbell.report.write import (
+    Format,
+    files,
+    write_capture_report,
+    write_markdown,
+    write_report,
+    write_results_report,
+)
 
-__all__ = ["document", "files", "write_report"]
+__all__ = [
+    "Format",
+    "document",
+    "files",
+    "write_capture_report",
+    "write_markdown",
+    "write_report",
+    "write_results_report",
+]

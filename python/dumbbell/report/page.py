@@ -1,26 +1,34 @@
-"""The page: one HTML file that needs nothing else, neither network nor scripts."""
+"""The page: one HTML file that needs nothing else, and works without a network.
+
+Each figure is there twice: drawn for print and for readers without scripts, and interactive for the screen.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
-from dumbbell.results.store import Store
+from dumbbell.report.content import Content
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from dumbbell.studies import Done
+    from dumbbell.plots import Drawn
 
 __all__ = ["page"]
 
 ROWS = 250
-"""Rows of a figure's table on the page; all of them are in its CSV file."""
+"""Rows of a table on the page; all of them are in the CSV file that it downloads."""
+INLINE = 20_000
+"""Rows that the page itself holds for download; longer tables are links to the file beside it."""
 
 
-def page(done: Done) -> str:
+def page(content: Content, drawn: Sequence[Drawn]) -> str:
     """Write the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+
+    from dumbbell.plots.interactive import figure, script  # noqa: PLC0415 - needs plotly
 
     surroundings = Environment(
         loader=PackageLoader("dumbbell.report", "templates"),
@@ -29,56 +37,34 @@ def page(done: Done) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text: str = surroundings.get_template("study.html").render(_content(done))
+    figures = [
+        {
+            "picture": d.picture,
+            "svg": d.inline,
+            "data": json.dumps(figure(d.picture), allow_nan=False).replace("</", "<\\/"),
+            "table": _table(d.picture.rows(), d.picture.name),
+        }
+        for d in drawn
+    ]
+    tables = [{"title": t.title, "rows": _table(t.frame, t.name)} for t in content.tables]
+    template = surroundings.get_template("report.html")
+    text: str = template.render(content=content, figures=figures, tables=tables, plotly=script())
     return text
 
 
-def _content(done: Done) -> dict[str, Any]:
-    study, analysis = done.study, done.analysis
-    claims = {c.id: c.text for c in study.paper.claims}
-    manifests = [Store(folder).manifest() for folder in done.folders.values()]
-    return {
-        "study": study,
-        "quick": done.quick,
-        "version": _core.version,
-        "runs": done.runs,
-        "host": manifests[0]["host"],
-        "begun": min(m["started"] for m in manifests)[:19].replace("T", " "),
-        "summary": analysis.summary,
-        "findings": [{"finding": f, "text": claims[f.claim]} for f in analysis.findings],
-        "counts": _counts(done),
-        "figures": [
-            {"picture": d.picture, "svg": d.inline, "table": _table(d.picture.rows()), "png": d.png.name}
-            for d in done.drawn
-        ],
-        "tables": [{"table": t, "rows": _table(t.frame)} for t in analysis.tables],
-        "notes": analysis.notes,
-        "experiments": [
-            {
-                "experiment": e,
-                "scenario": done.scenarios[e.name],
-                "cells": len(done.scenarios[e.name].cells),
-                "seeds": sorted({run.seed for run in done.results[e.name].runs}),
-                "text": study.scenario_file(e).read_text(encoding="utf-8"),
-            }
-            for e in study.experiments
-        ],
-    }
-
-
-def _counts(done: Done) -> list[tuple[str, int]]:
-    """Count the verdicts, those that occur."""
-    counts: dict[str, int] = {}
-    for finding in done.analysis.findings:
-        counts[finding.verdict.value] = counts.get(finding.verdict.value, 0) + 1
-    return sorted(counts.items())
-
-
-def _table(frame: pl.DataFrame) -> dict[str, Any]:
-    """Prepare a frame for the page: headings, the first rows as texts, and how many more there are."""
+def _table(frame: pl.DataFrame, name: str) -> dict[str, Any]:
+    """Prepare a frame for the page: headings, the first rows as texts, and all of them as CSV."""
     numeric = [dtype.is_numeric() for dtype in frame.dtypes]
     rows = [[_cell(value) for value in row] for row in frame.head(ROWS).iter_rows()]
-    return {"headings": frame.columns, "numeric": numeric, "rows": rows, "more": max(0, frame.height - ROWS)}
+    csv = frame.write_csv().replace("</", "<\\/") if frame.height <= INLINE else None
+    return {
+        "name": name,
+        "headings": frame.columns,
+        "numeric": numeric,
+        "rows": rows,
+        "more": max(0, frame.height - ROWS),
+        "csv": csv,
+    }
 
 
 def _cell(value: object) -> str:

@@ -1,19 +1,31 @@
-"""The files that a study leaves beside its figures: tables, the document for programs, the page."""
+"""The files of a report: tables, figures, the document for programs, the page or the Markdown."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dumbbell.exceptions import ResultsError
+from dumbbell.plots import Drawn, save_all
+from dumbbell.report.content import Content
 from dumbbell.report.document import document
+from dumbbell.report.markdown import markdown
+from dumbbell.report.of_capture import of_capture
+from dumbbell.report.of_results import of_results
+from dumbbell.report.of_study import of_study
 from dumbbell.report.page import page
+from dumbbell.results import Results
+from dumbbell.results.run import Progress, cores
 
 if TYPE_CHECKING:
+    from dumbbell.capture import Capture
     from dumbbell.studies import Done
 
-__all__ = ["files", "write_report"]
+__all__ = ["Format", "files", "write_capture_report", "write_markdown", "write_report", "write_results_report"]
+
+Format = Literal["html", "md"]
 
 
 def write_report(done: Done) -> None:
@@ -24,21 +36,86 @@ def write_report(done: Done) -> None:
     ResultsError
         If a file can't be written.
     """
-    tables = done.out / "tables"
+    content = of_study(done)
+    _write_tables(content, done.out)
+    text = json.dumps(document(done), indent=2, ensure_ascii=False, allow_nan=False)
+    _write(done.out / "study.json", f"{text}\n")
+    _write(done.report, page(content, done.drawn))
+
+
+def write_results_report(
+    folder: Path,
+    out: Path | None = None,
+    *,
+    form: Format = "html",
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a report of what ``dumbbell run --out`` kept.
+
+    Parameters
+    ----------
+    folder : Path
+        The results directory.
+    out : Path, optional
+        The file; default: ``report.html`` (or ``.md``) in that directory. Figures and tables lie beside it.
+    form : {"html", "md"}
+    jobs : int, optional
+        Figures drawn at a time; default: one for each core.
+    progress : callable, optional
+
+    Raises
+    ------
+    ResultsError
+        If the directory holds no results, or a file can't be written.
+    """
+    content = of_results(Results.load(folder), folder)
+    place = out or folder / f"report.{form}"
+    drawn = save_all(content.pictures, place.parent / "figures", jobs=jobs or cores(), progress=progress)
+    _write_tables(content, place.parent)
+    _write(place, page(content, drawn) if form == "html" else markdown(content, drawn, place.parent))
+    return place
+
+
+def write_capture_report(capture: Capture, folder: Path, command: str, *, progress: Progress | None = None) -> Path:
+    """Write ``report.html``, figures and tables of a capture into a directory."""
+    content = of_capture(capture, [command])
+    drawn = save_all(content.pictures, folder / "figures", jobs=cores(), progress=progress)
+    _write_tables(content, folder)
+    place = folder / "report.html"
+    _write(place, page(content, drawn))
+    return place
+
+
+def write_markdown(done: Done, place: Path) -> Path:
+    """Write a study's report as Markdown."""
+    _write(place, markdown(of_study(done), done.drawn, place.parent))
+    return place
+
+
+def _write_tables(content: Content, place: Path) -> None:
+    """Write the rows behind every figure, and the tables."""
+    tables = place / "tables"
     try:
         tables.mkdir(parents=True, exist_ok=True)
-        for drawn in done.drawn:
-            drawn.picture.rows().write_csv(tables / f"{drawn.picture.name}.csv")
-        for table in done.analysis.tables:
+        for picture in content.pictures:
+            picture.rows().write_csv(tables / f"{picture.name}.csv")
+        for table in content.tables:
             table.frame.write_csv(tables / f"{table.name}.csv")
-        text = json.dumps(document(done), indent=2, ensure_ascii=False, allow_nan=False)
-        (done.out / "study.json").write_text(f"{text}\n", encoding="utf-8")
-        done.report.write_text(page(done), encoding="utf-8")
     except OSError as e:
-        raise ResultsError(f"{done.out}: can't be written: {e.strerror or e}") from None
+        raise ResultsError(f"{tables}: can't be written: {e.strerror or e}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise ResultsError(f"{path}: can't be written: {e.strerror or e}") from None
 
 
 def files(done: Done) -> list[Path]:
     """List the files to look at: numbers first, then pictures, the page last."""
-    pictures = [path for d in done.drawn for path in (d.svg, d.png)]
+    drawn: Sequence[Drawn] = done.drawn
+    pictures = [path for d in drawn for path in (d.svg, d.png)]
     return [done.out / "study.json", *sorted((done.out / "tables").glob("*.csv")), *pictures, done.report]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import os
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -17,6 +19,10 @@ from dumbbell.results.record import Run, run_key
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary
 from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.plots.of_results import Plots
+    from dumbbell.results.lint import Warned
 
 __all__ = ["Results"]
 
@@ -47,8 +53,8 @@ class Results:
 
         store = Store(path)
         scenario = store.scenario()
-        loaded = (store.load(run_key(job), index) for index, job in enumerate(jobs_of(scenario)))
-        return cls(scenario, [run for run in loaded if run is not None], store=store)
+        loaded = [run for job in jobs_of(scenario) if (run := store.load(run_key(job), 0)) is not None]
+        return cls(scenario, [replace(run, index=n) for n, run in enumerate(loaded)], store=store)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -68,6 +74,26 @@ class Results:
     def document(self) -> dict[str, Any]:
         """Give everything but the series as the command line's ``--json`` prints it."""
         return {"runs": [run.document() for run in self.runs]}
+
+    def by_cell(self) -> list[list[Run]]:
+        """Give the runs of each cell, in the order of the sweep."""
+        groups: dict[str, list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
+        return list(groups.values())
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: ``results.plot.cwnd()``, ``results.plot.bars(metric="rtt_mean_ms")``: `dumbbell.plots.kinds`."""
+        from dumbbell.plots.of_results import Plots  # noqa: PLC0415 - imports this module
+
+        return Plots(self)
+
+    def lint(self) -> list[Warned]:
+        """Say what speaks against reading too much into the results: see `dumbbell.results.lint`."""
+        from dumbbell.results.lint import lint  # noqa: PLC0415 - imports this module
+
+        return lint(self)
 
     # ------------------------------------------------------------ series
 

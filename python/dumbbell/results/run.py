@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dumbbell.backends import Backend, Job, Simulator, Table
 from dumbbell.exceptions import DumbbellError
+from dumbbell.results.enough import next_repetitions
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
 from dumbbell.results.store import Store
@@ -26,8 +28,9 @@ def cores() -> int:
 
 
 def jobs_of(scenario: Scenario) -> list[Job]:
-    """List the runs of a scenario, cell by cell; all cells have the same seeds."""
-    seeds = [scenario.repetition_seed(r) for r in range(scenario.repetitions)]
+    """List the runs that a scenario may come to, cell by cell; all cells have the same seeds."""
+    most = scenario.until.at_most if scenario.until is not None else scenario.repetitions
+    seeds = [scenario.repetition_seed(r) for r in range(most)]
     return [Job(cell, r, seed) for cell in scenario.cells for r, seed in enumerate(seeds)]
 
 
@@ -90,26 +93,52 @@ def _run(
     scenario: Scenario, backend: Backend, parallel: int, store: Store | None, progress: Progress | None
 ) -> Results:
     """Make the runs that the store doesn't hold yet."""
-    todo = jobs_of(scenario)
-    keys = [run_key(job) for job in todo]
-    runs: list[Run | None] = [store.load(key, n) if store else None for n, key in enumerate(keys)]
     tables: dict[str, dict[str, Table]] = {}
-    missing = {id(job): n for n, job in enumerate(todo) if runs[n] is None}
-    done = len(todo) - len(missing)
+    cells: list[list[Run]] = [[] for _ in scenario.cells]
+    wanted = [scenario.repetitions] * len(cells)
+    while wanted != [len(runs) for runs in cells]:
+        _round(scenario, cells, wanted, backend, parallel, store, tables, progress)
+        wanted = next_repetitions(scenario, cells)
+    runs = [run for cell in cells for run in cell]
+    return Results(scenario, [replace(run, index=n) for n, run in enumerate(runs)], tables, store)
+
+
+def _round(
+    scenario: Scenario,
+    cells: list[list[Run]],
+    wanted: list[int],
+    backend: Backend,
+    parallel: int,
+    store: Store | None,
+    tables: dict[str, dict[str, Table]],
+    progress: Progress | None,
+) -> None:
+    """Bring each cell to the number of repetitions wanted; runs that the store holds are taken from there."""
+    found: dict[tuple[int, int], Run] = {}
+    missing: dict[int, tuple[int, Job]] = {}
+    for n, cell in enumerate(scenario.cells):
+        for r in range(len(cells[n]), wanted[n]):
+            job = Job(cell, r, scenario.repetition_seed(r))
+            kept = store.load(run_key(job), 0) if store else None
+            if kept is None:
+                missing[id(job)] = (n, job)
+            else:
+                found[n, r] = kept
+    total = sum(wanted)
+    done = total - len(missing)
     if progress is not None:
-        progress(done, len(todo))
-    for finished in backend.run([todo[n] for n in missing.values()], parallel):
-        n = missing[id(finished.job)]
-        if store is not None:
-            runs[n] = store.keep(finished, keys[n], n)
-        else:
-            runs[n] = Run.of(finished, n, keys[n])
-            if finished.tables:
-                tables[keys[n]] = finished.tables
+        progress(done, total)
+    for finished in backend.run([job for _, job in missing.values()], parallel):
+        n, job = missing[id(finished.job)]
+        key = run_key(job)
+        found[n, job.repetition] = store.keep(finished, key, 0) if store else Run.of(finished, 0, key)
+        if store is None and finished.tables:
+            tables[key] = finished.tables
         done += 1
         if progress is not None:
-            progress(done, len(todo))
-    return Results(scenario, [r for r in runs if r is not None], tables, store)
+            progress(done, total)
+    for n, cell_runs in enumerate(cells):
+        cell_runs += [found[n, r] for r in range(len(cell_runs), wanted[n])]
 
 
 def _changed(

@@ -3,6 +3,7 @@
 ::
 
     DIR/manifest.json            what was run: scenario, version, seed, host, start and end
+    DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
     DIR/runs/KEY.json            one file per finished run, written at once and whole
     DIR/series/KEY/TABLE.parquet its series, where the scenario traces them
     DIR/flows.parquet, queues.parquet, transfers.parquet
@@ -22,6 +23,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote, unquote
@@ -32,7 +34,7 @@ from dumbbell import _core
 from dumbbell.backends import Finished, Table
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results.record import Run
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Scenario, files
 
 try:
     import fcntl
@@ -42,7 +44,7 @@ except ImportError:  # not a Unix: nobody watches over two processes in one dire
 __all__ = ["Store"]
 
 FORMAT = 1
-EXTENDABLE = ("description", "repetitions")
+EXTENDABLE = ("description", "repetitions", "until")
 """What may differ between calls that share a directory: repetitions are only ever added."""
 
 
@@ -83,6 +85,7 @@ class Store:
             for left in self._partial.glob("*.new"):
                 left.unlink()
             (self.path / "runs").mkdir(exist_ok=True)
+            self._keep_files(scenario)
             self._write_manifest(scenario, backend, finished=None)
         except OSError as e:
             raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
@@ -117,7 +120,10 @@ class Store:
     def scenario(self) -> Scenario:
         """Read the scenario that the directory holds."""
         try:
-            return Scenario.from_dict(self.manifest()["scenario"])
+            manifest = self.manifest()
+            stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
+            with files.beside(files.Files(self.path, stored)):
+                return Scenario.from_dict(manifest["scenario"])
         except (DumbbellError, KeyError) as e:
             raise ResultsError(f"{self.path}: its scenario does not read: {e}") from None
 
@@ -140,6 +146,15 @@ class Store:
                 f"{self.path}: holds another scenario ('{held['name']}'; {', '.join(different)} differ"
                 f"{'s' if len(different) == 1 else ''}): choose another directory"
             )
+
+    def _keep_files(self, scenario: Scenario) -> None:
+        """Copy what the scenario reads, so that the results can be read wherever they are."""
+        for path, name in _stored_names(scenario).items():
+            place = self.path / "files" / name
+            if not place.exists():
+                place.parent.mkdir(exist_ok=True)
+                source = scenario.external_files[path]
+                self._replace(place, partial(shutil.copyfile, source))
 
     def _write_manifest(self, scenario: Scenario, backend: str, *, finished: str | None) -> None:
         path = self.path / "manifest.json"
@@ -164,6 +179,7 @@ class Store:
                 "cpus": os.cpu_count(),
                 "python": platform.python_version(),
             },
+            "files": _stored_names(scenario),
             "scenario": scenario.to_dict(),
         }
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -216,8 +232,14 @@ class Store:
 
 def _identity(scenario: Scenario) -> dict[str, Any]:
     """Everything that decides the results, defaults written out."""
-    content = scenario.model_dump(mode="json", by_alias=True)
+    content = scenario.model_dump(mode="json", by_alias=True) | {"files": _stored_names(scenario)}
     return {key: value for key, value in content.items() if key not in EXTENDABLE}
+
+
+def _stored_names(scenario: Scenario) -> dict[str, str]:
+    """Name the copies of the files that a scenario reads: by their content, with the suffix that they had."""
+    every = scenario.external_files.items()
+    return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
 
 
 def _now() -> str:

@@ -28,11 +28,16 @@ QUEUE = [
     ("utilisation", "utilisation %", 100.0),
     ("drops", "drops", 1.0),
     ("marks", "marks", 1.0),
+    ("wire_losses", "lost on the wire", 1.0),
+    ("reordered", "reordered", 1.0),
+    ("duplicated", "duplicated", 1.0),
     ("mean_backlog_packets", "backlog packets", 1.0),
     ("mean_sojourn_ms", "sojourn ms", 1.0),
     ("p99_sojourn_ms", "sojourn p99 ms", 1.0),
 ]
 
+WHERE_ANY = ("wire_losses", "reordered", "duplicated")
+"""Columns that are left out where all is zero: most links have nothing of the kind."""
 IN_USE = 0.05
 """Links with less utilisation (those that carry ACKs only) are left out of summaries."""
 
@@ -43,11 +48,12 @@ def flow_summary(results: Results) -> pl.DataFrame:
 
 
 def queue_summary(results: Results) -> pl.DataFrame:
-    """One row per cell and queue that matters: it dropped or marked something, or its link was in use."""
+    """One row per cell and queue that matters: its link lost, marked or changed something, or was in use."""
     frame = results.queues
     if frame.is_empty():
         return frame
-    lost = (pl.col("drops").sum() + pl.col("marks").sum()).over("name") > 0
+    changed = ("drops", "marks", *WHERE_ANY)
+    lost = pl.sum_horizontal(pl.col(c).sum() for c in changed if c in frame.columns).over("name") > 0
     used = pl.col("utilisation").mean().over("name") > IN_USE
     if not isinstance(results.scenario.network, Custom):
         used &= pl.col("name").str.contains(r"^r\d+->r\d+$")
@@ -65,9 +71,11 @@ def _summary(
     for name, heading, factor in wanted:
         if name not in frame.columns or frame[name].null_count() == frame.height:
             continue
+        if name in WHERE_ANY and not frame[name].sum():
+            continue
         column = pl.col(name).cast(pl.Float64) * factor
         means.append(column.mean().alias(heading))
-        if name == spread and results.scenario.repetitions > 1:
+        if name == spread and any(len(runs) > 1 for runs in results.by_cell()):
             means.append(column.std().alias("± sd"))
     keys = [*cell, "name", *(["variant"] if _tells_more(frame, cell) else [])]
     return frame.group_by(keys, maintain_order=True).agg(means).rename(short_names(cell))

@@ -112,11 +112,12 @@ def _choice(what: str, given: object, allowed: list[str]) -> str:
 
 
 def _tag(kind: str, ctx: dict[str, Any], given: object) -> tuple[str, str]:
-    """An application's kind or a network's topology."""
-    key = "topology" if "topology" in str(ctx.get("discriminator", "")) else "kind"
+    """The key that says which of several tables it is: an application's kind, a network's topology ..."""
+    by = str(ctx.get("discriminator", ""))
+    key = next((k for k in ("topology", "model", "distribution") if k in by), "kind")
     if not isinstance(given, dict):
         return f"{_show(given)} given: a table is needed", ""
     if kind == "union_tag_not_found":
         return "needed, but not given", key
-    expected = re.findall(r"'([^']*)'", ctx["expected_tags"])
+    expected = [tag for tag in re.findall(r"'([^']*)'", ctx["expected_tags"]) if tag != "plain"]
     return _choice(key, given.get(key), expected), key

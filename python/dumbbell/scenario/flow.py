@@ -88,7 +88,7 @@ class Flow(Part):
         if not self.datagrams:
             if self.variant is None:
                 raise problem("needed: the congestion control variant of a tcp flow", "variant")
-            self._check_stack(self.variant.name)
+            self._check_variant_and_stack(self.variant)
             return
         what = "a ping" if isinstance(self.application, Ping) else "a udp flow"
         for key in ("variant", "stack"):
@@ -100,13 +100,14 @@ class Flow(Part):
                 "application.packet",
             )
 
-    def _check_stack(self, variant: str) -> None:
-        """Check the stack's parameters against each other and against the variant."""
-        try:
-            _core.check("stack", self.stack.name, dict(self.stack.params), variant)
-        except _core.ParamError as e:
-            where, message = e.args
-            raise problem(message, f"stack.{where}") from None
+    def _check_variant_and_stack(self, variant: Variant) -> None:
+        """Check the parameters of each against those of the other, and among themselves."""
+        for family, part, beside in (("stack", self.stack, variant), ("variant", variant, self.stack)):
+            try:
+                _core.check(family, part.name, dict(part.params), beside.name)
+            except _core.ParamError as e:
+                where, message = e.args
+                raise problem(message, f"{family}.{where}") from None
 
     def _check_place(self) -> None:
         given: dict[str, Any] = {"from": self.from_, "to": self.to}

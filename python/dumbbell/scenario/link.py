@@ -1,4 +1,4 @@
-"""Links: rate, delay, queue and impairments of each direction."""
+"""Links: rate, delay, queue, policer and wire of each direction."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from dumbbell.scenario.base import Flag, Part, Text, Whole, problem
+from dumbbell.scenario.courses import LinkDelay, LinkRate, Outage
+from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
 from dumbbell.scenario.named import Queue
-from dumbbell.scenario.units import Duration, Overhead, Percentage, PositiveDuration, Rate
+from dumbbell.scenario.units import Duration, Overhead, PositiveDuration
 
 __all__ = ["Direction", "DropRule", "Link", "LinkOverride", "NamedLink"]
 
@@ -43,20 +45,30 @@ class DropRule(Part):
 class Direction(Part):
     """What one direction of a link may set; what is left out is inherited."""
 
-    rate: Rate | None = None
-    """Bit rate."""
-    delay: Duration | None = None
-    """Propagation delay, one way."""
+    rate: LinkRate | None = None
+    """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
+    delay: LinkDelay | None = None
+    """Propagation delay, one way; or steps and ramps, { steps = [...] }."""
+    outages: list[Outage] | None = None
+    """When the link is down. Default: never."""
     queue: Queue | None = None
     """Queue discipline: a name, or { discipline = ..., its parameters }. Default: droptail, 1000 packets."""
     overhead: Overhead | None = None
     """Framing added to each IP packet; "14 bytes" is Ethernet as Linux's tbf counts it. Default: none."""
-    loss: Percentage | None = None
-    """Share of packets lost at random on the wire. Default: none."""
-    jitter: Duration | None = None
-    """A uniform share of this is added to each packet's delay. Default: none."""
+    policer: Policer | None = None
+    """A token bucket at the entrance that drops what it does not pass. Default: none."""
+    loss: Loss | None = None
+    """Packets lost on the wire: a share, or bursts, { model = "gilbert", ... }. Default: none."""
+    corruption: Corruption | None = None
+    """Packets that arrive damaged and are thrown away: a share, or { bit_error_rate = ... }. Default: none."""
+    jitter: Jitter | None = None
+    """What is added to each packet's delay: a uniform share of a time, or { distribution = ... }. Default: none."""
     jitter_reorders: Flag | None = None
     """Whether jitter may let packets overtake each other. Default: false."""
+    reordering: Reordering | None = None
+    """Packets held back so that others pass them. Default: none."""
+    duplication: Duplication | None = None
+    """Packets that arrive twice: a share, or { share = ..., delay = ... }. Default: none."""
     drops: list[DropRule] | None = None
     """Scripted drops."""
 
@@ -70,8 +82,8 @@ class Direction(Part):
 class LinkOverride(Direction):
     """What differs from another link section.
 
-    The reverse direction follows the forward one in rate, delay, queue and overhead; loss, jitter and drops belong
-    to the forward direction alone unless `reverse` gives them.
+    The reverse direction follows the forward one in rate, delay, outages, queue and overhead; everything else belongs
+    to the forward direction alone unless `reverse` gives it.
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
@@ -79,6 +91,11 @@ class LinkOverride(Direction):
         "limit": "belongs into queue = { discipline = ..., limit = ... }",
         "bandwidth": "the bit rate of a link is called 'rate'",
         "latency": "the propagation delay of a link is called 'delay'",
+        "trace": "a packet-delivery trace is rate = { trace = ... }",
+        "schedule": "rates and delays that change are rate = { steps = [...] } and delay = { steps = [...] }",
+        "duplicate": "copies are called 'duplication'",
+        "reorder": "packets that fall back are called 'reordering'",
+        "corrupt": "damage is called 'corruption'",
     }
 
     reverse: Direction | None = None
@@ -88,14 +105,14 @@ class LinkOverride(Direction):
 class Link(LinkOverride):
     """A link in both directions.
 
-    The reverse direction has the forward one's rate, delay, queue and overhead; loss, jitter and drops belong to the
-    forward direction alone unless `reverse` gives them. Forward is the direction from the s hosts to the d hosts.
+    The reverse direction has the forward one's rate, delay, outages, queue and overhead; everything else belongs to
+    the forward direction alone unless `reverse` gives it. Forward is the direction from the s hosts to the d hosts.
     """
 
-    rate: Rate
-    """Bit rate."""
-    delay: Duration
-    """Propagation delay, one way."""
+    rate: LinkRate
+    """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
+    delay: LinkDelay
+    """Propagation delay, one way; or steps and ramps, { steps = [...] }."""
 
 
 class NamedLink(Link):

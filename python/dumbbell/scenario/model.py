@@ -10,12 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.plan.build import build
 from dumbbell.plan.seeds import repetition_seed
-from dumbbell.scenario import toml
+from dumbbell.registry import unknown
+from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import Part, Text, Whole
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
@@ -24,6 +25,7 @@ from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
+from dumbbell.scenario.until import Until
 
 __all__ = ["Cell", "Scenario"]
 
@@ -68,6 +70,8 @@ class Scenario(Part):
     """How long each run lasts."""
     repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
     """How often each cell is run; repetitions differ in their seed."""
+    until: Until | None = None
+    """Repeat cells further than `repetitions` until a metric is known well enough."""
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
     """The seed that the repetitions' seeds are derived from; the same for every cell."""
     start_jitter: Duration = Duration("0 s")
@@ -82,17 +86,20 @@ class Scenario(Part):
     """What is recorded beside the metrics."""
     sweep: Sweep | None = None
     """What is varied: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
+    _files: files.Files = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
-        try:
-            super().__init__(**data)
-        except ValidationError as e:
-            raise translate(e, data) from None
-        problems = [*self._own_problems()]
-        if problems:
-            raise ScenarioError(problems)
-        build(self)
-        _ = self.cells
+        with files.beside(files.current().fresh()) as found:
+            try:
+                super().__init__(**data)
+            except ValidationError as e:
+                raise translate(e, data) from None
+            self._files = found
+            problems = [*self._own_problems()]
+            if problems:
+                raise ScenarioError(problems)
+            build(self)
+            _ = self.cells
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -106,7 +113,8 @@ class Scenario(Part):
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
             raise ScenarioError([Problem("", f"can't be read: {why}")], source) from None
-        return cls.from_toml(text, changes, source=source)
+        with files.beside(files.Files(Path(source).parent)):
+            return cls.from_toml(text, changes, source=source)
 
     @classmethod
     def from_toml(cls, text: str, changes: Mapping[str, Any] | None = None, *, source: str | None = None) -> Self:
@@ -126,7 +134,13 @@ class Scenario(Part):
 
     def with_changes(self, changes: Mapping[str, Any]) -> Self:
         """Make a scenario that differs in ``changes`` (path -> value)."""
-        return type(self).from_dict(self.to_dict(), changes)
+        with files.beside(self._files):
+            return type(self).from_dict(self.to_dict(), changes)
+
+    @property
+    def external_files(self) -> Mapping[str, Path]:
+        """The files that it reads, in any of its cells: each path as the scenario writes it, and where it leads."""
+        return dict(self._files.used)
 
     def to_dict(self) -> Document:
         """Give the document: what was set, in plain values."""
@@ -151,7 +165,10 @@ class Scenario(Part):
         document = copy.deepcopy(base)
         try:
             self.sweep.apply(document, copy.deepcopy(values)) if self.sweep else None
-            return Cell(values, type(self)(**document))
+            with files.beside(self._files):
+                cell = Cell(values, type(self)(**document))
+            self._files.used.update(cell.scenario.external_files)
+            return cell
         except ScenarioError as e:
             raise ScenarioError([_in_cell(p, base, values) for p in e.problems]) from None
 
@@ -169,6 +186,13 @@ class Scenario(Part):
                     f"'{self.measure_from}' given: must be before the end at '{self.duration}'",
                 )
             )
+        if self.until is not None and self.until.at_most < self.repetitions:
+            found.append(
+                Problem("until.at_most", f"{self.until.at_most} given: repetitions are {self.repetitions} already")
+            )
+        if self.until is not None and self.until.flow not in {None, *(f.name for f in self.flows)}:
+            message = unknown("flow", str(self.until.flow), [f.name for f in self.flows])
+            found.append(Problem("until.flow", message))
         names: set[str] = set()
         for number, flow in enumerate(self.flows):
             if flow.name in names:

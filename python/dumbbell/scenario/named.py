@@ -23,6 +23,8 @@ from dumbbell.scenario.base import problem
 __all__ = ["Named", "Queue", "Stack", "Variant"]
 
 Scalar = bool | int | float | str
+Value = Scalar | dict[str, Any]
+"""What a parameter may be given: one value, or a table where it is a row of another registry."""
 
 
 class Named(BaseModel):
@@ -35,7 +37,7 @@ class Named(BaseModel):
     default_name: ClassVar[str | None] = None
 
     name: str
-    params: dict[str, Scalar] = {}
+    params: dict[str, Value] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -57,8 +59,7 @@ class Named(BaseModel):
         if not isinstance(name, str):
             raise problem(f"{name!r} given: the name of a {cls.family} is needed", cls.key)
         for param, value in given.items():
-            if not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
-                raise problem(f"{value!r} given: a single finite value is needed", param)
+            _check_finite(value, param)
         try:
             _core.check(cls.family, name, given)
         except _core.ParamError as e:
@@ -68,7 +69,7 @@ class Named(BaseModel):
         return {"name": name, "params": given}
 
     @model_serializer
-    def _write(self) -> str | dict[str, Scalar]:
+    def _write(self) -> str | dict[str, Value]:
         """Give the shortest form."""
         return {self.key: self.name, **self.params} if self.params else self.name
 
@@ -97,6 +98,15 @@ class Named(BaseModel):
         return {"anyOf": forms, "description": (cls.__doc__ or "").strip()}
 
 
+def _check_finite(value: object, place: str) -> None:
+    """Refuse what no registry reads: lists, dates, numbers that aren't."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_finite(inner, f"{place}.{key}")
+    elif not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
+        raise problem(f"{value!r} given: a single finite value is needed", place)
+
+
 def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
     """Take ``params = {...}``, the form that Python callers may use, apart."""
     params = given.pop("params", {})
@@ -106,7 +116,7 @@ def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter_schema(param: Parameter) -> JsonSchemaValue:
-    kind, schema = param.kind, {"description": f"{param.doc} (takes {param.kind}; default {param.default})"}
+    kind, schema = param.kind, {"description": f"{param.doc} (takes {param.kind}; default {param.default_shown})"}
     if word := re.search(r', or "([^"]*)"$', kind):
         inner = _parameter_schema(replace(param, kind=kind[: word.start()]))
         inner.pop("description")
@@ -117,6 +127,8 @@ def _parameter_schema(param: Parameter) -> JsonSchemaValue:
         return {"type": "number", **schema}
     if kind == "true or false":
         return {"type": "boolean", **schema}
+    if kind == "a queue discipline":
+        return {"type": ["string", "object"], **schema}
     if kind.startswith("one of "):
         return {"type": "string", "enum": kind.removeprefix("one of ").split(", "), **schema}
     return {"type": "string", **schema}

@@ -16,7 +16,7 @@ __all__ = ["Document", "assign", "canonical", "element_name", "join", "overlap",
 
 Document = dict[str, Any]
 
-SHORT_FORMS = {"variant": "name", "stack": "preset", "queue": "discipline"}
+SHORT_FORMS = {"variant": "name", "stack": "preset", "queue": "discipline", "inner": "discipline"}
 """Tables that may also be written as a bare name, and the key that the name then stands for."""
 
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."']+?))\s*(\.|$)""")

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from dumbbell.scenario.base import Flag, Part
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from dumbbell.registry import unknown
+from dumbbell.scenario.base import Flag, Part, Text, problem
 from dumbbell.scenario.units import Duration
 
-__all__ = ["Trace"]
+__all__ = ["TABLES", "Trace"]
+
+TABLES = ("flows", "queues", "departures", "drops")
+"""The tables that can be kept."""
+
+
+def _tables(value: Any) -> Any:  # noqa: ANN401
+    """Refuse names that are none of the tables'."""
+    if isinstance(value, list):
+        for name in value:
+            if name not in TABLES:
+                raise problem(unknown("table", str(name), list(TABLES)))
+    return value
 
 
 class Trace(Part):
     """Series over time. Metrics are always made."""
 
-    series: Flag = False
-    """Whether the series of flows and queues are kept (cwnd, srtt, backlog ...)."""
+    series: Annotated[Flag | list[Text], BeforeValidator(_tables)] = False
+    """Which series are kept: true for all, or a list of ``flows`` (cwnd, srtt ...), ``queues`` (backlog ...),
+    ``departures`` (a row for each packet that leaves a queue) and ``drops`` (a row for each packet dropped)."""
+    only: list[Text] | None = None
+    """The flows and links that series are kept of; default: all of them."""
     interval: Duration = Duration("0 s")
     """At most one row per series in this time; "0 s": a row at each change."""
     packets: Flag = False
     """Whether each packet sent, received and dropped leaves a row."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that are kept."""
+        if isinstance(self.series, bool):
+            return TABLES if self.series else ()
+        return tuple(self.series)

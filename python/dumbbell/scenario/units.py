@@ -17,7 +17,9 @@ from dumbbell import _core
 __all__ = [
     "ByteCount",
     "Duration",
+    "MeanPackets",
     "Overhead",
+    "PacketCount",
     "PacketSize",
     "Percentage",
     "PositiveDuration",
@@ -161,6 +163,36 @@ class Overhead(ByteCount):
 
     __slots__ = ()
     maximum = (65535, "at most 65535 bytes")
+
+
+class PacketCount(Quantity):
+    """A number of packets above zero."""
+
+    __slots__ = ()
+    kind = "packets"
+    what = "a number of packets"
+    example = '"3 packets"'
+    minimum = (1, "at least 1 packet")
+
+    @property
+    def packets(self) -> int:
+        """Packets."""
+        return int(self._value)
+
+
+class MeanPackets(Quantity):
+    """A mean number of packets: at least one, fractions allowed."""
+
+    __slots__ = ()
+    kind = "mean packets"
+    what = "a mean number of packets"
+    example = '"2.5 packets"'
+    minimum = (1, "at least 1 packet")
+
+    @property
+    def packets(self) -> float:
+        """Packets."""
+        return float(self._value)
 
 
 class Percentage(Quantity):

@@ -118,7 +118,7 @@ def run_study(
 
 def _check_extras() -> None:
     """Tell what is missing before anything is run."""
-    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
+    missing = [name for name in ("matplotlib", "jinja2", "plotly") if find_spec(name) is None]
     if missing:
         raise DumbbellError(f"a study needs {' and '.join(missing)}: pip install 'dumbbell[studies]'")
 

@@ -49,6 +49,8 @@ class Experiment(_Part):
     what: str
     figures: str = ""
     quick: dict[str, Any] = {}
+    expected: list[str] = []
+    """Names of warnings that the experiment means to provoke."""
 
 
 class Study(_Part):
@@ -57,6 +59,10 @@ class Study(_Part):
     name: str
     title: str
     what: str
+    figures_note: str = ""
+    """What holds for all figures."""
+    definitions: str = ""
+    """How the metrics are defined, and what a seed sets."""
     experiments: list[Experiment] = Field(min_length=1)
     paper: Paper
     _folder: Path = PrivateAttr()

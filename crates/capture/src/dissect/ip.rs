@@ -13,8 +13,6 @@ pub(super) mod next {
     pub(crate) const FRAGMENT: u8 = 44;
     pub(crate) const AUTHENTICATION: u8 = 51;
     pub(crate) const DESTINATION: u8 = 60;
-    pub(crate) const MOBILITY: u8 = 135;
-    pub(crate) const HIP: u8 = 139;
     pub(crate) const SHIM6: u8 = 140;
 }
 
@@ -85,10 +83,11 @@ pub(super) fn v4<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     piece_of(path, ip, piece, body, complete)
 }
 
-/// The headers that an ICMP message quotes; nothing behind them is looked at.
+/// The headers that an ICMP message quotes. A fragment that is quoted in full would have to be put together: it isn't.
 pub(super) fn quoted_v4(at: Slice<'_>) -> Option<(Ip, u8, Slice<'_>)> {
-    let V4 { ip, protocol, body, fragment, .. } = read_v4(at).ok()?;
-    (fragment & 0x1fff == 0).then_some((ip, protocol, body))
+    let V4 { ip, protocol, body, fragment, complete } = read_v4(at).ok()?;
+    let begin = fragment == 0 || (fragment & 0x1fff == 0 && !complete);
+    begin.then_some((ip, protocol, body))
 }
 
 /// What an IPv6 header and its extensions say.
@@ -107,8 +106,13 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
         return Err((None, Unread::Malformed));
     }
     let said = usize::from(u16::from_be_bytes([header[4], header[5]]));
-    // Length 0: a super-packet above 64 KiB, with or without the jumbo option; the frame says how long it is.
-    let whole = if said == 0 { at } else { at.cut(40 + said) };
+    // Length 0: more than 64 KiB. An option says how much; a super-packet needs none, its frame says it.
+    // DIVERGES [Wireshark 4.0]: it takes such a packet without the option for an empty one.
+    let whole = match (said, jumbo_len(header[6], at.after(40))) {
+        (0, Some(len)) => at.cut(len.saturating_add(40)),
+        (0, None) => at,
+        _ => at.cut(40 + said),
+    };
     let class = (header[0] << 4) | (header[1] >> 4);
     let address = |from: usize| {
         let mut bytes = [0; 16];
@@ -152,10 +156,31 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
     Ok(V6 { ip, protocol, body, fragment, complete })
 }
 
+/// The payload length in the jumbo option of a hop-by-hop header.
+fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
+    if protocol != next::HOP_BY_HOP {
+        return None;
+    }
+    let len = 8 + usize::from(at.u8(1)?) * 8;
+    let mut options = at.data.get(2..len.min(at.data.len()))?;
+    loop {
+        match *options {
+            [0xc2, 4, a, b, c, d, ..] => {
+                let said = u32::from_be_bytes([a, b, c, d]) as usize;
+                return (said > 0xffff).then_some(said);
+            }
+            // A single byte of padding.
+            [0, ..] => options = &options[1..],
+            [_, len, ..] => options = options.get(2 + usize::from(len)..)?,
+            _ => return None,
+        }
+    }
+}
+
 /// Length of the extension header `protocol`, whose first two bytes are looked at; `None` if it isn't one.
 fn extension_len(protocol: u8, at: Slice<'_>) -> Option<Result<usize, Unread>> {
     let unit = match protocol {
-        next::HOP_BY_HOP | next::ROUTING | next::DESTINATION | next::MOBILITY | next::HIP | next::SHIM6 => 8,
+        next::HOP_BY_HOP | next::ROUTING | next::DESTINATION | next::SHIM6 => 8,
         next::FRAGMENT => 0,
         next::AUTHENTICATION => 4,
         _ => return None,
@@ -182,8 +207,8 @@ pub(super) fn v6<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
 
 /// See [`quoted_v4`].
 pub(super) fn quoted_v6(at: Slice<'_>) -> Option<(Ip, u8, Slice<'_>)> {
-    let V6 { ip, protocol, body, fragment, .. } = read_v6(at).ok()?;
-    fragment.is_none_or(|(offset, _)| offset == 0).then_some((ip, protocol, body))
+    let V6 { ip, protocol, body, fragment, complete } = read_v6(at).ok()?;
+    fragment.is_none_or(|(offset, _)| offset == 0 && !complete).then_some((ip, protocol, body))
 }
 
 /// A fragment: the datagram if this one completes it. One that was cut can't be put together; then its header is told if

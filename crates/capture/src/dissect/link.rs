@@ -5,8 +5,8 @@ use super::{Dissected, Path, Unread, ip, wireless};
 use crate::LinkType;
 
 const VLAN: u16 = 0x8100;
-/// Service tag (QinQ), its number before the standard, and the one after that.
-const SERVICE_VLAN: [u16; 3] = [0x88a8, 0x9100, 0x9200];
+/// Service tag (QinQ), and its number before the standard.
+const SERVICE_VLAN: [u16; 2] = [0x88a8, 0x9100];
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
@@ -27,10 +27,13 @@ pub(super) fn dissect<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Diss
 
 fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
     match link {
-        LinkType::RAW => ip::any(path, at),
-        LinkType::IPV4 => ip::v4(path, at),
+        LinkType::RAW | LinkType::IPV4 => ip::any(path, at),
         LinkType::IPV6 => ip::v6(path, at),
-        LinkType::NULL | LinkType::LOOP => family(path, at),
+        LinkType::NULL => null(path, at),
+        LinkType::LOOP => match at.head::<4>() {
+            Some(&family) => loopback(path, u32::from_be_bytes(family), at.after(4)),
+            None => path.none(Unread::Cut),
+        },
         LinkType::LINUX_SLL => cooked(path, at, at.u16(2), at.u16(14), 16),
         LinkType::LINUX_SLL2 => cooked(path, at, at.u16(8), at.u16(0), 20),
         LinkType::IEEE802_11 => wireless::frame(path, at, false),
@@ -44,8 +47,7 @@ fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
             (Some(_), Some(_)) => path.none(Unread::Malformed),
             _ => path.none(Unread::Cut),
         },
-        LinkType::PPP | LinkType::PPP_HDLC => ppp(path, at),
-        LinkType::PPP_WITH_DIR => ppp(path, at.after(1)),
+        LinkType::PPP | LinkType::PPP_HDLC | LinkType::PPP_WITH_DIR => ppp(path, at),
         LinkType::PPP_ETHER => pppoe(path, at),
         LinkType::CISCO_HDLC => match at.u16(2) {
             Some(kind) => ethertype(path, kind, at.after(4)),
@@ -94,7 +96,7 @@ pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         Some(&[0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8, high, low]) => {
             ethertype(path, u16::from_be_bytes([high, low]), at.after(8))
         }
-        Some([0x06, 0x06, 0x03, ..]) => ip::v4(path, at.after(3)),
+        Some([0x06, 0x06, 0x03, ..]) => ip::any(path, at.after(3)),
         Some(_) => path.none(Unread::NotIp),
         None => path.none(Unread::Cut),
     }
@@ -111,8 +113,7 @@ fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         }
     }
     match at.u8(0).map(|b| b >> 4) {
-        Some(4) => ip::v4(path, at),
-        Some(6) => ip::v6(path, at),
+        Some(4 | 6) => ip::any(path, at),
         Some(_) => path.none(Unread::NotIp),
         None => path.none(Unread::Cut),
     }
@@ -138,29 +139,40 @@ pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         _ => return path.none(Unread::Cut),
     };
     match protocol {
-        0x0021 => ip::v4(path, at),
+        0x0021 => ip::any(path, at),
         0x0057 => ip::v6(path, at),
         0x0281 | 0x0283 => mpls(path, at),
         _ => path.none(Unread::NotIp),
     }
 }
 
-/// BSD's loopback: an address family in four bytes, whose order (and sometimes width) is that of the writer. Only one of
-/// the bytes is ever set, so it can be taken wherever it stands.
-fn family<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
-    let Some(header) = at.head::<4>() else { return path.none(Unread::Cut) };
+/// BSD's loopback: an address family in the byte order of the writer, who isn't known. Some write 16 bits of it only, some
+/// an EtherType, some PPP.
+fn null<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let Some(&header) = at.head::<4>() else { return path.none(Unread::Cut) };
+    if header.starts_with(&[0xff, 0x03]) {
+        return ppp(path, at);
+    }
+    let family = match header {
+        [low, high, 0, 0] => u16::from_le_bytes([low, high]),
+        [0, 0, high, low] => u16::from_be_bytes([high, low]),
+        _ => return path.none(Unread::NotIp),
+    };
     let at = at.after(4);
-    // IPv6 has another number in each system: Windows, Linux, NetBSD and OpenBSD, FreeBSD, macOS.
-    match header.iter().fold(0, |all, b| all | b) {
-        2 => ip::v4(path, at),
-        10 | 23 | 24 | 28 | 30 => ip::v6(path, at),
-        _ => match *header {
-            // An EtherType instead of a family.
-            [0, 0, high, low] | [low, high, 0, 0] => {
-                ethertype_only(path, u16::from_be_bytes([high, low]), at)
-            }
-            _ => path.none(Unread::NotIp),
-        },
+    match family {
+        // Families are below 256: a 16-bit one in the other byte order.
+        short if short < LEAST_ETHERTYPE && short & 0xff == 0 => loopback(path, (short >> 8).into(), at),
+        short if short < LEAST_ETHERTYPE => loopback(path, short.into(), at),
+        kind => ethertype(path, kind, at),
+    }
+}
+
+/// An address family: IPv6 has another number in NetBSD and OpenBSD, FreeBSD, macOS.
+fn loopback<'a>(path: Path<'a>, family: u32, at: Slice<'a>) -> Dissected<'a> {
+    match family {
+        2 => ip::any(path, at),
+        24 | 28 | 30 => ip::v6(path, at),
+        _ => path.none(Unread::NotIp),
     }
 }
 

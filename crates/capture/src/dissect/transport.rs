@@ -118,9 +118,10 @@ fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// Error messages of ICMP: unreachable, source quench, redirect, time exceeded, parameter problem.
+/// Error messages of ICMP: unreachable, source quench, time exceeded, parameter problem. (Of what a redirect quotes
+/// Wireshark reads eight bytes: too few.)
 fn is_error_v4(kind: u8) -> bool {
-    matches!(kind, 3 | 4 | 5 | 11 | 12)
+    matches!(kind, 3 | 4 | 11 | 12)
 }
 
 /// Error messages of ICMPv6 that quote right behind their header: unreachable, too big, time exceeded, parameter problem.

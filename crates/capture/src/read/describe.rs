@@ -42,6 +42,8 @@ pub struct Interface {
     pub fcs_len: Option<u8>,
     /// The same, from wherever it is known.
     pub(super) fcs: u8,
+    /// Bytes of direction and the like before each frame.
+    pub(super) pseudo_header: u32,
     /// Comments on the interface.
     pub comments: Vec<String>,
     /// Unit of its time stamps.
@@ -76,6 +78,7 @@ impl Interface {
             speed: None,
             fcs_len: None,
             fcs: 0,
+            pseudo_header: super::limits::pseudo_header(link),
             comments: Vec::new(),
             resolution,
             tsresol: None,

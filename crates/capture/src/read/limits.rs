@@ -19,3 +19,12 @@ pub(super) fn captured(link: LinkType) -> u32 {
         _ => FRAME,
     }
 }
+
+/// Bytes before the frame that belong to the file format, not to the frame: Wireshark doesn't count them.
+pub(super) fn pseudo_header(link: LinkType) -> u32 {
+    match link {
+        LinkType::PPP_WITH_DIR => 1,
+        LinkType::BLUETOOTH_H4 => 4,
+        _ => 0,
+    }
+}

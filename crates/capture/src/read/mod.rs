@@ -79,6 +79,17 @@ struct Record {
     skipped: u64,
 }
 
+impl Record {
+    /// Leaves out the first `n` bytes of the frame.
+    #[cold]
+    fn leave_out(&mut self, n: u32) {
+        let present = (n as usize).min(self.captured);
+        self.data += present;
+        self.captured -= present;
+        self.len = self.len.saturating_sub(n);
+    }
+}
+
 impl Reader {
     /// Opens a file; `-` is the standard input.
     ///
@@ -160,13 +171,17 @@ impl Reader {
     #[inline]
     fn frame(&mut self, record: Record) -> Frame<'_> {
         self.number += 1 + record.skipped;
-        self.tally.add(record.time, record.len, record.captured as u32, record.interface);
+        let mut record = record;
+        let about = self.interfaces.get_mut(record.interface as usize);
         // The format has looked it up, so it is there.
-        let link = self.interfaces.get_mut(record.interface as usize).map(|interface| {
+        let (link, fcs_len) = about.map_or((LinkType(u16::MAX), 0), |interface| {
             interface.frames += 1;
+            if interface.pseudo_header > 0 {
+                record.leave_out(interface.pseudo_header);
+            }
             (interface.link, interface.fcs)
         });
-        let (link, fcs_len) = link.unwrap_or((LinkType(u16::MAX), 0));
+        self.tally.add(record.time, record.len, record.captured as u32, record.interface);
         let bytes = self.window.before(record.total);
         Frame {
             number: self.number,

@@ -72,7 +72,7 @@ impl Hasher for Fold {
 
     #[inline]
     fn write_u64(&mut self, n: u64) {
-        let wide = u128::from(self.0 ^ n) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835_u128;
+        let wide = u128::from(self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         self.0 = (wide >> 64) as u64 ^ wide as u64;
     }
 

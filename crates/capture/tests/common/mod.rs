@@ -16,14 +16,23 @@ pub struct Told {
     pub frames: String,
 }
 
-/// Whether Wireshark's tools are there; says so if not.
+/// Whether Wireshark's tools are there, in the version that the comparison is made with; says so if not.
 pub fn have_tools() -> bool {
-    let found = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|o| o.status.success());
-    let all = found("tshark") && found("capinfos");
-    if !all {
-        eprintln!("skipped: tshark and capinfos aren't installed");
+    let version = |tool: &str| {
+        let said = Command::new(tool).arg("--version").output().ok()?;
+        String::from_utf8_lossy(&said.stdout).lines().next().map(ToOwned::to_owned)
+    };
+    for tool in ["tshark", "capinfos"] {
+        let Some(version) = version(tool) else {
+            eprintln!("skipped: {tool} isn't installed (Debian's packages tshark, wireshark-common)");
+            return false;
+        };
+        if !version.contains(" 4.0.") {
+            eprintln!("skipped: compared with Wireshark 4.0 only, here is {version}");
+            return false;
+        }
     }
-    all
+    true
 }
 
 /// Standard output of a tool, as it runs everywhere: English, UTC.
@@ -63,13 +72,15 @@ pub fn by_wireshark(file: &Path) -> Told {
     let capinfos: Vec<&str> = CAPINFOS.into_iter().chain(["-x"]).collect();
     let short: Vec<&str> = capinfos[1..].to_vec();
     let properties = output("capinfos", &capinfos, file) + &output("capinfos", &short, file);
-    let lengths = output("tshark", &["-q", "-z", "plen,tree", "-r"], file);
-    let mut fields = vec!["-T", "fields", "-o", "tcp.relative_sequence_numbers:FALSE"];
+    let mut fields = vec!["-z", "plen,tree", "-T", "fields", "-o", "tcp.relative_sequence_numbers:FALSE"];
     for field in FIELDS {
         fields.extend(["-e", field]);
     }
     fields.push("-r");
-    Told { properties, lengths, frames: output("tshark", &fields, file) }
+    let both = output("tshark", &fields, file);
+    // A line for each frame, then the table between lines of equals signs.
+    let table = both.find("\n==").unwrap_or(both.len());
+    Told { properties, lengths: both[table..].to_owned(), frames: both[..table].to_owned() }
 }
 
 /// What is read here.
@@ -137,19 +148,25 @@ fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
     );
 }
 
-/// The first line in which two texts differ.
+/// The lines in which two texts differ, the first twenty of them.
 pub fn difference(what: &str, here: &str, wireshark: &str) -> Option<String> {
     let trim = |line: Option<&str>| line.map(|l| l.trim_end().to_owned());
     let (mut a, mut b) = (here.trim_end().lines(), wireshark.trim_end().lines());
+    let mut found = Vec::new();
     for number in 1.. {
         let (ours, theirs) = (trim(a.next()), trim(b.next()));
         if ours == theirs {
-            ours.as_ref()?;
+            if ours.is_none() {
+                break;
+            }
             continue;
         }
-        return Some(format!("{what}, line {number}:\n here      {ours:?}\n wireshark {theirs:?}"));
+        found.push(format!("{what}, line {number}:\n here      {ours:?}\n wireshark {theirs:?}"));
+        if found.len() == 20 {
+            break;
+        }
     }
-    None
+    (!found.is_empty()).then(|| found.join("\n"))
 }
 
 /// All differences between the file as read here and by Wireshark's tools.

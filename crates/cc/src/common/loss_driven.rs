@@ -16,13 +16,22 @@ pub(crate) trait LossDriven: Send + std::fmt::Debug {
     /// Every ACK with news, in recovery too: for round-trip times and rates.
     fn measure(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
-    /// An ACK of new data in slow start, outside recovery, with the window in use.
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window_mut().slow_start(ev.acked, cx);
+    /// An ACK of new data in slow start, outside recovery, with the window in use. Gives the bytes that count for
+    /// avoidance.
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        self.window_mut().slow_start(ev.acked, cx)
     }
 
     /// The same in congestion avoidance.
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx);
+
+    /// A mark was echoed; true if the law answers by itself, which is then not as to a loss.
+    fn echoed(&mut self, _ev: &CongestionEvent) -> bool {
+        false
+    }
+
+    /// Congestion that may turn out to be none begins: the time to remember what reductions change beside the window.
+    fn episode_begins(&mut self) {}
 
     /// Congestion: what is left of the window, in bytes. Not asked for a further timeout of the same segment, which
     /// leaves ssthresh as it is [RFC 5681 §3.1].
@@ -31,11 +40,19 @@ pub(crate) trait LossDriven: Send + std::fmt::Debug {
     /// The window has just been reduced or set to one segment.
     fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
 
+    /// The window is what it was before the episode, which was none.
+    fn undone(&mut self, _cx: &Cx) {}
+
     /// Recovery has ended; the window is bounded.
     fn recovered(&mut self, _cx: &Cx) {}
 
     /// Sending starts again after idling; the window is bounded.
     fn restarted(&mut self, _cx: &Cx) {}
+
+    /// The answer: the window, and what the law says beside it.
+    fn answer(&self) -> Control {
+        self.window().control()
+    }
 
     /// The private columns.
     fn columns(&self, _row: &mut Vec<f64>) {}
@@ -44,17 +61,34 @@ pub(crate) trait LossDriven: Send + std::fmt::Debug {
 impl<L: LossDriven> CongestionControl for L {
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         self.measure(ev, cx);
-        if ev.in_recovery || ev.acked == 0 || !ev.cwnd_limited {
+        let window = self.window_mut();
+        window.look(ev, cx);
+        if ev.in_recovery {
+            return;
+        }
+        if !ev.in_loss {
+            window.settle();
+        }
+        if ev.acked == 0 || !ev.cwnd_limited {
             return;
         }
         if self.window().in_slow_start() {
-            self.slow_start(ev, cx);
+            let rest = self.slow_start(ev, cx);
+            if rest > 0 {
+                self.avoid(&AckEvent { acked: rest, ..*ev }, cx);
+            }
         } else {
             self.avoid(ev, cx);
         }
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        if ev.kind == Congestion::Ecn && self.echoed(ev) {
+            return;
+        }
+        if self.window_mut().remember(ev.kind) {
+            self.episode_begins();
+        }
         if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
             let left = self.reduce(ev, cx);
             let window = self.window_mut();
@@ -69,8 +103,16 @@ impl<L: LossDriven> CongestionControl for L {
     }
 
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, cx: &Cx) {
-        self.window_mut().bound(ev.bound);
+        let window = self.window_mut();
+        window.bound(ev.bound);
+        window.settle();
         self.recovered(cx);
+    }
+
+    fn on_undo(&mut self, cx: &Cx) {
+        if self.window_mut().undo() {
+            self.undone(cx);
+        }
     }
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
@@ -79,7 +121,7 @@ impl<L: LossDriven> CongestionControl for L {
     }
 
     fn control(&self) -> Control {
-        self.window().control()
+        self.answer()
     }
 
     fn phase(&self) -> Phase {

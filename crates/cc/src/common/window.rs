@@ -1,6 +1,7 @@
 //! cwnd and ssthresh with the moves that every loss-based law makes.
 
-use crate::{Control, Cx, Increase, Phase, Start};
+use super::slow_start::SlowStarter;
+use crate::{AckEvent, Congestion, Control, Cx, Increase, Phase, Start};
 
 /// A window in bytes, with fractions: an increase of a fraction of a segment isn't lost.
 #[derive(Clone, Copy, Debug)]
@@ -9,13 +10,30 @@ pub struct Window {
     pub cwnd: f64,
     /// The slow start threshold.
     pub ssthresh: f64,
+    starter: SlowStarter,
+    /// cwnd and ssthresh before the first reduction of the last episode; None once they were taken back.
+    before: Option<(f64, f64)>,
+    /// Whether that episode is not over.
+    episode: bool,
 }
 
 impl Window {
     /// The window at the start of a connection.
     #[must_use]
     pub fn new(start: &Start) -> Window {
-        Window { cwnd: start.initial_window, ssthresh: start.ssthresh }
+        Window {
+            cwnd: start.initial_window,
+            ssthresh: start.ssthresh,
+            starter: SlowStarter::new(start),
+            before: None,
+            episode: false,
+        }
+    }
+
+    /// The same for a law that has no slow start threshold.
+    #[must_use]
+    pub fn boundless(start: &Start) -> Window {
+        Window::new(&Start { ssthresh: f64::INFINITY, ..*start })
     }
 
     /// Whether slow start governs.
@@ -30,9 +48,27 @@ impl Window {
         self.cwnd / cx.mss
     }
 
-    /// Slow start: at most one segment for each ACK of new data [RFC 5681 §3.1 (2)].
-    pub fn slow_start(&mut self, acked: u64, cx: &Cx) {
-        self.cwnd += (acked as f64).min(cx.mss);
+    /// Before any use of an ACK: looks whether slow start is over without a loss, ssthresh is cwnd then.
+    #[inline]
+    pub fn look(&mut self, ev: &AckEvent, cx: &Cx) {
+        if self.in_slow_start() && self.starter.on_ack(ev, self.cwnd, self.ssthresh, cx) {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    /// Slow start: at most one segment for each ACK of new data [RFC 5681 §3.1 (2)], or what the stack and HyStart++ say.
+    /// Gives the bytes that count for avoidance, as the window has come to ssthresh.
+    pub fn slow_start(&mut self, acked: u64, cx: &Cx) -> u64 {
+        let (limit, part) = self.starter.growth(self.ssthresh);
+        let grown = (acked as f64).min(limit * cx.mss) * part;
+        let room = self.ssthresh - self.cwnd;
+        if limit > 1.0 && grown > room {
+            // An ACK of many segments must not take it far beyond.
+            self.cwnd = self.ssthresh;
+            return (grown - room) as u64;
+        }
+        self.cwnd += grown;
+        0
     }
 
     /// Congestion avoidance: so many segments for each full window of ACKs [RFC 5681 §3.1 (3)].
@@ -60,6 +96,39 @@ impl Window {
     /// The loss window of one segment [RFC 5681 §3.1].
     pub fn collapse(&mut self, cx: &Cx) {
         self.cwnd = cx.mss;
+        self.starter.collapse();
+    }
+
+    /// Before any answer to congestion: remembers the window if this begins an episode, and says whether it does. What a
+    /// mark asks for was asked for: there is nothing to take back.
+    pub fn remember(&mut self, kind: Congestion) -> bool {
+        if kind == Congestion::Ecn {
+            self.before = None;
+            return false;
+        }
+        let begins = !self.episode;
+        if begins {
+            self.before = Some((self.cwnd, self.ssthresh));
+            self.episode = true;
+        }
+        begins
+    }
+
+    /// The episode of congestion is over: the next reduction begins another.
+    #[inline]
+    pub fn settle(&mut self) {
+        self.episode = false;
+    }
+
+    /// Takes the reductions of the last episode back; says whether there were any.
+    // DIVERGES [RFC 4015 §3.4]: cwnd is what it was, as in Linux, and not what is outstanding plus an initial window: the
+    // window is what the law believes, how much of it leaves in one burst is the stack's matter.
+    pub fn undo(&mut self) -> bool {
+        self.episode = false;
+        let Some((cwnd, ssthresh)) = self.before.take() else { return false };
+        self.cwnd = self.cwnd.max(cwnd);
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        true
     }
 
     /// No burst when recovery ends [RFC 6582 §3.2 step 3 (1)].
@@ -75,7 +144,7 @@ impl Window {
     /// The answer of a law that has nothing but this window.
     #[must_use]
     pub fn control(&self) -> Control {
-        Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing: None }
+        Control { cwnd: self.cwnd, ssthresh: self.ssthresh, pacing: None, quantum: None }
     }
 
     /// Slow start or avoidance.

@@ -133,6 +133,7 @@ impl Flow for PingFlow {
             sent_bytes: self.sent * size,
             delivered_bytes: self.common.received_bytes,
             dropped_packets: net.dropped(self.common.index),
+            duplicated_packets: net.duplicated(self.common.index),
             rtt_mean_ms: self.rtt.mean_ms(),
             rtt_min_ms: self.rtt.min_ms(),
             rtt_p50_ms: self.rtt.percentile_ms(0.5),

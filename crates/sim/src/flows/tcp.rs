@@ -24,20 +24,17 @@ impl Recipe {
     /// A recipe whose law can be made: parameters may be right one by one and contradict each other.
     pub(crate) fn new(config: Config, variant: &'static Variant, law: Named) -> Result<Recipe, ParamError> {
         let recipe = Recipe { config, variant, law };
-        recipe.law().map(|_| recipe)
+        recipe.law(0).map(|_| recipe)
     }
 
-    fn law(&self) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Start {
-            mss: f64::from(self.config.mss),
-            initial_window: self.config.initial_window as f64,
-            ssthresh: self.config.initial_ssthresh as f64,
-        };
+    /// The law of a connection; `seed` is what its random numbers come from.
+    fn law(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
+        let start = Start { seed, ..self.config.start() };
         dumbbell_cc::build(self.variant.name, &self.law.given(), &start)
     }
 
-    fn endpoint(&self, isn: Seq) -> Endpoint {
-        match self.law() {
+    fn endpoint(&self, isn: Seq, seed: u64) -> Endpoint {
+        match self.law(seed) {
             Ok(law) => Endpoint::new(self.config, law, isn),
             Err(e) => unreachable!("made once when the recipe was: {e}"),
         }
@@ -60,6 +57,8 @@ pub(crate) struct TcpFlow {
     recipe: Recipe,
     source: Option<Source>,
     random: Stream,
+    /// Where the laws' seeds come from.
+    laws: Stream,
     sender: Endpoint,
     receiver: Endpoint,
     connection: u32,
@@ -90,7 +89,8 @@ impl TcpFlow {
         recorder: Option<FlowRecorder>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", common.name));
-        let (sender, receiver) = (recipe.endpoint(Seq(0)), recipe.endpoint(Seq(0)));
+        let laws = Stream::new(seed, &format!("flow/{}/law", common.name));
+        let (sender, receiver) = (recipe.endpoint(Seq(0), 0), recipe.endpoint(Seq(0), 0));
         TcpFlow {
             common,
             application,
@@ -98,6 +98,7 @@ impl TcpFlow {
             recipe,
             source,
             random,
+            laws,
             sender,
             receiver,
             connection: 0,
@@ -130,7 +131,9 @@ impl TcpFlow {
         self.meter.connection_ends(&self.sender, &self.receiver);
         self.connection += 1;
         let mut isn = || Seq(self.random.next_u64() as u32);
-        (self.sender, self.receiver) = (self.recipe.endpoint(isn()), self.recipe.endpoint(isn()));
+        let mut seed = || self.laws.next_u64();
+        self.sender = self.recipe.endpoint(isn(), seed());
+        self.receiver = self.recipe.endpoint(isn(), seed());
         self.open = true;
         if let Some((bytes, ..)) = self.transfer() {
             if self.begun == 0 {
@@ -266,6 +269,7 @@ impl TcpFlow {
             transfers_started: self.begun,
             transfers_completed: self.completed,
             dropped_packets: net.dropped(self.common.index),
+            duplicated_packets: net.duplicated(self.common.index),
             ..FlowResult::default()
         };
         self.meter.finish(&self.sender, &self.receiver, seconds, end.min(net.now), &mut result);

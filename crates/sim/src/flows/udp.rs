@@ -88,6 +88,7 @@ impl Flow for UdpFlow {
             sent_bytes: self.sent * size,
             delivered_bytes: self.received * size,
             dropped_packets: net.dropped(self.common.index),
+            duplicated_packets: net.duplicated(self.common.index),
             owd_mean_ms: self.delay.mean_ms(),
             owd_p99_ms: self.delay.percentile_ms(0.99),
             ..FlowResult::default()

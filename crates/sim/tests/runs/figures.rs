@@ -26,7 +26,7 @@ proptest! {
         let out = Row::new(&[(50 * MBIT, 2 * MS), (5 * MBIT, 10 * MS), (50 * MBIT, MS)])
             .link(1, 2, "queue", json!({"name": discipline, "params": {"limit": limit}}))
             .link(1, 2, "loss", json!(loss))
-            .link(1, 2, "jitter_ns", json!(jitter * MS))
+            .link(1, 2, "jitter", json!({"distribution": "uniform", "max_ns": jitter * MS}))
             .link(1, 2, "jitter_reorders", json!(reorders))
             .tcp(0, 3, variant, json!({}), json!({"kind": "bulk"}))
             .tcp(3, 0, "sack", json!({}), json!({"kind": "transfer", "bytes": 30_000, "repeat": 5, "every_ns": 0}))

@@ -1,6 +1,7 @@
 //! Plans in a few words.
 
 use dumbbell_sim::{Output, Plan, run};
+use dumbbell_trace::ColumnData;
 use serde_json::{Value, json};
 
 /// A plan under construction: nodes in a row, joined by duplex links.
@@ -18,7 +19,7 @@ impl Row {
                 all.push(json!({
                     "name": format!("n{from}->n{to}"), "from": from, "to": to, "rate_bps": rate, "delay_ns": delay,
                     "overhead_bytes": 0, "base_rtt_ns": 0, "queue": {"name": "droptail"}, "loss": 0.0,
-                    "jitter_ns": 0, "jitter_reorders": false, "drops": [],
+                    "drops": [],
                 }));
             }
         }
@@ -91,4 +92,29 @@ pub fn cbr(rate_bps: u64, packet_bytes: u32) -> Value {
 /// The results without the trace, as one comparable text.
 pub fn text(output: &Output) -> String {
     serde_json::to_string(&json!([output.flows, output.queues, output.transfers, output.events])).unwrap()
+}
+
+/// Packets of the table `packets` with this event (0 sent, 1 received, 2 dropped) of a direction of a flow: time and
+/// number.
+pub fn packets(output: &Output, event: u8, direction: u32) -> Vec<(u64, u64)> {
+    let table = output.trace.table("packets").unwrap();
+    let (
+        Some(ColumnData::U64(t)),
+        Some(ColumnData::U8(events)),
+        Some(ColumnData::U32(flows)),
+        Some(ColumnData::U64(n)),
+    ) = (table.column("t_ns"), table.column("event"), table.column("flow"), table.column("number"))
+    else {
+        unreachable!()
+    };
+    let rows = (0..t.len()).filter(|&i| events[i] == event && flows[i] == direction);
+    rows.map(|i| (t[i], n[i])).collect()
+}
+
+/// All packets with this event, of any flow.
+pub fn count(output: &Output, event: u8) -> u64 {
+    let Some(ColumnData::U8(events)) = output.trace.table("packets").unwrap().column("event") else {
+        unreachable!()
+    };
+    events.iter().filter(|e| **e == event).count() as u64
 }

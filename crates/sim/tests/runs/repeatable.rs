@@ -15,7 +15,7 @@ fn busy(seed: u64) -> Row {
     Row::new(&[(100 * MBIT, MS), (10 * MBIT, 10 * MS), (100 * MBIT, MS)])
         .link(1, 2, "queue", json!({"name": "red", "params": {"limit": "50 packets"}}))
         .link(1, 2, "loss", json!(0.001))
-        .link(2, 3, "jitter_ns", json!(MS))
+        .link(2, 3, "jitter", json!({"distribution": "uniform", "max_ns": MS}))
         .tcp(0, 3, "sack", json!({}), json!({"kind": "bulk"}))
         .tcp(0, 3, "cubic", json!({}), json!({"kind": "bulk"}))
         .tcp(

@@ -122,7 +122,12 @@ fn loss_on_the_wire_has_its_probability() {
 #[test]
 fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_told() {
     let row = |reorders: bool| {
-        let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(0, 1, "jitter_ns", json!(20 * MS));
+        let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(
+            0,
+            1,
+            "jitter",
+            json!({"distribution": "uniform", "max_ns": 20 * MS}),
+        );
         row.link(0, 1, "jitter_reorders", json!(reorders))
     };
     // 80 packets a second, 12.5 ms apart: with order kept the mean is a little above 10 + 10 + 0.8 ms.

@@ -156,6 +156,7 @@ impl Endpoint {
 
     /// Gives `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
+        self.sender.check_app_limited();
         self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
     }
 
@@ -197,6 +198,7 @@ impl Endpoint {
 
     /// The time of a timer has come; timers that aren't due are left alone.
     pub fn on_timer(&mut self, now: Time) {
+        self.sender.check_app_limited();
         if self.handshake_rto_at.is_some_and(|at| at <= now) {
             self.syn_due = true;
             self.handshake_rto_at = None;

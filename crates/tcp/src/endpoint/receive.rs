@@ -88,6 +88,7 @@ impl Endpoint {
         self.handshake_rto_at = None;
         if self.syn_sends == 1 {
             self.sender.rtt.sample(self.syn_sent_at, now);
+            self.sender.note_rtt(now.since(self.syn_sent_at));
         } else {
             self.sender.rtt.syn_was_lost();
         }

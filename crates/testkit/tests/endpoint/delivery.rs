@@ -6,7 +6,7 @@ use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
 use proptest::prelude::*;
 
-fn faulty(seed: u64, loss: f64, late: f64, twice: f64) -> Faults<'static> {
+pub(crate) fn faulty(seed: u64, loss: f64, late: f64, twice: f64) -> Faults<'static> {
     let mut random = Stream::new(seed, "faults");
     Box::new(move |_, _, _| {
         let (what, how_much) = (random.uniform(), Dur::millis(1).scale(300.0 * random.uniform()));

@@ -3,4 +3,5 @@
 
 mod delivery;
 mod recovery;
+mod signals;
 mod timers;

@@ -1,17 +1,30 @@
 //! Laws and disciplines against numbers worked by hand; the working is in the comments.
 
 mod bic;
+mod blue;
+mod cake;
+mod codel;
 mod compound;
 mod cubic;
 mod drr;
+mod dualpi2;
 mod fixed;
+mod fq_codel;
+mod fq_pie;
 mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
 mod lp;
+mod pi2;
+mod pie;
+mod prio;
 mod red;
 mod scalable;
+mod sfq;
+mod slow_start;
+mod tbf;
+mod undo;
 mod vegas;
 mod veno;
 mod westwood;

@@ -1,5 +1,6 @@
 use crate::near;
 use dumbbell_qdisc::DropReason::{Early, Forced, Full};
+use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::{Fate, Queue, given, link};
 use dumbbell_units::Dur;
 
@@ -72,7 +73,7 @@ fn idle_time_counts_in_typical_packets() {
 fn hold(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
     let mut q = Queue::new("red", params);
     if capable {
-        q.ecn_capable();
+        q.ecn(Ecn::ECT0);
     }
     let mut fates = Vec::new();
     while fates.len() < 40 {
@@ -105,7 +106,7 @@ fn marks_below_max_th_drops_above() {
     assert!(count(&hold(2, params, false), Fate::Dropped(Early)) >= 20);
     // [RFC 3168 §7]: above max_th a mark is not enough, p_b is 1 there by max_p.
     let mut q = Queue::new("red", params);
-    q.ecn_capable();
+    q.ecn(Ecn::ECT0);
     let fates: Vec<Fate> = (0..40).map(|_| q.arrive(0, 1000)).collect();
     assert!(count(&fates, Fate::Dropped(Early)) > 0, "{fates:?}");
     // Not gentle: above max_th everything goes.

@@ -48,6 +48,7 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Raw> {
             "0.2 bdp",
         ]),
         Kind::Probability => text(&["0 %", "2 %", "10 %", "100 %"]),
+        Kind::Part(_) => text(&["droptail", "codel", "fq_codel", "drr", "cake", "tbf"]),
         Kind::Or(word, inner) => prop_oneof![text(&[word]), any_value(inner)].boxed(),
     }
 }

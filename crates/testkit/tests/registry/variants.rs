@@ -1,7 +1,7 @@
 use crate::{any_given, check_specs};
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionEvent, Cx, Increase, Phase, RecoveryExit, Start, Variant, build, find,
-    registry,
+    AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,
+    RecoveryExit, SentEvent, SlowStart, Start, Variant, build, find, registry,
 };
 use dumbbell_units::param::Raw;
 use dumbbell_units::{Dur, Time};
@@ -15,6 +15,11 @@ fn rows_are_complete() {
         }
         assert!(row.year >= 1980, "{}", row.name);
         check_specs(row.name, row.params);
+        for (stack, name, default) in row.stacks {
+            let known = row.params.iter().find(|spec| spec.name == *name);
+            assert!(known.is_some_and(|spec| spec.default != *default), "{}: {stack} {name}", row.name);
+            check_specs(row.name, &row.params_on(stack));
+        }
         assert_eq!(find(row.name).expect("it is there").name, row.name);
         let refused = find(&format!("{}x", row.name)).expect_err("no such name");
         assert!(refused.message.contains(row.name), "{refused}");
@@ -23,14 +28,51 @@ fn rows_are_complete() {
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// Segments acknowledged, RTT, whether the window was used, whether in recovery.
-    Ack(u64, Option<u64>, bool, bool),
+    Ack(Ack),
+    /// Segments that leave, and whether they are sent again.
+    Send(u64, bool),
     /// Kind, share of cwnd that was outstanding, age of the lost segment in ns, how often it was sent.
     Congestion(Congestion, f64, u64, u32),
+    /// The last reductions were wrong.
+    Undo,
     /// Recovery ends, bounded to so many segments.
     Exit(Option<u64>),
     Idle(u64),
     Wait(u64),
+}
+
+#[derive(Clone, Debug)]
+struct Ack {
+    segments: u64,
+    rtt: Option<u64>,
+    cwnd_limited: bool,
+    in_recovery: bool,
+    in_loss: bool,
+    /// Shares of the segments that were marked, and that were lost beside them.
+    marked: f64,
+    lost: f64,
+    /// Interval of the rate sample in ns, whether the application held sending back.
+    rate: Option<(u64, bool)>,
+}
+
+fn ack() -> impl Strategy<Value = Ack> {
+    // 1 ns to 60 s.
+    let ns = || prop_oneof![1u64..100_000_000, 1u64..60_000_000_000];
+    let rarely = || proptest::bool::weighted(0.1);
+    let share = || prop_oneof![4 => Just(0.0), 1 => 0.0..=1.0];
+    let times = (proptest::option::of(ns()), proptest::option::of((ns(), rarely())));
+    (0u64..40, times, any::<bool>(), rarely(), rarely(), share(), share()).prop_map(
+        |(segments, (rtt, rate), cwnd_limited, in_recovery, in_loss, marked, lost)| Ack {
+            segments,
+            rtt,
+            cwnd_limited,
+            in_recovery,
+            in_loss,
+            marked,
+            lost,
+            rate,
+        },
+    )
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -41,11 +83,10 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         Congestion::Timeout,
         Congestion::Ecn,
     ]);
-    // 1 ns to 60 s.
-    let rtt = prop_oneof![1u64..100_000_000, 1u64..60_000_000_000];
     let op = prop_oneof![
-        20 => (0u64..40, proptest::option::of(rtt), any::<bool>(), proptest::bool::weighted(0.1))
-            .prop_map(|(n, rtt, limited, recovery)| Op::Ack(n, rtt, limited, recovery)),
+        20 => ack().prop_map(Op::Ack),
+        5 => (1u64..20, proptest::bool::weighted(0.1)).prop_map(|(n, again)| Op::Send(n, again)),
+        1 => Just(Op::Undo),
         2 => (kind, 0.0..1.5, ns(), 1u32..4).prop_map(|(k, share, age, n)| Op::Congestion(k, share, age, n)),
         1 => proptest::option::of(1u64..100).prop_map(Op::Exit),
         1 => ns().prop_map(Op::Idle),
@@ -54,118 +95,245 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..400)
 }
 
-/// How a connection is set up: mss, initial window and ssthresh in segments, how an increase counts, timestamps.
-type Setup = (f64, f64, f64, Increase, bool);
+/// How a connection is set up: how it starts, how an increase counts, timestamps.
+type Setup = (Start, Increase, bool);
 
 fn setup() -> impl Strategy<Value = Setup> {
     let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes)];
     let ssthresh = prop_oneof![Just(f64::INFINITY), 2.0..100.0];
-    (1u32..9000, 1u32..20, ssthresh, increase, any::<bool>())
-        .prop_map(|(mss, iw, ss, inc, ts)| (f64::from(mss), f64::from(iw), ss, inc, ts))
+    let slow_start =
+        proptest::sample::select(vec![SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]);
+    let limit = proptest::sample::select(vec![1.0, 2.0, f64::INFINITY]);
+    let start = (1u32..9000, 1u32..20, ssthresh, slow_start, limit, any::<bool>(), any::<u64>()).prop_map(
+        |(mss, window, ssthresh, slow_start, slow_start_limit, paced, seed)| {
+            let mss = f64::from(mss);
+            let start = Start::new(mss, f64::from(window) * mss, ssthresh * mss);
+            Start { slow_start, slow_start_limit, paced, seed, ..start }
+        },
+    );
+    (start, increase, any::<bool>())
 }
 
-fn run(
+/// An endpoint around a law, and what has to hold of it.
+struct Connection {
     row: &'static Variant,
-    given: &[(String, Raw)],
-    (mss, iw, ssthresh, increase, timestamps): Setup,
-    ops: &[Op],
-) {
-    let start = Start { mss, initial_window: iw * mss, ssthresh: ssthresh * mss };
-    let Ok(mut law) = build(row.name, given, &start) else { return };
-    let mut cx =
-        Cx { now: Time(1_000_000_000), mss, initial_window: iw * mss, increase, whole_segments: false };
-    let (mut una, mut backoffs) = (1u64, 0);
-    for op in ops {
-        let before = law.control();
-        match *op {
-            Op::Ack(segments, rtt, cwnd_limited, in_recovery) => {
-                let acked = segments * mss as u64;
-                let flight = acked.max(before.cwnd.min(1e9) as u64);
-                una += acked;
-                if acked > 0 {
-                    backoffs = 0;
-                }
-                let ev = AckEvent {
-                    acked,
-                    delivered: acked,
-                    rtt: rtt.map(Dur),
-                    one_way: rtt.filter(|_| timestamps).map(|ns| ns as f64 * 0.4e-9 - 3.0), // another clock
-                    flight,
-                    snd_una: una,
-                    snd_nxt: una - acked + flight,
-                    cwnd_limited,
-                    in_recovery,
-                };
-                law.on_ack(&ev, &cx);
-                let after = law.control().cwnd;
-                if row.on_delay == "none" {
-                    assert!(
-                        after >= before.cwnd,
-                        "{}: an ACK took cwnd from {} to {after}",
-                        row.name,
-                        before.cwnd
-                    );
-                }
+    law: Box<dyn dumbbell_cc::CongestionControl>,
+    cx: Cx,
+    timestamps: bool,
+    una: u64,
+    nxt: u64,
+    delivered: u64,
+    backoffs: u32,
+    /// The window before the first reduction of the last episode of congestion, and whether that goes on.
+    before: Option<Control>,
+    episode: bool,
+}
+
+impl Connection {
+    fn send(&mut self, segments: u64, retransmission: bool) {
+        for _ in 0..segments {
+            let bytes = self.cx.mss as u64;
+            let flight = self.nxt - self.una;
+            if !retransmission {
+                self.nxt += bytes;
             }
-            Op::Congestion(kind, share, age, lost_transmissions) => {
-                let ev = CongestionEvent {
-                    kind,
-                    window: before.cwnd * share,
-                    lost_sent_at: Time(cx.now.0.saturating_sub(age)),
-                    lost_transmissions,
-                    backoffs,
-                };
-                law.on_congestion(&ev, &cx);
-                let after = law.control();
-                if row.on_loss == "none" {
-                    assert_eq!(after, before, "{}: {ev:?} moved it", row.name);
-                    continue;
-                }
-                assert!(
-                    after.ssthresh >= 2.0 * mss,
-                    "{}: ssthresh {} after {ev:?}",
-                    row.name,
-                    after.ssthresh
-                );
-                if matches!(kind, Congestion::Timeout | Congestion::Collapse) {
-                    assert_eq!(after.cwnd, mss, "{}: the loss window is one segment", row.name);
-                    assert_eq!(law.phase(), Phase::SlowStart, "{}", row.name);
-                }
-                if kind == Congestion::Timeout {
-                    backoffs += 1;
-                }
+            let ev = SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission, app_limited: false };
+            self.law.on_sent(&ev, &self.cx);
+        }
+    }
+
+    fn ack(&mut self, a: &Ack) {
+        let before = self.law.control();
+        let (acked, flight) = (a.segments * self.cx.mss as u64, before.cwnd.min(1e9) as u64);
+        self.nxt = self.nxt.max(self.una + acked.max(flight));
+        let flight = self.nxt - self.una;
+        self.una += acked;
+        let prior_delivered = self.delivered;
+        self.delivered += acked;
+        if acked > 0 {
+            self.backoffs = 0;
+        }
+        let lost = (acked as f64 * a.lost) as u64;
+        if lost > 0 {
+            let ev = LostEvent {
+                bytes: lost,
+                sent_in_flight: flight,
+                lost_since: lost,
+                prior_delivered,
+                app_limited: false,
+            };
+            self.law.on_lost(&ev, &self.cx);
+        }
+        let rate = a.rate.filter(|_| acked > 0).map(|(ns, app_limited)| RateSample {
+            delivered: acked,
+            interval: Dur(ns),
+            prior_delivered,
+            total_delivered: self.delivered,
+            sent_in_flight: flight,
+            lost,
+            app_limited,
+        });
+        let ev = AckEvent {
+            acked,
+            delivered: acked,
+            rtt: a.rtt.map(Dur),
+            one_way: a.rtt.filter(|_| self.timestamps).map(|ns| ns as f64 * 0.4e-9 - 3.0), // another clock
+            flight,
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            cwnd_limited: a.cwnd_limited,
+            in_recovery: a.in_recovery,
+            in_loss: a.in_loss,
+            inflight: flight - acked,
+            lost,
+            marked: (acked as f64 * a.marked) as u64,
+            rate,
+        };
+        self.law.on_ack(&ev, &self.cx);
+        if !a.in_recovery && !a.in_loss {
+            self.episode = false;
+        }
+        if a.marked > 0.0 && self.row.ecn != EcnUse::Stack {
+            self.before = None; // answered as a mark is
+        }
+        let after = self.law.control().cwnd;
+        let answers = self.row.on_delay != "none" || self.row.ecn != EcnUse::Stack;
+        assert!(
+            answers || after >= before.cwnd,
+            "{}: an ACK took cwnd from {} to {after}",
+            self.row.name,
+            before.cwnd
+        );
+    }
+
+    fn congestion(&mut self, kind: Congestion, share: f64, age: u64, lost_transmissions: u32) {
+        let (row, before) = (self.row, self.law.control());
+        if kind == Congestion::Ecn {
+            self.before = None; // a mark was meant
+        } else if !std::mem::replace(&mut self.episode, true) {
+            self.before = Some(before);
+        }
+        let ev = CongestionEvent {
+            kind,
+            window: before.cwnd * share,
+            lost_sent_at: Time(self.cx.now.0.saturating_sub(age)),
+            lost_transmissions,
+            backoffs: self.backoffs,
+        };
+        self.law.on_congestion(&ev, &self.cx);
+        let after = self.law.control();
+        if row.on_loss == "none" {
+            assert_eq!(after, before, "{}: {ev:?} moved it", row.name);
+            return;
+        }
+        assert!(
+            after.ssthresh >= 2.0 * self.cx.mss,
+            "{}: ssthresh {} after {ev:?}",
+            row.name,
+            after.ssthresh
+        );
+        if matches!(kind, Congestion::Timeout | Congestion::Collapse) && !row.own_recovery {
+            assert_eq!(after.cwnd, self.cx.mss, "{}: the loss window is one segment", row.name);
+            assert_eq!(self.law.phase(), Phase::SlowStart, "{}", row.name);
+        }
+        if kind == Congestion::Timeout {
+            self.backoffs += 1;
+        }
+    }
+
+    fn undo(&mut self) {
+        let reduced = self.law.control();
+        self.law.on_undo(&self.cx);
+        self.episode = false;
+        let after = self.law.control();
+        match self.before.take() {
+            // A law that says itself what recovery allows may have had no reason to reduce.
+            _ if self.row.own_recovery => assert!(after.cwnd >= reduced.cwnd, "{}: {after:?}", self.row.name),
+            Some(before) => assert!(
+                after.cwnd >= before.cwnd && after.ssthresh >= before.ssthresh,
+                "{}: {before:?}, reduced to {reduced:?}, is {after:?} after an undo",
+                self.row.name
+            ),
+            None if self.row.ecn != EcnUse::Stack => {} // a mark may have come between
+            None => assert_eq!(after, reduced, "{}: nothing to undo", self.row.name),
+        }
+    }
+
+    fn act(&mut self, op: &Op) {
+        match op {
+            Op::Ack(ack) => self.ack(ack),
+            Op::Send(segments, again) => self.send(*segments, *again),
+            Op::Congestion(kind, share, age, transmissions) => {
+                self.congestion(*kind, *share, *age, *transmissions);
             }
+            Op::Undo => self.undo(),
             Op::Exit(bound) => {
-                let bound = bound.map_or(f64::INFINITY, |n| n as f64 * mss);
-                law.on_recovery_exit(&RecoveryExit { bound }, &cx);
-                let bounded = law.control().cwnd <= bound || row.on_loss == "none";
-                assert!(bounded, "{}: a burst after recovery", row.name);
+                let bound = bound.map_or(f64::INFINITY, |n| n as f64 * self.cx.mss);
+                self.law.on_recovery_exit(&RecoveryExit { bound }, &self.cx);
+                self.episode = false;
+                let free = self.row.on_loss == "none" || self.row.own_recovery;
+                assert!(
+                    free || self.law.control().cwnd <= bound,
+                    "{}: a burst after recovery",
+                    self.row.name
+                );
             }
             Op::Idle(ns) => {
-                cx.now += Dur(ns);
-                law.on_restart(Dur(ns), &cx);
-                assert!(law.control().cwnd <= before.cwnd.max(iw * mss), "{}", row.name);
+                let before = self.law.control().cwnd;
+                self.cx.now += Dur(*ns);
+                self.law.on_restart(Dur(*ns), &self.cx);
+                assert!(self.law.control().cwnd <= before.max(self.cx.initial_window), "{}", self.row.name);
             }
-            Op::Wait(ns) => cx.now += Dur(ns),
+            Op::Wait(ns) => self.cx.now += Dur(*ns),
         }
-        let control = law.control();
+    }
+
+    fn check(&self, op: &Op) {
+        let (name, control) = (self.row.name, self.law.control());
         assert!(
-            control.cwnd.is_finite() && control.cwnd >= mss,
-            "{}: cwnd {} after {op:?}",
-            row.name,
+            control.cwnd.is_finite() && control.cwnd >= self.cx.mss,
+            "{name}: cwnd {} after {op:?}",
             control.cwnd
         );
         assert!(
             !control.ssthresh.is_nan() && control.ssthresh > 0.0,
-            "{}: ssthresh {}",
-            row.name,
+            "{name}: ssthresh {}",
             control.ssthresh
         );
-        assert!(matches!(law.phase(), Phase::SlowStart | Phase::Avoidance), "{}", row.name);
+        assert!(control.pacing.is_none_or(|rate| rate.0 > 0), "{name}: stands still after {op:?}");
+        assert!(control.quantum.is_none_or(|bytes| bytes > 0), "{name}: nothing may leave after {op:?}");
+        assert!(!matches!(self.law.phase(), Phase::Recovery | Phase::Loss), "{name}");
         let mut columns = Vec::new();
-        law.observe(&mut columns);
-        assert_eq!(columns.len(), row.columns.len(), "{}", row.name);
-        assert!(columns.iter().all(|c| !c.is_infinite()), "{}: {columns:?}", row.name);
+        self.law.observe(&mut columns);
+        assert_eq!(columns.len(), self.row.columns.len(), "{name}");
+        assert!(columns.iter().all(|c| !c.is_infinite()), "{name}: {columns:?}");
+    }
+}
+
+fn run(row: &'static Variant, given: &[(String, Raw)], (start, increase, timestamps): Setup, ops: &[Op]) {
+    let Ok(law) = build(row.name, given, &start) else { return };
+    let cx = Cx {
+        now: Time(1_000_000_000),
+        mss: start.mss,
+        initial_window: start.initial_window,
+        increase,
+        whole_segments: false,
+    };
+    let mut connection = Connection {
+        row,
+        law,
+        cx,
+        timestamps,
+        una: 1,
+        nxt: 1,
+        delivered: 0,
+        backoffs: 0,
+        before: None,
+        episode: false,
+    };
+    for op in ops {
+        connection.act(op);
+        connection.check(op);
     }
 }
 
@@ -173,7 +341,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     /// cwnd stays finite and at least one segment, ssthresh at least two after a loss, no window is NaN, columns match
-    /// the row; laws that do not answer delay never shrink on an ACK, one that does not answer losses does not move.
+    /// the row; laws that answer neither delay nor marks never shrink on an ACK, one that does not answer losses does not
+    /// move; an undo gives back what the last episode of congestion took.
     #[test]
     fn every_variant_keeps_a_sane_window(
         (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),

@@ -1,0 +1,182 @@
+//! The captures in `data` (made by `data/make.py`): what is read of them against stored answers, and against Wireshark's
+//! tools where they are installed.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{by_reader, differences, have_tools};
+use dumbbell_capture::{Dissector, Reader};
+
+const DATA: &str = "tests/data";
+
+/// Where this reader and Wireshark 4.0 part, and why: file, what of it, reason.
+const KNOWN: &[(&str, &str, &str)] = &[
+    (
+        "cut.pcap",
+        "frames",
+        "Wireshark shows the ports of a header of which fewer than 16 bytes are there; it makes no stream",
+    ),
+    (
+        "icmp.pcap",
+        "frames",
+        "Wireshark doesn't show the sequence number of a quoted header, nor options that end early",
+    ),
+    ("ipv6.pcap", "frames", "a payload length of 0 is a super-packet here, an empty packet there"),
+    ("ng-custom-block.pcapng", "", "a custom block is a frame of length 0 without a time to Wireshark"),
+    ("ng-simple.pcapng", "frames", "as cut.pcap"),
+    ("tcp-header-length.pcap", "frames", "Wireshark shows nothing of a header behind a length below 20"),
+    (
+        "ng-two-sections.pcapng",
+        "properties",
+        "Wireshark 4.0 tells the frames of all sections to the first interface",
+    ),
+];
+
+fn captures() -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(DATA).expect("the folder of the captures").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.is_file() && path.extension().is_some_and(|kind| kind != "py")).collect();
+    files.sort();
+    assert!(files.len() > 50, "captures are missing: python3 {DATA}/make.py makes them");
+    files
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// All that is told of a file. `UPDATE_EXPECTED=1 cargo test` writes the answers anew.
+#[test]
+fn stored_answers() {
+    for file in captures() {
+        let told = by_reader(&file, true);
+        let damage = damage(&file).unwrap_or_default();
+        let text = format!("{}{}\n{}\n{damage}\n", told.properties, told.lengths, told.frames);
+        let answer = Path::new(DATA).join("expected").join(name(&file) + ".txt");
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            fs::write(&answer, &text).expect("an answer that can be written");
+        }
+        let expected = fs::read_to_string(&answer).unwrap_or_else(|e| panic!("{}: {e}", answer.display()));
+        assert_eq!(text, expected, "{}", file.display());
+    }
+}
+
+fn damage(file: &Path) -> Option<String> {
+    let mut reader = Reader::open(file).expect("a capture");
+    while reader.next_frame().is_some() {}
+    reader.damage().map(ToString::to_string)
+}
+
+/// Each file's properties, packet-length table and TCP headers as capinfos and tshark 4.0 tell them.
+#[test]
+fn wireshark_agrees() {
+    if !have_tools() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for file in captures() {
+        let known: Vec<&str> = KNOWN.iter().filter(|row| row.0 == name(&file)).map(|row| row.1).collect();
+        for difference in differences(&file, true) {
+            if !known.iter().any(|what| difference.starts_with(what)) {
+                wrong.push(format!("{}: {difference}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Damage is told with its kind and the place of the record or block, counted by hand.
+#[test]
+fn damage_is_told_exactly() {
+    let told = |name: &str| {
+        let file = Path::new(DATA).join(name);
+        damage(&file).map(|text| text.trim_start_matches(&format!("{}: ", file.display())).to_owned())
+    };
+    let all = [
+        // 24 bytes of header, one record of 16 + 54.
+        (
+            "damaged-record-cut.pcap",
+            "damaged at byte 94, after frame 1: the file is cut: 10 bytes of 16 are there",
+        ),
+        (
+            "damaged-frame-cut.pcap",
+            "damaged at byte 94, after frame 1: the file is cut: 40 bytes of 70 are there",
+        ),
+        // 24 + 5 · 70.
+        (
+            "damaged-length.pcap",
+            "damaged at byte 374, after frame 5: the captured length of a record is 2147483648, but only 0 to 262144 is possible",
+        ),
+        // Section 28, interface 20, one frame 32 + 56.
+        (
+            "damaged-block-lengths.pcapng",
+            "damaged at byte 136, after frame 1: the block's length is 88 at its begin and 104 at its end",
+        ),
+        (
+            "damaged-interface.pcapng",
+            "damaged at byte 136, after frame 1: a frame of interface 3, but the section describes 1",
+        ),
+        (
+            "damaged-captured-length.pcapng",
+            "damaged at byte 136, after frame 1: the captured length of a frame is 1000, but only 0 to 56 is possible",
+        ),
+        (
+            "damaged-no-interface.pcapng",
+            "damaged at byte 28, after frame 0: a frame of interface 0, but the section describes 0",
+        ),
+        (
+            "damaged-block-cut.pcapng",
+            "damaged at byte 136, after frame 1: the file is cut: 50 bytes of 88 are there",
+        ),
+        (
+            "damaged-block-short.pcapng",
+            "damaged at byte 136, after frame 1: the length of a block is 8, but only 32 to 16777216 is possible",
+        ),
+    ];
+    for (name, expected) in all {
+        assert_eq!(told(name).as_deref(), Some(expected), "{name}");
+    }
+    assert_eq!(told("compressed.pcap.gz"), None);
+    let compressed = told("damaged-compressed.pcap.gz").expect("damage");
+    assert!(compressed.contains("(decompressed)"), "{compressed}");
+}
+
+/// A tunnel that isn't entered is told, and nothing in it is.
+#[test]
+fn tunnels_are_entered_on_request_only() {
+    use dumbbell_capture::Transport;
+    let count = |enter: bool| {
+        let mut reader = Reader::open(&Path::new(DATA).join("tunnels.pcap")).expect("a capture");
+        let mut dissector = Dissector::new(enter);
+        let (mut tunnels, mut segments) = (0, 0);
+        while let Some(frame) = reader.next_frame() {
+            let found = dissector.dissect(&frame);
+            tunnels += u32::from(found.tunnel.is_some());
+            segments += u32::from(matches!(found.transport, Transport::Tcp(_)));
+        }
+        (tunnels, segments)
+    };
+    // 20 frames, then one tunnelled datagram of 244 bytes in three fragments, told at the last of them.
+    assert_eq!(count(false), (21, 0));
+    assert_eq!(count(true), (21, 21));
+}
+
+/// Bytes that are no capture, or nothing, or not there.
+#[test]
+fn what_is_no_capture() {
+    let refused = |bytes: &'static [u8]| match Reader::from_read("x", Box::new(bytes)) {
+        Ok(_) => panic!("read as a capture"),
+        Err(e) => e.to_string(),
+    };
+    assert!(refused(b"").contains("the file is empty"));
+    assert!(refused(b"hello world").contains("text"));
+    assert!(refused(b"\x7fELF....").contains("a program"));
+    assert!(refused(b"\x01\x02\x03\x04\x05").contains("01 02 03 04"));
+    assert!(refused(b"\xd4\xc3\xb2\xa1\x02\0").contains("cut after 6 of 24 bytes"));
+    assert!(refused(b"\x0a\x0d\x0d\x0a\x1c\0\0\0").contains("section header"));
+    let missing = Reader::open(Path::new("nowhere.pcap")).err().map(|e| e.to_string());
+    assert!(missing.is_some_and(|text| text.starts_with("nowhere.pcap: ")));
+}

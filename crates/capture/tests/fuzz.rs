@@ -1,0 +1,169 @@
+//! Files that lie: the corpus of `fuzz/`, the captures of `data`, and changes of them by chance.
+//!
+//! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- chance --nocapture` goes on for longer, and
+//! from another seed with `FUZZ_SEED`.
+
+#[path = "../../../fuzz/harness.rs"]
+mod harness;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> =
+        entries.filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_file()).collect();
+    files.sort();
+    files
+}
+
+fn data() -> Vec<Vec<u8>> {
+    let files = files(Path::new("tests/data"));
+    let all: Vec<_> = files.iter().map(|file| fs::read(file).expect("a file")).collect();
+    assert!(all.len() > 50);
+    all
+}
+
+fn every_target(bytes: &[u8]) {
+    harness::file(bytes);
+    harness::pcap(bytes);
+    harness::pcapng(bytes);
+    harness::frame(bytes);
+}
+
+/// Each input on which a fuzzer once found something, and each capture as input of every target.
+#[test]
+fn corpus() {
+    let mut inputs = data();
+    for target in ["file", "pcap", "pcapng", "frame"] {
+        let folder = Path::new("../../fuzz/corpus").join(target);
+        inputs.extend(files(&folder).iter().map(|file| fs::read(file).expect("a file")));
+    }
+    for input in &inputs {
+        every_target(input);
+    }
+}
+
+/// A captured file that ends at any byte.
+#[test]
+fn cut_anywhere() {
+    for whole in data() {
+        let step = (whole.len() / 200).max(1);
+        for end in (0..whole.len()).step_by(step) {
+            harness::file(&whole[..end]);
+        }
+    }
+}
+
+/// Small numbers drawn one after another (xorshift): the tests need no better ones.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % n.max(1)
+    }
+}
+
+/// Changes an input the way fuzzers do: bits, bytes, lengths, pieces moved, left out, doubled, from elsewhere.
+fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
+    const TELLING: [u8; 12] = [0, 1, 2, 4, 6, 8, 0x0f, 0x45, 0x7f, 0x80, 0xfe, 0xff];
+    for _ in 0..=chance.below(8) {
+        let len = input.len();
+        if len == 0 {
+            return;
+        }
+        let at = chance.below(len);
+        let end = (at + 1 + chance.below(64)).min(len);
+        match chance.below(9) {
+            0 => input[at] ^= 1 << chance.below(8),
+            1 => input[at] = chance.below(256) as u8,
+            2 => input[at] = TELLING[chance.below(TELLING.len())],
+            3 => {
+                let value = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, 65_535, 262_145][chance.below(7)];
+                for (place, byte) in input[at..].iter_mut().zip(value.to_le_bytes()) {
+                    *place = byte;
+                }
+            }
+            4 => input.truncate(at),
+            5 => drop(input.drain(at..end)),
+            6 => {
+                let piece = input[at..end].to_vec();
+                input.splice(at..at, piece);
+            }
+            7 => {
+                let other = &others[chance.below(others.len())];
+                let from = chance.below(other.len());
+                let piece = other[from..(from + 256).min(other.len())].to_vec();
+                input.splice(at..end, piece);
+            }
+            _ => input[at..end].reverse(),
+        }
+    }
+}
+
+/// Changes of the captures by chance: three seconds, or `FUZZ_SECONDS`.
+#[test]
+fn chance() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let seeds = data();
+    let mut chance = Chance(number("FUZZ_SEED", 1) * 0x9e37_79b9_7f4a_7c15 | 1);
+    let until = Instant::now() + Duration::from_secs(number("FUZZ_SECONDS", 3));
+    let mut rounds = 0_u64;
+    while Instant::now() < until {
+        let mut input = seeds[chance.below(seeds.len())].clone();
+        change(&mut input, &seeds, &mut chance);
+        let target =
+            [harness::file, harness::file, harness::pcap, harness::pcapng, harness::frame][chance.below(5)];
+        let caught = std::panic::catch_unwind(|| target(&input));
+        if caught.is_err() {
+            let kept = std::env::temp_dir().join("dumbbell-fuzz-input");
+            fs::write(&kept, &input).expect("a place for the input");
+            panic!("round {rounds}: the input is kept in {}", kept.display());
+        }
+        rounds += 1;
+    }
+    println!("{rounds} rounds");
+    assert!(rounds > 0);
+    #[cfg(target_os = "linux")]
+    assert!(peak_memory_kib() < 400 * 1024, "{} KiB", peak_memory_kib());
+}
+
+/// The most memory that the process has had.
+#[cfg(target_os = "linux")]
+fn peak_memory_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("a running system");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
+}
+
+/// Lengths that lie cost no memory: a record of 2^32 - 1 bytes, a block of 2^32 - 4, a compressed stream that unfolds to
+/// a gigabyte of one record.
+#[test]
+#[cfg(target_os = "linux")]
+fn hostile_lengths() {
+    let before = peak_memory_kib();
+    let mut record =
+        vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+    record.extend([0; 8]);
+    record.extend([0xff; 8]);
+    harness::file(&record);
+    let mut block = Vec::new();
+    for n in [0x0a0d_0d0a_u32, 28, 0x1a2b_3c4d, 1, u32::MAX, u32::MAX, 28, 0x7777, u32::MAX - 3] {
+        block.extend(n.to_le_bytes());
+    }
+    harness::file(&block);
+    // USB's link type (189) may have long records: this one is 16 MiB, of which 100 bytes are there.
+    record.truncate(24);
+    record[20] = 189;
+    record.extend([0; 8]);
+    record.extend([0, 0, 0, 1, 0, 0, 0, 1]);
+    record.extend([7; 100]);
+    harness::file(&record);
+    assert!(peak_memory_kib() - before < 64 * 1024, "{} KiB more", peak_memory_kib() - before);
+}

@@ -1,0 +1,334 @@
+//! CDG, CAIA delay gradient: backs off with a probability that grows with the slope of the round-trip time, and takes a loss
+//! for congestion only when the queue seems full [Hayes and Armitage, Revisiting TCP Congestion Control Using Delay
+//! Gradients, Networking 2011, "HA"; their code in FreeBSD].
+//!
+//! ```text
+//! once a round trip    g_min, g_max = change of its smallest and largest RTT, each the mean of the last `window` ones  [HA]
+//!   g = g_min if above 0, else g_max:  with probability 1 - e^(-g / scale)  ssthresh = cwnd = beta * window            [HA]
+//!   but not after `ineffectual` of them in a row without a fall of the RTT, for the next `hold`: a loss-based flow is beside it
+//!   queue    full: g_min > 0, g_max <= 0;  empty: g_min = 0, g_max < 0;  rising: both > 0;  falling: both < 0          [HA]
+//! growth     slow start and avoidance as Reno, not in the round trip after backing off
+//! loss       with the queue full or nothing known: half, but not below the shadow window, which a loss halves         [HA]
+//!            else nothing (tolerance);  timeout: ssthresh = half, cwnd = 1 segment
+//! shadow     the window that no backing off has touched: max(shadow, cwnd) at each, grows as cwnd does; none with an empty
+//!            queue                                                                                                    [HA]
+//! ```
+//! In slow start the latest g counts instead of the mean. Linux takes the mean of what there is while there are fewer than
+//! `window`, in slow start too (`extrapolate`), holds until a backing off has an effect (`hold` = 0), believes every loss,
+//! and leaves slow start by a HyStart of its own.
+//! Left out: the filter for ACKs that a receiver's timer has delayed.
+
+use crate::common::{LossDriven, Round, Window};
+use crate::registry::{EcnUse, Variant};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, ParamError, Params, Spec};
+use dumbbell_units::random::Stream;
+use std::collections::VecDeque;
+
+pub(crate) const ROW: Variant = Variant {
+    name: "cdg",
+    title: "backs off at random, the more the steeper the round-trip time rises",
+    year: 2011,
+    source: "Hayes and Armitage, Revisiting TCP Congestion Control Using Delay Gradients, Networking 2011",
+    shell: None,
+    fine_timeouts: false,
+    own_recovery: false,
+    ecn: EcnUse::Stack,
+    on_loss: "window halved if the queue seems full, but not below the shadow window; timeout: cwnd = 1 segment",
+    on_delay: "while the RTT rises: window to beta of it, once a round trip with a probability that follows the slope",
+    on_ecn: "as to a loss with a full queue, without a retransmission",
+    params: &[
+        Spec {
+            name: "window",
+            kind: Kind::Int { min: 1, max: 256 },
+            default: "8",
+            doc: "round trips that the slope is the mean of [Hayes and Armitage 2011]",
+        },
+        Spec {
+            name: "scale",
+            kind: Kind::Duration,
+            default: "3 ms",
+            doc: "slope, in a round trip, at which it backs off with a probability of 63 % (G) [Hayes and Armitage 2011]; \
+                  Linux: backoff_factor = 1 s / (scale * window)",
+        },
+        Spec {
+            name: "beta",
+            kind: Kind::Float { min: 0.01, max: 0.99 },
+            default: "0.7",
+            doc: "what backing off leaves of the window [Hayes and Armitage 2011]",
+        },
+        Spec {
+            name: "ineffectual",
+            kind: Kind::Int { min: 0, max: 1000 },
+            default: "5",
+            doc: "how often in a row it backs off while the RTT goes on rising; 0: always (Linux: use_ineff)",
+        },
+        Spec {
+            name: "hold",
+            kind: Kind::Int { min: 0, max: 1000 },
+            default: "5",
+            doc: "how often it then leaves it out; 0: until the RTT has fallen",
+        },
+        Spec {
+            name: "tolerance",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "whether losses with a queue that isn't full leave the window as it is (Linux: use_tolerance)",
+        },
+        Spec {
+            name: "shadow",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "whether a loss gives back what backing off has taken before (Linux: use_shadow)",
+        },
+        Spec {
+            name: "extrapolate",
+            kind: Kind::Bool,
+            default: "false",
+            doc: "whether the mean of fewer slopes than `window` stands for all, and counts in slow start too",
+        },
+    ],
+    stacks: &[
+        ("linux", "scale", "2.976 ms"),
+        ("linux", "beta", "0.7071"),
+        ("linux", "hold", "0"),
+        ("linux", "tolerance", "false"),
+        ("linux", "extrapolate", "true"),
+    ],
+    columns: &["g_min", "g_max", "shadow", "queue"],
+    build: |params, start| Ok(Box::new(Cdg::new(params, start)?)),
+};
+
+/// What the slopes say of the queue; the number is the trace's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Queue {
+    Unknown = 0,
+    Empty = 1,
+    Rising = 2,
+    Falling = 3,
+    Full = 4,
+}
+
+/// Smallest and largest RTT of a round trip, or how they changed, s.
+type Extremes = (f64, f64);
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+struct Cdg {
+    window: Window,
+    length: usize,
+    scale: f64,
+    beta: f64,
+    ineffectual: u64,
+    hold: u64,
+    tolerance: bool,
+    keep_shadow: bool,
+    extrapolate: bool,
+    random: Stream,
+    round: Option<Round>,
+    current: Option<Extremes>,
+    previous: Option<Extremes>,
+    gradients: VecDeque<Extremes>,
+    /// The means, for the trace.
+    mean: Extremes,
+    queue: Queue,
+    /// Times in a row that the slope asked for backing off.
+    asked: u64,
+    /// What was outstanding at the last backing off has to be acknowledged first.
+    backing_off: Option<Round>,
+    /// Bytes; 0: none.
+    shadow: f64,
+    shadow_before: f64,
+}
+
+impl Cdg {
+    fn new(params: &Params, start: &Start) -> Result<Cdg, ParamError> {
+        let scale = params.duration("scale");
+        if scale == Dur::ZERO {
+            return Err(ParamError { name: "scale".into(), message: "0 given, more is needed".into() });
+        }
+        let window = Window::new(start);
+        Ok(Cdg {
+            length: usize::try_from(params.int("window")).unwrap_or(1),
+            scale: scale.as_secs(),
+            beta: params.float("beta"),
+            ineffectual: params.int("ineffectual"),
+            hold: params.int("hold"),
+            tolerance: params.bool("tolerance"),
+            keep_shadow: params.bool("shadow"),
+            extrapolate: params.bool("extrapolate"),
+            random: Stream::new(start.seed, "cdg"),
+            round: None,
+            current: None,
+            previous: None,
+            gradients: VecDeque::new(),
+            mean: (f64::NAN, f64::NAN),
+            queue: Queue::Unknown,
+            asked: 0,
+            backing_off: None,
+            shadow: window.cwnd,
+            shadow_before: 0.0,
+            window,
+        })
+    }
+
+    /// Starts measuring anew; what has been measured is what the next round trip is compared with.
+    fn new_round(&mut self, round: Option<Round>) {
+        self.round = round;
+        if let Some(current) = self.current.take() {
+            self.previous = Some(current);
+        }
+    }
+
+    /// Takes the slope of a round trip in; gives the one that counts [HA].
+    fn slope(&mut self, latest: Extremes) -> f64 {
+        if self.gradients.len() == self.length {
+            self.gradients.pop_front();
+        }
+        self.gradients.push_back(latest);
+        let (low, high) = self.gradients.iter().fold((0.0, 0.0), |sum, g| (sum.0 + g.0, sum.1 + g.1));
+        let n = if self.extrapolate { self.gradients.len() } else { self.length } as f64;
+        self.mean = (low / n, high / n);
+        let (low, high) = self.mean;
+        self.queue = match () {
+            () if low > 0.0 && high <= 0.0 => Queue::Full,
+            () if low >= 0.0 && high < 0.0 => Queue::Empty,
+            () if low > 0.0 && high > 0.0 => Queue::Rising,
+            () if low < 0.0 && high < 0.0 => Queue::Falling,
+            () => self.queue,
+        };
+        if self.queue == Queue::Empty {
+            self.shadow = 0.0;
+        }
+        if low < 0.0 || high < 0.0 {
+            self.asked = 0;
+        }
+        let raw = self.window.in_slow_start() && !self.extrapolate;
+        let candidates = [latest.0, low, latest.1, high];
+        let uses = [raw, true, raw, true];
+        candidates.into_iter().zip(uses).find(|(g, use_it)| *use_it && *g > 0.0).map_or(0.0, |(g, _)| g)
+    }
+
+    /// Whether to back off after a round trip with this slope [HA].
+    fn backs_off(&mut self, slope: f64) -> bool {
+        if slope <= 0.0 || self.random.uniform() >= 1.0 - libm::exp(-slope / self.scale) {
+            return false;
+        }
+        self.asked += 1;
+        let effectual = self.ineffectual == 0 || self.asked <= self.ineffectual;
+        if !effectual && self.hold > 0 && self.asked >= self.ineffectual + self.hold {
+            self.asked = 0;
+        }
+        effectual
+    }
+
+    /// The shadow window grows by as much as cwnd has.
+    fn grow_shadow(&mut self, before: f64) {
+        if self.shadow > 0.0 {
+            self.shadow += self.window.cwnd - before;
+        }
+    }
+}
+
+impl LossDriven for Cdg {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        if let Some(rtt) = ev.rtt.map(Dur::as_secs) {
+            let (low, high) = self.current.unwrap_or((rtt, rtt));
+            self.current = Some((low.min(rtt), high.max(rtt)));
+        }
+        if ev.in_recovery || ev.in_loss {
+            return;
+        }
+        if let Some(round) = self.backing_off {
+            if round.ended(ev.snd_una) {
+                self.backing_off = None;
+                self.new_round(Some(Round::from(ev.snd_nxt)));
+            }
+            return;
+        }
+        if self.round.is_none_or(|round| round.ended(ev.snd_una)) && self.current.is_some() {
+            let slope = match (self.round, self.current, self.previous) {
+                (Some(_), Some(now), Some(then)) => self.slope((now.0 - then.0, now.1 - then.1)),
+                _ => 0.0,
+            };
+            self.new_round(Some(Round::from(ev.snd_nxt)));
+            if self.backs_off(slope) {
+                self.shadow = self.shadow.max(self.window.cwnd);
+                self.window.reduce_to(self.beta * self.window.cwnd, cx);
+                self.backing_off = self.round;
+                return;
+            }
+        }
+        if !ev.cwnd_limited {
+            self.shadow = self.shadow.min(self.window.cwnd);
+        }
+    }
+
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let before = self.window.cwnd;
+        let rest = self.window.slow_start(ev.acked, cx);
+        self.grow_shadow(before);
+        rest
+    }
+
+    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        if self.backing_off.is_none() {
+            let before = self.window.cwnd;
+            self.window.additive(1.0, ev.acked, cx);
+            self.grow_shadow(before);
+        }
+    }
+
+    fn episode_begins(&mut self) {
+        self.shadow_before = self.shadow;
+    }
+
+    fn undone(&mut self, _cx: &Cx) {
+        self.shadow = self.shadow_before;
+    }
+
+    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+        self.backing_off = None;
+        if ev.kind == Congestion::Timeout || ev.kind == Congestion::Collapse {
+            self.shadow *= 0.5;
+            return 0.5 * ev.window;
+        }
+        let believed = matches!(self.queue, Queue::Full | Queue::Unknown) || !self.tolerance;
+        if !believed && ev.kind == Congestion::Loss {
+            return self.window.cwnd;
+        }
+        self.shadow = (0.5 * self.shadow).min(self.window.cwnd);
+        let shadow = if self.keep_shadow { self.shadow } else { 0.0 };
+        shadow.max(0.5 * ev.window)
+    }
+
+    fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
+        self.new_round(None);
+    }
+
+    fn recovered(&mut self, _cx: &Cx) {
+        self.new_round(None); // what recovery has measured is no slope
+    }
+
+    fn restarted(&mut self, _cx: &Cx) {
+        (self.round, self.current, self.previous) = (None, None, None);
+        self.gradients.clear();
+        self.queue = Queue::Unknown;
+        self.asked = 0;
+        self.backing_off = None;
+        self.shadow = self.window.cwnd;
+    }
+
+    fn columns(&self, row: &mut Vec<f64>) {
+        row.extend([self.mean.0, self.mean.1, self.shadow, f64::from(self.queue as u8)]);
+    }
+}

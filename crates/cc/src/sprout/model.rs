@@ -1,0 +1,259 @@
+//! Sprout's model of a link: deliveries are a Poisson process whose rate wanders [Winstein, Sivaraman and Balakrishnan,
+//! Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks, NSDI 2013, "WSB"].
+//!
+//! ```text
+//! rate         one of 256 values from 0 to 1000 units/s; at first any of them is as likely               [WSB]
+//! evolve       over a tick of 20 ms a Brownian motion of 200 units/s per sqrt(s); what would fall below 0 is an outage, left
+//!              with the probability 1 - e^(-1/s * tick), what would pass 1000 stays there               [WSB]
+//! observe      times the probability of so many deliveries in the tick, Poisson with rate * tick         [WSB]
+//! forecast     deliveries of the next 1 .. 8 ticks together: the number that is reached with a probability of 95 %  [WSB]
+//! ```
+//! A forecast sums, over the rates that there may be now, the distribution of deliveries that each leads to; these are
+//! tables made once: from each rate the probabilities evolve tick by tick, and the ticks' counts (up to 30) are added as if
+//! they were independent, as in the authors' code.
+
+use std::sync::OnceLock;
+
+/// Values of the rate, the largest of them in units/s, and how far it wanders in a second (standard deviation).
+const RATES: usize = 256;
+pub(super) const RATE_MAX: f64 = 1000.0;
+const WANDERS: f64 = 200.0;
+/// How fast an outage ends, 1/s.
+const ESCAPE: f64 = 1.0;
+/// A tick, s.
+pub(super) const TICK: f64 = 0.02;
+/// Ticks of a forecast.
+pub(super) const TICKS: usize = 8;
+/// Deliveries in a tick that tables distinguish: half as many again as the largest rate has in the mean.
+const COUNTS: usize = 30;
+
+type Rates = [f64; RATES];
+
+fn rate(i: usize) -> f64 {
+    RATE_MAX * i as f64 / (RATES - 1) as f64
+}
+
+/// The probability of `n` deliveries where `mean` are expected.
+fn poisson(mean: f64, n: u32) -> f64 {
+    if mean == 0.0 {
+        return if n == 0 { 1.0 } else { 0.0 };
+    }
+    libm::exp(f64::from(n) * libm::log(mean) - mean - libm::lgamma(f64::from(n) + 1.0))
+}
+
+/// The probability that a standard normal variable is below x.
+fn normal(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
+}
+
+/// What the model computes once.
+#[derive(Debug)]
+struct Tables {
+    /// The probability that a rate moves by so many values in a tick; from 0, both ways alike.
+    steps: Vec<f64>,
+    /// The probability that it moves by more than so many in one direction.
+    beyond: Vec<f64>,
+    /// By ticks ahead, count of deliveries and rate now: the probability of at most so many.
+    cumulative: Vec<Vec<Rates>>,
+}
+
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(Tables::make)
+}
+
+impl Tables {
+    fn make() -> Tables {
+        let deviation = WANDERS * TICK.sqrt() / rate(1); // values of the rate
+        let reach = (5.0 * deviation).ceil() as usize;
+        // The longest step has what is left, so that nothing is lost.
+        let beyond: Vec<f64> = (0..=reach)
+            .map(|d| if d == reach { 0.0 } else { 1.0 - normal((d as f64 + 0.5) / deviation) })
+            .collect();
+        let steps =
+            (0..=reach).map(|d| if d == 0 { 1.0 - 2.0 * beyond[0] } else { beyond[d - 1] - beyond[d] });
+        let steps: Vec<f64> = steps.collect();
+        let mut tables = Tables { steps, beyond, cumulative: Vec::new() };
+        tables.cumulative = (1..=TICKS).map(|h| vec![[0.0; RATES]; COUNTS * h + 1]).collect();
+        for from in 0..RATES {
+            tables.fill(from);
+        }
+        tables
+    }
+
+    /// The tables' entries for one rate now.
+    fn fill(&mut self, from: usize) {
+        let mut rates = [0.0; RATES];
+        rates[from] = 1.0;
+        let mut counts = vec![1.0];
+        for h in 0..TICKS {
+            rates = self.evolved(&rates);
+            let mut tick = [0.0; COUNTS + 1];
+            for (i, p) in rates.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                // Upwards from 0 deliveries; the last entry has what is left.
+                let mean = rate(i) * TICK;
+                let mut likely = libm::exp(-mean);
+                let mut left = 1.0;
+                for (n, sum) in tick.iter_mut().enumerate() {
+                    if n == COUNTS {
+                        *sum += p * left;
+                    } else {
+                        *sum += p * likely;
+                        left = (left - likely).max(0.0);
+                        likely *= mean / (n + 1) as f64;
+                    }
+                }
+            }
+            let mut next = vec![0.0; counts.len() + COUNTS];
+            for (a, p) in counts.iter().enumerate() {
+                for (b, q) in tick.iter().enumerate() {
+                    next[a + b] += p * q;
+                }
+            }
+            counts = next;
+            let mut sum = 0.0;
+            for (n, p) in counts.iter().enumerate() {
+                sum += p;
+                self.cumulative[h][n][from] = sum;
+            }
+        }
+    }
+
+    /// The probabilities a tick later.
+    fn evolved(&self, rates: &Rates) -> Rates {
+        let mut next = [0.0; RATES];
+        let reach = self.steps.len() - 1;
+        for (i, &all) in rates.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            let mut p = all;
+            if i == 0 {
+                let stays = libm::exp(-ESCAPE * TICK);
+                next[0] += p * stays;
+                p *= 1.0 - stays;
+            }
+            let (low, high) = (i.saturating_sub(reach), (i + reach).min(RATES - 1));
+            for (j, sum) in next.iter_mut().enumerate().take(high + 1).skip(low) {
+                *sum += p * self.steps[i.abs_diff(j)];
+            }
+            if i <= reach {
+                next[0] += p * self.beyond[i];
+            }
+            if RATES - 1 - i <= reach {
+                next[RATES - 1] += p * self.beyond[RATES - 1 - i];
+            }
+        }
+        next
+    }
+}
+
+/// See the top of this file.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    rates: Box<Rates>,
+}
+
+impl Model {
+    /// Knowing nothing.
+    pub(super) fn new() -> Model {
+        Model { rates: Box::new([1.0 / RATES as f64; RATES]) }
+    }
+
+    /// A tick passes.
+    pub(super) fn evolve(&mut self) {
+        *self.rates = tables().evolved(&self.rates);
+    }
+
+    /// So much was delivered in it.
+    pub(super) fn observe(&mut self, deliveries: u32) {
+        let mut sum = 0.0;
+        for (i, p) in self.rates.iter_mut().enumerate() {
+            *p *= poisson(rate(i) * TICK, deliveries);
+            sum += *p;
+        }
+        if sum < 1e-300 {
+            // More than any rate allows: the largest.
+            *self.rates = [0.0; RATES];
+            self.rates[RATES - 1] = 1.0;
+            return;
+        }
+        self.rates.iter_mut().for_each(|p| *p /= sum);
+    }
+
+    /// Units that are delivered in the next ticks (1 to 8) with at least the probability 1 - `risk`: the largest number
+    /// below which the deliveries stay with no more than `risk`.
+    pub(super) fn forecast(&self, ticks: usize, risk: f64) -> usize {
+        let by_count = &tables().cumulative[ticks - 1];
+        let at_most = |n: &Rates| n.iter().zip(self.rates.iter()).map(|(c, p)| c * p).sum::<f64>();
+        by_count.partition_point(|n| at_most(n) < risk)
+    }
+
+    /// The mean of the rates, units/s, and the probability of an outage.
+    pub(super) fn state(&self) -> (f64, f64) {
+        (self.rates.iter().enumerate().map(|(i, p)| rate(i) * p).sum(), self.rates[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(ticks: u32, deliveries: u32) -> Model {
+        let mut model = Model::new();
+        for _ in 0..ticks {
+            model.evolve();
+            model.observe(deliveries);
+        }
+        model
+    }
+
+    #[test]
+    fn probabilities_stay_probabilities() {
+        let mut model = Model::new();
+        for n in [0, 0, 3, 30, 500, 0] {
+            model.evolve();
+            let sum: f64 = model.rates.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            model.observe(n);
+        }
+        // From each rate, the most deliveries that there may be are certain to be enough.
+        for (h, by_count) in tables().cumulative.iter().enumerate() {
+            for (i, p) in by_count[by_count.len() - 1].iter().enumerate() {
+                assert!((p - 1.0).abs() < 1e-9, "{h} {i} {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_learns_the_rate() {
+        // 10 a tick are 500 units/s; the rate wanders by 28 a tick, an observation tells 10 +- sqrt(10), 158 units/s: in
+        // balance the estimate is within sqrt(28 * 158) = 67, and its mean over many equal observations where they are.
+        let (mean, outage) = after(200, 10).state();
+        assert!((mean - 500.0).abs() < 15.0, "{mean}");
+        assert!(outage < 1e-9);
+        let (mean, outage) = after(200, 0).state();
+        assert!(mean < 10.0 && outage > 0.8, "{mean} {outage}");
+    }
+
+    #[test]
+    fn forecasts_are_cautious_and_grow() {
+        let model = after(200, 10);
+        let forecast: Vec<usize> = (1..=TICKS).map(|h| model.forecast(h, 0.05)).collect();
+        assert!(forecast.windows(2).all(|w| w[0] <= w[1]), "{forecast:?}");
+        // One tick: a mixture of Poisson about 10 with the rate's 67/500 beside sqrt(10)/10: deviation
+        // sqrt(10 + (10 * 0.134)^2 + ...) = 3.5, so that 5 % are at 10 - 1.645 * 3.5 = 4.
+        assert!((3..=6).contains(&forecast[0]), "{forecast:?}");
+        // The median of five ticks is what they bring at that rate.
+        let median = model.forecast(5, 0.5);
+        assert!((46..=52).contains(&median), "{median}");
+        assert!(forecast[4] < median && forecast[4] > 25, "{forecast:?}");
+        // Less risk, less is promised.
+        assert!(model.forecast(5, 0.01) < forecast[4] && model.forecast(5, 0.25) > forecast[4]);
+        assert_eq!(after(200, 0).forecast(5, 0.05), 0);
+    }
+
+    #[test]
+    fn a_poisson_count_is_one() {
+        // 3 expected: e^-3 * 3^2 / 2 = 0.2240.
+        assert!((poisson(3.0, 2) - 0.224_041_807_655_387_9).abs() < 1e-12);
+        assert!((poisson(0.0, 0) - 1.0).abs() < 1e-12 && poisson(0.0, 1) == 0.0);
+    }
+}

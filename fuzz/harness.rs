@@ -1,0 +1,170 @@
+//! What the fuzz targets and the tests do with bytes of unknown origin: read, dissect and label all there is, and check
+//! what must hold whatever the bytes are.
+#![allow(dead_code)]
+
+use std::io::Cursor;
+
+use dumbbell_capture::capinfos::{Numbers, report};
+use dumbbell_capture::dissect::QuotedTransport;
+use dumbbell_capture::read::options::Options;
+use dumbbell_capture::tcp::label::Rules;
+use dumbbell_capture::{
+    Dissected, Dissector, Frame, Labeller, LinkType, PacketLengths, Reader, TcpView, Transport,
+};
+
+/// Link types with a dissector of their own, and one without.
+const LINKS: [u16; 20] =
+    [1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1];
+
+/// A file as it is, compressed or not.
+pub fn file(data: &[u8]) {
+    let Ok(mut reader) = Reader::from_read("fuzz", Box::new(Cursor::new(data.to_vec()))) else { return };
+    let mut analyser = Analyser::new();
+    let mut number = 0;
+    while let Some(frame) = reader.next_frame() {
+        assert!(frame.number > number);
+        number = frame.number;
+        assert!(frame.data.len() <= data.len() || reader_is_compressed(data));
+        assert_eq!(frame.comments().count(), frame.options.iter().filter(|o| o.0 == 1).count());
+        let _ = frame.options.dropped_before();
+        analyser.frame(&frame);
+    }
+    let properties = reader.properties();
+    let _ = (report(&properties, Numbers::Full), report(&properties, Numbers::Short));
+    let _ = analyser.lengths.report();
+    let _ = reader.damage().map(ToString::to_string);
+    // Once stopped, it stays so.
+    assert!(reader.next_frame().is_none());
+}
+
+fn reader_is_compressed(data: &[u8]) -> bool {
+    matches!(data, [0x1f, 0x8b, ..] | [0x28, 0xb5, ..] | [0x04, 0x22, ..] | [0x50..=0x5f, 0x2a, ..])
+}
+
+/// The records of a pcap file: the input's first byte chooses the header, the rest follows it.
+pub fn pcap(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let magic: [u8; 4] = match choice & 3 {
+        0 => [0xd4, 0xc3, 0xb2, 0xa1],
+        1 => [0xa1, 0xb2, 0xc3, 0xd4],
+        2 => [0x4d, 0x3c, 0xb2, 0xa1],
+        _ => [0xa1, 0xb2, 0x3c, 0x4d],
+    };
+    let link = LINKS[usize::from(choice >> 2) % LINKS.len()];
+    let order = |n: u16| if choice & 1 == 0 { n.to_le_bytes() } else { n.to_be_bytes() };
+    let wide = |n: u32| if choice & 1 == 0 { n.to_le_bytes() } else { n.to_be_bytes() };
+    let mut all = magic.to_vec();
+    all.extend(order(2));
+    all.extend(order(4));
+    all.extend([0; 8]);
+    all.extend(wide(65_535));
+    all.extend(wide(u32::from(link)));
+    all.extend(rest);
+    file(&all);
+}
+
+/// Blocks of a pcapng file after a section and an interface; the first byte chooses link type and byte order.
+pub fn pcapng(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let big = choice & 1 == 1;
+    let wide = |n: u32| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    let short = |n: u16| if big { n.to_be_bytes() } else { n.to_le_bytes() };
+    let mut all = Vec::new();
+    for n in [0x0a0d_0d0a, 28, 0x1a2b_3c4d] {
+        all.extend(wide(n));
+    }
+    all.extend(short(1));
+    all.extend(short(0));
+    all.extend([0xff; 8]);
+    for n in [28, 1, 20] {
+        all.extend(wide(n));
+    }
+    all.extend(short(LINKS[usize::from(choice >> 1) % LINKS.len()]));
+    all.extend([0; 6]);
+    all.extend(wide(20));
+    all.extend(rest);
+    file(&all);
+}
+
+/// Frames of one link type: a byte for it, a byte of how much the snap length cut, then frames of a length byte each.
+pub fn frame(data: &[u8]) {
+    let [link, cut, rest @ ..] = data else { return };
+    let link = LinkType(LINKS[usize::from(*link) % LINKS.len()]);
+    let mut analyser = Analyser::new();
+    let mut rest = rest;
+    let mut number = 0;
+    while let Some((&len, after)) = rest.split_first() {
+        let (data, next) = after.split_at(usize::from(len).min(after.len()));
+        rest = next;
+        number += 1;
+        analyser.frame(&Frame {
+            number,
+            time: Some(i64::try_from(number).unwrap_or(0) * 1_000_000),
+            len: data.len() as u32 + u32::from(*cut),
+            data,
+            interface: 0,
+            link,
+            fcs_len: cut & 4,
+            offset: 0,
+            options: Options::default(),
+        });
+    }
+}
+
+/// Everything that looks at a frame.
+struct Analyser {
+    dissectors: [Dissector; 2],
+    labellers: [Labeller; 3],
+    lengths: PacketLengths,
+}
+
+impl Analyser {
+    fn new() -> Self {
+        let rules = [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell];
+        Self {
+            dissectors: [Dissector::new(false), Dissector::new(true)],
+            labellers: rules.map(Labeller::new),
+            lengths: PacketLengths::default(),
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>) {
+        self.lengths.add(frame.time, frame.len);
+        let [outside, inside] = &mut self.dissectors;
+        check(frame, &outside.dissect(frame));
+        let found = inside.dissect(frame);
+        check(frame, &found);
+        for labeller in &mut self.labellers {
+            let _ = labeller.frame(frame, &found);
+        }
+    }
+}
+
+/// What must hold of everything that is found.
+fn check(frame: &Frame<'_>, found: &Dissected<'_>) {
+    // A reassembled datagram is longer than its last fragment, but never than a datagram can be.
+    let whole = (frame.len as usize).max(frame.data.len());
+    let most = if found.ip.is_some_and(|ip| ip.reassembled) { whole.max(65_535) } else { whole.max(131_070) };
+    match &found.transport {
+        Transport::Tcp(tcp) => segment(tcp, most),
+        Transport::Udp(udp) => {
+            assert!(udp.payload.len() <= most);
+            assert!(udp.len.is_none_or(|len| udp.payload.len() <= len as usize));
+        }
+        Transport::Icmp { quoted: Some(quoted), .. } => {
+            if let QuotedTransport::Tcp(tcp) = &quoted.transport {
+                assert_eq!(tcp.len, None);
+                segment(tcp, most);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn segment(tcp: &TcpView<'_>, most: usize) {
+    assert!(tcp.header_len <= 60 && tcp.header_len % 4 == 0);
+    assert!(usize::from(tcp.options.sack_count) <= tcp.options.sack.len());
+    if let Some(len) = tcp.len {
+        assert!(len as usize <= most && tcp.payload.len() <= len as usize);
+    }
+}

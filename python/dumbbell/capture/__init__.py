@@ -1,0 +1,17 @@
+"""Capture files: what Wireshark would say of them, and more, as tables.
+
+::
+
+    from dumbbell import capture
+
+    found = capture.analyze("trace.pcapng")
+    found.flows.filter(pl.col("retransmission") > 0)
+    found.packets.filter(pl.col("flow") == 3).collect()
+
+Any pcap or pcapng file, plain or compressed, is read once, in flat memory.
+"""
+
+from dumbbell.capture.capture import Capture, analyze
+from dumbbell.capture.select import Selection
+
+__all__ = ["Capture", "Selection", "analyze"]

@@ -1,0 +1,289 @@
+"""An analysed capture: tables as polars frames."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from dumbbell import _core
+from dumbbell.capture.select import Selection
+from dumbbell.exceptions import CaptureError
+
+__all__ = ["Capture", "Progress", "analyze", "files_of"]
+
+Progress = Callable[[int, int, int | None], object]
+"""Told of the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
+Name = str | os.PathLike[str]
+
+
+def files_of(paths: Name | Iterable[Name]) -> list[str]:
+    """List the files that names and patterns (``*.pcap``) stand for; ``-`` is stdin.
+
+    Raises
+    ------
+    CaptureError
+        If a pattern matches nothing.
+    """
+    given: list[Name] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: list[str] = []
+    for name in [os.fspath(name) for name in given]:
+        if name == "-" or Path(name).exists() or not glob.has_magic(name):
+            files.append(name)
+            continue
+        found = sorted(glob.glob(name))  # noqa: PTH207 - patterns may be absolute
+        if not found:
+            raise CaptureError(f"{name}: matches no file")
+        files += found
+    if not files:
+        raise CaptureError("no capture file given")
+    return files
+
+
+def _frame(table: dict[str, Any]) -> pl.DataFrame:
+    """Make a frame; what is missing is null."""
+    columns = []
+    for name, values in table.items():
+        series = pl.Series(name, values)
+        if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+            series = series.fill_nan(None)
+        elif isinstance(values, np.ndarray) and values.dtype == np.int32:
+            series = series.set(series < 0, None)
+        columns.append(series)
+    return pl.DataFrame(columns)
+
+
+def _lengths(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Make a frame of the packet-length table; the ends of a range are columns."""
+    parts = []
+    for row in rows:
+        low, high = row["range"] or (None, None)
+        numbers = {name: value for name, value in row.items() if name not in {"cells", "range", "title"}}
+        parts.append({"title": row["title"], "low": low, "high": high, **numbers})
+    return pl.DataFrame(parts, infer_schema_length=None)
+
+
+@dataclass
+class Capture:
+    """What was found in one or several files, read as one.
+
+    Attributes
+    ----------
+    files : list of str
+    rules : str
+        The rules that the labels follow.
+    interval_s : float
+        Length of the intervals of `series` and `total`, s.
+    origin_ns : int
+        Time of the first frame, ns since 1970; all ``t_ns`` count from it.
+    properties : list of dict
+        Of each file, as Wireshark shows them: format, encapsulation, times, sizes, rates, interfaces.
+    lengths : polars.DataFrame
+        The packet-length table.
+    tables : dict of polars.DataFrame
+        ``flows`` (a row for each direction of each TCP connection), ``udp``, ``quic``, ``series``, ``total``,
+        ``phases`` ...
+    warnings : list of dict
+        What must be known before the rest is believed: ``kind``, ``flow`` (or None), ``text``.
+    damage : list of dict
+        Where files end early or hold nonsense: ``file``, ``offset`` (bytes), ``frames`` (read before), ``text``.
+    """
+
+    files: list[str]
+    rules: str
+    interval_s: float
+    origin_ns: int
+    properties: list[dict[str, Any]]
+    lengths: pl.DataFrame
+    lengths_text: str
+    properties_text: list[str]
+    tables: dict[str, pl.DataFrame]
+    warnings: list[dict[str, Any]]
+    damage: list[dict[str, Any]]
+    options: dict[str, Any] = field(repr=False, default_factory=dict)
+    chosen: Selection = field(default_factory=Selection)
+    _packets: dict[str, Path] | None = field(repr=False, default=None)
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        """Give a table by its name: ``capture.flows``."""
+        tables: dict[str, pl.DataFrame] = self.__dict__.get("tables", {})
+        if name in tables:
+            return tables[name]
+        raise AttributeError(f"'Capture' has no attribute or table '{name}' (tables: {', '.join(tables)})")
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the labels, each a column of `flows` and `series` that counts it."""
+        return list(_core.capture_labels())
+
+    @property
+    def packets(self) -> pl.LazyFrame:
+        """Every TCP segment with its labels, lazily: filter before you `collect`.
+
+        The files are read once more for it, and its rows lie in a temporary directory until the capture is forgotten.
+        """
+        return self._segments("packets")
+
+    @property
+    def sacks(self) -> pl.LazyFrame:
+        """Every SACK block, with the frame that carried it; ``duplicate`` marks D-SACKs [RFC 2883]."""
+        return self._segments("sacks")
+
+    def _segments(self, table: str) -> pl.LazyFrame:
+        if self._packets is None:
+            if "-" in self.files:
+                raise CaptureError("stdin can't be read twice: save the capture to a file for its packets")
+            self._packets = self._read_packets()
+        rows = pl.scan_parquet(self._packets[table] / "*.parquet")
+        if self.chosen and "flow" in rows.collect_schema():
+            rows = rows.filter(pl.col("flow").is_in(self.tables["flows"]["flow"].unique().to_list()))
+        return rows
+
+    def _read_packets(self) -> dict[str, Path]:
+        folder = Path(tempfile.mkdtemp(prefix="dumbbell-capture-"))
+        weakref.finalize(self, shutil.rmtree, folder, True)
+        places = {name: folder / name for name in ("packets", "sacks", "spurious")}
+        for place in places.values():
+            place.mkdir()
+        count = 0
+
+        def keep(tables: dict[str, Any]) -> None:
+            nonlocal count
+            for name, place in places.items():
+                frame = _frame(tables[name])
+                if name == "packets":
+                    frame = frame.with_columns(_flags(self.labels))
+                frame.write_parquet(place / f"{count:06}.parquet")
+            count += 1
+
+        _analyze(self.files, packets=keep, **self.options)
+        return places
+
+    def select(self, chosen: Selection) -> Capture:
+        """Give the part that belongs to some connections (capture-wide tables stay as they are)."""
+        if not chosen:
+            return self
+        flows, udp = self.tables["flows"], self.tables["udp"]
+        wanted = chosen.numbers(flows).to_list()
+        tables = dict(self.tables)
+        for name, table in tables.items():
+            if "flow" in table.columns:
+                tables[name] = table.filter(pl.col("flow").is_in(wanted))
+        if chosen.flow or chosen.where:
+            tables["udp"] = udp.clear()
+        else:
+            tables["udp"] = udp.filter(pl.col("conversation").is_in(chosen.numbers(udp, "conversation").to_list()))
+        warnings = [w for w in self.warnings if w["flow"] is None or w["flow"] in wanted]
+        return replace(self, tables=tables, warnings=warnings, chosen=chosen, _packets=None)
+
+    @property
+    def seconds(self) -> float:
+        """From the first to the last frame, s."""
+        first = [p["first_ns"] for p in self.properties if p["first_ns"] is not None]
+        last = [p["last_ns"] for p in self.properties if p["last_ns"] is not None]
+        return (max(last) - min(first)) * 1e-9 if first else 0.0
+
+    def __repr__(self) -> str:
+        frames = sum(p["packets"] for p in self.properties)
+        flows = self.tables["flows"]["flow"].n_unique()
+        return f"<Capture of {', '.join(self.files)}: {frames} frames, {flows} TCP connections, rules {self.rules}>"
+
+
+def _flags(labels: Sequence[str]) -> list[pl.Expr]:
+    """Make a Boolean column of each label's bit."""
+    bits = pl.col("labels").cast(pl.Int64)
+    return [(bits // 2**n % 2 == 1).alias(name) for n, name in enumerate(labels)]
+
+
+def _analyze(files: Sequence[str], **options: Any) -> _core.CaptureOutput:  # noqa: ANN401
+    try:
+        return _core.analyze(files, **options)
+    except _core.CaptureError as e:
+        raise CaptureError(str(e)) from None
+
+
+def analyze(
+    paths: Name | Iterable[Name],
+    *,
+    rules: str | None = None,
+    interval_s: float | None = None,
+    enter_tunnels: bool = False,
+    from_s: float | None = None,
+    to_s: float | None = None,
+    select: Selection | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Capture:
+    """Analyse capture files; several are read as one, in the order given.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        Files, patterns (``*.pcap``) or ``-`` for stdin: pcap or pcapng, plain or compressed.
+    rules : {"wireshark-4.4", "wireshark-4.0", "dumbbell"}, optional
+        Whose rules the labels follow; default: Wireshark 4.4's.
+    interval_s : float, optional
+        Length of the intervals of series, s; default: at most 2000 of them.
+    enter_tunnels : bool
+        Look into GRE, IP in IP and VXLAN.
+    from_s, to_s : float, optional
+        Only this stretch of time, s from the first frame.
+    select : Selection, optional
+        Only some connections.
+    threads : int, optional
+        Default: one for each core.
+    progress : callable, optional
+
+    Returns
+    -------
+    Capture
+
+    Raises
+    ------
+    CaptureError
+        If a file can't be read at all. What is damaged inside is told in `Capture.damage`.
+    """
+    files = files_of(paths)
+    known = list(_core.capture_rules())
+    if rules is not None and rules not in known:
+        from dumbbell.registry import unknown  # noqa: PLC0415
+
+        raise CaptureError(unknown("rules", rules, known))
+    if interval_s is not None and interval_s <= 0:
+        raise CaptureError(f"interval: {interval_s} s given: must be above zero")
+    if from_s is not None and to_s is not None and to_s <= from_s:
+        raise CaptureError(f"to: {to_s} s given: must be after from, which is {from_s} s")
+    options: dict[str, Any] = {
+        "rules": rules,
+        "interval_ns": None if interval_s is None else max(1, round(interval_s * 1e9)),
+        "enter_tunnels": enter_tunnels,
+        "from_ns": None if from_s is None else round(from_s * 1e9),
+        "to_ns": None if to_s is None else round(to_s * 1e9),
+        "threads": threads or len(os.sched_getaffinity(0)),
+    }
+    moved = None if progress is None else (lambda file, done, size, _frames: progress(file, done, size))
+    found = _analyze(files, progress=moved, **options)
+    capture = Capture(
+        files=files,
+        rules=rules or known[0],
+        interval_s=found.interval_ns * 1e-9,
+        origin_ns=found.origin_ns,
+        properties=found.properties(),
+        lengths=_lengths(found.lengths()),
+        lengths_text=found.lengths_text(),
+        properties_text=found.properties_text(),
+        tables={name: _frame(found.table(name)) for name in found.tables()},
+        warnings=found.warnings,
+        damage=found.damage,
+        options=options,
+    )
+    return capture.select(select) if select is not None else capture

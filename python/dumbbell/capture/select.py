@@ -1,0 +1,81 @@
+"""Which connections of a capture are wanted."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from dumbbell.exceptions import CaptureError
+
+__all__ = ["Selection"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A choice of connections; a connection is wanted if it meets every condition given.
+
+    Attributes
+    ----------
+    flow : sequence of int
+        Numbers of connections.
+    host : sequence of str
+        Addresses or networks (``10.0.0.0/8``), either end.
+    port : sequence of int
+        Either end.
+    where : str or None
+        An expression over the columns of the table of flows, as in an SQL ``WHERE`` (Polars reads it), such as
+        ``dst_port = 443 AND goodput_bps > 1e6``. A connection is wanted if it holds for one of its directions.
+    """
+
+    flow: Sequence[int] = ()
+    host: Sequence[str] = ()
+    port: Sequence[int] = ()
+    where: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is chosen."""
+        return bool(self.flow or self.host or self.port or self.where)
+
+    def numbers(self, rows: pl.DataFrame, number: str = "flow") -> pl.Series:
+        """Give the numbers of the connections (or UDP conversations) that are wanted.
+
+        Raises
+        ------
+        CaptureError
+            For an address, or an expression, that can't be read.
+        """
+        chosen = rows
+        if self.flow:
+            chosen = chosen.filter(pl.col(number).is_in(list(self.flow)))
+        if self.port:
+            ports = list(self.port)
+            chosen = chosen.filter(pl.col("src_port").is_in(ports) | pl.col("dst_port").is_in(ports))
+        if self.host:
+            chosen = chosen.filter(self._hosts(rows))
+        if self.where:
+            try:
+                chosen = chosen.filter(pl.sql_expr(self.where))
+            except (pl.exceptions.PolarsError, BaseException) as e:
+                if not isinstance(e, Exception):
+                    raise
+                names = ", ".join(rows.columns[:12])
+                text = str(e).splitlines()[0]
+                raise CaptureError(f"--where: '{self.where}': {text} (columns: {names} ...)") from None
+        return chosen[number].unique().sort()
+
+    def _hosts(self, rows: pl.DataFrame) -> pl.Expr:
+        networks = []
+        for text in self.host:
+            try:
+                networks.append(ipaddress.ip_network(text, strict=False))
+            except ValueError:
+                message = f"--host: '{text}' given: an address or network such as 10.0.0.1 or 10.0.0.0/8 is needed"
+                raise CaptureError(message) from None
+        known = set(rows["src"].to_list()) | set(rows["dst"].to_list())
+        inside = [
+            name for name in known if any(ipaddress.ip_address(name.split("%")[0]) in network for network in networks)
+        ]
+        return pl.col("src").is_in(inside) | pl.col("dst").is_in(inside)

@@ -1,0 +1,200 @@
+"""A capture in words and numbers: for the terminal, for programs, as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from dumbbell.capture.capture import Capture
+from dumbbell.capture.pictures import name_of, talkers
+from dumbbell.exceptions import CaptureError
+from dumbbell.metrics import spikes
+
+__all__ = ["FORMAT", "conversations", "document", "medians", "properties", "summary", "write_tables"]
+
+FORMAT = 1
+"""Of the JSON document: counted up when a key changes its meaning or goes away; new keys don't count."""
+SPIKE = 50.0
+"""Error packets per second above which there is a spike, as the video report counts them."""
+
+
+def _bytes(n: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if n < 1000 or unit == "GB":
+            return f"{n:.0f} {unit}" if unit == "bytes" else f"{n:.4g} {unit}"
+        n /= 1000
+    raise AssertionError
+
+
+def _time(ns: int | None) -> str:
+    if ns is None:
+        return "-"
+    return datetime.fromtimestamp(ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+
+
+def properties(capture: Capture) -> Iterator[tuple[str, str]]:
+    """Give the capture's properties as Wireshark shows them."""
+    for p in capture.properties:
+        yield "file", f"{p['file']} ({_bytes(p['file_size'] or 0)}, {p['format']}{_packed(p)})"
+        links = [name for name, _ in p["encapsulations"]]
+        yield "encapsulation", ", ".join(links) or "-"
+        for section in p["sections"]:
+            for key in ("hardware", "os", "application"):
+                if section[key]:
+                    yield key, str(section[key])
+        for i in p["interfaces"]:
+            if i["name"] or i["dropped"]:
+                dropped = "unknown" if i["dropped"] is None else str(i["dropped"])
+                yield "interface", f"{i['name'] or '?'}: {i['packets']} packets, dropped {dropped}"
+        yield "first packet", _time(p["first_ns"])
+        yield "last packet", _time(p["last_ns"])
+        yield "elapsed", f"{(p['duration_ns'] or 0) * 1e-9:.6f} s"
+        rates = f"{p['packet_rate']:.1f} packets/s, {_bytes(p['byte_rate'])}/s, {p['bit_rate'] * 1e-6:.4g} Mbit/s" \
+                if p["packet_rate"] else "-"  # fmt: skip
+        yield "packets", f"{p['packets']}, {_bytes(p['bytes'])}, mean {p['mean_length'] or 0:.1f} bytes"
+        yield "rate", rates
+
+
+def _packed(p: dict[str, Any]) -> str:
+    return f", {p['compression']}" if p["compression"] else ""
+
+
+COLUMNS: list[tuple[str, str, float]] = [
+    ("packets", "packets", 1),
+    ("payload_bytes", "payload MB", 1e-6),
+    ("goodput_bps", "goodput Mbit/s", 1e-6),
+    ("rtt_min_ms", "RTT min ms", 1),
+    ("rtt_p50_ms", "RTT p50 ms", 1),
+    ("rtt_p95_ms", "RTT p95 ms", 1),
+    ("retransmitted_packets", "sent again", 1),
+    ("retransmitted_bytes", "sent again kB", 1e-3),
+    ("timeouts", "timeouts", 1),
+    ("out_of_order", "out of order", 1),
+    ("duplicate_ack", "dup ACKs", 1),
+    ("lost_segment", "not captured", 1),
+    ("flight_max", "in flight max kB", 1e-3),
+]
+"""Column, heading, factor: what the terminal shows of a connection. Labels are counted by the rules chosen."""
+
+
+def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
+    """Give the top talkers for the terminal; ``dup ACKs`` are those that came back."""
+    rows = []
+    back = {(r["flow"], r["direction"]): r for r in capture.flows.iter_rows(named=True)}
+    for row in talkers(capture, most).iter_rows(named=True):
+        shown: dict[str, Any] = {"connection": name_of(row)}
+        for column, heading, factor in COLUMNS:
+            value = row.get(column)
+            if column == "duplicate_ack":
+                value = back[row["flow"], 1 - row["direction"]][column]
+            shown[heading] = None if value is None else value * factor if factor != 1 else value
+        rows.append(shown | {"end": row["ending"]})
+    return pl.DataFrame(rows)
+
+
+def summary(capture: Capture) -> Iterator[str]:
+    """Say what the capture holds."""
+    flows, udp = capture.flows, capture.udp
+    frames = sum(p["packets"] for p in capture.properties)
+    yield f"{frames} packets in {capture.seconds:.4g} s: {flows['flow'].n_unique()} TCP connections, " \
+          f"{udp['conversation'].n_unique()} UDP conversations."  # fmt: skip
+    again, data = int(flows["retransmitted_packets"].sum()), int(flows["data_packets"].sum())
+    if data:
+        share = 100 * again / data
+        timeouts = int(flows["timeouts"].sum())
+        yield f"{again} of {data} TCP data packets were sent again ({share:.3g} %), {timeouts} timeouts."
+    errors = capture.series.group_by("t_ns").agg(pl.col("errors").sum())["errors"].to_numpy() / capture.interval_s
+    found = spikes(errors, SPIKE)
+    if found.count:
+        per = f"{SPIKE:g} error packets/s (per {capture.interval_s:.3g} s)"
+        yield f"{found.count} spikes above {per}, {found.maximum:.4g} at most."
+
+
+def document(capture: Capture) -> dict[str, Any]:
+    """Give everything but the packets as ``--json`` prints it; units are in the names, null is unknown."""
+    return {
+        "format": FORMAT,
+        "files": capture.files,
+        "rules": capture.rules,
+        "interval_s": capture.interval_s,
+        "summary": list(summary(capture)),
+        "warnings": capture.warnings,
+        "damage": capture.damage,
+        "properties": capture.properties,
+        "lengths": capture.lengths.to_dicts(),
+        **{name: json.loads(table.write_json()) for name, table in capture.tables.items()},
+    }
+
+
+def medians(captures: Sequence[Capture]) -> pl.DataFrame:
+    """Put captures side by side: one row for each figure, one column for each file, and their median."""
+    figures: dict[str, list[float]] = {}
+    for capture in captures:
+        flows = capture.flows
+        data = flows.filter(pl.col("payload_bytes") > 0)
+        seconds = capture.seconds
+        rtt = data["rtt_p50_ms"].drop_nulls()
+        errors = capture.series.group_by("t_ns").agg(pl.col("errors").sum())["errors"].to_numpy() / capture.interval_s
+        peaks = spikes(errors, SPIKE)
+        values = {
+            "packets": float(sum(p["packets"] for p in capture.properties)),
+            "bytes": float(sum(p["bytes"] for p in capture.properties)),
+            "elapsed s": seconds,
+            "throughput kB/s": float(data["bytes"].sum()) / seconds / 1000 if seconds else float("nan"),
+            "goodput Mbit/s": float(data["new_bytes"].sum()) * 8e-6 / seconds if seconds else float("nan"),
+            "retransmitted bytes": float(flows["retransmitted_bytes"].sum()),
+            "retransmitted packets": float(flows["retransmitted_packets"].sum()),
+            "timeouts": float(flows["timeouts"].sum()),
+            "duplicate ACKs": float(flows["duplicate_ack"].sum()),
+            "out of order": float(flows["out_of_order"].sum()),
+            "RTT p50 ms": float(rtt.median() or "nan"),  # type: ignore[arg-type]
+            "mean packet length": float(np.mean([p["mean_length"] or 0 for p in capture.properties])),
+            f"spikes > {SPIKE:g}/s": float(peaks.count),
+            "largest spike /s": peaks.maximum,
+        }
+        for name, value in values.items():
+            figures.setdefault(name, []).append(value)
+    names = [Path(c.files[0]).name for c in captures]
+    unique = [n if names.count(n) == 1 else f"{k + 1}: {n}" for k, n in enumerate(names)]
+    rows = []
+    for figure, column in figures.items():
+        row: dict[str, Any] = {"figure": figure, **dict(zip(unique, column, strict=True))}
+        rows.append(row | {"median": float(np.nanmedian(column)) if not np.isnan(column).all() else None})
+    return pl.DataFrame(rows).fill_nan(None)
+
+
+def write_tables(capture: Capture, folder: Path, form: Literal["csv", "parquet"]) -> list[Path]:
+    """Write every table into a directory, the packets with their labels too.
+
+    Raises
+    ------
+    CaptureError
+        If a file can't be written.
+    """
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in {**capture.tables, "lengths": capture.lengths}.items():
+            place = folder / f"{name}.{form}"
+            _flat(table).write_csv(place) if form == "csv" else table.write_parquet(place)
+            written.append(place)
+        if "-" not in capture.files:
+            place = folder / f"packets.{form}"
+            rows = capture.packets
+            rows.sink_csv(place) if form == "csv" else rows.sink_parquet(place)
+            written.append(place)
+    except OSError as e:
+        raise CaptureError(f"{folder}: can't be written: {e.strerror or e}") from None
+    return written
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """Write lists as text: CSV knows none."""
+    lists = [name for name, dtype in table.schema.items() if dtype.is_nested()]
+    return table.with_columns(pl.col(lists).map_elements(str, pl.String)) if lists else table

@@ -1,0 +1,171 @@
+"""Packet-delivery traces in the form of mahimahi's mm-link.
+
+A line is a whole number of milliseconds: the chance to deliver 1500 bytes at that time. Lines do not descend, equal
+ones are several chances; the last line's time is where the trace begins again. `read` takes such a file for a link's
+``rate = { trace = ... }``; `write` makes one from what a link has delivered in a run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.exceptions import DumbbellError, ResultsError
+
+if TYPE_CHECKING:
+    from dumbbell.results import Results
+
+__all__ = ["OPPORTUNITY", "Trace", "deliveries", "read", "within", "write"]
+
+OPPORTUNITY = 1500
+"""Bytes of one line."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace.
+
+    Attributes
+    ----------
+    times : (n,) int64, ms
+        The distinct times, ascending.
+    counts : (n,) int64
+        How many lines each has.
+    """
+
+    times: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def period(self) -> int:
+        """Where it begins again, ms."""
+        return int(self.times[-1])
+
+    @property
+    def mean_bps(self) -> int:
+        """Its mean rate, bit/s."""
+        return int(self.counts.sum()) * OPPORTUNITY * 8 * 1000 // self.period
+
+    @classmethod
+    def of(cls, lines: Iterable[int]) -> Trace:
+        """Make a trace of its lines; ValueError says which is wrong."""
+        found = np.fromiter(lines, dtype=np.int64)
+        if found.size == 0:
+            raise ValueError("it holds no line: at least one time in ms is needed")
+        falls = np.flatnonzero(np.diff(found) < 0)
+        if falls.size:
+            line = int(falls[0]) + 2
+            raise ValueError(f"line {line}: {found[line - 1]} given, but the line before is {found[line - 2]}")
+        if found[-1] == 0:
+            raise ValueError("the last line is 0: a trace has to last longer than that")
+        times, counts = np.unique(found, return_counts=True)
+        return cls(times, counts.astype(np.int64))
+
+
+def read(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace.
+
+    Raises
+    ------
+    ValueError
+        With the number of the line that is none.
+    OSError
+    """
+    place = Path(path)
+    status = place.stat()
+    return _read(place, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _changed: int, _size: int) -> Trace:
+    return Trace.of(_number(line, text) for line, text in enumerate(path.read_text("utf-8").splitlines(), 1))
+
+
+def _number(line: int, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        shown = text if len(text) <= 20 else f"{text[:20]}..."
+        raise ValueError(f"line {line}: '{shown}' given: a whole number of milliseconds is needed")
+    if len(text) > 12:  # 30 years
+        raise ValueError(f"line {line}: '{text[:20]}' ms is too long")
+    return int(text)
+
+
+def deliveries(
+    end_ns: npt.NDArray[np.generic], sizes: npt.NDArray[np.generic], *, from_ns: int = 0
+) -> npt.NDArray[np.int64]:
+    """Turn what a link has sent into the lines of a trace.
+
+    Each 1500 bytes sent make a line, at the first whole millisecond at which they are out: a link that replays the
+    trace delivers nothing earlier than this one has. What is left over at the end makes none.
+
+    Parameters
+    ----------
+    end_ns : (n,) array, ns
+        When each packet was out.
+    sizes : (n,) array, bytes
+        Their wire sizes.
+    from_ns : int
+        Where the trace begins; what was out by then does not count.
+
+    Returns
+    -------
+    (m,) int64, ms
+    """
+    times, size = end_ns.astype(np.int64), sizes.astype(np.int64)
+    after = times > from_ns
+    order = np.argsort(times[after], kind="stable")
+    times, out = times[after][order] - from_ns, np.cumsum(size[after][order])
+    total = int(out[-1]) // OPPORTUNITY if out.size else 0
+    completing = np.searchsorted(out, OPPORTUNITY * np.arange(1, total + 1))
+    return -(-times[completing] // 1_000_000)
+
+
+def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int = 0, from_ns: int = 0) -> int:
+    """Write what a link has delivered in a run as a trace.
+
+    The run needs the table of the link's departures: ``trace.series = true`` (or ``["departures"]``).
+
+    Parameters
+    ----------
+    results : Results
+    link : str
+        A direction of a link, such as ``"r1->r2"``.
+    path : path
+        The file to write.
+    run : int
+        Which run.
+    from_ns : int
+        The time of the run at which the trace begins, ns.
+
+    Returns
+    -------
+    int
+        The number of lines.
+
+    Raises
+    ------
+    ResultsError
+        If the run has no such table, or the link has delivered less than a line.
+    """
+    table = results.arrays(run, f"departures/{link}")
+    lines = deliveries(table["end_ns"], table["bytes"], from_ns=from_ns)
+    if lines.size == 0:
+        raise ResultsError(f"{link} has delivered less than {OPPORTUNITY} bytes: that makes no trace")
+    try:
+        Path(path).write_text("".join(f"{ms}\n" for ms in lines), encoding="utf-8")
+    except OSError as e:
+        raise DumbbellError(f"{os.fspath(path)}: can't be written: {e.strerror or e}") from None
+    return int(lines.size)
+
+
+def within(trace: Trace, end_ns: int) -> Sequence[tuple[int, int]]:
+    """List the times of a trace up to a time, each with its count: all that a run of that length needs."""
+    last = int(np.searchsorted(trace.times, end_ns // 1_000_000, side="right"))
+    return list(zip(trace.times[:last].tolist(), trace.counts[:last].tolist(), strict=True))

@@ -1,0 +1,45 @@
+"""A direction of a link in base units. What it does not have is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dumbbell import mahimahi
+from dumbbell.plan.directions import Settings
+from dumbbell.scenario.courses import DelaySteps, RateSteps, RateTrace, first_delay_ns, first_rate_bps
+from dumbbell.scenario.impairments import corruption_plan, duplication_plan, jitter_plan, loss_plan
+
+__all__ = ["link_plan"]
+
+
+def link_plan(settings: Settings, duration_ns: int) -> dict[str, Any]:
+    """Write everything of a link's direction but its ends, its queue and its scripted drops."""
+    plan: dict[str, Any] = {
+        "rate_bps": first_rate_bps(settings.rate) if settings.rate is not None else 0,
+        "delay_ns": first_delay_ns(settings.delay) if settings.delay is not None else 0,
+        "overhead_bytes": settings.overhead.bytes,
+    }
+    if isinstance(settings.rate, RateSteps):
+        plan["rate_course"] = settings.rate.plan()
+    if isinstance(settings.rate, RateTrace):
+        trace = settings.rate.trace.trace
+        plan["opportunities"] = {"counts": mahimahi.within(trace, duration_ns), "period_ms": trace.period}
+    if isinstance(settings.delay, DelaySteps):
+        plan["delay_course"] = settings.delay.plan()
+        plan["delay_reorders"] = settings.delay.reorders
+    if settings.outages:
+        plan["outages"] = [outage.plan() for outage in settings.outages]
+    if settings.policer is not None:
+        plan["policer"] = settings.policer.plan()
+    if settings.loss is not None:
+        plan["loss"] = loss_plan(settings.loss)
+    if settings.corruption is not None:
+        plan["corruption"] = corruption_plan(settings.corruption)
+    if settings.jitter is not None:
+        plan["jitter"] = jitter_plan(settings.jitter)
+        plan["jitter_reorders"] = settings.jitter_reorders
+    if settings.reordering is not None:
+        plan["reordering"] = settings.reordering.plan()
+    if settings.duplication is not None:
+        plan["duplication"] = duplication_plan(settings.duplication)
+    return plan

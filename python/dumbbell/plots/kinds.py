@@ -1,0 +1,90 @@
+"""The kinds of pictures that results can be drawn as: name -> what it shows, and what draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.exceptions import DumbbellError
+from dumbbell.plots import by_cell, over_time
+from dumbbell.plots.spec import Picture
+from dumbbell.registry import unknown
+
+if TYPE_CHECKING:
+    from dumbbell.results import Results
+
+__all__ = ["KINDS", "Of", "make"]
+
+
+@dataclass(frozen=True, slots=True)
+class Of:
+    """A kind: whether it shows one run over time, what draws it, and the options that it takes."""
+
+    over_time: bool
+    draw: Callable[..., Picture]
+    options: tuple[str, ...]
+
+    @property
+    def what(self) -> str:
+        """What it shows, in one line."""
+        return (self.draw.__doc__ or "").strip().splitlines()[0]
+
+
+_CELLS = ("metric", "x", "by", "flow")
+KINDS: dict[str, Of] = {
+    "cwnd": Of(True, over_time.cwnd, ("flow",)),
+    "queue": Of(True, over_time.queue, ("queue",)),
+    "rtt": Of(True, over_time.rtt, ("flow",)),
+    "goodput": Of(True, over_time.goodput, ("flow", "window_s")),
+    "sequence": Of(True, over_time.sequence, ("flow",)),
+    "inflight": Of(True, over_time.inflight, ("flow",)),
+    "iograph": Of(True, over_time.iograph, ("queue", "window_s")),
+    "matrix": Of(False, by_cell.matrix, ("metric", "flow")),
+    "lines": Of(False, by_cell.lines, _CELLS),
+    "bars": Of(False, by_cell.bars, _CELLS),
+    "box": Of(False, by_cell.box, _CELLS),
+    "cdf": Of(False, by_cell.cdf, ("metric", "by", "flow")),
+    "ellipse": Of(False, by_cell.ellipse, ("metric", "by", "flow")),
+    "heatmap": Of(False, by_cell.heatmap, _CELLS),
+}
+"""Every kind."""
+
+
+def make(
+    results: Results,
+    kind: str,
+    *,
+    run: int = 0,
+    metric: str | None = None,
+    x: str | None = None,
+    by: str | None = None,
+    flow: Sequence[str] | None = None,
+    queue: Sequence[str] | None = None,
+    window_s: float | None = None,
+) -> Picture:
+    """Make a picture of results; options that the kind doesn't take are errors.
+
+    Raises
+    ------
+    DumbbellError
+        For an unknown kind, an option that it doesn't take, or results that lack what it needs.
+    """
+    if kind not in KINDS:
+        raise DumbbellError(unknown("kind of plot", kind, list(KINDS)))
+    of = KINDS[kind]
+    given: dict[str, Any] = {"metric": metric, "x": x, "by": by, "flow": flow, "queue": queue, "window_s": window_s}
+    given = {name: value for name, value in given.items() if value}
+    for name in given:
+        if name not in of.options:
+            takes = ", ".join(of.options)
+            raise DumbbellError(
+                f"--{name.removesuffix('_s')}: a plot of kind '{kind}' doesn't take it (it takes: {takes})"
+            )
+    if not len(results):
+        raise DumbbellError("the results hold no finished run")
+    if not of.over_time:
+        return of.draw(results, **given)
+    if not 0 <= run < len(results):
+        raise DumbbellError(f"--run: {run} given: the results hold runs 0 to {len(results) - 1}")
+    return of.draw(results, results.runs[run], **given)

@@ -1,0 +1,70 @@
+"""The report as Markdown, for a repository: pictures beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.report.content import Content
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dumbbell.plots import Drawn
+
+__all__ = ["markdown"]
+
+ROWS = 60
+
+
+def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
+    """Write the report; links to pictures are relative to `place`."""
+    after = f", {content.source}" if content.source else ""
+    made = f"{content.runs} runs in Dumbbell {content.version}, {content.begun} UTC"
+    parts = [f"# {content.title}", f"{content.kind}{after}. {made}."]
+    parts += [f"> {content.notice}"] if content.notice else []
+    parts += [content.what.strip()] if content.what.strip() else []
+    if content.summary:
+        parts += ["## Summary", "\n".join(f"- {sentence}" for sentence in content.summary)]
+    if content.findings:
+        rows = [f"| {f.verdict.value} | {_cell(text)} | {_cell(f.why)} |" for f, text in content.findings]
+        parts += ["## Claims", "\n".join(["| verdict | claim | what was found |", "|---|---|---|", *rows])]
+    if content.warnings:
+        lines = [f"- {f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings]
+        parts += ["## Warnings", "\n".join(lines)]
+    if drawn:
+        parts.append("## Figures")
+        for d in drawn:
+            parts += [f"### {d.picture.title}", f"![{d.picture.title}]({_relative(d.png, place)})"]
+            parts += [d.picture.reading] if d.picture.reading else []
+    for table in content.tables:
+        parts += [f"## {table.title}", _table(table.frame)]
+    for note in content.notes:
+        parts += [f"## {note.headline}", note.text]
+    parts += ["## What was run", "\n".join(f"- {name}: {fact}" for name, fact in content.facts)]
+    for ran in content.ran:
+        times = f"{ran.cells} cells x {ran.repetitions} repetitions of {ran.duration}, seed {ran.seeds}"
+        parts += [f"### {ran.name}", f"{ran.what}. {times}."]
+        parts += ["Changed:", "\n".join(f"- `{c}`" for c in ran.changes)] if ran.changes else []
+        parts += [f"```toml\n{ran.text.strip()}\n```"]
+    parts += ["## Run it again", f"```\n{content.again}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _relative(path: Path, place: Path) -> str:
+    import os  # noqa: PLC0415 - pathlib can't walk up before Python 3.12
+
+    return Path(os.path.relpath(path, place)).as_posix()
+
+
+def _table(frame: pl.DataFrame) -> str:
+    lines = [f"| {' | '.join(_cell(c) for c in frame.columns)} |", f"|{'---|' * frame.width}"]
+    lines += [f"| {' | '.join(_cell(v) for v in row)} |" for row in frame.head(ROWS).iter_rows()]
+    more = frame.height - ROWS
+    return "\n".join(lines) + (f"\n\n{more} more rows are in the CSV file." if more > 0 else "")
+
+
+def _cell(value: object) -> str:
+    text = "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text.replace("|", "\\|").replace("\n", " ")

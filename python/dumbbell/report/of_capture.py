@@ -1,0 +1,63 @@
+"""The report of a capture."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.capture.capture import Capture
+from dumbbell.capture.pictures import pictures
+from dumbbell.capture.words import conversations, properties, summary
+from dumbbell.report.content import Content
+from dumbbell.results.lint import Warned
+from dumbbell.studies.finding import Table
+
+__all__ = ["of_capture"]
+
+MORE = {
+    "udp": "UDP conversations, by direction",
+    "quic": "QUIC connections",
+    "phases": "Phases",
+    "classify": "Which congestion control",
+}
+"""Tables that are listed where they hold something."""
+
+
+def of_capture(capture: Capture, command: Sequence[str]) -> Content:
+    """Tell what a capture holds; ``command`` makes the same report again."""
+    damage = [("damage", Warned("damage", f"{d['file']}, byte {d['offset']}: {d['text']}")) for d in capture.damage]
+    counts = capture.flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", *capture.labels)
+    names = [Path(name).name for name in capture.files]
+    tables = [
+        Table("connections", "Top talkers", conversations(capture)),
+        Table("lengths-table", "Packet lengths", capture.lengths),
+        Table("labels", f"Labels by the rules {capture.rules}", counts),
+        Table("flows", "TCP connections, by direction", capture.flows),
+    ]
+    for name, title in MORE.items():
+        table = capture.tables.get(name)
+        if table is not None and table.height:
+            tables.append(Table(name, title, table))
+    return Content(
+        title=f"Capture {', '.join(names)}" if len(names) < 4 else f"{len(names)} capture files",
+        kind="Analysis of a capture",
+        what="",
+        version=_core.version,
+        begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        ran=[],
+        pictures=list(pictures(capture)),
+        figure_note=f"Series are over intervals of {capture.interval_s:.3g} s. Drawn are the connections that "
+        "carried most payload.",
+        again=" ".join(command),
+        summary=list(summary(capture)),
+        tables=[t for t in tables if t.frame.height],
+        warnings=[*damage, *(("", Warned(str(w["kind"]), str(w["text"]))) for w in capture.warnings)],
+        facts=[*properties(capture), ("analysed by", f"Dumbbell {_core.version}, rules {capture.rules}"),
+               ("host", platform.platform())],
+        definitions="Goodput counts each payload byte once; round-trip times are from a segment to the ACK that ends "
+        "at it; bytes in flight are what was sent and not acknowledged or SACKed, seen where the capture was taken. "
+        "Labels are Wireshark's, by the rules named.",
+    )  # fmt: skip

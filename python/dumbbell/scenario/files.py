@@ -1,0 +1,70 @@
+"""Files that a scenario names: found beside the scenario's own file, and remembered.
+
+A path is relative to the folder of the scenario's file; of a scenario that was made in Python, to the working
+directory. What was read can be copied elsewhere with the results: `Files.stored` then says where each path leads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Files", "beside", "current", "digest", "resolve"]
+
+
+@dataclass
+class Files:
+    """Where a scenario's files are: nothing by which scenarios differ.
+
+    Attributes
+    ----------
+    folder : Path
+        What relative paths start from.
+    stored : mapping
+        Paths as the scenario writes them whose file is a copy elsewhere.
+    used : dict
+        Every path that was looked up, as the scenario writes it, and where it led.
+    """
+
+    folder: Path = field(default_factory=Path, compare=False)
+    stored: Mapping[str, Path] = field(default_factory=dict, compare=False)
+    used: dict[str, Path] = field(default_factory=dict, compare=False)
+
+    def fresh(self) -> Files:
+        """The same places, with nothing looked up yet."""
+        return Files(self.folder, self.stored)
+
+
+_FILES: ContextVar[Files | None] = ContextVar("files", default=None)
+
+
+@contextmanager
+def beside(files: Files) -> Iterator[Files]:
+    """Look paths up there, within the block."""
+    token = _FILES.set(files)
+    try:
+        yield files
+    finally:
+        _FILES.reset(token)
+
+
+def current() -> Files:
+    """Say where paths are looked up now."""
+    return _FILES.get() or Files()
+
+
+def resolve(text: str) -> Path:
+    """Look a path up."""
+    files = current()
+    path = files.stored.get(text, files.folder / text)
+    files.used[text] = path
+    return path
+
+
+def digest(path: Path) -> str:
+    """Name a file by its content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]

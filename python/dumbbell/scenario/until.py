@@ -1,0 +1,39 @@
+"""Repetitions until the result is known well enough."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.units import Percentage
+
+__all__ = ["Until"]
+
+
+class HalfWidth(Percentage):
+    """How wide an interval may be to either side, in percent of the value."""
+
+    __slots__ = ()
+    minimum = (1e-6, "above zero")
+    example = '"5 %"'
+
+
+class Until(Part):
+    """When a cell has been repeated often enough: the interval of a metric is narrow, or the most is reached.
+
+    ``repetitions`` says how many there are at least. What is repeated further depends on the results alone, not on
+    how many runs are made at a time.
+    """
+
+    half_width: HalfWidth
+    """Half the width of the interval, as a part of the value, at which a cell is done."""
+    metric: Text = "goodput_bps"
+    """The metric of flows that is looked at: a column of the table of flows."""
+    flow: Text | None = None
+    """Whose; default: every flow that has the metric."""
+    interval: Literal["bca", "student"] = "bca"
+    """The interval: BCa bootstrap of the median, or mean and Student's t."""
+    at_most: Annotated[Whole, Field(ge=2, le=10_000)] = 100
+    """Repetitions of a cell at most."""
