@@ -12,6 +12,7 @@ __all__ = [
     "RunError",
     "RunOutput",
     "analyze",
+    "analyze_pair",
     "capture_labels",
     "capture_rules",
     "check",
@@ -87,3 +88,11 @@ def analyze(
     progress: Callable[[int, int, int | None, int], object] | None = None,
     packets: Callable[[dict[str, dict[str, npt.NDArray[np.generic]]]], object] | None = None,
 ) -> CaptureOutput: ...
+def analyze_pair(
+    a: str | PathLike[str],
+    b: str | PathLike[str],
+    *,
+    interval_ns: int | None = None,
+    matches: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, object]: ...

@@ -21,6 +21,7 @@ pub mod flow;
 mod frame;
 mod link_names;
 mod packet_lengths;
+pub mod pair;
 mod properties;
 mod quic;
 pub mod read;

@@ -163,6 +163,10 @@ impl Series {
         Self { doublings: 0, rows }
     }
 
+    pub(crate) fn rows(&self) -> &[Interval] {
+        &self.rows
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -10,12 +10,15 @@
 //! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
 //! - `total`: a row for each interval: all frames
 //!
+//! `analyze_pair(a, b, ...)` matches two captures of one path: a dict of `flows`, `series` and the clocks.
+//!
 //! The packet table (`packets`, `sacks`, `spurious`) goes to a callback, in chunks. Times are ns from the capture's
 //! first frame; missing numbers are NaN in columns of floats and -1 in columns of int32.
 
 use std::path::{Path, PathBuf};
 
 use dumbbell_capture::analyse::{Analysis, Chunk, Options, Progress, analyse};
+use dumbbell_capture::pair::{Match, pair};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use numpy::PyArray1;
@@ -308,4 +311,63 @@ pub(crate) fn analyze(
         take("total", |f| &mut f.total),
     ];
     Ok(CaptureOutput { found, tables })
+}
+
+/// Matches two captures of one path packet by packet, without holding the GIL: a dict of the tables `flows` and `series`,
+/// of `offset_ns`, `drift`, `both_ways`, `round_trip_ms`, `interval_ns`, `packets` (of a, of b, of both) and `damage`.
+///
+/// `matches`: have a table `matches` too (frames, time, delay of each packet).
+#[pyfunction]
+#[pyo3(signature = (a, b, *, interval_ns = None, matches = false, progress = None))]
+pub(crate) fn analyze_pair(
+    py: Python<'_>,
+    a: PathBuf,
+    b: PathBuf,
+    interval_ns: Option<u64>,
+    matches: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyDict>> {
+    let (found, rows, error) = py.detach(|| {
+        let mut error: Option<PyErr> = None;
+        let mut rows: Vec<Match> = Vec::new();
+        let mut report = |bytes: u64| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                if let Some(progress) = &progress {
+                    progress.call1(py, (bytes,))?;
+                }
+                Ok(())
+            });
+            told.map_err(|e| error = Some(e)).is_ok()
+        };
+        let mut keep = |m: Match| rows.push(m);
+        let keep: Option<&mut dyn FnMut(Match)> = if matches { Some(&mut keep) } else { None };
+        let found = pair(&a, &b, interval_ns, &mut report, keep);
+        (found, rows, error)
+    });
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let found = found.map_err(|e| CaptureError::new_err(e.to_string()))?;
+    let dict = PyDict::new(py);
+    dict.set_item("flows", arrays(py, found.flows)?)?;
+    dict.set_item("series", arrays(py, found.series)?)?;
+    dict.set_item("offset_ns", found.clock.offset)?;
+    dict.set_item("drift", found.clock.drift)?;
+    dict.set_item("both_ways", found.clock.both_ways)?;
+    dict.set_item("round_trip_ms", found.clock.round_trip / 1e6)?;
+    dict.set_item("interval_ns", found.interval)?;
+    dict.set_item("packets", found.packets.to_vec())?;
+    dict.set_item("damage", found.damage.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    if matches {
+        let table = Table::default()
+            .with("frame_a", rows.iter().map(|m| m.frames[0]).collect::<Vec<_>>())
+            .with("frame_b", rows.iter().map(|m| m.frames[1]).collect::<Vec<_>>())
+            .with("time_ns", rows.iter().map(|m| m.time).collect::<Vec<_>>())
+            .with("flow", rows.iter().map(|m| m.flow).collect::<Vec<_>>())
+            .with("direction", rows.iter().map(|m| m.direction).collect::<Vec<_>>())
+            .with("delay_ms", rows.iter().map(|m| m.delay / 1e6).collect::<Vec<_>>());
+        dict.set_item("matches", arrays(py, table)?)?;
+    }
+    Ok(dict.unbind())
 }

@@ -29,6 +29,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
     m.add_class::<run::RunOutput>()?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::analyze_pair, m)?)?;
     m.add_function(wrap_pyfunction!(capture::capture_rules, m)?)?;
     m.add_function(wrap_pyfunction!(capture::capture_labels, m)?)?;
     m.add_class::<capture::CaptureOutput>()?;

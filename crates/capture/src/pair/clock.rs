@@ -1,0 +1,146 @@
+//! The clocks of two captures: offset and drift, from the delays of what both have seen.
+//!
+//! For a packet that A saw first, `b - a` is the offset of B's clock plus the way there; for one that B saw first it is
+//! the offset minus the way back. The least delays of both ways lie on two straight lines, whose slope is the drift; if
+//! both ways have the same least delay, the offset lies in the middle.
+
+/// Bins of time; they double in length when the captures are longer.
+const BINS: usize = 512;
+
+/// The least (or greatest) difference in each stretch of time.
+#[derive(Clone, Debug)]
+pub(super) struct Envelope {
+    /// Time and difference, ns.
+    bins: Vec<Option<(i64, i64)>>,
+    width: i64,
+    /// 1: the least difference, -1: the greatest.
+    sign: i64,
+}
+
+impl Envelope {
+    pub(super) fn least() -> Self {
+        Self { bins: vec![None; BINS], width: 1 << 24, sign: 1 }
+    }
+
+    pub(super) fn greatest() -> Self {
+        Self { sign: -1, ..Self::least() }
+    }
+
+    /// A packet at `t` (from the first) with difference `d`.
+    pub(super) fn add(&mut self, t: i64, d: i64) {
+        let t = t.max(0);
+        while t / self.width >= BINS as i64 {
+            for i in 0..BINS / 2 {
+                let pair = [self.bins[2 * i], self.bins[2 * i + 1]];
+                self.bins[i] = pair.into_iter().flatten().min_by_key(|p| p.1 * self.sign);
+            }
+            self.bins[BINS / 2..].fill(None);
+            self.width *= 2;
+        }
+        let bin = &mut self.bins[(t / self.width) as usize];
+        if bin.is_none_or(|b| d * self.sign < b.1 * self.sign) {
+            *bin = Some((t, d));
+        }
+    }
+
+    fn points(&self) -> Vec<(i64, i64)> {
+        self.bins.iter().flatten().map(|&(t, d)| (t, d * self.sign)).collect()
+    }
+
+    /// Slope of the line that bounds the points: the edge of their hull over the middle of the time.
+    fn slope(&self) -> Option<f64> {
+        let points = self.points();
+        let (first, last) = (points.first()?.0, points.last()?.0);
+        if last - first < LONG_ENOUGH {
+            return None;
+        }
+        let mut hull: Vec<(i64, i64)> = Vec::new();
+        for p in points {
+            while let [.., a, b] = hull[..] {
+                let cross = i128::from(b.0 - a.0) * i128::from(p.1 - a.1)
+                    - i128::from(b.1 - a.1) * i128::from(p.0 - a.0);
+                if cross > 0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(p);
+        }
+        let middle = first + (last - first) / 2;
+        let edge = hull.windows(2).find(|e| e[0].0 <= middle && middle <= e[1].0)?;
+        Some((edge[1].1 - edge[0].1) as f64 / (edge[1].0 - edge[0].0) as f64 * self.sign as f64)
+    }
+
+    /// The bound with the drift taken off.
+    fn bound(&self, drift: f64) -> Option<f64> {
+        let flat = |&(t, d): &(i64, i64)| d as f64 - drift * t as f64 * self.sign as f64;
+        self.points().iter().map(flat).min_by(f64::total_cmp).map(|d| d * self.sign as f64)
+    }
+}
+
+/// A drift shows only over so long a time, ns.
+const LONG_ENOUGH: i64 = 10_000_000_000;
+
+/// B's clock against A's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clock {
+    /// B's time minus A's, at the first packet, ns.
+    pub offset: f64,
+    /// How much faster B's clock runs: ns per ns.
+    pub drift: f64,
+    /// Packets of both ways were there: the offset is in the middle. Else it is a guess (no delay at all that way).
+    pub both_ways: bool,
+    /// Least round trip between the two places, ns; NaN if there is only one way.
+    pub round_trip: f64,
+}
+
+impl Clock {
+    /// From the differences of what A saw first and what B saw first.
+    pub(super) fn estimate(there: &Envelope, back: &Envelope) -> Self {
+        // Queues bend one bound or the other; a drift bends both alike.
+        let drift = match (there.slope(), back.slope()) {
+            (Some(a), Some(b)) if a * b <= 0.0 => 0.0,
+            (Some(a), Some(b)) => {
+                if a.abs() < b.abs() {
+                    a
+                } else {
+                    b
+                }
+            }
+            (a, b) => a.or(b).unwrap_or(0.0),
+        };
+        match (there.bound(drift), back.bound(drift)) {
+            (Some(a), Some(b)) => {
+                Self { offset: f64::midpoint(a, b), drift, both_ways: true, round_trip: a - b }
+            }
+            (a, b) => Self { offset: a.or(b).unwrap_or(0.0), drift, both_ways: false, round_trip: f64::NAN },
+        }
+    }
+
+    /// The difference that the clocks make at time `t` after the first packet, ns.
+    pub(super) fn at(&self, t: i64) -> f64 {
+        self.offset + self.drift * t as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offset_and_drift_come_back() {
+        // B is 5 s ahead and gains 20 µs a second; 10 ms each way, plus queueing from 0 to 9 ms.
+        let (mut there, mut back) = (Envelope::least(), Envelope::greatest());
+        for i in 0..60_000_i64 {
+            let t = i * 1_000_000;
+            let clock = 5_000_000_000 + t / 50_000;
+            let queue = (i * 7919 % 10) * 1_000_000;
+            there.add(t, clock + 10_000_000 + queue);
+            back.add(t, clock - 10_000_000 - queue);
+        }
+        let clock = Clock::estimate(&there, &back);
+        assert!((clock.drift - 20e-6).abs() < 1e-7, "{clock:?}");
+        assert!((clock.offset - 5e9).abs() < 1e4, "{clock:?}");
+        assert!((clock.round_trip - 20e6).abs() < 2e4, "{clock:?}");
+    }
+}

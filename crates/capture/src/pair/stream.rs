@@ -1,0 +1,110 @@
+//! The packets of one capture, as far as they can be known again in another.
+
+use std::path::Path;
+
+use crate::dissect::{Flags, Transport};
+use crate::tcp::track::Key;
+use crate::{Dissector, Error, Reader};
+
+/// What makes a packet the same one in both captures.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) frame: u64,
+    pub(super) time: i64,
+    pub(super) key: Key,
+    pub(super) from_low: bool,
+    pub(super) tcp: bool,
+    /// TCP: sequence number and payload; UDP: identification, payload.
+    pub(super) seq: u32,
+    pub(super) len: u32,
+    pub(super) bytes: u32,
+    pub(super) tsval: Option<u32>,
+    /// Of all that stays the same on the way.
+    pub(super) print: u64,
+}
+
+/// Reads them.
+pub(super) struct Packets {
+    reader: Reader,
+    dissector: Dissector,
+    pub(super) read: u64,
+}
+
+fn mix(print: u64, value: u64) -> u64 {
+    (print ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+impl Packets {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        Ok(Self { reader: Reader::open(path)?, dissector: Dissector::default(), read: 0 })
+    }
+
+    pub(super) fn consumed(&self) -> u64 {
+        self.reader.consumed()
+    }
+
+    pub(super) fn damage(&self) -> Option<crate::Damage> {
+        self.reader.damage().cloned()
+    }
+
+    /// The next TCP segment or UDP datagram.
+    pub(super) fn next(&mut self) -> Option<Seen> {
+        loop {
+            let frame = self.reader.next_frame()?;
+            self.read += 1;
+            let found = self.dissector.dissect(&frame);
+            let Some(ip) = &found.ip else { continue };
+            let (frame_number, time, bytes) = (frame.number, frame.time.unwrap_or(0), frame.len);
+            let seen = match &found.transport {
+                Transport::Tcp(t) => {
+                    let Some(len) = t.len else { continue };
+                    let (key, from_low) = Key::new(&ip.addresses, t.src_port, t.dst_port);
+                    // A router may change the ECN bits and the MSS; options besides timestamps rarely tell more.
+                    let flags = t.flags.0 & !(Flags::ECE | Flags::CWR);
+                    let (tsval, tsecr) = t.options.timestamps.unwrap_or_default();
+                    let mut print = 0;
+                    for v in [t.seq, t.ack, len, u32::from(flags), tsval, tsecr, u32::from(t.window)] {
+                        print = mix(print, v.into());
+                    }
+                    for b in t.options.sack_blocks() {
+                        print = mix(mix(print, b.left.into()), b.right.into());
+                    }
+                    let tsval = t.options.timestamps.map(|t| t.0);
+                    Seen {
+                        frame: frame_number,
+                        time,
+                        key,
+                        from_low,
+                        tcp: true,
+                        seq: t.seq,
+                        len,
+                        bytes,
+                        tsval,
+                        print,
+                    }
+                }
+                Transport::Udp(u) => {
+                    let Some(len) = u.len else { continue };
+                    let (key, from_low) = Key::new(&ip.addresses, u.src_port, u.dst_port);
+                    let id = ip.id.unwrap_or(0);
+                    let head = &u.payload[..u.payload.len().min(24)];
+                    let print = head.iter().fold(mix(id.into(), len.into()), |p, &b| mix(p, b.into()));
+                    Seen {
+                        frame: frame_number,
+                        time,
+                        key,
+                        from_low,
+                        tcp: false,
+                        seq: id,
+                        len,
+                        bytes,
+                        tsval: None,
+                        print,
+                    }
+                }
+                _ => continue,
+            };
+            return Some(seen);
+        }
+    }
+}
