@@ -20,7 +20,7 @@
 use crate::common::{Srtt, Window};
 use crate::registry::{EcnUse, Variant};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -286,9 +286,17 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn on_unused(&mut self, ev: &Unused, _cx: &Cx) {
+        self.window.unused(ev);
+    }
+
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window.restart(cx);
         self.epoch = None;
+    }
+
+    fn hears_sends(&self) -> bool {
+        false
     }
 
     fn control(&self) -> Control {

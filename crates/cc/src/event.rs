@@ -24,6 +24,8 @@ pub enum Increase {
     PerAck,
     /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 5681 §3.1 (4)-style, RFC 3465].
     Bytes,
+    /// The same, a whole SMSS as soon as a full window of bytes has been acknowledged, as stacks do that count segments.
+    Whole,
 }
 
 /// How a law starts.
@@ -153,7 +155,7 @@ pub struct AckEvent {
     pub rtt: Option<Dur>,
     /// One-way delay of that segment in seconds: from its sending by our clock to the leaving of this ACK by the
     /// receiver's, as its timestamp says [RFC 7323 §3.2]. The clocks needn't agree, so that only differences mean
-    /// something and it may be negative; the timestamp's microseconds are its resolution. None without timestamps.
+    /// something and it may be negative; the tick of the timestamps is its resolution. None without timestamps.
     pub one_way: Option<f64>,
     /// Bytes outstanding before this ACK.
     pub flight: u64,
@@ -213,4 +215,13 @@ pub struct CongestionEvent {
 pub struct RecoveryExit {
     /// The largest window that does not allow a burst now, in bytes; infinite where the shell sets no bound.
     pub bound: f64,
+}
+
+/// What stays of a window that hasn't been used for long [RFC 2861].
+#[derive(Clone, Copy, Debug)]
+pub struct Unused {
+    /// The window at most, bytes.
+    pub cwnd: f64,
+    /// The slow start threshold at least, bytes.
+    pub ssthresh: f64,
 }

@@ -59,6 +59,10 @@ impl CongestionControl for Fixed {
 
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
 
+    fn hears_sends(&self) -> bool {
+        false
+    }
+
     fn control(&self) -> Control {
         Control { cwnd: self.cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None }
     }

@@ -40,7 +40,7 @@ mod yeah;
 
 pub use event::{
     AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
-    SlowStart, Start,
+    SlowStart, Start, Unused,
 };
 pub use registry::{ALIASES, Build, EcnUse, Shell, Variant, build, find, registry};
 
@@ -151,8 +151,16 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     /// [RFC 4015, RFC 3708].
     fn on_undo(&mut self, _cx: &Cx) {}
 
+    /// The window has not been used for long: less of it stays.
+    fn on_unused(&mut self, _ev: &Unused, _cx: &Cx) {}
+
     /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &Cx);
+
+    /// Whether it listens to [`CongestionControl::on_sent`]: where not, it isn't called for each segment.
+    fn hears_sends(&self) -> bool {
+        true
+    }
 
     /// The law's answer.
     fn control(&self) -> Control;

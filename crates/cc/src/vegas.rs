@@ -25,7 +25,7 @@ use crate::common::{Round, Window};
 use crate::registry::{EcnUse, Variant};
 use crate::vegas_linux::LinuxVegas;
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
 };
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -285,9 +285,17 @@ impl CongestionControl for Vegas {
         }
     }
 
+    fn on_unused(&mut self, ev: &Unused, _cx: &Cx) {
+        self.window.unused(ev);
+    }
+
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window.restart(cx);
         self.round = None;
+    }
+
+    fn hears_sends(&self) -> bool {
+        false
     }
 
     fn control(&self) -> Control {

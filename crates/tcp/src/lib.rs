@@ -13,6 +13,7 @@
 
 mod config;
 mod endpoint;
+mod min_rtt;
 mod pacer;
 mod rate;
 mod receiver;
@@ -22,10 +23,10 @@ mod segment;
 mod sender;
 mod sent;
 
-pub use config::{Config, PARAMS, PRESETS, Preset, find_preset};
+pub use config::{Config, EcnFeedback, Modern, PARAMS, PRESETS, Preset, Validation, find_preset};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use rate::Stamp;
-pub use rtt::{RtoConfig, Rtt};
+pub use rtt::{Estimator, RtoConfig, Rtt};
 pub use segment::{Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
 pub use sender::Counters;
 pub use sent::{Delivered, Told};

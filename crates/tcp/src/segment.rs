@@ -71,7 +71,7 @@ pub struct Segment {
     pub window_scale: Option<u8>,
     /// SACK-permitted option.
     pub sack_permitted: bool,
-    /// Timestamps option: value and echo, in microseconds.
+    /// Timestamps option: value and echo, in ticks of each side's clock.
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,

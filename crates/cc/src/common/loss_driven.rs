@@ -1,7 +1,7 @@
 //! What all laws share that grow with ACKs and shrink with losses: such a law states only what is its own.
 
 use super::Window;
-use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit};
+use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Unused};
 use dumbbell_units::Dur;
 
 /// A law whose window is a [`Window`]. It is told of ACKs and losses in the order of the methods here; the blanket
@@ -116,9 +116,17 @@ impl<L: LossDriven> CongestionControl for L {
         }
     }
 
+    fn on_unused(&mut self, ev: &Unused, _cx: &Cx) {
+        self.window_mut().unused(ev);
+    }
+
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window_mut().restart(cx);
         self.restarted(cx);
+    }
+
+    fn hears_sends(&self) -> bool {
+        false
     }
 
     fn control(&self) -> Control {

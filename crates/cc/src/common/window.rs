@@ -1,7 +1,7 @@
 //! cwnd and ssthresh with the moves that every loss-based law makes.
 
 use super::slow_start::SlowStarter;
-use crate::{AckEvent, Congestion, Control, Cx, Increase, Phase, Start};
+use crate::{AckEvent, Congestion, Control, Cx, Increase, Phase, Start, Unused};
 
 /// A window in bytes, with fractions: an increase of a fraction of a segment isn't lost.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub struct Window {
     pub cwnd: f64,
     /// The slow start threshold.
     pub ssthresh: f64,
+    /// Bytes acknowledged since the window last grew by a whole segment, where it grows so.
+    counted: f64,
     starter: SlowStarter,
     /// cwnd and ssthresh before the first reduction of the last episode; None once they were taken back.
     before: Option<(f64, f64)>,
@@ -24,6 +26,7 @@ impl Window {
         Window {
             cwnd: start.initial_window,
             ssthresh: start.ssthresh,
+            counted: 0.0,
             starter: SlowStarter::new(start),
             before: None,
             episode: false,
@@ -73,11 +76,16 @@ impl Window {
 
     /// Congestion avoidance: so many segments for each full window of ACKs [RFC 5681 §3.1 (3)].
     pub fn additive(&mut self, segments: f64, acked: u64, cx: &Cx) {
-        let counted = match cx.increase {
-            Increase::PerAck => cx.mss,
-            Increase::Bytes => acked as f64,
-        };
-        self.cwnd += segments * cx.mss * counted / self.cwnd;
+        match cx.increase {
+            Increase::PerAck => self.additive_per_ack(segments, cx),
+            Increase::Bytes => self.cwnd += segments * cx.mss * acked as f64 / self.cwnd,
+            Increase::Whole => {
+                self.counted += segments * acked as f64;
+                let windows = (self.counted / self.cwnd).floor();
+                self.counted -= windows * self.cwnd;
+                self.cwnd += windows * cx.mss;
+            }
+        }
     }
 
     /// The same, whatever counts in avoidance: an ACK for several segments adds what one for a single segment does.
@@ -89,6 +97,7 @@ impl Window {
     /// kept from falling below two): the order in which ns-2 and its forebears compute the two.
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {
         let least = 2.0 * cx.mss;
+        self.counted = 0.0;
         if cx.whole_segments {
             self.ssthresh = ((window / cx.mss).floor() * cx.mss).max(least);
             self.cwnd = window.max(cx.mss);
@@ -101,6 +110,7 @@ impl Window {
     /// The loss window of one segment [RFC 5681 §3.1].
     pub fn collapse(&mut self, cx: &Cx) {
         self.cwnd = cx.mss;
+        self.counted = 0.0;
         self.starter.collapse();
     }
 
@@ -139,6 +149,12 @@ impl Window {
     /// No burst when recovery ends [RFC 6582 §3.2 step 3 (1)].
     pub fn bound(&mut self, bound: f64) {
         self.cwnd = self.cwnd.min(bound);
+    }
+
+    /// Not used for long: less of it stays, and slow start may take it back.
+    pub fn unused(&mut self, ev: &Unused) {
+        self.cwnd = self.cwnd.min(ev.cwnd);
+        self.ssthresh = self.ssthresh.max(ev.ssthresh);
     }
 
     /// After idling: no more than the initial window [RFC 5681 §4.1].

@@ -12,7 +12,7 @@ mod transmit;
 mod view;
 
 use crate::config::Config;
-use crate::receiver::Receiver;
+use crate::receiver::{Path, Receiver};
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase, Shell};
 use dumbbell_units::{Dur, Seq, Time};
@@ -106,8 +106,8 @@ impl Endpoint {
             state: State::Closed,
             isn,
             peer_isn: Seq(0),
+            receiver: Receiver::new(0, &config),
             sender: Sender::new(config, law),
-            receiver: Receiver::new(0),
             peer_scale: 0,
             window_field: (config.window >> config.window_scale()).min(0xffff) as u16,
             peer_timestamps: false,
@@ -149,7 +149,8 @@ impl Endpoint {
         self.peer_timestamps = peer.timestamps && self.sender.config.timestamps;
         self.peer_sack = peer.shell == Shell::Sack;
         self.ecn_on = peer.ecn && self.sender.config.ecn;
-        let offered = (peer.window >> self.peer_scale).min(0xffff) << self.peer_scale;
+        let window = peer.autotuning.unwrap_or(peer.window);
+        let offered = (window >> self.peer_scale).min(0xffff) << self.peer_scale;
         self.sender.open(1 + offered, self.ecn_on);
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
@@ -190,7 +191,7 @@ impl Endpoint {
     #[must_use]
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let never = Time::NEVER;
-        let at = self.sender.rto_at.unwrap_or(never).min(self.receiver.ack_at.unwrap_or(never));
+        let at = self.sender.timer_at.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
         let at = at.min(self.handshake_rto_at.unwrap_or(never));
         let at = at.min(self.sender.paced_until(now).unwrap_or(never));
         (at != never).then_some(at)
@@ -204,17 +205,24 @@ impl Endpoint {
             self.handshake_rto_at = None;
             self.sender.rtt.back_off();
         }
-        if self.receiver.ack_at.is_some_and(|at| at <= now) {
-            self.receiver.ack_at = None;
-            self.receiver.ack_now += 1;
+        if self.receiver.acks.timer().is_some_and(|at| at <= now) {
+            let path = self.path();
+            self.receiver.acks.on_timer(now, &path, &self.sender.config);
         }
-        if self.sender.rto_at.is_some_and(|at| at <= now) {
-            self.sender.on_timeout(now);
+        if self.sender.timer_at.is_some_and(|at| at <= now) {
+            self.sender.on_timer(now);
         }
     }
 }
 
-/// The timestamp clock: microseconds, wrapping.
-pub(crate) fn micros(now: Time) -> u32 {
-    (now.0 / 1000) as u32
+impl Endpoint {
+    /// What the receiving half may know of the path.
+    fn path(&self) -> Path {
+        Path { srtt: self.sender.rtt.srtt(), rto: self.sender.rtt.rto() }
+    }
+}
+
+/// The timestamp clock: its ticks, wrapping.
+pub(crate) fn timestamp(now: Time, tick: Dur) -> u32 {
+    (now.0 / tick.0) as u32
 }

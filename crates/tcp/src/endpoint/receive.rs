@@ -1,6 +1,6 @@
 //! A segment arrives: handshake, acknowledgment, data, closing.
 
-use super::{Endpoint, State, micros};
+use super::{Endpoint, State, timestamp};
 use crate::segment::Segment;
 use crate::sender::Ack;
 use dumbbell_units::Time;
@@ -35,7 +35,14 @@ impl Endpoint {
             if segment.flags.fin {
                 self.receiver.fin = Some(start + length - 1);
             }
-            self.receiver.on_data(start, start + length, now, &self.sender.config);
+            let path = self.path();
+            let tick = self.sender.config.timestamp_clock;
+            if let (Some(window), Some((_, echo))) = (&mut self.receiver.window, segment.timestamps)
+                && segment.payload >= self.sender.config.mss
+            {
+                window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
+            }
+            self.receiver.on_data(start, start + length, now, &path, &self.sender.config);
             if self.receiver.fin_received() {
                 self.state = match self.state {
                     State::Established => State::CloseWait,
@@ -57,7 +64,7 @@ impl Endpoint {
             if self.state == State::SynReceived {
                 self.syn_due = true;
             } else if self.is_open() {
-                self.receiver.ack_now += 1;
+                self.receiver.acks.now += 1;
             }
             return;
         }
@@ -76,7 +83,7 @@ impl Endpoint {
             self.syn_due = true;
         } else {
             self.handshake_done(u64::from(segment.window), now);
-            self.receiver.ack_now += 1;
+            self.receiver.acks.now += 1;
         }
     }
 
@@ -87,9 +94,9 @@ impl Endpoint {
     fn handshake_done(&mut self, window: u64, now: Time) {
         self.handshake_rto_at = None;
         let rtt = (self.syn_sends == 1).then(|| now.since(self.syn_sent_at));
-        if rtt.is_some() {
-            self.sender.rtt.sample(self.syn_sent_at, now);
-            self.sender.note_rtt(now.since(self.syn_sent_at));
+        if let Some(rtt) = rtt {
+            self.sender.sample_rtt(self.syn_sent_at, now);
+            self.sender.note_rtt(rtt, now);
         } else {
             self.sender.rtt.syn_was_lost();
         }
@@ -116,15 +123,23 @@ impl Endpoint {
                 count += 1;
             }
         }
+        // The first block tells of a duplicate if the ACK, or the second block, covers it [RFC 2883 §4.2].
+        let within = |(l, r): (u64, u64), (from, to): (u64, u64)| from <= l && r <= to;
+        let first = blocks[0];
+        let is_dsack = count > 0 && (first.1 <= ack || (count > 1 && within(first, blocks[1])));
+        let dsack = (self.sender.config.dsack && is_dsack).then_some(first);
+        let sack = &blocks[usize::from(dsack.is_some())..count];
+        let tick = self.sender.config.timestamp_clock;
         let echo = segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
-            let age = (micros(now)).wrapping_sub(echo);
-            Time(now.0.saturating_sub(u64::from(age) * 1000))
+            let age = timestamp(now, tick).wrapping_sub(echo);
+            Time(now.0.saturating_sub(u64::from(age) * tick.0))
         });
         let a = Ack {
             ack,
             edge: ack + (u64::from(segment.window) << self.peer_scale),
             pure: segment.payload == 0 && !segment.flags.fin,
-            sack: &blocks[..count],
+            sack,
+            dsack,
             echo,
             left: segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value),
             ece: segment.flags.ece,

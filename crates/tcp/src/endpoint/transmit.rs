@@ -1,6 +1,6 @@
 //! Segments leave: SYN, data, pure ACKs.
 
-use super::{Endpoint, State, Transmit, micros};
+use super::{Endpoint, State, Transmit, timestamp};
 use crate::segment::{Flags, Segment};
 use crate::sender::Outgoing;
 use dumbbell_cc::Shell;
@@ -17,7 +17,7 @@ impl Endpoint {
         if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));
         }
-        if self.receiver.ack_now > 0 {
+        if self.receiver.acks.now > 0 {
             self.fill(self.sender.max, now, out);
             return Some(Transmit { ecn_capable: false, retransmission: false, payload_offset: 0 });
         }
@@ -42,11 +42,11 @@ impl Endpoint {
                 cwr: !answer && config.ecn,
                 ..Flags::default()
             },
-            window: config.window.min(0xffff) as u16,
+            window: config.autotuning.unwrap_or(config.window).min(0xffff) as u16,
             mss: Some(config.mss_option),
             window_scale: Some(config.window_scale()),
             sack_permitted: config.shell == Shell::Sack,
-            timestamps: config.timestamps.then(|| (micros(now), self.ts_recent)),
+            timestamps: config.timestamps.then(|| (timestamp(now, config.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
         Transmit { ecn_capable: false, retransmission: self.syn_sends > 1, payload_offset: 0 }
@@ -69,12 +69,15 @@ impl Endpoint {
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
         out.flags = Flags { ack: true, ece: self.echo_congestion, ..Flags::default() };
-        out.window = self.window_field;
+        out.window = match &mut self.receiver.window {
+            None => self.window_field,
+            Some(window) => (window.offer(self.receiver.nxt) >> config.window_scale()).min(0xffff) as u16,
+        };
         out.payload = 0;
         out.mss = None;
         out.window_scale = None;
         out.sack_permitted = false;
-        out.timestamps = if self.peer_timestamps { Some((micros(now), self.ts_recent)) } else { None };
+        out.timestamps = if self.peer_timestamps { Some((timestamp(now, config.timestamp_clock), self.ts_recent)) } else { None };
         out.sack.clear();
         if self.peer_sack && config.shell == Shell::Sack {
             let most = if self.peer_timestamps { 3 } else { 4 };

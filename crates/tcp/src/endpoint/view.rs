@@ -65,7 +65,7 @@ impl Endpoint {
     /// Congestion window as the endpoint uses it, inflation included, bytes.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.sender.control.cwnd + self.sender.recovery.inflation as f64
+        self.sender.window() + self.sender.recovery.inflation as f64
     }
 
     /// Bytes outstanding (SACK: pipe).

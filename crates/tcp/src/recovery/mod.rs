@@ -1,13 +1,23 @@
 //! Loss recovery: the shells. Each file holds one document's answer to duplicate and new ACKs; what they share is here.
 
+mod by_time;
 mod newreno;
+mod prr;
+mod rack;
 mod reno;
 mod sack;
 mod tahoe;
+mod tlp;
+mod undo;
+
+pub(crate) use rack::Rack;
+pub(crate) use tlp::Tlp;
 
 use crate::sender::{Outgoing, Sender};
 use dumbbell_cc::{Congestion, RecoveryExit, Shell};
 use dumbbell_units::Time;
+use prr::Prr;
+use undo::Undo;
 
 /// Where a sender stands with its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +25,8 @@ pub(crate) enum Mode {
     /// No loss known.
     #[default]
     Open,
+    /// The window shrinks because of a mark, until more than `recover` is acknowledged.
+    Reducing,
     /// Fast recovery, until `recover` is acknowledged (Reno: until the first new ACK).
     Recovery,
     /// After a timeout, until `recover` is acknowledged.
@@ -38,6 +50,12 @@ pub(crate) struct Recovery {
     pub(crate) resend_front: bool,
     /// The rescue retransmission of this recovery has been made.
     pub(crate) rescued: bool,
+    /// Where losses are found by time: the window in recovery, what may be taken back, whether F-RTO is at work, whether
+    /// only new segments may leave until the next ACK.
+    pub(crate) prr: Option<Prr>,
+    pub(crate) undo: Option<Undo>,
+    pub(crate) frto: bool,
+    pub(crate) new_first: bool,
     /// New ACKs that still check the fine-grained timeout.
     pub(crate) worried: u8,
 }
@@ -64,7 +82,7 @@ impl Sender {
         self.recovery.limited = 0;
         let all_acknowledged = self.recovery.recover.is_none_or(|r| self.una >= r);
         match (self.recovery.mode, self.config.shell) {
-            (Mode::Open, _) => {}
+            (Mode::Open | Mode::Reducing, _) => {}
             (Mode::Loss, _) => {
                 if all_acknowledged {
                     self.recovery.mode = Mode::Open;

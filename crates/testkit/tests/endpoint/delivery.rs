@@ -25,7 +25,7 @@ proptest! {
     #[test]
     fn every_byte_arrives_once_and_in_order(
         variant in prop::sample::select(dumbbell_cc::registry().iter().map(|v| v.name).collect::<Vec<_>>()),
-        preset in prop::sample::select(vec!["rfc", "ns2"]),
+        preset in prop::sample::select(vec!["rfc", "ns2", "linux"]),
         limited in any::<bool>(),
         ack_every in 1u32..4,
         window in prop::sample::select(vec!["1 packet", "3 packets", "20 packets", "500 packets"]),
@@ -50,7 +50,7 @@ proptest! {
 #[test]
 fn a_clean_wire_sends_nothing_twice() {
     for v in dumbbell_cc::registry() {
-        for preset in ["rfc", "ns2"] {
+        for preset in ["rfc", "ns2", "linux"] {
             let wire =
                 Wire::new(v.name, preset, &[], Box::new(|_, _, _| Fate::Arrives)).send(500).until_done();
             assert_eq!((wire.resent(), wire.sent.len()), (vec![], 500), "{} {preset}", v.name);

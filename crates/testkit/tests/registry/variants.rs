@@ -99,7 +99,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 type Setup = (Start, Increase, bool);
 
 fn setup() -> impl Strategy<Value = Setup> {
-    let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes)];
+    let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes), Just(Increase::Whole)];
     let ssthresh = prop_oneof![Just(f64::INFINITY), 2.0..100.0];
     let slow_start =
         proptest::sample::select(vec![SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]);

@@ -1,0 +1,110 @@
+//! The smallest round trip of the last so many seconds.
+//!
+//! A full list of samples would be long, so three are kept: the smallest of the window, the smallest since that one, the
+//! smallest since the second. When the first grows older than the window, the second takes its place. A quarter and a
+//! half of the window without anything smaller make later samples the second and the third, so that there is a
+//! successor. The method is Kathleen Nichols', as used by Linux and BBR.
+
+use dumbbell_units::{Dur, Time};
+
+/// See the top of this file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MinRtt {
+    /// Zero: nothing is forgotten.
+    window: Dur,
+    best: Option<[(Time, Dur); 3]>,
+}
+
+impl MinRtt {
+    pub(crate) fn new(window: Dur) -> MinRtt {
+        MinRtt { window, best: None }
+    }
+
+    pub(crate) fn get(&self) -> Option<Dur> {
+        self.best.map(|best| best[0].1)
+    }
+
+    pub(crate) fn sample(&mut self, rtt: Dur, now: Time) {
+        let new = (now, rtt);
+        let Some(best) = &mut self.best else {
+            self.best = Some([new; 3]);
+            return;
+        };
+        let forgets = self.window > Dur::ZERO;
+        if rtt <= best[0].1 || (forgets && now.since(best[2].0) > self.window) {
+            *best = [new; 3];
+            return;
+        }
+        if !forgets {
+            return;
+        }
+        if rtt <= best[1].1 {
+            (best[1], best[2]) = (new, new);
+        } else if rtt <= best[2].1 {
+            best[2] = new;
+        }
+        let age = now.since(best[0].0);
+        if age > self.window {
+            *best = [best[1], best[2], new];
+            if now.since(best[0].0) > self.window {
+                *best = [best[1], best[2], new];
+            }
+        } else if best[1].0 == best[0].0 && age > self.window / 4 {
+            (best[1], best[2]) = (new, new);
+        } else if best[2].0 == best[1].0 && age > self.window / 2 {
+            best[2] = new;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dumbbell_units::random::Stream;
+
+    fn at(s: u64) -> Time {
+        Time(s * 1_000_000_000)
+    }
+
+    #[test]
+    fn without_a_window_the_smallest_of_all() {
+        let mut m = MinRtt::new(Dur::ZERO);
+        assert_eq!(m.get(), None);
+        for (s, ms) in [(0, 50), (1, 40), (1000, 60)] {
+            m.sample(Dur::millis(ms), at(s));
+        }
+        assert_eq!(m.get(), Some(Dur::millis(40)));
+    }
+
+    #[test]
+    fn an_old_minimum_gives_way_to_what_came_after_it() {
+        let mut m = MinRtt::new(Dur::secs(100));
+        m.sample(Dur::millis(40), at(0));
+        m.sample(Dur::millis(60), at(30)); // a quarter over: the successor
+        m.sample(Dur::millis(55), at(60));
+        m.sample(Dur::millis(90), at(100));
+        assert_eq!(m.get(), Some(Dur::millis(40)));
+        m.sample(Dur::millis(90), at(101));
+        assert_eq!(m.get(), Some(Dur::millis(55)));
+    }
+
+    #[test]
+    fn never_below_the_windows_minimum_and_rarely_above() {
+        // The filter knows only what it kept: never less than the true minimum, and equal to it in the newest half of
+        // the window at the latest.
+        let mut random = Stream::new(1, "rtt");
+        let mut m = MinRtt::new(Dur::secs(10));
+        let mut all: Vec<(Time, Dur)> = Vec::new();
+        for i in 0..5000u64 {
+            let now = Time(i * 20_000_000);
+            let rtt = Dur::millis(50).scale(1.0 + random.uniform());
+            m.sample(rtt, now);
+            all.push((now, rtt));
+            let least_since =
+                |span| all.iter().rev().take_while(|(t, _)| now.since(*t) <= span).map(|(_, r)| *r).min();
+            let got = m.get();
+            assert!(got >= least_since(Dur::secs(10)), "{i}");
+            assert!(got <= least_since(Dur::secs(5)), "{i}");
+        }
+    }
+}

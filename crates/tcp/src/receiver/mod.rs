@@ -1,0 +1,176 @@
+//! The receiving half: reassembly, SACK blocks, the decision when to acknowledge.
+//!
+//! Offsets count from the peer's initial sequence number: 0 is its SYN, 1 the first data byte.
+
+mod acks;
+mod ranges;
+mod window;
+
+pub(crate) use acks::{Acks, Path};
+
+use crate::config::Config;
+use crate::segment::SackBlocks;
+use acks::Arrival;
+use dumbbell_units::{Seq, Time};
+use ranges::Ranges;
+use window::Growing;
+
+/// What arrived out of order, and what is owed to the sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// Next offset expected.
+    pub(crate) nxt: u64,
+    ranges: Ranges,
+    /// What the next ACK reports to have arrived twice [RFC 2883].
+    dsack: Option<(u64, u64)>,
+    pub(crate) acks: Acks,
+    /// Where the window grows.
+    pub(crate) window: Option<Growing>,
+    /// The offset of the peer's FIN, once it is known.
+    pub(crate) fin: Option<u64>,
+    /// Payload bytes that arrived more than once.
+    pub(crate) duplicate_bytes: u64,
+}
+
+impl Receiver {
+    pub(crate) fn new(nxt: u64, config: &Config) -> Receiver {
+        Receiver {
+            nxt,
+            ranges: Ranges::default(),
+            dsack: None,
+            acks: Acks::default(),
+            window: Growing::new(config),
+            fin: None,
+            duplicate_bytes: 0,
+        }
+    }
+
+    /// Takes in what a segment holds, `start..end` of the sequence space.
+    pub(crate) fn on_data(&mut self, start: u64, end: u64, now: Time, path: &Path, config: &Config) {
+        let had_holes = !self.ranges.is_empty();
+        let arrival = if end <= self.nxt {
+            self.duplicate(start, end, end - start, config);
+            Arrival::Again
+        } else if start > self.nxt {
+            match self.ranges.add(start, end) {
+                0 => Arrival::OutOfOrder,
+                duplicate => {
+                    self.duplicate(start, end, duplicate, config);
+                    Arrival::Again
+                }
+            }
+        } else {
+            let before = self.nxt;
+            self.duplicate(start, before, before - start, config);
+            self.advance(end);
+            match (before > start, had_holes) {
+                (true, _) if config.dsack => Arrival::Again,
+                (_, false) => Arrival::InOrder,
+                (_, true) => Arrival::Filling { holes: !self.ranges.is_empty() },
+            }
+        };
+        if let Some(window) = &mut self.window {
+            if window.on_data(end - start) {
+                self.acks.be_quick_once();
+            }
+            window.on_read(self.nxt, path.srtt, now);
+        }
+        let state = (self.nxt, self.fin_received());
+        self.acks.on_data(arrival, end - start, state, now, path, config);
+    }
+
+    /// So many bytes of a segment had arrived before. One ACK reports them: where only a part had, the whole segment can't
+    /// be given, and the sender needn't know.
+    fn duplicate(&mut self, start: u64, end: u64, bytes: u64, config: &Config) {
+        self.duplicate_bytes += bytes;
+        if config.dsack && bytes > 0 && bytes == end - start {
+            self.dsack = Some((start, end));
+        }
+    }
+
+    /// An ACK leaves, alone or with data.
+    pub(crate) fn ack_sent(&mut self) {
+        self.acks.sent(self.nxt);
+    }
+
+    pub(crate) fn fin_received(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Moves `nxt` to `end` and over every stored range that it meets.
+    fn advance(&mut self, end: u64) {
+        self.nxt = end;
+        while let Some((start, end)) = self.ranges.take_up_to(self.nxt) {
+            self.duplicate_bytes += self.nxt.min(end) - start;
+            self.nxt = self.nxt.max(end);
+        }
+    }
+
+    /// The blocks to report, newest first [RFC 2018 §4], before them what came twice.
+    pub(crate) fn sack_blocks(&mut self, isn: Seq, most: usize, blocks: &mut SackBlocks) {
+        let dsack = self.dsack.take();
+        if let Some((start, end)) = dsack {
+            blocks.push(isn.at(start), isn.at(end));
+        }
+        if !self.ranges.is_empty() {
+            for (start, end) in self.ranges.newest(most - usize::from(dsack.is_some())) {
+                blocks.push(isn.at(start), isn.at(end));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use dumbbell_units::Dur;
+
+    const NOW: Time = Time(0);
+    const PATH: Path = Path { srtt: None, rto: Dur::secs(1) };
+
+    fn config() -> Config {
+        Config::read("rfc", &[], dumbbell_cc::find("sack").unwrap()).unwrap()
+    }
+
+    fn feed(segments: &[(u64, u64)]) -> Receiver {
+        let config = config();
+        let mut r = Receiver::new(1, &config);
+        for &(start, end) in segments {
+            r.on_data(start, end, NOW, &PATH, &config);
+        }
+        r
+    }
+
+    #[test]
+    fn holes_fill_in_any_order() {
+        let r = feed(&[(101, 201), (301, 401), (1, 101), (201, 301)]);
+        assert_eq!((r.nxt, r.ranges.len(), r.duplicate_bytes), (401, 0, 0));
+    }
+
+    #[test]
+    fn overlaps_count_as_duplicates_once() {
+        let r = feed(&[(101, 201), (151, 251), (1, 201)]);
+        // 50 bytes of the second, 100 of the third were there.
+        assert_eq!((r.nxt, r.duplicate_bytes), (251, 150));
+    }
+
+    #[test]
+    fn the_newest_block_comes_first() {
+        let mut r = feed(&[(101, 201), (301, 401), (501, 601), (201, 211)]);
+        let mut blocks = SackBlocks::default();
+        r.sack_blocks(Seq(0), 3, &mut blocks);
+        assert_eq!(blocks.as_slice(), &[(Seq(101), Seq(211)), (Seq(501), Seq(601)), (Seq(301), Seq(401))]);
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_a_hole_at_once() {
+        let mut r = feed(&[(1, 101)]);
+        assert_eq!((r.acks.now, r.acks.timer().is_some()), (0, true));
+        r.on_data(101, 201, NOW, &PATH, &config());
+        assert_eq!(r.acks.now, 1);
+        r.ack_sent();
+        r.on_data(301, 401, NOW, &PATH, &config());
+        assert_eq!(r.acks.now, 1);
+    }
+}

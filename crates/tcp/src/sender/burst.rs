@@ -1,0 +1,78 @@
+//! Segments that leave together, as a stack forms them that hands its interface several at a time (TSO, or GSO where the
+//! interface can't): Linux does, whatever the interface.
+//!
+//! ```text
+//! size     what the pacing rate holds in 2^-10 s, more where the smallest RTT is below 16 ms; 2 segments at least, 64 KiB
+//!          at most, half the window at most, and no more than the window lets out
+//! wait     a burst that would be shorter waits for more window, if something left within the last millisecond and the
+//!          oldest segment was sent half an RTT ago or longer (its ACK is near); not in recovery, and not with a third of
+//!          the window free
+//! ```
+//! The pacing rate is what [`Sender::window_rate`] says, whether or not segments are paced.
+
+use super::Sender;
+use crate::recovery::Mode;
+use dumbbell_units::{Dur, Rate, Time};
+
+/// Largest burst, bytes.
+const MOST: u64 = 65_536;
+/// Segments of the smallest.
+const LEAST: u64 = 2;
+/// A burst is as long as the rate divided by this.
+const SHIFT: u32 = 10;
+
+impl Sender {
+    /// What leaves in one burst when paced.
+    pub(super) fn quantum(&self, rate: Rate) -> u64 {
+        match self.control.quantum {
+            Some(quantum) => quantum,
+            None if self.config.tso => self.burst_bytes(rate),
+            None => self.mss(),
+        }
+    }
+
+    fn burst_bytes(&self, rate: Rate) -> u64 {
+        let mut bytes = (rate.0 / 8) >> SHIFT;
+        let shift = self.min_rtt().map_or(u64::MAX, |rtt| (rtt.0 / 1000) >> 9);
+        if shift < 32 {
+            bytes += MOST >> shift;
+        }
+        (bytes.min(MOST) / self.mss()).max(LEAST) * self.mss()
+    }
+
+    /// Whether a new segment waits until a longer burst may leave; `room` is what the window lets out. Where it doesn't
+    /// wait, notes how many follow.
+    pub(crate) fn waits_for_burst(&mut self, room: u64, now: Time) -> bool {
+        if !self.config.tso || self.burst > 0 {
+            self.burst = self.burst.saturating_sub(1);
+            return false;
+        }
+        let mss = self.mss();
+        let unsent = self.written - self.nxt.min(self.written);
+        if room < mss || unsent <= mss {
+            return false;
+        }
+        let rate = self.control.pacing.or_else(|| self.window_rate());
+        let most = rate.map_or(LEAST * mss, |rate| self.quantum(rate));
+        let limit = room.min(self.edge - self.nxt);
+        if limit < most && self.defers(limit, now) {
+            self.wait_for_window();
+            return true;
+        }
+        let half = ((self.window() as u64) / mss / 2).max(1);
+        self.burst = (room.min(most) / mss).min(half) - 1;
+        false
+    }
+
+    fn defers(&self, limit: u64, now: Time) -> bool {
+        let recovering = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss);
+        if recovering || now.since(self.last_sent_at) > Dur::millis(1) {
+            return false;
+        }
+        if limit as f64 >= self.window() / 3.0 {
+            return false;
+        }
+        let srtt = self.rtt.srtt().unwrap_or(Dur::ZERO);
+        self.sent.front().is_some_and(|s| now.since(s.last_at) >= srtt / 2)
+    }
+}
