@@ -356,24 +356,6 @@ impl Law {
         self.law.control().cwnd / MSS
     }
 
-    /// Pacing rate, segments/s.
-    ///
-    /// # Panics
-    /// If the law doesn't pace.
-    #[must_use]
-    pub fn pacing(&self) -> f64 {
-        self.law.control().pacing.expect("a law that paces").0 as f64 / 8.0 / MSS
-    }
-
-    /// Segments that leave at once when paced.
-    ///
-    /// # Panics
-    /// If the law leaves that to the stack.
-    #[must_use]
-    pub fn quantum(&self) -> f64 {
-        self.law.control().quantum.expect("a law that says so") as f64 / MSS
-    }
-
     /// ssthresh, segments.
     #[must_use]
     pub fn ssthresh(&self) -> f64 {

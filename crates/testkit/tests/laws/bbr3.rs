@@ -209,7 +209,7 @@ fn small_paths_keep_four_segments_and_three_quanta() {
     }
     near(law.column("extra_acked"), 1000.0);
     assert!((6.0..=8.0).contains(&law.cwnd()), "{}", law.cwnd()); // 2 more while it probes
-    near(law.quantum(), 2.0);
+    assert_eq!(law.quantum(), Some(2000));
 }
 
 #[test]
