@@ -50,11 +50,30 @@ measure_from = "1 s"
 
 [network]
 topology = "parking-lot"
-bottlenecks = [
-    { rate = "1 Mbit/s", delay = "10 ms", queue = { discipline = "red", limit = "20 packets" } },
-    { rate = "2 Mbit/s", delay = "5 ms", loss = "0.1 %", jitter = "1 ms", reverse = { loss = "1 %" } },
-]
 access = { rate = "10 Mbit/s", delay = "1 ms", overhead = "14 bytes" }
+
+[[network.bottlenecks]]
+rate = "1 Mbit/s"
+delay = "10 ms"
+queue = { discipline = "red", limit = "20 packets" }
+
+[[network.bottlenecks]]
+rate = "2 Mbit/s"
+delay = "5 ms"
+loss = "0.1 %"
+jitter = "1 ms"
+reverse = { loss = "1 %" }
+
+[[network.bottlenecks]]
+rate = { steps = [{ at = "0 s", rate = "2 Mbit/s" }, { at = "3 s", rate = "1 Mbit/s", ramp = true }] }
+delay = { steps = [{ at = "0 s", delay = "5 ms" }, { at = "1 s", delay = "9 ms" }], period = "2 s", reorders = true }
+outages = [{ at = "2 s", for = "100 ms", packets = "drop" }, { at = "5 s", for = "10 ms", every = "1 s" }]
+loss = { model = "gilbert", mean = "1 %", burst = "3 packets" }
+corruption = { bit_error_rate = 1e-7 }
+jitter = { distribution = "normal", mean = "1 ms", sd = "1 ms" }
+reordering = { share = "1 %", delay = "5 ms", extent = "3 packets" }
+duplication = { share = "1 %", delay = "2 ms" }
+policer = { rate = "1 Mbit/s", burst = "30 kB", exceed = "mark" }
 
 [[flows]]
 name = "long"

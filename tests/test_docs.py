@@ -19,7 +19,8 @@ from dumbbell import Scenario, registry
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-WITH_EXAMPLES = [ROOT / "README.md", DOCS / "getting-started.md", DOCS / "scenario" / "sweeps.md"]
+LINKS = [DOCS / "links" / f"{page}.md" for page in ("over-time", "traces", "losses", "order", "policer")]
+WITH_EXAMPLES = [ROOT / "README.md", DOCS / "getting-started.md", DOCS / "scenario" / "sweeps.md", *LINKS]
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w.-]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 

@@ -7,6 +7,7 @@ results.flows          # polars frame: one row per flow and run
 results.series(0, "cwnd", flow="tcp")
 """
 
+from dumbbell import mahimahi
 from dumbbell._core import version as __version__
 from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
 from dumbbell.results import Results, Run, run
@@ -23,5 +24,6 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "json_schema",
+    "mahimahi",
     "run",
 ]

@@ -13,7 +13,7 @@ from dumbbell.plan.links import link_plan
 from dumbbell.plan.routes import Routes
 from dumbbell.plan.topology import Drawing, Edge, draw
 from dumbbell.registry import unknown
-from dumbbell.scenario.courses import first_delay_ns
+from dumbbell.scenario.courses import first_delay_ns, first_rate_bps
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.named import Named
 from dumbbell.scenario.paths import join
@@ -83,7 +83,7 @@ def _check_traced(scenario: Scenario, links: list[str]) -> None:
 def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> None:
     """Refuse queues whose parameters contradict each other, and flows of a class that a queue on their way lacks."""
     for number, edge in enumerate(drawing.edges):
-        queue, rate = edge.settings.queue, edge.settings.rate.bps if edge.settings.rate else 1
+        queue, rate = edge.settings.queue, first_rate_bps(edge.settings.rate) if edge.settings.rate else 1
         try:
             rtt = _base_rtt(edge, crossing.base_rtt[number])
             classes = _core.check_queue(queue.name, dict(queue.params), rate, rtt)

@@ -13,11 +13,15 @@ from dumbbell.results.record import Run
 __all__ = ["frame", "label"]
 
 
+HEADS = ("name", "preset", "discipline", "kind", "model", "distribution")
+"""Keys that say what a table is."""
+
+
 def label(value: object) -> str | int | float | bool | None:
     """Write a cell's value as one column holds it: tables in short form, such as ``vegas(alpha=2)``."""
     if isinstance(value, dict):
         rest = dict(value)
-        head = next((str(rest.pop(k)) for k in ("name", "preset", "discipline", "kind") if k in rest), "")
+        head = next((str(rest.pop(k)) for k in HEADS if k in rest), "")
         inner = ", ".join(f"{k}={label(v)}" for k, v in rest.items())
         return f"{head}({inner})" if inner else head
     if isinstance(value, list):
