@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 /// The means of some quantities over time, each value weighted by how long it held.
 #[derive(Clone, Debug)]
-pub(crate) struct TimeMeans<const N: usize> {
+pub struct TimeMeans<const N: usize> {
     sums: [f64; N],
     spans: [f64; N],
     values: [f64; N],
@@ -14,13 +14,13 @@ pub(crate) struct TimeMeans<const N: usize> {
 }
 
 impl<const N: usize> TimeMeans<N> {
-    pub(crate) fn new() -> TimeMeans<N> {
+    pub fn new() -> TimeMeans<N> {
         TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [0.0; N], since: Time::ZERO }
     }
 
     /// From now on the quantities are `values`. NaN means that one has no value yet.
     #[inline]
-    pub(crate) fn set(&mut self, values: [f64; N], now: Time) {
+    pub fn set(&mut self, values: [f64; N], now: Time) {
         self.settle(now);
         self.values = values;
     }
@@ -41,12 +41,12 @@ impl<const N: usize> TimeMeans<N> {
     }
 
     /// Forgets what was before; the values stay.
-    pub(crate) fn restart(&mut self, now: Time) {
+    pub fn restart(&mut self, now: Time) {
         (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
     }
 
     /// The means until `now`; None where there is none.
-    pub(crate) fn means(&mut self, now: Time) -> [Option<f64>; N] {
+    pub fn means(&mut self, now: Time) -> [Option<f64>; N] {
         self.settle(now);
         std::array::from_fn(|i| (self.spans[i] > 0.0).then(|| self.sums[i] / self.spans[i]))
     }
@@ -54,7 +54,7 @@ impl<const N: usize> TimeMeans<N> {
 
 /// What waits in a queue, meaned over time from `from` on.
 #[derive(Clone, Debug)]
-pub(crate) struct BacklogMeter {
+pub struct BacklogMeter {
     from: Time,
     now: Backlog,
     since: Time,
@@ -63,13 +63,13 @@ pub(crate) struct BacklogMeter {
 }
 
 impl BacklogMeter {
-    pub(crate) fn new(from: Time) -> BacklogMeter {
+    pub fn new(from: Time) -> BacklogMeter {
         BacklogMeter { from, now: Backlog::default(), since: Time::ZERO, packet_ns: 0, byte_ns: 0 }
     }
 
     /// From now on `backlog` waits.
     #[inline]
-    pub(crate) fn set(&mut self, backlog: Backlog, now: Time) {
+    pub fn set(&mut self, backlog: Backlog, now: Time) {
         if backlog != self.now {
             self.settle(now);
             self.now = backlog;
@@ -84,7 +84,7 @@ impl BacklogMeter {
     }
 
     /// Mean packets and bytes until `now`; None if no time has passed.
-    pub(crate) fn means(&mut self, now: Time) -> Option<(f64, f64)> {
+    pub fn means(&mut self, now: Time) -> Option<(f64, f64)> {
         self.settle(now);
         let span = now.since(self.from).0 as f64;
         (span > 0.0).then(|| (self.packet_ns as f64 / span, self.byte_ns as f64 / span))
@@ -93,7 +93,7 @@ impl BacklogMeter {
 
 /// Spans of time: exact count, mean, minimum, maximum; percentiles within 0.1 %.
 #[derive(Clone, Debug)]
-pub(crate) struct Spans {
+pub struct Spans {
     sum: u128,
     zeros: u64,
     /// Of those above zero.
@@ -104,13 +104,13 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    pub(crate) fn new() -> Spans {
+    pub fn new() -> Spans {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
         Spans { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
     #[inline]
-    pub(crate) fn record(&mut self, span: Dur) {
+    pub fn record(&mut self, span: Dur) {
         if span == Dur::ZERO {
             self.zeros += 1;
         } else {
@@ -130,7 +130,7 @@ impl Spans {
         self.zeros + self.histogram.len()
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         *self = Spans::new();
     }
 
@@ -138,20 +138,20 @@ impl Spans {
         (self.count() > 0).then(|| d.as_millis())
     }
 
-    pub(crate) fn mean_ms(&self) -> Option<f64> {
+    pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64 * 1e-6)
     }
 
-    pub(crate) fn min_ms(&self) -> Option<f64> {
+    pub fn min_ms(&self) -> Option<f64> {
         self.some_millis(if self.zeros > 0 { Dur::ZERO } else { self.min })
     }
 
-    pub(crate) fn max_ms(&self) -> Option<f64> {
+    pub fn max_ms(&self) -> Option<f64> {
         self.some_millis(self.max)
     }
 
     /// The value below or at which the share `q` of the spans lies (nearest rank).
-    pub(crate) fn percentile_ms(&self, q: f64) -> Option<f64> {
+    pub fn percentile_ms(&self, q: f64) -> Option<f64> {
         let count = self.count();
         if count == 0 {
             return None;
