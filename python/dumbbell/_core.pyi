@@ -5,6 +5,7 @@ from typing import Literal, final, overload
 import numpy as np
 import numpy.typing as npt
 
+<<<<<<< HEAD
 __all__ = [
     "CaptureError",
     "CaptureOutput",
@@ -22,6 +23,9 @@ __all__ = [
     "run",
     "version",
 ]
+=======
+__all__ = ["ParamError", "RunError", "RunOutput", "check", "layout", "nearest", "parse", "registry", "run", "version"]
+>>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)
 
 version: str
 
@@ -51,6 +55,7 @@ def parse(kind: Literal["probability", "mean packets"], text: str) -> float: ...
 def parse(kind: str, text: str) -> int | float: ...
 def nearest(given: str, known: list[str]) -> str | None: ...
 def run(plan_json: str) -> RunOutput: ...
+<<<<<<< HEAD
 
 @final
 class CaptureOutput:
@@ -87,3 +92,6 @@ def analyze(
     progress: Callable[[int, int, int | None, int], object] | None = None,
     packets: Callable[[dict[str, dict[str, npt.NDArray[np.generic]]]], object] | None = None,
 ) -> CaptureOutput: ...
+=======
+def layout(plan_json: str) -> list[str]: ...
+>>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)

@@ -318,7 +318,7 @@ fn stages(plan: &Plan, link: &LinkPlan, mtu: u32) -> Result<(Qdisc, Qdisc), EmuE
         rate_bps: *rate_bps,
         burst: packet + late,
         overhead,
-        inner: Box::new(queue(plan, name, discipline, link, packet)?),
+        inner: Box::new(queue(plan, link, discipline, packet as u32)?),
     };
     let jitter = jitter_ns / 2; // the kernel's varies to both sides
     let wire = Qdisc::Netem {

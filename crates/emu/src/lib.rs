@@ -11,6 +11,7 @@ mod error;
 mod layout;
 mod packet;
 mod queue;
+mod steps;
 mod variant;
 
 #[cfg(target_os = "linux")]

@@ -66,9 +66,9 @@ impl Packet {
             key: id,
             tcp: None,
         };
-        match bytes.get(9)? {
-            &UDP => Some(packet),
-            &TCP => {
+        match *bytes.get(9)? {
+            UDP => Some(packet),
+            TCP => {
                 let at = header;
                 let flags = *bytes.get(at + 13)?;
                 let ports = [word(at)?, word(at + 2)?];

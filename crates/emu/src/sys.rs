@@ -98,7 +98,7 @@ pub(crate) fn timer() -> Result<OwnedFd> {
     owned(unsafe { libc::timerfd_create(libc::CLOCK_REALTIME, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
 }
 
-/// Sets the timer to a time of the wall clock, ns.
+/// Sets the timer to a time of the wall clock, ns. What it told before counts no more, so it need not be read.
 pub(crate) fn set_timer(timer: &OwnedFd, at: u64) -> Result<()> {
     let at = at.max(1); // 0 would stop it
     // SAFETY: `spec` is valid while the call lasts.
@@ -317,10 +317,4 @@ impl Drop for Ring {
         // SAFETY: the mapping made in `map`.
         unsafe { libc::munmap(self.base.cast(), self.length) };
     }
-}
-
-/// Reads what is there, and forgets errors: a timer's count.
-pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) {
-    // SAFETY: `into` is valid for its length.
-    unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
 }

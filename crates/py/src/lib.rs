@@ -1,8 +1,13 @@
 //! `dumbbell._core`: what the Python front asks of the Rust side.
 //!
 //! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
+<<<<<<< HEAD
 //! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
 //! - the analysis of captures: `analyze`
+=======
+//! - the reading of quantities and parameters: `parse`, `check`, `nearest`
+//! - what a kernel back end does with a plan: `layout`
+>>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)
 //! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
 //! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
@@ -10,6 +15,7 @@
 mod capture;
 mod convert;
 mod errors;
+mod layout;
 mod parameters;
 mod registry;
 mod run;
@@ -27,6 +33,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
+    m.add_function(wrap_pyfunction!(layout::layout, m)?)?;
     m.add_class::<run::RunOutput>()?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(capture::capture_rules, m)?)?;

@@ -29,7 +29,7 @@ mod tcp_meter;
 
 pub use error::SimError;
 pub use flows::source::Source;
-pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, TracePlan, TransportPlan};
+pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan, TransportPlan};
 pub use result::{FlowResult, Output, QueueResult, Transfer};
 pub use route::{HERE, Routes};
 pub use run::run;

@@ -13,7 +13,15 @@ pub struct TimeMeans<const N: usize> {
     since: Time,
 }
 
+impl<const N: usize> Default for TimeMeans<N> {
+    fn default() -> TimeMeans<N> {
+        TimeMeans::new()
+    }
+}
+
 impl<const N: usize> TimeMeans<N> {
+    /// Of nothing yet.
+    #[must_use]
     pub fn new() -> TimeMeans<N> {
         TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [0.0; N], since: Time::ZERO }
     }
@@ -63,6 +71,8 @@ pub struct BacklogMeter {
 }
 
 impl BacklogMeter {
+    /// Of an empty queue; what is before `from` doesn't count.
+    #[must_use]
     pub fn new(from: Time) -> BacklogMeter {
         BacklogMeter { from, now: Backlog::default(), since: Time::ZERO, packet_ns: 0, byte_ns: 0 }
     }
@@ -103,13 +113,22 @@ pub struct Spans {
     histogram: Histogram<u64>,
 }
 
+impl Default for Spans {
+    fn default() -> Spans {
+        Spans::new()
+    }
+}
+
 impl Spans {
+    /// Of no spans yet.
+    #[must_use]
     pub fn new() -> Spans {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
         Spans { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
     #[inline]
+    /// One more span.
     pub fn record(&mut self, span: Dur) {
         if span == Dur::ZERO {
             self.zeros += 1;
@@ -130,6 +149,7 @@ impl Spans {
         self.zeros + self.histogram.len()
     }
 
+    /// Forgets all spans.
     pub fn clear(&mut self) {
         *self = Spans::new();
     }
@@ -138,19 +158,26 @@ impl Spans {
         (self.count() > 0).then(|| d.as_millis())
     }
 
+    /// The mean, ms; None of none.
+    #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64 * 1e-6)
     }
 
+    /// The smallest, ms.
+    #[must_use]
     pub fn min_ms(&self) -> Option<f64> {
         self.some_millis(if self.zeros > 0 { Dur::ZERO } else { self.min })
     }
 
+    /// The largest, ms.
+    #[must_use]
     pub fn max_ms(&self) -> Option<f64> {
         self.some_millis(self.max)
     }
 
     /// The value below or at which the share `q` of the spans lies (nearest rank).
+    #[must_use]
     pub fn percentile_ms(&self, q: f64) -> Option<f64> {
         let count = self.count();
         if count == 0 {

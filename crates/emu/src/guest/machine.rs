@@ -8,7 +8,8 @@ use crate::sys;
 use crate::tap::Passed;
 use crate::traffic::{Cx, Host, PingConfig, PingTraffic, TcpTraffic, Traffic, UdpTraffic};
 use dumbbell_sim::{
-    AppPlan, FlowPlan, FlowResult, HERE, Plan, QueueResult, Routes, Source, Transfer, TransportPlan,
+    AppPlan, FlowPlan, FlowResult, HERE, Plan, QueueResult, Routes, SeriesPlan, Source, Transfer,
+    TransportPlan,
 };
 use dumbbell_trace::Table;
 use dumbbell_units::random::Stream;
@@ -88,9 +89,11 @@ struct Machine<'a> {
     order: u64,
     flows: Vec<Running>,
     links: Vec<LinkMeter>,
+    /// Packets that each link's queue had dropped for being full when measurement began.
+    full_before: Vec<u64>,
     transfers: Vec<Transfer>,
+    /// What each tap saw and no meter has heard of yet.
     seen: Vec<Vec<Passed>>,
-    /// For each namespace: interface -> (link that ends there, link that begins there).
     sample_ns: u64,
 }
 
@@ -116,7 +119,11 @@ impl<'a> Machine<'a> {
         let links = plan
             .links
             .iter()
-            .map(|l| LinkMeter::new(window, l.rate_bps, l.overhead_bytes, plan.trace.series))
+            .map(|l| {
+                let series =
+                    if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
+                LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
+            })
             .collect();
         Ok(Machine {
             plan,
@@ -128,6 +135,7 @@ impl<'a> Machine<'a> {
             agenda: BinaryHeap::new(),
             order: 0,
             flows,
+            full_before: vec![0; plan.links.len()],
             links,
             transfers: Vec::new(),
             seen: net.taps.iter().map(|_| Vec::new()).collect(),
@@ -163,16 +171,15 @@ impl<'a> Machine<'a> {
                 set_for = Some(at);
             }
             sys::epoll_wait(&self.epoll, &mut events).step(|| "epoll".into())?;
-            for (token, _) in events.drain(..) {
-                if token == TIMER {
-                    let mut count = [0; 8];
-                    sys::read(&self.timer, &mut count);
-                    set_for = None;
-                } else {
-                    self.event((token >> 8) as usize, token as u8)?;
-                }
-            }
+            // One look at the clock serves all: it stands still meanwhile.
             let now = self.now();
+            for (token, what) in events.drain(..) {
+                if token == TIMER {
+                    continue;
+                }
+                let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
+                self.serve((token >> 8) as usize, now, |t, cx| t.on_event(token as u8, over, cx))?;
+            }
             while let Some(Reverse((at, _, task))) = self.agenda.peek().copied() {
                 if at > now {
                     break;
@@ -185,18 +192,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn event(&mut self, flow: usize, role: u8) -> Result<(), EmuError> {
-        self.serve(flow, None, |t, cx| t.on_event(role, cx))
-    }
-
-    /// Lets a flow's traffic act; `at` is the time that it was due.
+    /// Lets a flow's traffic act.
     fn serve(
         &mut self,
         flow: usize,
-        at: Option<u64>,
+        now: u64,
         act: impl FnOnce(&mut dyn Traffic, &mut Cx<'_>) -> Result<(), EmuError>,
     ) -> Result<(), EmuError> {
-        let now = at.unwrap_or_else(|| self.now());
         let mut cx = Cx::new(now, flow, &self.epoll, &mut self.transfers);
         let before = cx.transfers.len();
         act(self.flows[flow].kind.traffic(), &mut cx)?;
@@ -217,14 +219,17 @@ impl<'a> Machine<'a> {
                     self.flows[n].kind.traffic().restart();
                     self.flows[n].before = self.recoveries(n)?;
                 }
+                for n in 0..self.links.len() {
+                    self.full_before[n] = self.queue(n)?.1;
+                }
             }
             Task::Start(n) if at < self.flows[n].stop => {
                 self.flows[n].started = true;
-                self.serve(n, Some(at), |t, cx| t.start(cx))?;
+                self.serve(n, at, |t, cx| t.start(cx))?;
             }
             Task::Start(_) => {}
             Task::Alarm(n) if self.flows[n].stopped => {}
-            Task::Alarm(n) => self.serve(n, Some(at), |t, cx| t.on_alarm(cx))?,
+            Task::Alarm(n) => self.serve(n, at, |t, cx| t.on_alarm(cx))?,
             Task::Sample => {
                 for flow in self.flows.iter_mut().filter(|f| f.started && !f.stopped) {
                     let state = flow.kind.traffic().sample()?;
@@ -288,6 +293,15 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(counters)
+    }
+
+    /// Packets that wait in a link's queue, and those that it has dropped because it was full.
+    fn queue(&self, link: usize) -> Result<(u64, u64), EmuError> {
+        let ends = &self.net.layout.links[link];
+        let stats = net::statistics(&self.net.sockets[ends.from])?;
+        // The shaper tells of what is inside it too; the discipline inside knows why it drops.
+        let here = stats.into_iter().filter(|s| s.index == ends.out && s.kind != "tbf");
+        Ok(here.fold((0, 0), |(waiting, full), s| (waiting + u64::from(s.waiting), full + s.full())))
     }
 
     /// Hands what the taps saw to the meters.
@@ -367,9 +381,8 @@ impl<'a> Machine<'a> {
         let mut queues = Vec::new();
         let mut tables = Vec::new();
         for (n, link) in self.plan.links.iter().enumerate() {
-            let ends = &self.net.layout.links[n];
-            let stats = net::statistics(&self.net.sockets[ends.from])?;
-            let waiting = stats.iter().filter(|s| s.index == ends.out).map(|s| s.waiting).max().unwrap_or(0);
+            let (waiting, full) = self.queue(n)?;
+            let full = full.saturating_sub(self.full_before[n]);
             let flows = &mut self.flows;
             let meter = &mut self.links[n];
             meter.close(waiting as usize, |direction, when| count_drop(flows, direction, when));
@@ -377,7 +390,7 @@ impl<'a> Machine<'a> {
                 let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
                 return Err(EmuError::Invalid(message));
             }
-            queues.push(meter.finish(&link.name, &link.queue.name));
+            queues.push(meter.finish(&link.name, &link.queue.name, full));
             tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
         }
         let mut flows = Vec::new();
@@ -457,7 +470,7 @@ fn running(
                 count: *count,
                 timeout_ns: *timeout_ns,
             };
-            Kind::Ping(PingTraffic::new(hosts, config, plan.trace.series))
+            Kind::Ping(PingTraffic::new(hosts, config, plan.trace.of_flow(&flow.name)))
         }
         (None, None, app) => {
             return Err(EmuError::Invalid(format!("'{}' over datagrams", app.kind())));
@@ -466,7 +479,7 @@ fn running(
     let window = Window { from: window.from.max(start), to: window.to.min(stop) };
     Ok(Running {
         kind,
-        meter: FlowMeter::new(window, plan.trace.series),
+        meter: FlowMeter::new(window, plan.trace.of_flow(&flow.name)),
         start,
         stop,
         started: false,

@@ -4,48 +4,54 @@ use super::machine::Measured;
 use crate::error::{EmuError, Step};
 use dumbbell_trace::ColumnData;
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Result, Write as _};
 
 /// Writes `/tables.bin` and then `/result.json`, whose key `tables` says where each column lies.
-pub(super) fn write(measured: &Measured) -> Result<(), EmuError> {
-    let mut bytes: Vec<u8> = Vec::new();
+pub(super) fn write(measured: &Measured) -> std::result::Result<(), EmuError> {
+    let mut file = Counted {
+        inner: BufWriter::new(File::create("/tables.bin").step(|| "tables.bin".into())?),
+        bytes: 0,
+    };
     let mut contents = Vec::new();
     for table in &measured.tables {
         let mut columns = Vec::new();
         for column in &table.columns {
-            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            let gap = file.bytes.next_multiple_of(8) - file.bytes;
+            file.put(&[0; 8][..gap as usize]).step(|| "tables.bin".into())?;
+            let offset = file.bytes;
+            let kind = append(&mut file, &column.data).step(|| "tables.bin".into())?;
             columns.push(json!({
-                "name": column.name, "offset": bytes.len(), "rows": column.data.len(),
-                "type": append(&mut bytes, &column.data),
+                "name": column.name, "offset": offset, "rows": column.data.len(), "type": kind,
             }));
         }
         contents.push(json!({"name": table.name, "columns": columns}));
     }
-    fs::write("/tables.bin", &bytes).step(|| "tables.bin".into())?;
+    file.inner.flush().step(|| "tables.bin".into())?;
     let mut document = serde_json::to_value(measured).map_err(|e| EmuError::Invalid(e.to_string()))?;
     document["tables"] = Value::Array(contents);
-    let text = document.to_string();
-    fs::write("/result.json", text).step(|| "result.json".into())
+    fs::write("/result.json", document.to_string()).step(|| "result.json".into())
+}
+
+/// A file that knows how much was written.
+struct Counted {
+    inner: BufWriter<File>,
+    bytes: u64,
+}
+
+impl Counted {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes += bytes.len() as u64;
+        self.inner.write_all(bytes)
+    }
 }
 
 /// Appends a column; gives NumPy's name of its type.
-fn append(bytes: &mut Vec<u8>, data: &ColumnData) -> &'static str {
+fn append(file: &mut Counted, data: &ColumnData) -> Result<&'static str> {
     match data {
-        ColumnData::U64(v) => {
-            v.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-            "<u8"
-        }
-        ColumnData::F64(v) => {
-            v.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-            "<f8"
-        }
-        ColumnData::U32(v) => {
-            v.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-            "<u4"
-        }
-        ColumnData::U8(v) => {
-            bytes.extend(v);
-            "u1"
-        }
+        ColumnData::U64(v) => v.iter().try_for_each(|x| file.put(&x.to_le_bytes())).map(|()| "<u8"),
+        ColumnData::F64(v) => v.iter().try_for_each(|x| file.put(&x.to_le_bytes())).map(|()| "<f8"),
+        ColumnData::U32(v) => v.iter().try_for_each(|x| file.put(&x.to_le_bytes())).map(|()| "<u4"),
+        ColumnData::U8(v) => file.put(v).map(|()| "u1"),
     }
 }

@@ -7,8 +7,9 @@
 
 use super::Window;
 use crate::packet::Packet;
-use dumbbell_sim::QueueResult;
+use dumbbell_qdisc::DropReason;
 use dumbbell_sim::meter::Spans;
+use dumbbell_sim::{QueueResult, SeriesPlan};
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::Dur;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,6 +26,7 @@ struct Waiting {
 #[derive(Debug, Default)]
 struct Columns {
     arrivals: Vec<(u64, u32)>,
+    left: Vec<(u64, u32)>,
     departures: Vec<(u64, u32, u32, u64)>,
     drops: Vec<(u64, u32, u32)>,
     marks: Vec<u64>,
@@ -51,12 +53,13 @@ pub(crate) struct LinkMeter {
     sojourn: Spans,
     /// Departures whose arrival nobody saw.
     pub(crate) strays: u64,
-    columns: Option<Columns>,
+    series: SeriesPlan,
+    columns: Columns,
 }
 
 impl LinkMeter {
-    /// Counts within `window` on a link of that rate and framing; keeps series if `series`.
-    pub(crate) fn new(window: Window, rate_bps: u64, overhead: u32, series: bool) -> LinkMeter {
+    /// Counts within `window` on a link of that rate and framing; keeps the series that `series` says.
+    pub(crate) fn new(window: Window, rate_bps: u64, overhead: u32, series: SeriesPlan) -> LinkMeter {
         LinkMeter {
             window,
             rate_bps,
@@ -75,7 +78,8 @@ impl LinkMeter {
             busy_ns: 0,
             sojourn: Spans::new(),
             strays: 0,
-            columns: series.then(Columns::default),
+            series,
+            columns: Columns::default(),
         }
     }
 
@@ -112,14 +116,9 @@ impl LinkMeter {
         self.byte_ns += waited * u128::from(w.bytes);
         let out = now + (u128::from(w.bytes) * 8_000_000_000 / u128::from(self.rate_bps.max(1))) as u64;
         self.busy_ns += self.window.overlap(now, out);
-        if now < self.window.to
-            && let Some(c) = &mut self.columns
-        {
-            c.arrivals.push((w.since, w.bytes));
-            c.departures.push((now, packet.direction, w.bytes, now - w.since));
-            if packet.ce && !w.ce {
-                c.marks.push(now);
-            }
+        if now < self.window.to {
+            let marked = packet.ce && !w.ce;
+            self.note_departure(now, packet.direction, &w, marked);
         }
         self.wire.entry(packet.direction).or_default().push_back(w);
     }
@@ -129,10 +128,21 @@ impl LinkMeter {
         if w.payload {
             lost(direction, w.since);
         }
-        if w.since < self.window.to
-            && let Some(c) = &mut self.columns
-        {
-            c.drops.push((w.since, direction, w.bytes));
+        if w.since < self.window.to && self.series.drops {
+            self.columns.drops.push((w.since, direction, w.bytes));
+        }
+    }
+
+    fn note_departure(&mut self, now: u64, direction: u32, w: &Waiting, marked: bool) {
+        if self.series.queues {
+            self.columns.arrivals.push((w.since, w.bytes));
+            self.columns.left.push((now, w.bytes));
+            if marked {
+                self.columns.marks.push(now);
+            }
+        }
+        if self.series.departures {
+            self.columns.departures.push((now, direction, w.bytes, now - w.since));
         }
     }
 
@@ -172,8 +182,8 @@ impl LinkMeter {
         }
     }
 
-    /// The figures.
-    pub(crate) fn finish(&self, name: &str, discipline: &str) -> QueueResult {
+    /// The figures; `full`: what the queue says that it dropped for being full.
+    pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64) -> QueueResult {
         let span = self.window.to.saturating_sub(self.window.from) as f64;
         let mean = |sum: u128| (span > 0.0).then(|| sum as f64 / span);
         let share = |part: f64| if span > 0.0 { part / span } else { 0.0 };
@@ -186,8 +196,8 @@ impl LinkMeter {
             waiting_at_end: (self.waiting_at_start + self.arrivals)
                 .saturating_sub(self.departures + self.drops),
             drops: self.drops,
-            drops_full: self.drops,
-            drops_early: 0,
+            drops_full: self.drops.min(full),
+            drops_early: self.drops.saturating_sub(full),
             drops_forced: 0,
             drops_scripted: 0,
             wire_losses: self.wire_losses,
@@ -204,51 +214,56 @@ impl LinkMeter {
         }
     }
 
-    /// The series, if they were kept.
+    /// The series that were kept.
     pub(crate) fn tables(&mut self, name: &str, interval_ns: u64) -> Vec<Table> {
-        let Some(mut c) = self.columns.take() else { return Vec::new() };
-        c.arrivals.sort_unstable();
+        let mut c = std::mem::take(&mut self.columns);
         c.drops.sort_unstable();
-        let mut backlog = Table::new(format!("queue/{name}"));
-        let (mut t, mut packets, mut bytes, mut marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut came, mut marked, mut next) = (0, 0, 0);
-        let (mut p, mut b) = (0u64, 0u64);
-        for (now, _, size, _) in &c.departures {
-            while let Some((at, size)) = c.arrivals.get(came).filter(|(at, _)| at <= now) {
-                (p, b, came) = (p + 1, b + u64::from(*size), came + 1);
-                if *at >= next {
-                    next = if interval_ns > 0 { (at / interval_ns + 1) * interval_ns } else { 0 };
-                    t.push(*at);
-                    packets.push(p);
-                    bytes.push(b);
-                    marks.push(marked);
-                }
-            }
-            (p, b) = (p - 1, b - u64::from(*size));
-            marked += u64::from(c.marks.get(marked as usize).is_some_and(|m| m <= now));
-            if *now >= next {
-                next = if interval_ns > 0 { (now / interval_ns + 1) * interval_ns } else { 0 };
-                t.push(*now);
-                packets.push(p);
-                bytes.push(b);
-                marks.push(marked);
-            }
+        let mut tables = Vec::new();
+        if self.series.queues {
+            tables.push(backlog(name, interval_ns, &mut c));
         }
-        backlog = backlog
-            .with("t_ns", ColumnData::U64(t))
-            .with("packets", ColumnData::U64(packets))
-            .with("bytes", ColumnData::U64(bytes))
-            .with("marks", ColumnData::U64(marks));
-        let departures = Table::new(format!("departures/{name}"))
-            .with("t_ns", ColumnData::U64(c.departures.iter().map(|d| d.0).collect()))
-            .with("flow", ColumnData::U32(c.departures.iter().map(|d| d.1).collect()))
-            .with("bytes", ColumnData::U32(c.departures.iter().map(|d| d.2).collect()))
-            .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()));
-        let drops = Table::new(format!("drops/{name}"))
-            .with("t_ns", ColumnData::U64(c.drops.iter().map(|d| d.0).collect()))
-            .with("flow", ColumnData::U32(c.drops.iter().map(|d| d.1).collect()))
-            .with("bytes", ColumnData::U32(c.drops.iter().map(|d| d.2).collect()))
-            .with("reason", ColumnData::U8(vec![0; c.drops.len()]));
-        vec![backlog, departures, drops]
+        if self.series.departures {
+            let table = Table::new(format!("departures/{name}"))
+                .with("t_ns", ColumnData::U64(c.departures.iter().map(|d| d.0).collect()))
+                .with("flow", ColumnData::U32(c.departures.iter().map(|d| d.1).collect()))
+                .with("bytes", ColumnData::U32(c.departures.iter().map(|d| d.2).collect()))
+                .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()));
+            tables.push(table);
+        }
+        if self.series.drops {
+            let table = Table::new(format!("drops/{name}"))
+                .with("t_ns", ColumnData::U64(c.drops.iter().map(|d| d.0).collect()))
+                .with("flow", ColumnData::U32(c.drops.iter().map(|d| d.1).collect()))
+                .with("bytes", ColumnData::U32(c.drops.iter().map(|d| d.2).collect()))
+                .with("reason", ColumnData::U8(vec![DropReason::Full as u8; c.drops.len()]));
+            tables.push(table);
+        }
+        tables
     }
+}
+
+/// What waited, at each change: arrivals and departures in the order of time.
+fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
+    c.arrivals.sort_unstable();
+    let mut changes: Vec<(u64, i64, u32)> = c.arrivals.iter().map(|(t, size)| (*t, 1, *size)).collect();
+    changes.extend(c.left.iter().map(|(t, size)| (*t, -1, *size)));
+    changes.sort_by_key(|(t, ..)| *t); // stable: what comes goes no earlier
+    let (mut t, mut packets, mut bytes, mut marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut waiting, mut size, mut next) = (0i64, 0i64, 0);
+    for (at, step, amount) in changes {
+        (waiting, size) = (waiting + step, size + step * i64::from(amount));
+        if at < next {
+            continue;
+        }
+        next = at.checked_div(interval_ns).map_or(0, |whole| (whole + 1) * interval_ns);
+        t.push(at);
+        packets.push(waiting.max(0) as u64);
+        bytes.push(size.max(0) as u64);
+        marks.push(c.marks.partition_point(|m| *m <= at) as u64);
+    }
+    Table::new(format!("queue/{name}"))
+        .with("t_ns", ColumnData::U64(t))
+        .with("packets", ColumnData::U64(packets))
+        .with("bytes", ColumnData::U64(bytes))
+        .with("marks", ColumnData::U64(marks))
 }

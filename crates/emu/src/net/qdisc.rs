@@ -3,7 +3,7 @@
 use super::message::{Message, Netlink, attributes, head};
 use crate::error::EmuError;
 use crate::layout::End;
-use crate::queue::Qdisc;
+use crate::queue::{Qdisc, Value};
 
 const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
 const ROOT: u32 = 0xffff_ffff;
@@ -14,6 +14,11 @@ const TCA_STAB: u16 = 8;
 const TCA_STAB_BASE: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
+const RED_PARMS: u16 = 1;
+const RED_IDLE_TABLE: u16 = 2;
+const RED_MAX_P: u16 = 3;
+/// Bytes of sfq's parameters that are RED's.
+const SFQ_RED: usize = 44;
 const TBF_PARMS: u16 = 1;
 const TBF_RATE64: u16 = 4;
 const TBF_BURST: u16 = 6;
@@ -36,20 +41,27 @@ fn words(values: &[u32]) -> Vec<u8> {
 }
 
 impl Qdisc {
-    /// Its name in the kernel.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Qdisc::Pfifo { .. } => "pfifo",
-            Qdisc::Bfifo { .. } => "bfifo",
-            Qdisc::Tbf { .. } => "tbf",
-            Qdisc::Netem { .. } => "netem",
-        }
-    }
-
     fn options(&self, message: Message) -> Message {
         match self {
             Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit } => message.number(TCA_OPTIONS, *limit),
+            Qdisc::Red(red) => message.nested(TCA_OPTIONS, |m| {
+                m.attribute(RED_PARMS, &red.structure())
+                    .attribute(RED_IDLE_TABLE, &red.idle_table().1)
+                    .number(RED_MAX_P, red.max_p())
+            }),
+            Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {
+                let mut parms =
+                    words(&[*quantum, *perturb, *limit, *divisor, *flows, *depth, u32::from(*headdrop)]);
+                parms.extend([0; SFQ_RED]); // none of its queues is under RED
+                message.attribute(TCA_OPTIONS, &parms)
+            }
+            Qdisc::Options { options, .. } => message.nested(TCA_OPTIONS, |m| {
+                options.iter().fold(m, |m, o| match o.value {
+                    Value::U8(v) => m.attribute(o.number, &[v]),
+                    Value::U32(v) => m.number(o.number, v),
+                    Value::U64(v) => m.attribute(o.number, &v.to_ne_bytes()),
+                })
+            }),
             Qdisc::Tbf { rate_bps, burst, .. } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
@@ -110,9 +122,26 @@ pub(crate) struct QdiscStats {
     /// Packets that wait.
     pub(crate) waiting: u32,
     /// Packets dropped.
-    pub(crate) drops: u32,
+    drops: u32,
     /// Its own figures.
-    pub(crate) own: Vec<u8>,
+    own: Vec<u8>,
+}
+
+impl QdiscStats {
+    /// Packets dropped because the queue was full.
+    pub(crate) fn full(&self) -> u64 {
+        let word = |at: &usize| u64::from(u32::from_ne_bytes(head(self.own.get(*at..).unwrap_or(&[]))));
+        // Where the kernel's structures have it.
+        let places: &[usize] = match self.kind.as_str() {
+            "red" => &[4],
+            "codel" => &[20],
+            "pie" => &[28],
+            "fq_codel" => &[8],
+            "fq_pie" => &[8, 12],
+            _ => return u64::from(self.drops),
+        };
+        places.iter().map(word).sum()
+    }
 }
 
 /// The figures of every discipline of the namespace.

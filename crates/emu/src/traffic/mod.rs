@@ -82,8 +82,8 @@ pub(crate) trait Traffic {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), EmuError>;
     /// The alarm is due.
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), EmuError>;
-    /// Something has happened to the descriptor watched as `role`.
-    fn on_event(&mut self, role: u8, cx: &mut Cx<'_>) -> Result<(), EmuError>;
+    /// Something has happened to the descriptor watched as `role`; `over`: its peer sends no more.
+    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), EmuError>;
     /// Measurement begins.
     fn restart(&mut self) {}
     /// The flow stops: nothing of it goes on.

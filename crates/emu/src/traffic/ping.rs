@@ -131,7 +131,7 @@ impl Traffic for PingTraffic {
         Ok(())
     }
 
-    fn on_event(&mut self, role: u8, cx: &mut Cx<'_>) -> Result<(), EmuError> {
+    fn on_event(&mut self, role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), EmuError> {
         let mut packet = vec![0; self.payload().max(8)];
         loop {
             let Some([requester, replier]) = &self.sockets else { return Ok(()) };

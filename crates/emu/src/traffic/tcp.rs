@@ -194,10 +194,10 @@ impl TcpTraffic {
     }
 
     /// Something has happened at the data sender's socket.
-    fn serve_sender(&mut self, cx: &mut Cx<'_>) -> Result<(), EmuError> {
+    fn serve_sender(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), EmuError> {
         self.push()?;
         let Some(fd) = &self.sender else { return Ok(()) };
-        let came = drained(fd).step(|| format!("connection of flow {}", cx.flow))?;
+        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app {
             let before = self.requested;
             self.requested += came.bytes;
@@ -214,10 +214,10 @@ impl TcpTraffic {
     }
 
     /// Something has happened at the data receiver's socket.
-    fn serve_receiver(&mut self, cx: &mut Cx<'_>) -> Result<(), EmuError> {
+    fn serve_receiver(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), EmuError> {
         self.ask()?;
         let Some(fd) = &self.receiver else { return Ok(()) };
-        let came = drained(fd).step(|| format!("connection of flow {}", cx.flow))?;
+        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
         self.received += came.bytes;
         let whole = self.transfer().is_some_and(|(bytes, ..)| self.received >= bytes);
         if let Some(running) = self.running.filter(|_| whole) {
@@ -249,14 +249,19 @@ struct Came {
     closed: bool,
 }
 
-/// Empties a socket.
-fn drained(fd: &OwnedFd) -> std::io::Result<Came> {
+/// Empties a socket. One call takes all that is there; only the end of the stream takes another.
+fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Came> {
     let mut bytes = 0;
     loop {
         match sys::discard(fd, 1 << 30)? {
             None => return Ok(Came { bytes, closed: false }),
             Some(0) => return Ok(Came { bytes, closed: true }),
-            Some(n) => bytes += n as u64,
+            Some(n) => {
+                bytes += n as u64;
+                if !over {
+                    return Ok(Came { bytes, closed: false });
+                }
+            }
         }
     }
 }
@@ -285,18 +290,18 @@ impl Traffic for TcpTraffic {
         self.push()
     }
 
-    fn on_event(&mut self, role: u8, cx: &mut Cx<'_>) -> Result<(), EmuError> {
+    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), EmuError> {
         if self.stopped {
             return Ok(());
         }
         match role {
             LISTENER => {
                 self.accept(cx)?;
-                self.serve_sender(cx)?;
-                self.serve_receiver(cx)
+                self.serve_sender(true, cx)?;
+                self.serve_receiver(true, cx)
             }
-            SENDER => self.serve_sender(cx),
-            _ => self.serve_receiver(cx),
+            SENDER => self.serve_sender(over, cx),
+            _ => self.serve_receiver(over, cx),
         }
     }
 

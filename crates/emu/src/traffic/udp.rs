@@ -46,7 +46,7 @@ impl Traffic for UdpTraffic {
         Ok(())
     }
 
-    fn on_event(&mut self, _role: u8, _cx: &mut Cx<'_>) -> Result<(), EmuError> {
+    fn on_event(&mut self, _role: u8, _over: bool, _cx: &mut Cx<'_>) -> Result<(), EmuError> {
         Ok(())
     }
 

@@ -7,9 +7,11 @@ use dumbbell_units::{Bytes, Dur, Rate, Time};
 /// Times and sizes of a source with packets of one size.
 #[derive(Debug)]
 pub struct Source {
+    /// Size of each packet, bytes.
     pub packet_bytes: u32,
     interval: Dur,
     jitter: f64,
+    /// From the flow's start to its first packet.
     pub phase: Dur,
     on_off: Option<OnOff>,
     random: Stream,
