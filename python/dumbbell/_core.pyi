@@ -5,7 +5,6 @@ from typing import Literal, final, overload
 import numpy as np
 import numpy.typing as npt
 
-<<<<<<< HEAD
 __all__ = [
     "CaptureError",
     "CaptureOutput",
@@ -17,15 +16,13 @@ __all__ = [
     "capture_rules",
     "check",
     "check_queue",
+    "layout",
     "nearest",
     "parse",
     "registry",
     "run",
     "version",
 ]
-=======
-__all__ = ["ParamError", "RunError", "RunOutput", "check", "layout", "nearest", "parse", "registry", "run", "version"]
->>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)
 
 version: str
 
@@ -55,7 +52,7 @@ def parse(kind: Literal["probability", "mean packets"], text: str) -> float: ...
 def parse(kind: str, text: str) -> int | float: ...
 def nearest(given: str, known: list[str]) -> str | None: ...
 def run(plan_json: str) -> RunOutput: ...
-<<<<<<< HEAD
+def layout(plan_json: str) -> list[str]: ...
 
 @final
 class CaptureOutput:
@@ -92,6 +89,3 @@ def analyze(
     progress: Callable[[int, int, int | None, int], object] | None = None,
     packets: Callable[[dict[str, dict[str, npt.NDArray[np.generic]]]], object] | None = None,
 ) -> CaptureOutput: ...
-=======
-def layout(plan_json: str) -> list[str]: ...
->>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)

@@ -17,6 +17,7 @@
 use crate::error::EmuError;
 use crate::queue::{Qdisc, queue};
 use crate::variant::kernel_variant;
+use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
 use std::net::Ipv4Addr;
 
@@ -291,25 +292,48 @@ fn stages(plan: &Plan, link: &LinkPlan, mtu: u32) -> Result<(Qdisc, Qdisc), EmuE
         from: _,
         to: _,
         rate_bps,
+        rate_course,
+        opportunities,
         delay_ns,
+        delay_course,
+        delay_reorders: _, // says nothing without a course
+        outages,
         overhead_bytes,
         base_rtt_ns: _,
         queue: discipline,
+        policer,
         loss,
-        jitter_ns,
+        corruption,
+        jitter,
         jitter_reorders,
+        reordering,
+        duplication,
         drops,
     } = link;
+    let absent = [
+        ("rate", "a rate that changes", rate_course.is_some()),
+        ("opportunities", "packet-delivery traces", opportunities.is_some()),
+        ("delay", "a delay that changes", delay_course.is_some()),
+        ("outages", "outages", !outages.is_empty()),
+        ("policer", "policers", policer.is_some()),
+        ("corruption", "damaged packets", corruption.is_some()),
+        ("jitter_reorders", "jitter that reorders", *jitter_reorders),
+        ("reordering", "packets held back", reordering.is_some()),
+        ("duplication", "copies of packets", duplication.is_some()),
+        ("drops", "scripted drops", !drops.is_empty()),
+    ];
     let refuse = |key: &str, message: &str| Err(EmuError::refused(&format!("links.{name}.{key}"), message));
-    if !drops.is_empty() {
-        return refuse(
-            "drops",
-            "scripted drops: the kernel back ends have none; use 'loss', or the simulator",
-        );
+    if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
+        return refuse(key, &format!("the kernel back ends don't have {what}: the simulator does"));
     }
-    if *jitter_reorders {
-        return refuse("jitter_reorders", "the kernel back ends keep packets in order");
-    }
+    let LossPlan::Independent(loss) = loss else {
+        return refuse("loss", "the kernel back ends don't have losses in bursts: the simulator does");
+    };
+    let jitter_ns = match jitter {
+        None => 0,
+        Some(JitterPlan::Uniform { max_ns }) => *max_ns,
+        Some(_) => return refuse("jitter", "the kernel back ends have uniform jitter only: give a time"),
+    };
     let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);
     // What the transmitter sends while a timer may be late (4 µs): tokens that would be lost otherwise.

@@ -1,13 +1,9 @@
 //! `dumbbell._core`: what the Python front asks of the Rust side.
 //!
 //! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
-<<<<<<< HEAD
 //! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
 //! - the analysis of captures: `analyze`
-=======
-//! - the reading of quantities and parameters: `parse`, `check`, `nearest`
 //! - what a kernel back end does with a plan: `layout`
->>>>>>> b4bbb5c (Disciplines, kernel build and the back end uml)
 //! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
 //! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.

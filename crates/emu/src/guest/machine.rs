@@ -323,7 +323,8 @@ impl<'a> Machine<'a> {
         }
         for (link, p) in landed {
             let dropped = &mut self.flows;
-            self.links[link].landed(&p.packet, |direction, when| count_drop(dropped, direction, when));
+            let now = p.time.saturating_sub(self.zero);
+            self.links[link].landed(&p.packet, now, |direction, when| count_drop(dropped, direction, when));
         }
         for flow in 0..self.flows.len() {
             if let Some(end) = self.flows[flow].kind.traffic().ended() {

@@ -45,6 +45,8 @@ pub(crate) struct LinkMeter {
     departed_bytes: u64,
     waiting_at_start: u64,
     drops: u64,
+    on_wire_at_start: u64,
+    delivered: u64,
     wire_losses: u64,
     marks: u64,
     packet_ns: u128,
@@ -71,6 +73,8 @@ impl LinkMeter {
             departed_bytes: 0,
             waiting_at_start: 0,
             drops: 0,
+            on_wire_at_start: 0,
+            delivered: 0,
             wire_losses: 0,
             marks: 0,
             packet_ns: 0,
@@ -120,7 +124,8 @@ impl LinkMeter {
             let marked = packet.ce && !w.ce;
             self.note_departure(now, packet.direction, &w, marked);
         }
-        self.wire.entry(packet.direction).or_default().push_back(w);
+        let on_wire = Waiting { since: now, ..w };
+        self.wire.entry(packet.direction).or_default().push_back(on_wire);
     }
 
     fn dropped(&mut self, direction: u32, w: &Waiting, lost: &mut impl FnMut(u32, u64)) {
@@ -147,12 +152,14 @@ impl LinkMeter {
     }
 
     /// It has reached the other end.
-    pub(crate) fn landed(&mut self, packet: &Packet, mut lost: impl FnMut(u32, u64)) {
+    pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(u32, u64)) {
         let wire = self.wire.entry(packet.direction).or_default();
         let Some(at) = wire.iter().position(|w| w.key == packet.key) else {
             self.strays += 1;
             return;
         };
+        self.on_wire_at_start += u64::from(wire[at].since < self.window.from && now >= self.window.from);
+        self.delivered += u64::from(self.window.holds(now));
         for w in wire.drain(..=at).take(at) {
             self.wire_losses += u64::from(self.window.holds(w.since));
             if w.payload {
@@ -192,15 +199,26 @@ impl LinkMeter {
             discipline: discipline.to_owned(),
             arrivals: self.arrivals,
             departures: self.departures,
+            delivered: self.delivered,
             waiting_at_start: self.waiting_at_start,
             waiting_at_end: (self.waiting_at_start + self.arrivals)
                 .saturating_sub(self.departures + self.drops),
+            on_wire_at_start: self.on_wire_at_start,
+            on_wire_at_end: (self.on_wire_at_start + self.departures)
+                .saturating_sub(self.delivered + self.wire_losses),
             drops: self.drops,
             drops_full: self.drops.min(full),
             drops_early: self.drops.saturating_sub(full),
             drops_forced: 0,
             drops_scripted: 0,
+            drops_policed: 0,
             wire_losses: self.wire_losses,
+            losses_random: self.wire_losses,
+            losses_corrupted: 0,
+            losses_outage: 0,
+            duplicated: 0,
+            reordered: 0,
+            largest_reordering_extent: 0,
             marks: self.marks,
             mean_backlog_packets: mean(self.packet_ns),
             mean_backlog_bytes: mean(self.byte_ns),
@@ -211,6 +229,7 @@ impl LinkMeter {
             max_sojourn_ms: self.sojourn.max_ms(),
             utilisation: share(self.busy_ns as f64),
             throughput_bps: share(self.departed_bytes as f64 * 8e9),
+            capacity_bps: self.rate_bps as f64,
         }
     }
 
