@@ -32,3 +32,4 @@ mod traffic;
 pub use error::EmuError;
 pub use layout::{End, Ends, Layout, LinkEnds, Route, Space, Wire};
 pub use queue::Qdisc;
+pub use variant::VARIANTS;

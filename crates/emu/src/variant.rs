@@ -5,8 +5,8 @@ use dumbbell_sim::Named;
 
 type Settings = Vec<(&'static str, String)>;
 
-/// Scenario name, kernel name.
-const VARIANTS: &[(&str, &str)] = &[
+/// Congestion control that the kernel has: scenario name, kernel name.
+pub const VARIANTS: &[(&str, &str)] = &[
     ("reno", "reno"),
     ("newreno", "reno"),
     ("sack", "reno"),

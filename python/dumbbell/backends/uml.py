@@ -16,7 +16,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import end, program, run_guest
+from dumbbell.kernel.guest import clean, end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
 
 __all__ = ["Uml"]
@@ -67,6 +67,7 @@ class Uml:
         self.check(jobs)
         program()
         kernel = find()
+        clean()
         self._ended.clear()
         pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="dumbbell-uml")
         remaining = iter(jobs)

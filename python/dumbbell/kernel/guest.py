@@ -19,10 +19,13 @@ from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.store import Kernel
 
-__all__ = ["GUEST", "Outcome", "program", "run_guest"]
+__all__ = ["GUEST", "Outcome", "clean", "command_line", "end", "prepare", "program", "run_guest"]
 
 GUEST = Path(__file__).with_name("dumbbell-guest")
 """The guest's only program, linked statically, so that it needs no file of the host."""
+
+PREFIX = "dumbbell-uml-"
+"""Of the folders of runs; the number of the process that made it follows."""
 
 BOOT = 1_000_000_000 * 10**9
 """The guest's clock at boot, ns: always the same, so that runs are repeatable."""
@@ -73,26 +76,32 @@ def run_guest(
     BackendError
         The guest refuses the order, dies, or takes too long.
     """
-    with tempfile.TemporaryDirectory(prefix="dumbbell-uml-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as name:
         place = Path(name)
-        (place / "proc").mkdir()
-        shutil.copy(program(), place / "init")
-        (place / "init").chmod(0o755)
-        (place / "plan.json").write_text(json.dumps(order, allow_nan=False), encoding="utf-8")
+        prepare(place, order)
         said = _boot(kernel, place, memory_mb, seed, limit_s, watch)
         return _outcome(place, said)
 
 
-def _boot(
-    kernel: Kernel,
-    place: Path,
-    memory_mb: int,
-    seed: int,
-    limit_s: float,
-    watch: Callable[[subprocess.Popen[bytes]], None],
-) -> str:
-    """Run the kernel to its end; gives what it said."""
-    command = [
+def prepare(place: Path, order: dict[str, Any]) -> None:
+    """Fill the folder that becomes the guest's root directory."""
+    (place / "proc").mkdir()
+    shutil.copy(program(), place / "init")
+    (place / "init").chmod(0o755)
+    (place / "plan.json").write_text(json.dumps(order, allow_nan=False), encoding="utf-8")
+
+
+def clean() -> None:
+    """Remove the folders of runs whose process is gone: it was killed before it could."""
+    for place in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = place.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def command_line(kernel: Kernel, memory_mb: int, seed: int) -> list[str]:
+    """Give the command that boots the guest in the folder that it is started in."""
+    return [
         str(kernel.path),
         f"mem={memory_mb}M",
         # The folder, by a name that is always the same: the kernel mixes its command line into its random numbers.
@@ -106,9 +115,20 @@ def _boot(
         f"dumbbell_seed={seed}",
         "con=null",
         "con0=null,fd:2",
-        "panic=-1",
         "quiet",
     ]
+
+
+def _boot(
+    kernel: Kernel,
+    place: Path,
+    memory_mb: int,
+    seed: int,
+    limit_s: float,
+    watch: Callable[[subprocess.Popen[bytes]], None],
+) -> str:
+    """Run the kernel to its end; gives what it said."""
+    command = command_line(kernel, memory_mb, seed)
     environment = {"HOME": str(place), "PATH": "/usr/bin:/bin"}
     if not _fits("/dev/shm", memory_mb):
         environment["TMPDIR"] = str(place)
