@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
+GUEST := python/dumbbell/kernel/dumbbell-guest
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .PHONY: demo test check bench docs clean help
@@ -37,7 +38,7 @@ docs: $(READY)   ## the documentation, in site/
 	cargo doc --workspace --no-deps --quiet
 
 clean:           ## remove everything that make has made
-	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so
+	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST)
 
 # The tools come first and rarely change; the package is built again when Rust sources or its metadata change.
 $(TOOLS):
@@ -47,6 +48,14 @@ $(TOOLS):
 	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
 	@touch $@
 
-$(READY): $(TOOLS) pyproject.toml $(RUST)
+$(READY): $(TOOLS) pyproject.toml $(RUST) $(GUEST)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
 	@touch $@
+
+# What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` says that it is missing.
+$(GUEST): $(RUST)
+ifeq ($(shell uname -sm),Linux x86_64)
+	cargo rustc --package dumbbell-emu --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \
+		&& cp "$${CARGO_TARGET_DIR:-target}/release/dumbbell-guest" $@ \
+		|| echo "dumbbell-guest can't be linked: the back end uml needs a static C library (libc6-dev, glibc-static)" >&2
+endif

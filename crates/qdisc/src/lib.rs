@@ -30,7 +30,7 @@ mod tbf;
 mod ticks;
 
 pub use packet::{DropReason, Ecn, Packet};
-pub use registry::{Build, Discipline, LinkFacts, build, find, registry};
+pub use registry::{Build, Discipline, Limit, LinkFacts, build, find, registry};
 
 use dumbbell_units::Time;
 use law::Verdict;

@@ -22,8 +22,10 @@ pub struct LinkFacts {
 
 /// A resolved queue limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub enum Limit {
+    /// So many packets.
     Packets(Packets),
+    /// So many wire bytes.
     Bytes(Bytes),
 }
 
@@ -49,7 +51,8 @@ impl LinkFacts {
     }
 
     /// Turns a length into packets or bytes on this link; never less than one packet or one byte.
-    pub(crate) fn limit(&self, length: Length) -> Limit {
+    #[must_use]
+    pub fn limit(&self, length: Length) -> Limit {
         let at_least_one = |b: Bytes| Limit::Bytes(b.max(Bytes(1)));
         match length {
             Length::Packets(n) => Limit::Packets(n.max(Packets(1))),

@@ -17,7 +17,7 @@ mod extras;
 mod flows;
 mod link;
 mod link_meter;
-mod meter;
+pub mod meter;
 mod network;
 mod packets;
 mod plan;
@@ -28,6 +28,8 @@ mod run;
 mod tcp_meter;
 
 pub use error::SimError;
-pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, TracePlan, TransportPlan};
+pub use flows::source::Source;
+pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan, TransportPlan};
 pub use result::{FlowResult, Output, QueueResult, Transfer};
+pub use route::{HERE, Routes};
 pub use run::run;

@@ -6,21 +6,29 @@ use hdrhistogram::Histogram;
 
 /// The means of some quantities over time, each value weighted by how long it held.
 #[derive(Clone, Debug)]
-pub(crate) struct TimeMeans<const N: usize> {
+pub struct TimeMeans<const N: usize> {
     sums: [f64; N],
     spans: [f64; N],
     values: [f64; N],
     since: Time,
 }
 
+impl<const N: usize> Default for TimeMeans<N> {
+    fn default() -> TimeMeans<N> {
+        TimeMeans::new()
+    }
+}
+
 impl<const N: usize> TimeMeans<N> {
-    pub(crate) fn new() -> TimeMeans<N> {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn new() -> TimeMeans<N> {
         TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [0.0; N], since: Time::ZERO }
     }
 
     /// From now on the quantities are `values`. NaN means that one has no value yet.
     #[inline]
-    pub(crate) fn set(&mut self, values: [f64; N], now: Time) {
+    pub fn set(&mut self, values: [f64; N], now: Time) {
         self.settle(now);
         self.values = values;
     }
@@ -41,12 +49,12 @@ impl<const N: usize> TimeMeans<N> {
     }
 
     /// Forgets what was before; the values stay.
-    pub(crate) fn restart(&mut self, now: Time) {
+    pub fn restart(&mut self, now: Time) {
         (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
     }
 
     /// The means until `now`; None where there is none.
-    pub(crate) fn means(&mut self, now: Time) -> [Option<f64>; N] {
+    pub fn means(&mut self, now: Time) -> [Option<f64>; N] {
         self.settle(now);
         std::array::from_fn(|i| (self.spans[i] > 0.0).then(|| self.sums[i] / self.spans[i]))
     }
@@ -54,7 +62,7 @@ impl<const N: usize> TimeMeans<N> {
 
 /// What waits in a queue, meaned over time from `from` on.
 #[derive(Clone, Debug)]
-pub(crate) struct BacklogMeter {
+pub struct BacklogMeter {
     from: Time,
     now: Backlog,
     since: Time,
@@ -63,13 +71,15 @@ pub(crate) struct BacklogMeter {
 }
 
 impl BacklogMeter {
-    pub(crate) fn new(from: Time) -> BacklogMeter {
+    /// Of an empty queue; what is before `from` doesn't count.
+    #[must_use]
+    pub fn new(from: Time) -> BacklogMeter {
         BacklogMeter { from, now: Backlog::default(), since: Time::ZERO, packet_ns: 0, byte_ns: 0 }
     }
 
     /// From now on `backlog` waits.
     #[inline]
-    pub(crate) fn set(&mut self, backlog: Backlog, now: Time) {
+    pub fn set(&mut self, backlog: Backlog, now: Time) {
         if backlog != self.now {
             self.settle(now);
             self.now = backlog;
@@ -84,7 +94,7 @@ impl BacklogMeter {
     }
 
     /// Mean packets and bytes until `now`; None if no time has passed.
-    pub(crate) fn means(&mut self, now: Time) -> Option<(f64, f64)> {
+    pub fn means(&mut self, now: Time) -> Option<(f64, f64)> {
         self.settle(now);
         let span = now.since(self.from).0 as f64;
         (span > 0.0).then(|| (self.packet_ns as f64 / span, self.byte_ns as f64 / span))
@@ -93,7 +103,7 @@ impl BacklogMeter {
 
 /// Spans of time: exact count, mean, minimum, maximum; percentiles within 0.1 %.
 #[derive(Clone, Debug)]
-pub(crate) struct Spans {
+pub struct Spans {
     sum: u128,
     zeros: u64,
     /// Of those above zero.
@@ -103,14 +113,23 @@ pub(crate) struct Spans {
     histogram: Histogram<u64>,
 }
 
+impl Default for Spans {
+    fn default() -> Spans {
+        Spans::new()
+    }
+}
+
 impl Spans {
-    pub(crate) fn new() -> Spans {
+    /// Of no spans yet.
+    #[must_use]
+    pub fn new() -> Spans {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
         Spans { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
     #[inline]
-    pub(crate) fn record(&mut self, span: Dur) {
+    /// One more span.
+    pub fn record(&mut self, span: Dur) {
         if span == Dur::ZERO {
             self.zeros += 1;
         } else {
@@ -130,7 +149,8 @@ impl Spans {
         self.zeros + self.histogram.len()
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all spans.
+    pub fn clear(&mut self) {
         *self = Spans::new();
     }
 
@@ -138,20 +158,27 @@ impl Spans {
         (self.count() > 0).then(|| d.as_millis())
     }
 
-    pub(crate) fn mean_ms(&self) -> Option<f64> {
+    /// The mean, ms; None of none.
+    #[must_use]
+    pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64 * 1e-6)
     }
 
-    pub(crate) fn min_ms(&self) -> Option<f64> {
+    /// The smallest, ms.
+    #[must_use]
+    pub fn min_ms(&self) -> Option<f64> {
         self.some_millis(if self.zeros > 0 { Dur::ZERO } else { self.min })
     }
 
-    pub(crate) fn max_ms(&self) -> Option<f64> {
+    /// The largest, ms.
+    #[must_use]
+    pub fn max_ms(&self) -> Option<f64> {
         self.some_millis(self.max)
     }
 
     /// The value below or at which the share `q` of the spans lies (nearest rank).
-    pub(crate) fn percentile_ms(&self, q: f64) -> Option<f64> {
+    #[must_use]
+    pub fn percentile_ms(&self, q: f64) -> Option<f64> {
         let count = self.count();
         if count == 0 {
             return None;

@@ -332,12 +332,14 @@ impl TracePlan {
     }
 
     /// Whether a flow of that name leaves a series.
-    pub(crate) fn of_flow(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn of_flow(&self, name: &str) -> bool {
         self.series.flows && self.keeps(name)
     }
 
     /// Whether a link of that name leaves any table.
-    pub(crate) fn of_link(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn of_link(&self, name: &str) -> bool {
         let s = self.series;
         (s.queues || s.departures || s.drops) && self.keeps(name)
     }

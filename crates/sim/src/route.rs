@@ -5,12 +5,12 @@ use crate::plan::Plan;
 use std::collections::VecDeque;
 
 /// Delivered here instead of forwarded.
-pub(crate) const HERE: u32 = u32::MAX;
+pub const HERE: u32 = u32::MAX;
 const NOWHERE: u32 = u32::MAX - 1;
 
 /// Next links, shortest paths by number of hops; of equal ones the one listed first.
 #[derive(Debug)]
-pub(crate) struct Routes {
+pub struct Routes {
     next: Vec<u32>,
     directions: usize,
     /// Who sends packets into each link.
@@ -38,7 +38,11 @@ impl Feeders {
 }
 
 impl Routes {
-    pub(crate) fn new(plan: &Plan) -> Result<Routes, SimError> {
+    /// Finds the ways of all flows of a plan.
+    ///
+    /// # Errors
+    /// A flow whose ends aren't connected.
+    pub fn new(plan: &Plan) -> Result<Routes, SimError> {
         let nodes = plan.nodes.len();
         let directions = plan.flows.len() * 2;
         let mut routes = Routes {
@@ -81,7 +85,8 @@ impl Routes {
     }
 
     /// The link that packets of this direction take at this node, or [`HERE`].
-    pub(crate) fn next(&self, node: usize, direction: u32) -> u32 {
+    #[must_use]
+    pub fn next(&self, node: usize, direction: u32) -> u32 {
         self.next[node * self.directions + direction as usize]
     }
 }

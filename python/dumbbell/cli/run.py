@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dumbbell.cli import output
+
+if TYPE_CHECKING:
+    from dumbbell.backends import Backend
+    from dumbbell.scenario import Scenario
 
 __all__ = ["register"]
 
@@ -25,6 +29,8 @@ dumbbell run cbr.toml
 dumbbell run cbr.toml --set flows.tcp.variant=vegas --set "network.bottleneck.rate=5 Mbit/s"
 
 dumbbell run cbr.toml --out results/cbr    (keeps everything; again: runs what is missing)
+
+dumbbell run cbr.toml --backend uml    (the same on the real kernel)
 
 dumbbell run cbr.toml --json | jq '.runs\\[].flows\\[0].goodput_bps'
 """
@@ -67,8 +73,20 @@ def run(
     trace: Annotated[
         bool, typer.Option("--trace", help="Keep the series of flows and queues (needs --out).")
     ] = False,
+    backend: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What makes the runs. sim: the simulator. uml: the real Linux kernel in virtual time "
+            "(`dumbbell kernel build` makes it once).",
+        ),
+    ] = "sim",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print every step of a kernel back end for the first cell; do nothing.")
+    ] = False,
 ) -> None:
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
+    from dumbbell.backends import backend as find_backend  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
     from dumbbell.results.lint import lint  # noqa: PLC0415
@@ -89,11 +107,15 @@ def run(
         if v is not None
     }
     scenario = Scenario.load(file, every)
+    chosen = find_backend(backend)
+    if plan:
+        _print_plan(chosen, scenario)
+        return
     if out is None and (scenario.trace.series or scenario.trace.packets):
         output.note("the scenario's series are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"trace": {}})
     with output.progress(scenario.name) as moved:
-        results = run_scenario(scenario, jobs=jobs, out=out, progress=moved)
+        results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
     if as_json:
         output.document(results.document())
     else:
@@ -108,6 +130,18 @@ def run(
         output.note(f"warning: {warned}")
     if out is not None:
         output.note(f"kept in {out}")
+
+
+def _print_plan(backend: Backend, scenario: Scenario) -> None:
+    """Print what a kernel back end would do."""
+    from dumbbell.backends import Uml  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.results.run import jobs_of  # noqa: PLC0415
+
+    if not isinstance(backend, Uml):
+        raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend uml")
+    for step in backend.steps(jobs_of(scenario)[0]):
+        typer.echo(step)
 
 
 def _changes(given: list[str]) -> dict[str, Any]:

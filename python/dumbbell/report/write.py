@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from dumbbell.capture import Capture
     from dumbbell.studies import Done
 
-__all__ = ["Format", "files", "write_capture_report", "write_markdown", "write_report", "write_results_report"]
+__all__ = [
+    "Format",
+    "files",
+    "write_capture_report",
+    "write_content",
+    "write_markdown",
+    "write_report",
+    "write_results_report",
+]
 
 Format = Literal["html", "md"]
 
@@ -79,7 +87,11 @@ def write_results_report(
 
 def write_capture_report(capture: Capture, folder: Path, command: str, *, progress: Progress | None = None) -> Path:
     """Write ``report.html``, figures and tables of a capture into a directory."""
-    content = of_capture(capture, [command])
+    return write_content(of_capture(capture, [command]), folder, progress=progress)
+
+
+def write_content(content: Content, folder: Path, *, progress: Progress | None = None) -> Path:
+    """Write ``report.html``, figures and tables of any content into a directory."""
     drawn = save_all(content.pictures, folder / "figures", jobs=cores(), progress=progress)
     _write_tables(content, folder)
     place = folder / "report.html"

@@ -6,11 +6,13 @@ use dumbbell_units::{Bytes, Dur, Rate, Time};
 
 /// Times and sizes of a source with packets of one size.
 #[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) packet_bytes: u32,
+pub struct Source {
+    /// Size of each packet, bytes.
+    pub packet_bytes: u32,
     interval: Dur,
     jitter: f64,
-    pub(crate) phase: Dur,
+    /// From the flow's start to its first packet.
+    pub phase: Dur,
     on_off: Option<OnOff>,
     random: Stream,
 }
@@ -25,7 +27,7 @@ struct OnOff {
 
 impl Source {
     /// The source of this application, if it is one; the first period begins at `start`.
-    pub(crate) fn new(app: &AppPlan, start: Time, mut random: Stream) -> Option<Source> {
+    pub fn new(app: &AppPlan, start: Time, mut random: Stream) -> Option<Source> {
         let interval_at = |rate: u64, bytes: u32| Rate(rate).time_for(Bytes(u64::from(bytes)));
         match *app {
             AppPlan::Cbr { rate_bps, packet_bytes, jitter, phase_ns } => {
@@ -56,7 +58,7 @@ impl Source {
     }
 
     /// When the packet after the one sent now is due.
-    pub(crate) fn next(&mut self, now: Time) -> Time {
+    pub fn next(&mut self, now: Time) -> Time {
         let spread =
             if self.jitter > 0.0 { 1.0 + self.jitter * (2.0 * self.random.uniform() - 1.0) } else { 1.0 };
         let next = now + self.interval.scale(spread).max(Dur(1));

@@ -1,0 +1,39 @@
+//! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
+//! results, and switches the machine off. Its root directory is a folder of the host.
+
+mod machine;
+mod output;
+mod setup;
+
+use crate::error::{EmuError, Step};
+use crate::sys;
+use dumbbell_sim::Plan;
+use serde::Deserialize;
+use std::fs;
+
+/// What is to be run, and how it is measured.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    plan: Plan,
+    /// From one sample of the sockets to the next, ns.
+    sample_ns: u64,
+}
+
+/// Runs `/plan.json`; leaves `/result.json` and `/tables.bin`, or `/error.txt`.
+pub fn run() {
+    if let Err(e) = work() {
+        let _ = fs::write("/error.txt", e.to_string());
+    }
+    sys::power_off();
+}
+
+fn work() -> Result<(), EmuError> {
+    sys::mount("proc", "/proc").step(|| "mount /proc".into())?;
+    let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
+    let order: Order = serde_json::from_str(&text)
+        .map_err(|e| EmuError::Invalid(format!("plan.json does not read: {e}")))?;
+    let network = setup::build(&order.plan)?;
+    let measured = machine::run(&order.plan, network, order.sample_ns)?;
+    output::write(&measured)
+}

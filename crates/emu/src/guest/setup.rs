@@ -1,0 +1,102 @@
+//! Making what the layout says.
+
+use crate::error::{EmuError, Step};
+use crate::layout::Layout;
+use crate::net::{self, Netlink};
+use crate::sys;
+use crate::tap::Tap;
+use dumbbell_sim::Plan;
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+
+/// `ETHTOOL_S...`: segmentation by the interface, segmentation late, merging.
+const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
+
+/// The taps are emptied so often, ns.
+pub(super) const DRAIN: u64 = 10_000_000;
+
+/// The network, ready to run.
+pub(super) struct Network {
+    pub(super) layout: Layout,
+    /// A namespace for each of the layout's.
+    pub(super) spaces: Vec<OwnedFd>,
+    pub(super) sockets: Vec<Netlink>,
+    /// The layout's number of a namespace, and its tap.
+    pub(super) taps: Vec<(usize, Tap)>,
+}
+
+/// Builds the network of a plan.
+pub(super) fn build(plan: &Plan) -> Result<Network, EmuError> {
+    let layout = Layout::new(plan)?;
+    memory()?;
+    let (mut spaces, mut sockets) = (Vec::new(), Vec::new());
+    for space in &layout.spaces {
+        sys::new_network().step(|| format!("namespace {}", space.name))?;
+        spaces.push(OwnedFd::from(File::open("/proc/self/ns/net").step(|| "namespace".into())?));
+        sockets.push(Netlink::new()?);
+        for (name, value) in &space.settings {
+            setting(name, value)?;
+        }
+    }
+    for wire in &layout.wires {
+        let [a, b] = &wire.ends;
+        net::add_wire(&sockets[a.space], wire, layout.mtu, &spaces[b.space])?;
+        for (end, peer) in [(a, b), (b, a)] {
+            let socket = &sockets[end.space];
+            sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
+            let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
+            for command in OFFLOADS {
+                sys::set_offload(&control, &end.name(), command, false)
+                    .step(|| format!("offload {command:#x} of {}", end.name()))?;
+            }
+            net::set_up(socket, end)?;
+            net::add_neighbour(socket, end.index, peer.mac())?;
+            if let Some(qdisc) = &end.qdisc {
+                net::add_qdisc(socket, end, qdisc)?;
+            }
+            if let Some(address) = layout.spaces[end.space].address {
+                net::add_address(socket, end.index, address)?;
+            }
+        }
+    }
+    for (space, socket) in layout.spaces.iter().zip(&sockets) {
+        for route in &space.routes {
+            net::add_route(socket, route, space.address)?;
+        }
+    }
+    let taps = taps(plan, &layout, &spaces)?;
+    Ok(Network { layout, spaces, sockets, taps })
+}
+
+/// Taps at all nodes and hosts, each with room for what may pass between two drains.
+fn taps(plan: &Plan, layout: &Layout, spaces: &[OwnedFd]) -> Result<Vec<(usize, Tap)>, EmuError> {
+    const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
+    let boxes = layout.links.iter().map(|l| l.middle);
+    let boxes: std::collections::BTreeSet<usize> = boxes.collect();
+    let mut taps = Vec::new();
+    for (n, space) in spaces.iter().enumerate().filter(|(n, _)| !boxes.contains(n)) {
+        let node = layout.flows.iter().zip(&plan.flows).find_map(|(ends, flow)| {
+            let side = ends.hosts.iter().position(|h| *h == n)?;
+            Some([flow.from, flow.to][side])
+        });
+        let node = node.unwrap_or(n);
+        let rate: u64 =
+            plan.links.iter().filter(|l| l.from == node || l.to == node).map(|l| l.rate_bps).sum();
+        let packets = u128::from(rate) * u128::from(DRAIN) / (8_000_000_000 * u128::from(SMALL));
+        sys::enter_network(space).step(|| "namespace".into())?;
+        taps.push((n, Tap::new((packets as usize).clamp(1 << 9, 1 << 16))?));
+    }
+    Ok(taps)
+}
+
+/// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it.
+fn memory() -> Result<(), EmuError> {
+    let text = fs::read_to_string("/proc/meminfo").step(|| "meminfo".into())?;
+    let total = text.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0);
+    let pages = total / 4;
+    setting("tcp_mem", &format!("{0} {0} {0}", pages * 3 / 4))
+}
+
+fn setting(name: &str, value: &str) -> Result<(), EmuError> {
+    fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))
+}

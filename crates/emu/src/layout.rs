@@ -1,0 +1,357 @@
+//! Where everything stands: a plan laid out as network namespaces, veth pairs, addresses, routes and queue disciplines.
+//!
+//! ```text
+//! flow's host ── node ══╗                     ╔══ node ── flow's host
+//!                       ╚═ box of the link ═══╝
+//! ```
+//! Every node is a namespace that forwards, and never an end of a flow: each flow has a host at both of its ends, one
+//! wire from the node. A link a-b is a box between a and b. In the direction a->b, a's interface holds the queue,
+//! emptied at the link's rate, and the box's interface towards b transmits at that rate, waits for the delay, loses.
+//! A packet starts its way through the box when the transmitter takes it, so the two together are one link:
+//!
+//! ```text
+//! queue (limit counts what waits) -> transmitter (bytes x 8 / rate) -> wire (delay, jitter, loss)
+//! ```
+//! Everything is decided here, before anything is created; what can't be honoured is refused here, by name.
+
+use crate::error::EmuError;
+use crate::queue::{Qdisc, queue};
+use crate::variant::kernel_variant;
+use dumbbell_link::{JitterPlan, LossPlan};
+use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
+use std::net::Ipv4Addr;
+
+/// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
+pub(crate) const ETHERNET: i32 = 14;
+/// Largest packet where no flow sends larger ones, bytes.
+const MTU: u32 = 1500;
+/// Flows that a machine of moderate memory carries.
+const MOST_FLOWS: usize = 500;
+
+/// A network namespace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    /// Its name, unique.
+    pub name: String,
+    /// Its own address (hosts).
+    pub address: Option<Ipv4Addr>,
+    /// Settings under `/proc/sys/net/ipv4`.
+    pub settings: Vec<(&'static str, String)>,
+    /// Where packets go.
+    pub routes: Vec<Route>,
+}
+
+/// Packets to `to` (None: to everybody) leave by the interface `over`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// One address, or all.
+    pub to: Option<Ipv4Addr>,
+    /// Number of the interface.
+    pub over: u32,
+    /// Initial window of connections, segments (None: the kernel's own).
+    pub initial_window: Option<u32>,
+}
+
+/// One end of a veth pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    /// The namespace it is in.
+    pub space: usize,
+    /// Its number, unique among all.
+    pub index: u32,
+    /// What packets go through on their way out.
+    pub qdisc: Option<Qdisc>,
+}
+
+/// A veth pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wire {
+    /// Both ends.
+    pub ends: [End; 2],
+}
+
+impl End {
+    /// The name of the interface.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("v{}", self.index)
+    }
+
+    /// Its Ethernet address.
+    #[must_use]
+    pub fn mac(&self) -> [u8; 6] {
+        let n = self.index.to_be_bytes();
+        [0x02, 0xdb, n[0], n[1], n[2], n[3]]
+    }
+}
+
+/// Where a flow stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ends {
+    /// The host that sends data, and the host that receives it.
+    pub hosts: [usize; 2],
+    /// Their addresses.
+    pub addresses: [Ipv4Addr; 2],
+    /// The interfaces of the nodes by which they hang there.
+    pub entrances: [u32; 2],
+    /// The kernel's name of its congestion control, where it has one.
+    pub variant: Option<&'static str>,
+}
+
+/// Where a direction of a link stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkEnds {
+    /// The namespace of the node that it leaves.
+    pub from: usize,
+    /// The interface there, which holds the queue.
+    pub out: u32,
+    /// The namespace of its box.
+    pub middle: usize,
+    /// The interface there by which packets leave, transmitter and wire.
+    pub onward: u32,
+    /// The namespace of the node that it enters.
+    pub to: usize,
+    /// The interface there.
+    pub enter: u32,
+}
+
+/// A plan laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Namespaces: nodes first, then boxes, then hosts.
+    pub spaces: Vec<Space>,
+    /// veth pairs.
+    pub wires: Vec<Wire>,
+    /// The plan's flows.
+    pub flows: Vec<Ends>,
+    /// The plan's links.
+    pub links: Vec<LinkEnds>,
+    /// Largest IP packet of every interface, bytes.
+    pub mtu: u32,
+}
+
+/// The address that stands for whoever is at the other end of a wire: neighbours are set, never asked for.
+pub const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
+impl Layout {
+    /// Lays a plan out.
+    ///
+    /// # Errors
+    /// What the kernel can't honour, with its place in the scenario.
+    pub fn new(plan: &Plan) -> Result<Layout, EmuError> {
+        if plan.flows.len() > MOST_FLOWS {
+            let message =
+                format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
+            return Err(EmuError::refused("flows", message));
+        }
+        let mut layout = Layout {
+            spaces: plan.nodes.iter().map(|n| forwarding(n)).collect(),
+            wires: Vec::new(),
+            flows: Vec::new(),
+            links: Vec::new(),
+            mtu: mtu(plan),
+        };
+        layout.place_links(plan)?;
+        for (number, flow) in plan.flows.iter().enumerate() {
+            layout.place_flow(number, flow)?;
+        }
+        layout.place_routes(plan)?;
+        Ok(layout)
+    }
+
+    fn wire(&mut self, a: (usize, Option<Qdisc>), b: (usize, Option<Qdisc>)) -> [u32; 2] {
+        let first = 10 + 2 * self.wires.len() as u32; // the loopback has number 1
+        let end = |(space, qdisc), index| End { space, index, qdisc };
+        self.wires.push(Wire { ends: [end(a, first), end(b, first + 1)] });
+        [first, first + 1]
+    }
+
+    fn place_links(&mut self, plan: &Plan) -> Result<(), EmuError> {
+        let mut placed = vec![None; plan.links.len()];
+        for (n, link) in plan.links.iter().enumerate() {
+            if placed[n].is_some() {
+                continue;
+            }
+            let back = plan.links.iter().position(|l| l.from == link.to && l.to == link.from);
+            let (queue_there, wire_there) = stages(plan, link, self.mtu)?;
+            let (queue_back, wire_back) = match back {
+                Some(b) => stages(plan, &plan.links[b], self.mtu).map(|(q, w)| (Some(q), Some(w)))?,
+                None => (None, None),
+            };
+            let middle = self.spaces.len();
+            self.spaces.push(forwarding(&format!("{}~{}", plan.nodes[link.from], plan.nodes[link.to])));
+            let [out, inward] = self.wire((link.from, Some(queue_there)), (middle, wire_back));
+            let [onward, enter] = self.wire((middle, Some(wire_there)), (link.to, queue_back));
+            placed[n] = Some(LinkEnds { from: link.from, out, middle, onward, to: link.to, enter });
+            if let Some(b) = back {
+                let (from, to) = (link.to, link.from);
+                placed[b] = Some(LinkEnds { from, out: enter, middle, onward: inward, to, enter: out });
+            }
+        }
+        self.links = placed.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    fn place_flow(&mut self, number: usize, flow: &FlowPlan) -> Result<(), EmuError> {
+        let (variant, settings, initial_window) = match &flow.transport {
+            TransportPlan::Udp => (None, Vec::new(), None),
+            TransportPlan::Tcp { variant, stack } => {
+                let (name, settings) = kernel_variant(&flow.name, variant, stack)?;
+                (Some(name), settings, None)
+            }
+        };
+        let [high, low] = (number as u16).to_be_bytes();
+        let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
+        let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
+        for (side, node) in [flow.from, flow.to].into_iter().enumerate() {
+            hosts[side] = self.spaces.len();
+            self.spaces.push(Space {
+                name: format!("{}.{}", flow.name, ["from", "to"][side]),
+                address: Some(addresses[side]),
+                settings: host_settings(&settings),
+                routes: Vec::new(),
+            });
+            let [at_host, at_node] = self.wire((hosts[side], None), (node, None));
+            self.spaces[hosts[side]].routes.push(Route { to: None, over: at_host, initial_window });
+            self.spaces[node].routes.push(Route {
+                to: Some(addresses[side]),
+                over: at_node,
+                initial_window: None,
+            });
+            entrances[side] = at_node;
+        }
+        self.flows.push(Ends { hosts, addresses, entrances, variant });
+        Ok(())
+    }
+
+    /// The ways through nodes and boxes.
+    fn place_routes(&mut self, plan: &Plan) -> Result<(), EmuError> {
+        let ways = Routes::new(plan).map_err(|e| EmuError::refused("", e.to_string()))?;
+        for (number, flow) in plan.flows.iter().enumerate() {
+            for (direction, mut node, target) in [(0, flow.from, 1), (1, flow.to, 0)] {
+                let to = Some(self.flows[number].addresses[target]);
+                loop {
+                    let link = ways.next(node, (2 * number + direction) as u32);
+                    if link == HERE {
+                        break;
+                    }
+                    let ends = &self.links[link as usize];
+                    for (space, over) in [(ends.from, ends.out), (ends.middle, ends.onward)] {
+                        self.spaces[space].routes.push(Route { to, over, initial_window: None });
+                    }
+                    node = plan.links[link as usize].to;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn forwarding(name: &str) -> Space {
+    Space {
+        name: name.to_owned(),
+        address: None,
+        settings: vec![("ip_forward", "1".into())],
+        routes: Vec::new(),
+    }
+}
+
+/// What every host has; `own` comes last and wins.
+fn host_settings(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+    let common = [
+        // A connection starts from nothing that an earlier one has found out.
+        ("tcp_no_metrics_save", "1"),
+        // Buffers never limit.
+        ("tcp_rmem", "4096 33554432 268435456"),
+        ("tcp_wmem", "4096 1048576 268435456"),
+    ];
+    common.into_iter().map(|(k, v)| (k, v.to_owned())).chain(own.iter().cloned()).collect()
+}
+
+/// The largest packet that a flow sends, or the usual one.
+fn mtu(plan: &Plan) -> u32 {
+    plan.flows
+        .iter()
+        .map(|flow| match (&flow.application, &flow.transport) {
+            (
+                AppPlan::Cbr { packet_bytes, .. }
+                | AppPlan::Onoff { packet_bytes, .. }
+                | AppPlan::Ping { packet_bytes, .. },
+                TransportPlan::Udp,
+            ) => *packet_bytes,
+            _ => 0,
+        })
+        .fold(MTU, u32::max)
+}
+
+/// The queue at a node's interface, and the transmitter and wire behind it.
+fn stages(plan: &Plan, link: &LinkPlan, mtu: u32) -> Result<(Qdisc, Qdisc), EmuError> {
+    // Every field by name: one that is added must be honoured or refused here.
+    let LinkPlan {
+        name,
+        from: _,
+        to: _,
+        rate_bps,
+        rate_course,
+        opportunities,
+        delay_ns,
+        delay_course,
+        delay_reorders: _, // says nothing without a course
+        outages,
+        overhead_bytes,
+        base_rtt_ns: _,
+        queue: discipline,
+        policer,
+        loss,
+        corruption,
+        jitter,
+        jitter_reorders,
+        reordering,
+        duplication,
+        drops,
+    } = link;
+    let absent = [
+        ("rate", "a rate that changes", rate_course.is_some()),
+        ("opportunities", "packet-delivery traces", opportunities.is_some()),
+        ("delay", "a delay that changes", delay_course.is_some()),
+        ("outages", "outages", !outages.is_empty()),
+        ("policer", "policers", policer.is_some()),
+        ("corruption", "damaged packets", corruption.is_some()),
+        ("jitter_reorders", "jitter that reorders", *jitter_reorders),
+        ("reordering", "packets held back", reordering.is_some()),
+        ("duplication", "copies of packets", duplication.is_some()),
+        ("drops", "scripted drops", !drops.is_empty()),
+    ];
+    let refuse = |key: &str, message: &str| Err(EmuError::refused(&format!("links.{name}.{key}"), message));
+    if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
+        return refuse(key, &format!("the kernel back ends don't have {what}: the simulator does"));
+    }
+    let LossPlan::Independent(loss) = loss else {
+        return refuse("loss", "the kernel back ends don't have losses in bursts: the simulator does");
+    };
+    let jitter_ns = match jitter {
+        None => 0,
+        Some(JitterPlan::Uniform { max_ns }) => *max_ns,
+        Some(_) => return refuse("jitter", "the kernel back ends have uniform jitter only: give a time"),
+    };
+    let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
+    let packet = u64::from(mtu) + u64::from(*overhead_bytes);
+    // What the transmitter sends while a timer may be late (4 µs): tokens that would be lost otherwise.
+    let late = rate_bps * 4 / 8_000_000 + 1;
+    let shaper = Qdisc::Tbf {
+        rate_bps: *rate_bps,
+        burst: packet + late,
+        overhead,
+        inner: Box::new(queue(plan, link, discipline, packet as u32)?),
+    };
+    let jitter = jitter_ns / 2; // the kernel's varies to both sides
+    let wire = Qdisc::Netem {
+        rate_bps: *rate_bps,
+        overhead,
+        delay_ns: delay_ns + jitter,
+        jitter_ns: jitter,
+        loss: *loss,
+        seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
+    };
+    Ok((shaper, wire))
+}

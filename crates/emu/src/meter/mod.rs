@@ -1,0 +1,31 @@
+//! From packets seen at taps to the simulator's figures, under the same definitions.
+
+mod flow;
+mod link;
+mod ranges;
+mod segments;
+
+pub(crate) use flow::{FlowMeter, State};
+pub(crate) use link::LinkMeter;
+
+/// The span of time that figures count: [from, to), ns of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl Window {
+    pub(crate) fn holds(&self, time: u64) -> bool {
+        (self.from..self.to).contains(&time)
+    }
+
+    /// How much of [a, b) lies in it.
+    pub(crate) fn overlap(&self, a: u64, b: u64) -> u64 {
+        b.min(self.to).saturating_sub(a.max(self.from))
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.to.saturating_sub(self.from) as f64 * 1e-9
+    }
+}

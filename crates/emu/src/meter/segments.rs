@@ -1,0 +1,98 @@
+//! What a sender has outstanding, and how long each segment took.
+
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: u64,
+    end: u64,
+    first: u64,
+    last: u64,
+    times: u32,
+}
+
+/// A segment that the cumulative ACK has covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Acknowledged {
+    /// When it was first sent, ns.
+    pub(crate) first: u64,
+    /// When it was last sent, ns.
+    pub(crate) last: u64,
+    /// How often.
+    pub(crate) times: u32,
+}
+
+/// The segments between the cumulative ACK and the highest byte sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Segments {
+    waiting: VecDeque<Segment>,
+    acked: u64,
+    highest: u64,
+}
+
+impl Segments {
+    /// [start, end) is sent; gives whether some of it had been sent before.
+    pub(crate) fn sent(&mut self, start: u64, end: u64, now: u64) -> bool {
+        if start >= self.highest {
+            self.waiting.push_back(Segment { start, end, first: now, last: now, times: 1 });
+            self.highest = end;
+            return false;
+        }
+        let from = self.waiting.partition_point(|s| s.end <= start);
+        for s in self.waiting.iter_mut().skip(from).take_while(|s| s.start < end) {
+            (s.last, s.times) = (now, s.times + 1);
+        }
+        if end > self.highest {
+            let start = self.highest;
+            self.waiting.push_back(Segment { start, end, first: now, last: now, times: 2 });
+            self.highest = end;
+        }
+        true
+    }
+
+    /// Everything below `ack` has arrived.
+    pub(crate) fn acknowledged(&mut self, ack: u64, mut each: impl FnMut(Acknowledged)) {
+        self.acked = self.acked.max(ack);
+        while let Some(s) = self.waiting.front().filter(|s| s.end <= ack) {
+            each(Acknowledged { first: s.first, last: s.last, times: s.times });
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.highest.saturating_sub(self.acked)
+    }
+
+    /// The byte after the highest sent.
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    /// The byte after the last acknowledged in order.
+    pub(crate) fn acked(&self) -> u64 {
+        self.acked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips_of_segments_sent_once_and_twice() {
+        let mut s = Segments::default();
+        assert!(!s.sent(0, 100, 10));
+        assert!(!s.sent(100, 200, 11));
+        assert!(!s.sent(200, 300, 12));
+        assert_eq!(s.outstanding(), 300);
+        assert!(s.sent(100, 200, 50));
+        let mut seen = Vec::new();
+        s.acknowledged(250, |a| seen.push(a));
+        assert_eq!(
+            seen,
+            [Acknowledged { first: 10, last: 10, times: 1 }, Acknowledged { first: 11, last: 50, times: 2 }]
+        );
+        assert_eq!(s.outstanding(), 50);
+    }
+}

@@ -1,0 +1,10 @@
+//! Routing netlink, as far as a layout needs it: veth pairs, addresses, routes, neighbours, queue disciplines and
+//! their statistics. One socket for each namespace.
+
+mod link;
+mod message;
+mod qdisc;
+
+pub(crate) use link::{add_address, add_neighbour, add_route, add_wire, set_up};
+pub(crate) use message::{Netlink, head};
+pub(crate) use qdisc::{add_qdisc, statistics};

@@ -1,0 +1,130 @@
+//! What the head of an IP packet says.
+
+use std::net::Ipv4Addr;
+
+/// A packet, as far as the figures need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its flow's number, doubled; odd: from the data receiver to the data sender.
+    pub direction: u32,
+    /// Length of the IP packet, bytes.
+    pub bytes: u32,
+    /// Bytes that it carries (UDP: the whole packet).
+    pub payload: u32,
+    /// Whether it says "congestion experienced".
+    pub ce: bool,
+    /// Tells it from the others of its flow's direction.
+    pub key: u64,
+    /// TCP's part.
+    pub tcp: Option<Tcp>,
+}
+
+/// What a TCP header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgment number.
+    pub ack: u32,
+    /// Whether it opens a connection.
+    pub syn: bool,
+    /// Whether the acknowledgment number counts.
+    pub acks: bool,
+    /// Port at the data sender, which tells the flow's connections apart.
+    pub connection: u16,
+}
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+
+impl Packet {
+    /// Reads an IPv4 header and what follows; None if it belongs to no flow.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Packet> {
+        let word = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+        let long = |at: usize| Some((u32::from(word(at)?) << 16) | u32::from(word(at + 2)?));
+        if bytes.first()? >> 4 != 4 {
+            return None;
+        }
+        let header = usize::from(bytes[0] & 15) * 4;
+        let total = u32::from(word(2)?);
+        let source = Ipv4Addr::from(long(12)?).octets();
+        let (flow, reverse) = match source {
+            [10, side @ (1 | 2), high, low] => {
+                (u32::from(u16::from_be_bytes([high, low])), u32::from(side == 2))
+            }
+            _ => return None,
+        };
+        let id = u64::from(word(4)?);
+        let mut packet = Packet {
+            direction: 2 * flow + reverse,
+            bytes: total,
+            payload: total,
+            ce: bytes.get(1)? & 3 == 3,
+            key: id,
+            tcp: None,
+        };
+        match *bytes.get(9)? {
+            UDP => Some(packet),
+            TCP => {
+                let at = header;
+                let flags = *bytes.get(at + 13)?;
+                let ports = [word(at)?, word(at + 2)?];
+                let tcp = Tcp {
+                    seq: long(at + 4)?,
+                    ack: long(at + 8)?,
+                    syn: flags & SYN != 0,
+                    acks: flags & ACK != 0,
+                    connection: ports[reverse as usize],
+                };
+                packet.payload = total - header as u32 - u32::from(bytes[at + 12] >> 4) * 4;
+                // The identification counts up with each packet of a connection; connections differ in port.
+                packet.key |= (u64::from(tcp.connection) << 16) | (u64::from(tcp.seq) << 32);
+                packet.tcp = Some(tcp);
+                Some(packet)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_segment() {
+        let mut b = vec![0; 60];
+        b[0] = 0x45; // version 4, header of 20 bytes
+        b[1] = 3; // congestion experienced
+        b[2..4].copy_from_slice(&1500u16.to_be_bytes());
+        b[4..6].copy_from_slice(&77u16.to_be_bytes());
+        b[9] = TCP;
+        b[12..16].copy_from_slice(&[10, 1, 0, 5]);
+        b[20..22].copy_from_slice(&4000u16.to_be_bytes());
+        b[22..24].copy_from_slice(&5001u16.to_be_bytes());
+        b[24..28].copy_from_slice(&1_000_000u32.to_be_bytes());
+        b[32] = 8 << 4; // header of 32 bytes: timestamps
+        b[33] = ACK;
+        let p = Packet::read(&b).unwrap();
+        // 1500 - 20 - 32 = 1448; flow 5 forward: direction 10.
+        assert_eq!((p.direction, p.bytes, p.payload, p.ce), (10, 1500, 1448, true));
+        let tcp = p.tcp.unwrap();
+        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (1_000_000, 4000, false, true));
+        b[15] = 6;
+        b[13] = 2; // now from flow 6's receiver: its peer's port is the connection
+        let p = Packet::read(&b).unwrap();
+        assert_eq!((p.direction, p.tcp.unwrap().connection), (13, 5001));
+    }
+
+    #[test]
+    fn short_and_foreign_packets_are_none() {
+        assert_eq!(Packet::read(&[0x45; 12]), None);
+        let mut b = vec![0; 40];
+        b[0] = 0x45;
+        b[12..16].copy_from_slice(&[192, 0, 2, 1]);
+        assert_eq!(Packet::read(&b), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! A layout in words: the commands that would do the same.
+
+use crate::layout::{Layout, PEER};
+use crate::queue::Qdisc;
+use std::fmt::Write as _;
+
+impl Layout {
+    /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
+    #[must_use]
+    pub fn steps(&self) -> Vec<String> {
+        let mut steps = Vec::new();
+        for space in &self.spaces {
+            steps.push(format!("ip netns add '{}'", space.name));
+            for (name, value) in &space.settings {
+                steps.push(format!("ip netns exec '{}' sysctl -w net.ipv4.{name}='{value}'", space.name));
+            }
+        }
+        for wire in &self.wires {
+            let [a, b] = &wire.ends;
+            let name = |space: usize| &self.spaces[space].name;
+            steps.push(format!(
+                "ip link add {} mtu {mtu} netns '{}' type veth peer name {} mtu {mtu} netns '{}'",
+                a.name(),
+                name(a.space),
+                b.name(),
+                name(b.space),
+                mtu = self.mtu,
+            ));
+            for (end, peer) in [(a, b), (b, a)] {
+                let (space, device) = (name(end.space), end.name());
+                steps.push(format!("ip netns exec '{space}' ethtool -K {device} tso off gso off gro off"));
+                steps.push(format!("ip -n '{space}' link set {device} up"));
+                let mac = peer.mac().map(|b| format!("{b:02x}")).join(":");
+                steps.push(format!(
+                    "ip -n '{space}' neigh add {PEER} lladdr {mac} dev {device} nud permanent"
+                ));
+                if let Some(qdisc) = &end.qdisc {
+                    steps.extend(commands(
+                        qdisc,
+                        &format!("tc -n '{space}' qdisc add dev {device}"),
+                        "root",
+                        1,
+                    ));
+                }
+                if let Some(address) = self.spaces[end.space].address {
+                    steps.push(format!("ip -n '{space}' addr add {address}/32 dev {device}"));
+                }
+            }
+        }
+        for space in &self.spaces {
+            for route in &space.routes {
+                let to = route.to.map_or("default".into(), |a| a.to_string());
+                let mut step =
+                    format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", space.name, route.over);
+                if let Some(address) = space.address {
+                    let _ = write!(step, " src {address}");
+                }
+                if let Some(window) = route.initial_window {
+                    let _ = write!(step, " initcwnd {window}");
+                }
+                steps.push(step);
+            }
+        }
+        steps
+    }
+}
+
+fn commands(qdisc: &Qdisc, start: &str, parent: &str, handle: u32) -> Vec<String> {
+    let mut first = format!("{start} {parent} handle {handle}:");
+    if let Qdisc::Tbf { overhead, .. } = qdisc {
+        let _ = write!(first, " stab overhead {overhead} linklayer ethernet");
+    }
+    let mut all = vec![format!("{first} {qdisc}")];
+    if let Qdisc::Tbf { inner, .. } = qdisc {
+        all.extend(commands(inner, start, &format!("parent {handle}:1"), handle + 1));
+    }
+    all
+}

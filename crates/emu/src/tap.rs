@@ -1,0 +1,96 @@
+//! A tap on all interfaces of a namespace: the heads of all packets with the time at which they passed, through a ring
+//! that the kernel fills.
+
+use crate::error::{EmuError, Step};
+use crate::net::head;
+use crate::packet::Packet;
+use crate::sys::{self, Ring};
+use std::os::fd::OwnedFd;
+
+/// Bytes of a frame: the kernel's head (80), then up to 60 + 60 bytes of IP and TCP headers.
+const FRAME: usize = 256;
+const BLOCK: usize = 1 << 16;
+
+const PACKET_RX_RING: i32 = 5;
+const PACKET_STATISTICS: i32 = 6;
+const PACKET_VERSION: i32 = 10;
+const VERSION_2: i32 = 1;
+const FOR_US: u32 = 1;
+/// Offsets in a frame's head (`tpacket2_hdr`, then `sockaddr_ll`).
+const CAPTURED: usize = 8;
+const NETWORK: usize = 14;
+const SECONDS: usize = 16;
+const INTERFACE: usize = 36;
+const KIND: usize = 42;
+const OUTGOING: u8 = 4;
+
+/// A packet that passed an interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    /// Wall clock, ns.
+    pub(crate) time: u64,
+    /// The interface.
+    pub(crate) index: u32,
+    /// Whether it left.
+    pub(crate) out: bool,
+    pub(crate) packet: Packet,
+}
+
+/// See the top of this file.
+pub(crate) struct Tap {
+    fd: OwnedFd,
+    ring: Ring,
+    frames: usize,
+    next: usize,
+}
+
+impl Tap {
+    /// A tap on the namespace that we are in, with room for at least `frames` packets between two drains.
+    pub(crate) fn new(frames: usize) -> Result<Tap, EmuError> {
+        let all = i32::from((libc::ETH_P_ALL as u16).to_be());
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, all).step(|| "packet socket".into())?;
+        let blocks = frames.div_ceil(BLOCK / FRAME).max(1);
+        let frames = blocks * (BLOCK / FRAME);
+        let size: Vec<u8> =
+            [BLOCK, blocks, FRAME, frames].iter().flat_map(|n| (*n as u32).to_ne_bytes()).collect();
+        let ring = sys::set_option(&fd, libc::SOL_PACKET, PACKET_VERSION, VERSION_2)
+            .and_then(|()| sys::set_option_bytes(&fd, libc::SOL_PACKET, PACKET_RX_RING, &size))
+            .and_then(|()| Ring::map(&fd, blocks * BLOCK))
+            .step(|| "packet ring".into())?;
+        Ok(Tap { fd, ring, frames, next: 0 })
+    }
+
+    /// Appends all packets that have passed since the last call.
+    pub(crate) fn drain(&mut self, into: &mut Vec<Passed>) {
+        loop {
+            let at = self.next * FRAME;
+            if self.ring.status(at) & FOR_US == 0 {
+                return;
+            }
+            let frame = self.ring.bytes(at, FRAME);
+            let network = usize::from(u16::from_ne_bytes(head(&frame[NETWORK..])));
+            let captured = u32::from_ne_bytes(head(&frame[CAPTURED..])) as usize;
+            let end = (network + captured).min(FRAME);
+            if let Some(packet) = frame.get(network..end).and_then(Packet::read) {
+                let seconds = u32::from_ne_bytes(head(&frame[SECONDS..]));
+                let rest = u32::from_ne_bytes(head(&frame[SECONDS + 4..]));
+                into.push(Passed {
+                    time: u64::from(seconds) * 1_000_000_000 + u64::from(rest),
+                    index: u32::from_ne_bytes(head(&frame[INTERFACE..])),
+                    out: frame[KIND] == OUTGOING,
+                    packet,
+                });
+            }
+            self.ring.release(at);
+            self.next = (self.next + 1) % self.frames;
+        }
+    }
+
+    /// How many packets found no room since the last call.
+    pub(crate) fn missed(&self) -> Result<u32, EmuError> {
+        let mut counts = [0; 8];
+        sys::option(&self.fd, libc::SOL_PACKET, PACKET_STATISTICS, &mut counts)
+            .step(|| "packet statistics".into())?;
+        Ok(u32::from_ne_bytes(head(&counts[4..])))
+    }
+}

@@ -1,0 +1,136 @@
+"""The real Linux kernel in virtual time: each run is a virtual machine, an ordinary process of an ordinary user.
+
+The plan is the simulator's. A run is repeatable: the same plan and seed give the same figures, whatever the host does
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.backends.base import Finished, Job
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.guest import clean, end, program, run_guest
+from dumbbell.kernel.store import Kernel, find
+
+__all__ = ["Uml"]
+
+
+class Uml:
+    """User-mode Linux with time travel.
+
+    Parameters
+    ----------
+    sample_ms : float
+        From one sample of a connection's state (cwnd, ssthresh, srtt ...) to the next.
+    limit_s : float, optional
+        A run is given up after so long on the host's clock. Default: by its size, generously.
+    """
+
+    name = "uml"
+
+    def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None) -> None:
+        if not 0.1 <= sample_ms <= 10_000:
+            raise BackendError(f"{sample_ms:g} ms between two samples given: must be from 0.1 to 10000")
+        self.sample_ms = sample_ms
+        self.limit_s = limit_s
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse what the kernel can't honour, by name, before anything is made.
+
+        Raises
+        ------
+        BackendError
+            The place in the scenario, and why.
+        """
+        for job in {id(job.cell): job for job in jobs}.values():
+            self.steps(job)
+
+    def steps(self, job: Job) -> list[str]:
+        """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
+        try:
+            return _core.layout(json.dumps(job.plan(), allow_nan=False))
+        except _core.RunError as e:
+            raise BackendError(f"back end 'uml': {e}{_where(job)}") from None
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        """Make all runs; see `Backend.run`."""
+        self.check(jobs)
+        program()
+        kernel = find()
+        clean()
+        self._ended.clear()
+        pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="dumbbell-uml")
+        remaining = iter(jobs)
+        running: set[Future[Finished]] = set()
+        try:
+            while True:
+                while len(running) < parallel and (job := next(remaining, None)) is not None:
+                    running.add(pool.submit(self._one, kernel, job))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            self._end_all()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _end_all(self) -> None:
+        self._ended.set()
+        with self._lock:
+            for process in self._processes:
+                process.kill()
+
+    def _started(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._processes.add(process)
+            if self._ended.is_set():
+                end(process)
+
+    def _one(self, kernel: Kernel, job: Job) -> Finished:
+        plan = job.plan()
+        packets = _packets(plan)
+        memory = 256 + len(plan["flows"]) * 2 + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
+        processes: list[subprocess.Popen[bytes]] = []
+
+        def started(process: subprocess.Popen[bytes]) -> None:
+            processes.append(process)
+            self._started(process)
+
+        try:
+            outcome = run_guest(
+                kernel,
+                {"plan": plan, "sample_ns": round(self.sample_ms * 1e6)},
+                memory_mb=memory,
+                seed=job.seed,
+                limit_s=self.limit_s or 120 + packets / 500,
+                watch=started,
+            )
+        except BackendError as e:
+            raise BackendError(f"back end 'uml', repetition {job.repetition}{_where(job)}: {e}") from None
+        finally:
+            with self._lock:
+                self._processes.difference_update(processes)
+        result = outcome.result
+        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables)
+
+
+def _packets(plan: dict[str, Any]) -> int:
+    """Estimate how many packets a run has at most: for memory and time limits."""
+    slowest = sorted(link["rate_bps"] for link in plan["links"])
+    return int(sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9)
+
+
+def _where(job: Job) -> str:
+    cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
+    return f" (cell {cell})" if cell else ""

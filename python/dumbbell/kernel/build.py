@@ -1,0 +1,165 @@
+"""Building the kernel: source, edits, configuration, compilation, a first boot, and then its place in the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel import patch, source, tools
+from dumbbell.kernel.store import CONFIG, Kernel, cache_of_user, installed, key
+
+__all__ = ["build"]
+
+Watch = Callable[[str, int, int], None]
+"""Called with what is being done, and how much of how much is done of it."""
+
+FILES = 1000
+"""About as many files the build makes: for the progress shown, no more."""
+
+# Names and dates of the build go into the kernel, and from there into its random numbers: the same everywhere.
+_NAMES = {
+    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+    "KBUILD_BUILD_USER": "dumbbell",
+    "KBUILD_BUILD_HOST": "dumbbell",
+    "KBUILD_BUILD_VERSION": "1",
+}
+
+
+def build(
+    *,
+    given: Path | None = None,
+    cache: Path | None = None,
+    jobs: int | None = None,
+    again: bool = False,
+    watch: Watch = lambda _what, _done, _all: None,
+) -> Kernel:
+    """Build the kernel, unless one that fits is there.
+
+    Parameters
+    ----------
+    given : Path, optional
+        Archive of the source; see `source.obtain`.
+    cache : Path, optional
+        Where it is kept; default: the user's cache directory.
+    jobs : int, optional
+        Compilers at a time; default: one for each core.
+    again : bool
+        Build even if a kernel that fits is there.
+    watch : callable, optional
+        Told of progress.
+
+    Raises
+    ------
+    BackendError
+        The host can't build it; the message says what is missing.
+    """
+    reason = tools.unsupported()
+    if reason is not None:
+        raise BackendError(reason)
+    there = installed()
+    if there and not again and cache is None:
+        return there[0]
+    absent = tools.missing()
+    if absent:
+        raise BackendError(tools.remedy(absent))
+    place = (cache or cache_of_user()) / "kernel"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=place) as work:
+            return _build(Path(work), place, given, jobs or len(os.sched_getaffinity(0)), watch)
+    except OSError as e:
+        raise BackendError(f"{e.filename or place}: {e.strerror or e}") from None
+
+
+def _build(work: Path, place: Path, given: Path | None, jobs: int, watch: Watch) -> Kernel:
+    began = time.monotonic()
+    watch("source", 0, 0)
+    tree = source.obtain(work, given)
+    version = source.version_of(tree)
+    watch("configuration", 0, 0)
+    patch.apply(tree)
+    make = ["make", "-C", str(tree), "ARCH=um", f"-j{jobs}"]
+    log = work / "make.log"
+    _make([*make, f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"], log)
+    _check_options(tree / ".config")
+    _make([*make, "linux"], log, lambda done: watch("compilation", min(done, FILES), FILES))
+    binary = work / "linux"
+    _run(["strip", "-o", str(binary), str(tree / "linux")], "strip the kernel")
+    watch("first boot", 0, 0)
+    _boots(binary)
+    target = place / f"{version}-{key()}"
+    new = work / "new"
+    new.mkdir()
+    shutil.move(binary, new / "linux")
+    about = {
+        "version": version,
+        "key": key(),
+        "compiler": _run(["gcc", "--version"], "ask gcc").splitlines()[0],
+        "seconds": round(time.monotonic() - began, 1),
+    }
+    (new / "kernel.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    shutil.rmtree(target, ignore_errors=True)
+    new.rename(target)
+    return Kernel(target / "linux", version, key())
+
+
+def _check_options(config: Path) -> None:
+    """Refuse a configuration in which an option that is asked for didn't take."""
+    taken = set(config.read_text(encoding="utf-8").splitlines())
+    wanted = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    lost = [line for line in wanted if line not in taken]
+    if lost:
+        raise BackendError(f"this source doesn't take the options {', '.join(lost)}")
+
+
+def _make(command: list[str], log: Path, each: Callable[[int], None] | None = None) -> str:
+    """Run make; ``each`` is told how many files are done. Gives what it printed."""
+    done = 0
+    lines: list[str] = []
+    with log.open("a", encoding="utf-8") as kept:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **_NAMES, "LC_ALL": "C"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            for line in process.stdout or ():
+                kept.write(line)
+                lines.append(line)
+                if each is not None and line.startswith(("  CC ", "  AS ", "  AR ", "  LD ")):
+                    done += 1
+                    each(done)
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    if code != 0:
+        said = [line.strip() for line in lines if "rror" in line] or [line.strip() for line in lines[-3:]]
+        raise BackendError("the kernel doesn't compile:\n" + "\n".join(said[:8]))
+    return "".join(lines)
+
+
+def _boots(binary: Path) -> None:
+    """Ask the kernel for its version: it starts on this host."""
+    _run([str(binary), "--version"], "start the kernel")
+
+
+def _run(command: list[str], what: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise BackendError(f"can't {what}: {said}")
+    return done.stdout

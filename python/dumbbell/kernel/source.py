@@ -1,0 +1,86 @@
+"""The kernel's source: Debian's package, or an archive that is there already."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from dumbbell.exceptions import BackendError
+
+__all__ = ["SERIES", "obtain", "version_of"]
+
+SERIES = "6.12"
+"""The long-term series that configuration and edits are made for."""
+PACKAGE = f"linux-source-{SERIES}"
+INSTALLED = Path(f"/usr/src/{PACKAGE}.tar.xz")
+
+
+def obtain(into: Path, given: Path | None) -> Path:
+    """Unpack the source below ``into``; gives its directory.
+
+    Parameters
+    ----------
+    into : Path
+        An empty directory.
+    given : Path or None
+        An archive (``linux-6.12.N.tar.xz`` of kernel.org will do), or a Debian package of one. None: the archive
+        that Debian's package has installed, else the package itself, downloaded with apt.
+
+    Raises
+    ------
+    BackendError
+        There is no source, or it isn't of this series.
+    """
+    archive = given or (INSTALLED if INSTALLED.exists() else _download(into))
+    if not archive.is_file():
+        raise BackendError(f"{archive}: no such file: an archive or a Debian package of Linux {SERIES} is needed")
+    if archive.suffix == ".deb":
+        archive = _archive_in(archive, into)
+    before = set(into.iterdir())
+    _run(["tar", "-x", "-f", str(archive), "-C", str(into)], "unpack the source")
+    trees = [p for p in set(into.iterdir()) - before if (p / "arch" / "um").is_dir()]
+    if len(trees) != 1:
+        raise BackendError(f"{archive}: not an archive of Linux' source")
+    version = version_of(trees[0])
+    if not version.startswith(f"{SERIES}."):
+        raise BackendError(f"{archive}: Linux {version} given: {SERIES} is needed")
+    return trees[0]
+
+
+def version_of(tree: Path) -> str:
+    """Read the version that a source tree says it is, such as ``6.12.117``."""
+    text = (tree / "Makefile").read_text(encoding="utf-8")
+    numbers = [re.search(rf"^{name} = (\d+)$", text, re.MULTILINE) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    return ".".join(m[1] if m else "?" for m in numbers)
+
+
+def _download(into: Path) -> Path:
+    if shutil.which("apt-get") is None:
+        raise BackendError(
+            f"the source of Linux {SERIES} is needed and this host has no apt to get it: download "
+            f"linux-{SERIES}.N.tar.xz from kernel.org and give it with --source"
+        )
+    _run(["apt-get", "download", "-qq", PACKAGE], f"download {PACKAGE}", cwd=into)
+    packages = sorted(into.glob(f"{PACKAGE}_*.deb"))
+    if not packages:
+        raise BackendError(f"apt-get download {PACKAGE} has left no package")
+    return packages[-1]
+
+
+def _archive_in(package: Path, into: Path) -> Path:
+    """Take the archive out of a Debian package."""
+    place = into / "package"
+    _run(["dpkg-deb", "-x", str(package), str(place)], f"unpack {package.name}")
+    found = sorted(place.glob("usr/src/linux-source-*.tar.*"))
+    if not found:
+        raise BackendError(f"{package}: holds no usr/src/linux-source-*.tar.xz")
+    return found[0]
+
+
+def _run(command: list[str], what: str, cwd: Path | None = None) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+        raise BackendError(f"can't {what}: {last}")

@@ -1,0 +1,102 @@
+"""Where built kernels are kept, and which of them fits.
+
+::
+
+    CACHE/kernel/VERSION-KEY/linux         the kernel, an ordinary program
+    CACHE/kernel/VERSION-KEY/kernel.json   what it was built from
+
+CACHE is ``$DUMBBELL_CACHE``, else ``$XDG_CACHE_HOME/dumbbell``, else ``~/.cache/dumbbell``. KEY stands for
+configuration and edits: a kernel built from others is never taken. ``/var/cache/dumbbell`` is read too: what root has
+put there (``dumbbell kernel build --cache /var/cache/dumbbell``) serves every user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.patch import EDITS
+
+__all__ = ["CONFIG", "Kernel", "cache_of_user", "find", "installed", "key"]
+
+CONFIG = Path(__file__).with_name("uml.config")
+SYSTEM = Path("/var/cache/dumbbell")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was built.
+
+    Attributes
+    ----------
+    version : str
+        Of its source, such as ``6.12.117``.
+    key : str
+        Stands for configuration and edits.
+    """
+
+    path: Path
+    version: str
+    key: str
+
+
+def key() -> str:
+    """Name configuration and edits, as this version of Dumbbell has them."""
+    parts = [CONFIG.read_text(encoding="utf-8")]
+    parts += [part for edit in EDITS for part in (edit.path, edit.anchor, edit.replacement)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def cache_of_user() -> Path:
+    """Name the directory of caches that is the user's own."""
+    given = os.environ.get("DUMBBELL_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "dumbbell"
+
+
+def installed() -> list[Kernel]:
+    """List the kernels that there are and that this version of Dumbbell uses, the newest first."""
+    kernels = []
+    for cache in (cache_of_user(), SYSTEM):
+        try:
+            found = sorted((cache / "kernel").glob("*/kernel.json"))
+        except OSError:
+            continue
+        kernels += [kernel for kernel in map(_read, found) if kernel is not None and kernel.key == key()]
+    return sorted(kernels, key=lambda k: _numbers(k.version), reverse=True)
+
+
+def find() -> Kernel:
+    """Give the newest kernel that fits.
+
+    Raises
+    ------
+    BackendError
+        There is none.
+    """
+    kernels = installed()
+    if not kernels:
+        raise BackendError(
+            "the virtual-time kernel isn't built, or is another version's: `dumbbell kernel build` makes it, once, "
+            "in a few minutes"
+        )
+    return kernels[0]
+
+
+def _read(manifest: Path) -> Kernel | None:
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        path = manifest.with_name("linux")
+        return Kernel(path, content["version"], content["key"]) if os.access(path, os.X_OK) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(n) for n in version.split(".") if n.isdigit())

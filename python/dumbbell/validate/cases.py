@@ -1,0 +1,113 @@
+"""What is compared: scenarios, each with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core, registry
+from dumbbell.scenario import Scenario
+
+__all__ = ["Case", "built_in", "of_file", "shared_variants"]
+
+PATHS = {"10M40": (10, 40, 60), "100M20": (100, 20, 30), "1M100": (1, 100, 60)}
+"""Name of a path: rate in Mbit/s, round trip in ms, length of a run in s."""
+BUFFERS = (0.25, 1.0, 4.0)
+LOSSES = (0.1, 1.0)
+PAIRED = ("reno", "cubic", "bbr", "vegas")
+GAP = 5
+"""Seconds from the first flow of a pair to the second."""
+REPETITIONS = 5
+"""Where chance matters: loss, and who comes first when two flows share a queue."""
+SAMPLE = "10 ms"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario without a sweep, and its name, such as ``single/reno/10M40/1bdp``."""
+
+    name: str
+    scenario: Scenario
+
+
+def shared_variants() -> list[str]:
+    """Name the variants that simulator and kernel both have, under one name."""
+    kernel = _core.kernel_variants()
+    return [name for name in registry.variants() if kernel.get(name) == name]
+
+
+def stack() -> str:
+    """Name the preset that stands for a Linux endpoint."""
+    return "linux" if "linux" in registry.stacks() else "rfc"
+
+
+def built_in() -> Iterator[Case]:
+    """Give the built-in set: single flows, random loss, pairs, bufferbloat."""
+    variants = shared_variants()
+    for path in PATHS:
+        for buffer in BUFFERS:
+            for variant in variants:
+                name = f"single/{variant}/{path}/{buffer:g}bdp"
+                yield Case(name, _scenario(name, [variant], path, buffer))
+    for loss in LOSSES:
+        for variant in variants:
+            name = f"loss/{variant}/10M40/1bdp/{loss:g}%"
+            yield Case(name, _scenario(name, [variant], "10M40", 1.0, loss=loss))
+    paired = [v for v in PAIRED if v in variants]
+    for first in paired:
+        for second in paired:
+            name = f"pair/{first}-{second}/10M40/1bdp"
+            yield Case(name, _scenario(name, [first, second], "10M40", 1.0))
+    for variant in paired:
+        name = f"bufferbloat/{variant}/10M40/10bdp"
+        yield Case(name, _scenario(name, [variant], "10M40", 10.0, ping=True))
+
+
+def of_file(path: Path) -> Iterator[Case]:
+    """Give every cell of a scenario file as a case."""
+    scenario = Scenario.load(path)
+    for cell in scenario.cells:
+        values = ",".join(str(v) for v in cell.values.values())
+        changed = cell.scenario.with_changes({"trace": {"series": ["flows"], "interval": SAMPLE}})
+        yield Case(f"{scenario.name}/{values}" if values else scenario.name, changed)
+
+
+def _scenario(
+    name: str, variants: list[str], path: str, buffer: float, *, loss: float = 0.0, ping: bool = False
+) -> Scenario:
+    rate, rtt, seconds = PATHS[path]
+    packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
+    chance = loss > 0 or len(variants) > 1
+    flows: list[dict[str, Any]] = [
+        {"name": f"f{n + 1}", "variant": variant, "stack": stack(), "start": f"{GAP * n} s"}
+        for n, variant in enumerate(variants)
+    ]
+    if ping:
+        flows.append({"name": "ping", "application": {"kind": "ping", "interval": "100 ms"}, "start": "1 s"})
+    bottleneck: dict[str, Any] = {
+        "rate": f"{rate} Mbit/s",
+        "delay": f"{rtt / 2:g} ms",
+        "queue": {"discipline": "droptail", "limit": f"{packets} packets"},
+        "reverse": {"queue": {"discipline": "droptail", "limit": "1000 packets"}},
+    }
+    if loss:
+        bottleneck["loss"] = f"{loss:g} %"
+    document = {
+        "name": name,
+        "duration": f"{seconds} s",
+        "repetitions": REPETITIONS if chance else 1,
+        "start_jitter": "100 ms" if len(variants) > 1 else "0 s",
+        "network": {
+            "bottleneck": bottleneck,
+            "access": {
+                "rate": f"{rate * 10} Mbit/s",
+                "delay": "0 ms",
+                "queue": {"discipline": "droptail", "limit": "1000 packets"},
+            },
+        },
+        "flows": flows,
+        "trace": {"series": ["flows"], "interval": SAMPLE},
+    }
+    return Scenario.from_dict(document)

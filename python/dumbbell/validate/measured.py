@@ -1,0 +1,144 @@
+"""What a case has shown on one side: figures of each flow, repetition by repetition, and curves of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.backends import Finished
+
+__all__ = ["FIGURES", "STEP_S", "FlowMeasured", "Measured", "binned"]
+
+Floats = npt.NDArray[np.float64]
+
+FIGURES = (
+    "goodput_bps",
+    "cwnd_mean_packets",
+    "srtt_mean_ms",
+    "rtt_mean_ms",
+    "sent_packets",
+    "retransmitted_packets",
+    "dropped_packets",
+    "timeouts",
+    "fast_retransmits",
+)
+"""The columns of a flow that are kept."""
+STEP_S = 0.2
+"""Width of a curve's bins, s."""
+
+
+@dataclass(frozen=True)
+class FlowMeasured:
+    """A flow: each figure's values over the repetitions, and the mean of cwnd and srtt in each bin.
+
+    Attributes
+    ----------
+    cwnd : (n,) float64, segments
+    srtt : (n,) float64, ms
+    """
+
+    name: str
+    variant: str
+    figures: dict[str, list[float | None]]
+    cwnd: Floats
+    srtt: Floats
+
+    def values(self, figure: str) -> Floats:
+        """Give a figure's values where there are any."""
+        return np.array([v for v in self.figures[figure] if v is not None], dtype=float)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A case on one side."""
+
+    flows: list[FlowMeasured] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, runs: Sequence[Finished], duration_s: float) -> Self:
+        """Take over the runs of a case, in the order of repetitions."""
+        flows = []
+        for n, first in enumerate(runs[0].flows):
+            table = runs[0].tables.get(f"flow/{first['name']}", {})
+            cwnd, srtt = np.array([]), np.array([])
+            if len(table.get("t_ns", ())):
+                time = table["t_ns"].astype(float) * 1e-9
+                cwnd = binned(time, table["cwnd"].astype(float), duration_s)
+                srtt = binned(time, table["srtt_ns"].astype(float) * 1e-6, duration_s)
+                # The trace has bytes; the figures' mean, in segments, says how many bytes make one.
+                mean = binned(time, table["cwnd"].astype(float), duration_s, duration_s - time[0], time[0])[0]
+                cwnd *= (first["cwnd_mean_packets"] or np.nan) / mean
+            figures = {key: [run.flows[n].get(key) for run in runs] for key in FIGURES}
+            flows.append(FlowMeasured(first["name"], first["variant"], figures, cwnd, srtt))
+        return cls(flows)
+
+    def document(self) -> list[dict[str, Any]]:
+        """Give it as JSON takes it; curves in tenths."""
+        return [
+            {
+                "name": f.name,
+                "variant": f.variant,
+                "figures": f.figures,
+                "cwnd": _tenths(f.cwnd),
+                "srtt_ms": _tenths(f.srtt),
+            }
+            for f in self.flows
+        ]
+
+    @classmethod
+    def read(cls, document: list[dict[str, Any]]) -> Self:
+        """Read what `document` gave."""
+        return cls(
+            [
+                FlowMeasured(
+                    f["name"],
+                    f["variant"],
+                    f["figures"],
+                    np.array(f["cwnd"], dtype=float),
+                    np.array(f["srtt_ms"], dtype=float),
+                )
+                for f in document
+            ]
+        )
+
+
+def _tenths(values: Floats) -> list[float | None]:
+    return [None if np.isnan(v) else round(float(v), 1) for v in values]
+
+
+def binned(time: Floats, values: Floats, end: float, step: float = STEP_S, begin: float = 0.0) -> Floats:
+    """Give the mean over time of a quantity within each bin; each value holds until the next.
+
+    Parameters
+    ----------
+    time : (n,) float64, s, ascending
+    values : (n,) float64
+        NaN: no value yet.
+    end, step, begin : float, s
+
+    Returns
+    -------
+    (m,) float64
+        NaN where a bin has no value at all.
+    """
+    bins = max(1, int((end - begin) / step + 1e-9))
+    edges: Floats = begin + step * np.arange(bins + 1, dtype=np.float64)
+    known = ~np.isnan(values)
+    sums = _until(edges, time, np.where(known, values, 0.0), end)
+    spans = _until(edges, time, known.astype(float), end)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = np.diff(sums) / np.diff(spans)
+    return means
+
+
+def _until(edges: Floats, time: Floats, values: Floats, end: float) -> Floats:
+    """Integrate a step function from its beginning to each edge."""
+    whole = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(time))])
+    at = np.searchsorted(time, np.minimum(edges, end), side="right") - 1
+    inside = np.maximum(at, 0)
+    sums: Floats = whole[inside] + values[inside] * (np.minimum(edges, end) - time[inside])
+    return np.where(at >= 0, sums, 0.0)

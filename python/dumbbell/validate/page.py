@@ -1,0 +1,139 @@
+"""The page: every figure of every case on both sides, and the curves over each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import polars as pl
+
+from dumbbell import __version__
+from dumbbell.plots import Curve, Panel, Picture
+from dumbbell.report.content import Content, Ran
+from dumbbell.studies.finding import Table
+from dumbbell.validate.cases import Case
+from dumbbell.validate.compare import TOLERANCES, Comparison
+from dumbbell.validate.measured import STEP_S, Measured
+
+__all__ = ["content", "summary", "table"]
+
+SHOWN = {
+    "goodput_bps": ("goodput Mbit/s", 1e-6),
+    "cwnd_mean_packets": ("cwnd", 1.0),
+    "srtt_mean_ms": ("srtt ms", 1.0),
+    "retransmitted_packets": ("retransmitted", 1.0),
+    "dropped_packets": ("dropped", 1.0),
+}
+
+
+def table(comparisons: Sequence[Comparison]) -> pl.DataFrame:
+    """One row for each flow of each case: both sides, the difference in %, the distances of the curves."""
+    rows = []
+    for c in comparisons:
+        row: dict[str, object] = {"case": c.case, "flow": c.flow, "variant": c.variant}
+        for figure, (heading, factor) in SHOWN.items():
+            d = c.differences.get(figure)
+            row[heading] = d.sim * factor if d else None
+            row[f"{heading}, kernel"] = d.kernel * factor if d else None
+            row[f"{heading} %"] = None if d is None or not np.isfinite(d.relative) else 100 * d.relative
+        row["curve %"] = None if c.curve is None else 100 * c.curve
+        row["shape %"] = None if c.shape is None else 100 * c.shape
+        row["outside"] = ", ".join(SHOWN[name][0] for name in c.outside) or "-"
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def summary(comparisons: Sequence[Comparison]) -> pl.DataFrame:
+    """One row for each variant: flows, how many are within in each figure, and median distances."""
+    groups: dict[str, list[Comparison]] = defaultdict(list)
+    for c in comparisons:
+        if "cwnd_mean_packets" in c.differences:
+            groups[c.variant].append(c)
+    rows = []
+    for variant, group in groups.items():
+        row: dict[str, object] = {"variant": variant, "flows": len(group)}
+        for figure in TOLERANCES:
+            within = [figure not in c.outside for c in group]
+            apart = [abs(c.differences[figure].relative) for c in group if figure in c.differences]
+            finite = [a for a in apart if np.isfinite(a)]
+            heading = SHOWN[figure][0]
+            row[f"{heading}: within"] = sum(within)
+            row[f"{heading}: median apart %"] = 100 * float(np.median(finite)) if finite else None
+        shapes = [c.shape for c in group if c.shape is not None]
+        row["shape %"] = 100 * float(np.median(shapes)) if shapes else None
+        row["all within"] = sum(not c.outside for c in group)
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def content(
+    cases: Sequence[Case],
+    sim: Mapping[str, Measured],
+    kernel: Mapping[str, Measured],
+    comparisons: Sequence[Comparison],
+    version: str,
+    command: str,
+) -> Content:
+    """Make the page's content."""
+    good = sum(not c.outside for c in comparisons)
+    limits = ", ".join(f"{SHOWN[name][0].split()[0]} {limit:.0%}" for name, limit in TOLERANCES.items())
+    return Content(
+        title="The simulator against the Linux kernel",
+        kind="Validation",
+        what=(
+            "The same scenarios in the simulator and on the real kernel in virtual time. A flow is within if every "
+            f"figure differs by no more than its tolerance ({limits}), three packets, or two standard deviations of "
+            "a single run."
+        ),
+        version=__version__,
+        begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
+        ran=[_ran(case) for case in cases],
+        pictures=_pictures(cases, sim, kernel, comparisons),
+        again=command,
+        summary=[f"{good} of {len(comparisons)} flows are within in every figure."],
+        tables=[
+            Table("by-variant", "By variant", summary(comparisons)),
+            Table("cases", "Every flow", table(comparisons)),
+        ],
+        facts=[("kernel", f"Linux {version}, User-mode Linux in virtual time, 250 ticks a second")],
+    )
+
+
+def _ran(case: Case) -> Ran:
+    s = case.scenario
+    return Ran(case.name, case.name, 1, s.repetitions, str(s.repetitions), str(s.duration), str(s.seed), s.to_toml())
+
+
+def _pictures(
+    cases: Sequence[Case],
+    sim: Mapping[str, Measured],
+    kernel: Mapping[str, Measured],
+    comparisons: Sequence[Comparison],
+) -> list[Picture]:
+    """One picture for each group of cases that differ in the path only: a panel for each flow of each case."""
+    found: dict[tuple[str, str], Comparison] = {(c.case, c.flow): c for c in comparisons}
+    groups: dict[str, list[Panel]] = defaultdict(list)
+    for case in cases:
+        parts = case.name.split("/")
+        group = "-".join(parts[:2]) if len(parts) > 2 else parts[0]
+        rest = " ".join(parts[2:]) or case.name
+        for ours, theirs in zip(sim[case.name].flows, kernel[case.name].flows, strict=True):
+            if not len(ours.cwnd) or not len(theirs.cwnd):
+                continue
+            c = found[case.name, ours.name]
+            title = rest if len(sim[case.name].flows) == 1 else f"{rest} {ours.name} ({ours.variant})"
+            apart = "" if c.shape is None else f": shape {c.shape:.0%}"
+            curves = [
+                Curve(label, look, STEP_S * (np.arange(len(y), dtype=np.float64) + 0.5), y)
+                for label, look, y in (
+                    ("kernel", "kernel", theirs.cwnd),
+                    ("simulator", ours.variant, ours.cwnd),
+                )
+            ]
+            groups[group].append(Panel(title + apart, "time (s)", "cwnd (segments)", curves))
+    return [
+        Picture(f"cwnd-{name}".replace("%", "pct"), f"cwnd over time, {name}", "", panels, columns=3, markers=False)
+        for name, panels in groups.items()
+    ]
