@@ -112,7 +112,7 @@ fn chance() {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let seeds = data();
-    let mut chance = Chance(number("FUZZ_SEED", 1) * 0x9e37_79b9_7f4a_7c15 | 1);
+    let mut chance = Chance(number("FUZZ_SEED", 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let until = Instant::now() + Duration::from_secs(number("FUZZ_SECONDS", 3));
     let mut rounds = 0_u64;
     while Instant::now() < until {

@@ -131,7 +131,10 @@ fn disciplines_in_the_kernels_words() {
 #[test]
 fn refusals_name_the_place_and_the_reason() {
     let cases = [
-        (json!({"drops": [{"flow": null, "data_only": true, "packets": [3], "spans_ns": []}]}), "links.r1->d1.drops"),
+        (
+            json!({"drops": [{"flow": null, "data_only": true, "packets": [3], "spans_ns": []}]}),
+            "links.r1->d1.drops",
+        ),
         (json!({"loss": {"p": 0.1, "r": 0.5, "loss_bad": 1.0, "loss_good": 0.0}}), "links.r1->d1.loss"),
         (json!({"queue": {"name": "blue"}}), "links.r1->d1.queue.discipline: 'blue' given"),
         (json!({"queue": {"name": "red"}}), "links.r1->d1.queue.gentle"),

@@ -2,7 +2,7 @@
 
 use dumbbell_units::Time;
 
-/// The ECN field of the IP header, by the values it has there [RFC 3168 §5]. A plain byte: an enumeration would lend its
+/// The ECN field of the IP header, by the values it has there [RFC 3168]. A plain byte: an enumeration would lend its
 /// unused values to `Option<Packet>`, which then is copied in odd pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ecn(u8);
@@ -16,6 +16,12 @@ impl Ecn {
     pub const ECT0: Ecn = Ecn(0b10);
     /// Congestion experienced: marked.
     pub const CE: Ecn = Ecn(0b11);
+
+    /// The two bits as the IP header holds them [RFC 3168].
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        self.0
+    }
 
     /// Whether congestion can be told by a mark: ECT(0), ECT(1), or CE already.
     #[must_use]

@@ -43,6 +43,13 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
             return refuse(place("application"), "rate, interval and sizes must be above zero");
         }
     }
+    for point in &plan.capture.points {
+        let known = point.nodes.iter().all(|&n| n < plan.nodes.len())
+            && point.links.iter().all(|&l| l < plan.links.len());
+        if !known || point.nodes.len() + point.links.len() == 0 {
+            return refuse(format!("capture.{}", point.name), "must name nodes or links of the plan");
+        }
+    }
     Ok(())
 }
 

@@ -9,6 +9,7 @@
 //! Left out: routers forward in no time, nodes have no processing delay and no buffers besides the links' queues,
 //! bit errors are whole lost packets, routes don't change.
 
+mod capture;
 mod check;
 mod disorder;
 mod error;
@@ -27,9 +28,13 @@ mod route;
 mod run;
 mod tcp_meter;
 
+pub use capture::Capture;
 pub use error::SimError;
 pub use flows::source::Source;
-pub use plan::{AppPlan, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan, TransportPlan};
+pub use plan::{
+    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan,
+    TransportPlan,
+};
 pub use result::{FlowResult, Output, QueueResult, Transfer};
 pub use route::{HERE, Routes};
 pub use run::run;

@@ -13,7 +13,7 @@ use crate::extras::{Extras, Passage};
 use crate::link_meter::LinkMeter;
 use crate::plan::LinkPlan;
 use crate::record::QueueRecorder;
-use dumbbell_qdisc::{Backlog, Cx, Packet, Qdisc};
+use dumbbell_qdisc::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
 
@@ -356,14 +356,14 @@ impl Link {
         self.cx.has_dropped() | self.disorderly
     }
 
-    /// A packet dropped since the last call.
-    pub(crate) fn take_dropped(&mut self, now: Time) -> Option<Packet> {
+    /// A packet dropped since the last call, and why.
+    pub(crate) fn take_dropped(&mut self, now: Time) -> Option<(Packet, DropReason)> {
         let (packet, reason) = self.cx.take_dropped()?;
         self.meter.counts(now).drops[reason as usize] += 1;
         if let Some(r) = &mut self.recorder {
             r.dropped(now, packet.flow, packet.bytes, reason);
         }
-        Some(packet)
+        Some((packet, reason))
     }
 
     fn note(&mut self, backlog: Backlog, now: Time) {

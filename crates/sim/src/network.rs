@@ -5,6 +5,7 @@
 //! is told the time of the arrival instead of waiting for an event. Along an uncongested path a packet then costs one
 //! event, whatever the number of hops, and the outcome is the same.
 
+use crate::capture::{Capture, Cause, Recorder};
 use crate::error::SimError;
 use crate::events::EventQueue;
 use crate::extras::Extras;
@@ -37,6 +38,7 @@ pub(crate) struct Network {
     /// Likewise packets with payload copied on the way.
     duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
+    captures: Option<Box<Recorder>>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
 }
@@ -76,8 +78,11 @@ impl Network {
         }
         let routes = Routes::new(plan)?;
         check_classes(plan, &links, &routes)?;
+        let captures = Recorder::new(plan);
         for l in 0..links.len() {
-            links[l].runs_ahead = routes.only_feeder(l).is_some_and(|feeder| links[feeder].keeps_order());
+            // Where packets are captured nothing runs ahead: they are seen in the order of the clock.
+            links[l].runs_ahead =
+                captures.is_none() && routes.only_feeder(l).is_some_and(|feeder| links[feeder].keeps_order());
         }
         Ok(Network {
             now: Time::ZERO,
@@ -91,6 +96,7 @@ impl Network {
             dropped: vec![0; 2 * plan.flows.len()],
             duplicated: vec![0; 2 * plan.flows.len()],
             packets: plan.trace.packets.then(PacketRecorder::default),
+            captures,
             trace: Trace::default(),
             transfers: Vec::new(),
         })
@@ -137,6 +143,9 @@ impl Network {
             body.data = body.segment.payload > 0;
             body.retransmission = how.retransmission;
             body.number = how.payload_offset;
+            if how.retransmission && self.captures.is_some() {
+                body.cause = Cause::of(endpoint.snapshot().phase, &body.segment);
+            }
             let bytes = endpoint.packet_bytes(&body.segment);
             let ecn = if how.ecn_capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
             self.launch(flow, forward, handle, bytes, ecn);
@@ -148,6 +157,10 @@ impl Network {
             if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
         let direction = direction as u32;
         self.note(PacketEvent::Sent, direction, handle, bytes, self.now);
+        if let Some(captures) = &mut self.captures {
+            captures.sent(direction, handle, self.pool.get(handle), bytes);
+            captures.at_node(node, handle, ecn, self.now);
+        }
         let link = self.routes.next(node, direction);
         // Made where it is handed on: a struct that is filled and then copied stalls the processor.
         let packet =
@@ -174,6 +187,9 @@ impl Network {
             // A transmission that ends at this instant is over: what arrives finds its place in the queue free.
             while let Some(due) = self.links[link].asks_by(at) {
                 self.ask_queue(link, due);
+            }
+            if let Some(captures) = &mut self.captures {
+                captures.at_link(link, packet.body, packet.ecn, at);
             }
             let first = &mut self.links[link];
             if first.is_open(at) {
@@ -231,10 +247,17 @@ impl Network {
             if at >= self.measure_from {
                 self.duplicated[copy.flow as usize] += u64::from(self.body(copy.body).data);
             }
-            copy.body = self.pool.copy(copy.body);
+            let original = copy.body;
+            copy.body = self.pool.copy(original);
+            if let Some(captures) = &mut self.captures {
+                captures.copied(link, original, copy.body);
+            }
             self.links[link].put_on_wire(arrival, copy, &mut self.events);
         }
-        while let Some(packet) = self.links[link].take_dropped(at) {
+        while let Some((packet, reason)) = self.links[link].take_dropped(at) {
+            if let Some(captures) = &mut self.captures {
+                captures.dropped(link, packet.body, reason);
+            }
             self.note(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             if at >= self.measure_from {
                 self.dropped[packet.flow as usize] += u64::from(self.body(packet.body).data);
@@ -258,6 +281,9 @@ impl Network {
         let packet = link.arrive(&mut self.events)?;
         if !link.keeps_order() {
             link.note_order(packet.body, self.now);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.at_node(link.to, packet.body, packet.ecn, self.now);
         }
         let next = self.routes.next(link.to, packet.flow);
         if next == HERE {
@@ -299,6 +325,11 @@ impl Network {
     /// Packets with payload that were copied in the forward direction of a flow, since measurement began.
     pub(crate) fn duplicated(&self, flow: usize) -> u64 {
         self.duplicated[2 * flow]
+    }
+
+    /// What was captured.
+    pub(crate) fn captures(&mut self) -> Vec<Capture> {
+        self.captures.take().map_or_else(Vec::new, |captures| captures.finish())
     }
 
     /// The figures of the links; their series go to the trace.

@@ -1,5 +1,6 @@
 //! What packets carry: kept in one pool while queues and links pass small handles around.
 
+use crate::capture::Cause;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
 
@@ -14,6 +15,8 @@ pub(crate) struct Body {
     pub(crate) data: bool,
     /// Whether it was sent before.
     pub(crate) retransmission: bool,
+    /// Why it was sent again; means something only with `retransmission`, and where packets are captured.
+    pub(crate) cause: Cause,
     /// Number of a datagram or echo request; offset of a segment's first payload byte.
     pub(crate) number: u64,
     /// When the datagram or echo request was sent.

@@ -29,6 +29,31 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// What is traced.
     pub trace: TracePlan,
+    /// What is captured.
+    #[serde(default)]
+    pub capture: CapturePlan,
+}
+
+/// Where packets are captured.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapturePlan {
+    /// The captures.
+    pub points: Vec<CapturePoint>,
+    /// Bytes kept of each packet; 0: all.
+    pub snaplen_bytes: u32,
+}
+
+/// One capture.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapturePoint {
+    /// Its name.
+    pub name: String,
+    /// Nodes whose packets are in it.
+    pub nodes: Vec<usize>,
+    /// Links whose packets are in it, as they come to the queue.
+    pub links: Vec<usize>,
 }
 
 /// One direction of a link.

@@ -1,5 +1,6 @@
 //! What a run gives back. Field docs say how each figure is defined; rates are bit/s, times seconds unless named.
 
+use crate::capture::Capture;
 use dumbbell_trace::Trace;
 use serde::Serialize;
 
@@ -14,6 +15,8 @@ pub struct Output {
     pub transfers: Vec<Transfer>,
     /// Series, where asked for.
     pub trace: Trace,
+    /// What was captured, where asked for.
+    pub captures: Vec<Capture>,
     /// Events that the engine handled.
     pub events: u64,
 }

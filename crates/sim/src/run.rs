@@ -65,7 +65,8 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
     });
     let flows = results.collect();
     let queues = net.finish();
-    Ok(Output { flows, queues, transfers: net.transfers, trace: net.trace, events })
+    let captures = net.captures();
+    Ok(Output { flows, queues, transfers: net.transfers, trace: net.trace, captures, events })
 }
 
 fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, SimError> {

@@ -217,18 +217,28 @@ fn finish(
     len
 }
 
-/// The options as Linux lays them out: MSS, SACK permitted with timestamps, window scale, SACK blocks, each filled up
-/// to a multiple of 4 bytes.
+/// Most bytes of options that a header has room for.
+const MOST_OPTIONS: usize = 40;
+
+/// The options one after another: MSS, SACK permitted, timestamps, window scale, SACK blocks (as many as there is room
+/// for). What fills them up to a multiple of 4 bytes stands before them, so that timestamps alone have the layout that
+/// nearly all segments have.
 fn options(buffer: &mut Vec<u8>, options: &TcpOptions) {
+    let fixed = 4 * usize::from(options.mss.is_some())
+        + 2 * usize::from(options.sack_permitted)
+        + 10 * usize::from(options.timestamps.is_some())
+        + 3 * usize::from(options.wscale.is_some());
+    let room = MOST_OPTIONS.saturating_sub(fixed + 2) / 8;
+    let blocks = &options.sack_blocks()[..options.sack_blocks().len().min(room)];
+    let sack = if blocks.is_empty() { 0 } else { 2 + 8 * blocks.len() };
+    let len = fixed + sack;
+    buffer.extend(std::iter::repeat_n(1, len.next_multiple_of(4) - len));
     if let Some(mss) = options.mss {
         buffer.extend([2, 4]);
         buffer.extend(mss.to_be_bytes());
     }
-    match (options.sack_permitted, options.timestamps.is_some()) {
-        (true, true) => buffer.extend([4, 2]),
-        (true, false) => buffer.extend([1, 1, 4, 2]),
-        (false, true) => buffer.extend([1, 1]),
-        (false, false) => {}
+    if options.sack_permitted {
+        buffer.extend([4, 2]);
     }
     if let Some((value, echo)) = options.timestamps {
         buffer.extend([8, 10]);
@@ -236,11 +246,10 @@ fn options(buffer: &mut Vec<u8>, options: &TcpOptions) {
         buffer.extend(echo.to_be_bytes());
     }
     if let Some(scale) = options.wscale {
-        buffer.extend([1, 3, 3, scale]);
+        buffer.extend([3, 3, scale]);
     }
-    let blocks = options.sack_blocks();
     if !blocks.is_empty() {
-        buffer.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+        buffer.extend([5, sack as u8]);
         for block in blocks {
             buffer.extend(block.left.to_be_bytes());
             buffer.extend(block.right.to_be_bytes());

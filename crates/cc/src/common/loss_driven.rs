@@ -1,7 +1,9 @@
 //! What all laws share that grow with ACKs and shrink with losses: such a law states only what is its own.
 
 use super::Window;
-use crate::{AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Unused};
+use crate::{
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Unused,
+};
 use dumbbell_units::Dur;
 
 /// A law whose window is a [`Window`]. It is told of ACKs and losses in the order of the methods here; the blanket

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod aqm;
+mod captures;
 mod conservation;
 mod figures;
 mod links;

@@ -361,4 +361,3 @@ pub const PARAMS: &[Spec] = &[
               segment [RFC 8257 §3.2], by counters [RFC 9768]; variants that need one of the last two have it",
     },
 ];
-

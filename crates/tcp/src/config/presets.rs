@@ -144,4 +144,3 @@ impl Preset {
         PARAMS.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, d)| d), ..*s }).collect()
     }
 }
-

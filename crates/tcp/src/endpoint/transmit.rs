@@ -77,7 +77,11 @@ impl Endpoint {
         out.mss = None;
         out.window_scale = None;
         out.sack_permitted = false;
-        out.timestamps = if self.peer_timestamps { Some((timestamp(now, config.timestamp_clock), self.ts_recent)) } else { None };
+        out.timestamps = if self.peer_timestamps {
+            Some((timestamp(now, config.timestamp_clock), self.ts_recent))
+        } else {
+            None
+        };
         out.sack.clear();
         if self.peer_sack && config.shell == Shell::Sack {
             let most = if self.peer_timestamps { 3 } else { 4 };

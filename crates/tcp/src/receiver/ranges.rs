@@ -32,7 +32,9 @@ impl Ranges {
     pub(super) fn add(&mut self, start: u64, end: u64) -> u64 {
         self.touches += 1;
         let (mut from, mut to, mut duplicate) = (start, end, 0);
-        while let Some((&s, &(e, _))) = self.by_start.range(..=to).next_back().filter(|(_, (e, _))| *e >= from) {
+        while let Some((&s, &(e, _))) =
+            self.by_start.range(..=to).next_back().filter(|(_, (e, _))| *e >= from)
+        {
             duplicate += e.min(end).saturating_sub(s.max(start));
             (from, to) = (from.min(s), to.max(e));
             if self.recent.first() == Some(&s) && s == from {

@@ -235,9 +235,8 @@ impl Sender {
             }
             return self.resend_lost(start, now, out);
         }
-        let holds = self.recovery.mode == Mode::Open
-            && self.sent.sacked_bytes() > 0
-            && !self.config.limited_transmit;
+        let holds =
+            self.recovery.mode == Mode::Open && self.sent.sacked_bytes() > 0 && !self.config.limited_transmit;
         if !holds && self.waits_for_burst(room, now) {
             return false;
         }

@@ -180,7 +180,8 @@ impl Sender {
         };
         let mut sacked = false;
         for &(start, end) in a.sack {
-            sacked |= start >= self.una && end <= self.max && self.sent.sack(start, end, |s, t| intake.take(s, t));
+            sacked |=
+                start >= self.una && end <= self.max && self.sent.sack(start, end, |s, t| intake.take(s, t));
         }
         let acked = a.ack - self.una;
         if acked > 0 {
@@ -261,7 +262,8 @@ impl Sender {
         if news.acked > 0 {
             self.timer_at = (self.una < self.max).then(|| self.timer_after_ack(now));
             self.on_new_ack(news.acked, now);
-        } else if self.una < self.max && (news.sacked || (news.duplicate && self.config.shell != Shell::Sack)) {
+        } else if self.una < self.max && (news.sacked || (news.duplicate && self.config.shell != Shell::Sack))
+        {
             self.on_duplicate_ack(now);
         }
     }

@@ -629,8 +629,12 @@ mod tests {
                     let edge = (Time(now - now.min(20)), end + 1);
                     let wait = Dur(random.next_u64() % 40);
                     let under_way = |s: &&Sent| !s.sacked && !s.waits() && (s.last_at, s.end) < edge;
-                    let rest =
-                        q.segments.iter().filter(under_way).map(|s| s.last_at + wait).filter(|t| *t > Time(now));
+                    let rest = q
+                        .segments
+                        .iter()
+                        .filter(under_way)
+                        .map(|s| s.last_at + wait)
+                        .filter(|t| *t > Time(now));
                     let expected = rest.max();
                     assert_eq!(q.lose_overdue(edge, wait, Time(now)), expected);
                 }
@@ -646,7 +650,10 @@ mod tests {
                 _ => {
                     let expected = q.segments.iter().find(|s| s.end > offset && !s.sacked).map(|s| s.start);
                     assert_eq!(q.unsacked_from(offset).map(|s| s.start), expected);
-                    assert_eq!(q.at(offset).map(|s| s.start), q.segments.iter().find(|s| s.end > offset).map(|s| s.start));
+                    assert_eq!(
+                        q.at(offset).map(|s| s.start),
+                        q.segments.iter().find(|s| s.end > offset).map(|s| s.start)
+                    );
                 }
             }
             assert_eq!(counted(&q), from_scratch(&q));

@@ -1,0 +1,262 @@
+//! A capture as a pcapng file.
+
+use super::{Cause, Seen, Sent};
+use crate::plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_capture::LinkType;
+use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
+use dumbbell_capture::write::{
+    About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
+};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// The time to live of a packet that is sent.
+const TTL: u8 = 64;
+/// Ports of those who wait for connections, one for each flow.
+const FIRST_SERVER_PORT: u32 = 5001;
+const SERVER_PORTS: u32 = 20_000;
+/// Ports of those who connect, one for each of a flow's connections.
+const FIRST_CLIENT_PORT: u32 = 32_768;
+const CLIENT_PORTS: u32 = 28_232;
+
+/// What an interface of a capture is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum InterfaceOf {
+    Node(usize),
+    Link(usize),
+}
+
+/// Names and addresses of the plan.
+#[derive(Debug)]
+pub(super) struct Addressing {
+    nodes: Vec<String>,
+    links: Vec<(String, u64)>,
+    flows: Vec<FlowEnds>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FlowEnds {
+    from: usize,
+    to: usize,
+    protocol: Protocol,
+    /// The data sender waits for the connection, not the receiver.
+    sender_serves: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Tcp,
+    Udp,
+    Echo,
+}
+
+impl Addressing {
+    pub(super) fn new(plan: &Plan) -> Addressing {
+        let flows = plan.flows.iter().map(|flow| FlowEnds {
+            from: flow.from,
+            to: flow.to,
+            protocol: match (&flow.application, &flow.transport) {
+                (AppPlan::Ping { .. }, _) => Protocol::Echo,
+                (_, TransportPlan::Udp) => Protocol::Udp,
+                (_, TransportPlan::Tcp { .. }) => Protocol::Tcp,
+            },
+            sender_serves: matches!(flow.application, AppPlan::Page { .. }),
+        });
+        Addressing {
+            nodes: plan.nodes.clone(),
+            links: plan.links.iter().map(|link| (link.name.clone(), link.rate_bps)).collect(),
+            flows: flows.collect(),
+        }
+    }
+
+    /// 10.0.0.1 for the first node, and so on.
+    fn address(node: usize) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0001 + node as u32))
+    }
+
+    /// Source and destination of a packet.
+    fn ends(&self, packet: &Sent) -> (FlowEnds, SocketAddr, SocketAddr) {
+        let flow = self.flows[packet.flow as usize / 2];
+        let server = FIRST_SERVER_PORT + (packet.flow / 2) % SERVER_PORTS;
+        let client = FIRST_CLIENT_PORT + packet.connection % CLIENT_PORTS;
+        let (of_sender, of_receiver) = if flow.sender_serves { (server, client) } else { (client, server) };
+        let sender = SocketAddr::new(Self::address(flow.from), of_sender as u16);
+        let receiver = SocketAddr::new(Self::address(flow.to), of_receiver as u16);
+        if packet.flow % 2 == 0 { (flow, sender, receiver) } else { (flow, receiver, sender) }
+    }
+}
+
+/// What was captured at a point: a pcapng file, once it is written.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    name: String,
+    interfaces: Vec<InterfaceOf>,
+    seen: Vec<Seen>,
+    snaplen: u32,
+    run: Arc<(Vec<Sent>, Addressing)>,
+}
+
+impl Capture {
+    pub(super) fn new(
+        name: String,
+        interfaces: Vec<InterfaceOf>,
+        seen: Vec<Seen>,
+        snaplen: u32,
+        run: Arc<(Vec<Sent>, Addressing)>,
+    ) -> Capture {
+        Capture { name, interfaces, seen, snaplen, run }
+    }
+
+    /// The point's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Packets in it.
+    #[must_use]
+    pub fn packets(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Writes it as pcapng: raw IP packets with correct checksums, the run's clock in nanoseconds, an interface for each
+    /// node or direction of a link. Comments hold the truth: why a segment was sent again, where a packet was dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the stream fails.
+    pub fn write<W: Write>(&self, out: W) -> io::Result<W> {
+        let application = concat!("Dumbbell ", env!("CARGO_PKG_VERSION"));
+        let about = About { application: Some(application), os: Some("simulator"), ..About::default() };
+        let mut writer = PcapngWriter::new(out, &about)?;
+        for interface in &self.interfaces {
+            self.describe(*interface, &mut writer)?;
+        }
+        let (sent, _) = &*self.run;
+        let mut packet = Vec::new();
+        let mut comments = Vec::new();
+        let mut counted = vec![Statistics::default(); self.interfaces.len()];
+        for seen in &self.seen {
+            let about = &sent[seen.packet as usize];
+            let len = self.build(about, seen, &mut packet);
+            let here = self.interfaces[usize::from(seen.interface)];
+            comments.clear();
+            self.tell(about, here, &mut comments);
+            let texts: Vec<&str> = comments.iter().map(String::as_str).collect();
+            writer.frame(seen.interface.into(), seen.at.0, len, &packet, &texts)?;
+            counted[usize::from(seen.interface)].received += 1;
+        }
+        let end = self.seen.last().map_or(0, |seen| seen.at.0);
+        for (id, counted) in counted.iter().enumerate() {
+            writer.statistics(id as u32, end, counted)?;
+        }
+        writer.finish()
+    }
+
+    fn describe<W: Write>(&self, interface: InterfaceOf, writer: &mut PcapngWriter<W>) -> io::Result<u32> {
+        let (_, addressing) = &*self.run;
+        let (name, description, speed) = match interface {
+            InterfaceOf::Node(node) => (&addressing.nodes[node], "node: packets sent and received", None),
+            InterfaceOf::Link(link) => {
+                let (name, rate) = &addressing.links[link];
+                (name, "link: packets that come to its queue", Some(*rate))
+            }
+        };
+        writer.interface(&InterfaceDescription {
+            name,
+            description: Some(description),
+            link: LinkType::RAW,
+            snaplen: self.snaplen,
+            speed,
+        })
+    }
+
+    fn build(&self, about: &Sent, seen: &Seen, packet: &mut Vec<u8>) -> u32 {
+        let (_, addressing) = &*self.run;
+        let (flow, from, to) = addressing.ends(about);
+        // Each link but the first is entered from a router, which takes one off. What is seen at a link's entrance has
+        // not crossed it; what is seen at a node has crossed the link to it.
+        let at_link = matches!(self.interfaces[usize::from(seen.interface)], InterfaceOf::Link(_));
+        let routers = if at_link { seen.hops } else { seen.hops.saturating_sub(1) };
+        // Different for each packet of the run, as long as 16 bits allow: two captures can be matched by it.
+        let ip = IpFields {
+            ecn: seen.ecn.bits(),
+            ttl: TTL.saturating_sub(routers),
+            id: seen.packet as u16,
+            ..IpFields::default()
+        };
+        let snaplen = if self.snaplen == 0 { usize::MAX } else { self.snaplen as usize };
+        match flow.protocol {
+            Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
+            Protocol::Udp => {
+                let payload = about.bytes.saturating_sub(28);
+                Datagram { from, to, ip, payload }.write(packet, snaplen)
+            }
+            Protocol::Echo => {
+                let payload = about.bytes.saturating_sub(28);
+                let (from, to, id) = (from.ip(), to.ip(), (about.flow / 2) as u16);
+                let reply = about.flow % 2 == 1;
+                IcmpEcho { from, to, ip, reply, id, seq: about.number as u16, payload }.write(packet, snaplen)
+            }
+        }
+    }
+
+    /// The truth about a packet, as comments.
+    fn tell(&self, about: &Sent, here: InterfaceOf, comments: &mut Vec<String>) {
+        let (_, addressing) = &*self.run;
+        if let Some(cause) = about.cause {
+            let cause = match cause {
+                Cause::Fast => "fast",
+                Cause::Timeout => "timeout",
+                Cause::Other => "other",
+            };
+            let spurious = if about.spurious { ", spurious" } else { "" };
+            comments.push(format!("retransmission: {cause}{spurious}"));
+        }
+        if let Some(link) = about.copied_by {
+            comments.push(format!("copy made by {}", addressing.links[link as usize].0));
+        }
+        if let Some((link, reason)) = about.lost {
+            let name = &addressing.links[link as usize].0;
+            comments.push(match here {
+                InterfaceOf::Link(at) if at == link as usize => format!("dropped here: {}", reason.name()),
+                _ => format!("dropped at {name}: {}", reason.name()),
+            });
+        }
+    }
+}
+
+fn segment(about: &Sent, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segment {
+    let s = &about.segment;
+    let bits = [
+        (s.flags.fin, Flags::FIN),
+        (s.flags.syn, Flags::SYN),
+        (s.flags.ack, Flags::ACK),
+        (s.flags.ece, Flags::ECE),
+        (s.flags.cwr, Flags::CWR),
+    ];
+    let flags = bits.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit);
+    let mut options = TcpOptions {
+        mss: s.mss,
+        wscale: s.window_scale,
+        sack_permitted: s.sack_permitted,
+        timestamps: s.timestamps,
+        ..TcpOptions::default()
+    };
+    for (place, (left, right)) in options.sack.iter_mut().zip(s.sack.as_slice()) {
+        *place = SackBlock { left: left.0, right: right.0 };
+        options.sack_count += 1;
+    }
+    Segment {
+        from,
+        to,
+        ip,
+        seq: s.seq.0,
+        ack: s.ack.0,
+        flags: Flags(flags),
+        window: s.window,
+        options,
+        payload: s.payload,
+    }
+}

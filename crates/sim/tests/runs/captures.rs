@@ -1,0 +1,208 @@
+//! Captures of runs: what is in them, what they tell of the truth, and that they change nothing.
+
+use crate::plans::{Row, cbr};
+use dumbbell_capture::dissect::Flags;
+use dumbbell_capture::{Dissector, Frame, Reader, Transport};
+use dumbbell_sim::{Output, Plan, run};
+use serde_json::json;
+use std::io::Cursor;
+use std::process::Command;
+
+/// A sender, a slow link of little room that loses and copies packets, a receiver: one TCP flow, datagrams beside it,
+/// echoes in the other direction.
+fn row() -> Row {
+    Row::new(&[(100_000_000, 1_000_000), (10_000_000, 10_000_000)])
+        .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "10 packets"}}))
+        .link(1, 2, "loss", json!(0.003))
+        .link(1, 2, "duplication", json!({"share": 0.005, "delay_ns": 1_000_000}))
+        .tcp(0, 2, "reno", json!({"preset": "rfc"}), json!({"kind": "bulk"}))
+        .udp(0, 2, cbr(500_000, 1000))
+        .udp(
+            2,
+            0,
+            json!({"kind": "ping", "interval_ns": 100_000_000, "packet_bytes": 84, "count": 0,
+                   "timeout_ns": 1_000_000_000}),
+        )
+}
+
+/// The plan of a row with captures at the sender, at both directions of the slow link (2 and 3) and at the receiver.
+fn captured(row: &Row, snaplen: u32) -> Plan {
+    let mut plan = row.plan();
+    plan.capture = serde_json::from_value(json!({
+        "points": [
+            {"name": "sender", "nodes": [0], "links": []},
+            {"name": "bottleneck", "nodes": [], "links": [2, 3]},
+            {"name": "receiver", "nodes": [2], "links": []},
+        ],
+        "snaplen_bytes": snaplen,
+    }))
+    .unwrap();
+    plan
+}
+
+fn file(output: &Output, name: &str) -> Vec<u8> {
+    let capture = output.captures.iter().find(|capture| capture.name() == name).unwrap();
+    capture.write(Vec::new()).unwrap()
+}
+
+/// Calls `each` with every frame of a file and its comments; checks that the file is sound.
+fn each_frame(bytes: Vec<u8>, mut each: impl FnMut(&Frame<'_>, &[String])) {
+    let mut reader = Reader::from_read("capture", Box::new(Cursor::new(bytes))).unwrap();
+    let mut last = 0;
+    while let Some(frame) = reader.next_frame() {
+        let time = frame.time.unwrap();
+        assert!(time >= last, "the clock goes back");
+        last = time;
+        let comments: Vec<String> = frame.comments().map(Into::into).collect();
+        each(&frame, &comments);
+    }
+    assert_eq!(reader.damage(), None);
+}
+
+#[test]
+fn a_capture_changes_nothing() {
+    let row = row();
+    let text = |output: &Output| {
+        serde_json::to_string(&json!([output.flows, output.queues, output.transfers])).unwrap()
+    };
+    assert_eq!(text(&row.run()), text(&run(&captured(&row, 0)).unwrap()));
+}
+
+#[test]
+fn the_truth_adds_up() {
+    let output = run(&captured(&row(), 96)).unwrap();
+    let (mut data, mut again, mut lost, mut spurious, mut spurious_bytes) = (0, 0, 0, 0, 0);
+    let mut dissector = Dissector::new(false);
+    each_frame(file(&output, "sender"), |frame, comments| {
+        let found = dissector.dissect(frame);
+        let Transport::Tcp(tcp) = found.transport else { return };
+        let has = |word: &str| comments.iter().any(|c| c.contains(word));
+        if tcp.len == Some(0) {
+            assert!(!has("spurious"));
+            return;
+        }
+        data += 1;
+        again += u64::from(has("retransmission"));
+        lost += u64::from(has("dropped at n1->n2"));
+        spurious += u64::from(has("spurious"));
+        spurious_bytes += u64::from(has("spurious")) * u64::from(tcp.len.unwrap());
+    });
+    let flow = &output.flows[0];
+    assert_eq!(data, flow.sent_packets);
+    assert_eq!(again, flow.retransmitted_packets);
+    assert!(again > 20, "{again}");
+    assert_eq!(lost, flow.dropped_packets);
+    // What reaches the receiver twice was sent again needlessly or copied by the link, as long as it all gets there.
+    assert!(flow.duplicate_bytes >= spurious_bytes, "{} < {spurious_bytes}", flow.duplicate_bytes);
+    assert!(spurious <= again);
+
+    // At the link: all that came to its queue, and every drop there.
+    let (mut forward, mut drops) = (0, 0);
+    each_frame(file(&output, "bottleneck"), |frame, comments| {
+        forward += u64::from(frame.interface == 0);
+        drops += u64::from(comments.iter().any(|c| c.starts_with("dropped here")));
+    });
+    let queue = output.queues.iter().find(|q| q.name == "n1->n2").unwrap();
+    assert_eq!(forward, queue.arrivals);
+    assert_eq!(drops, queue.drops + queue.wire_losses);
+    assert!(queue.drops > 0 && queue.wire_losses > 0);
+
+    // At the receiver: what the link delivered, copies included, none of it dropped; what it sent itself.
+    let (mut arrived, mut copies, mut echoes) = (0, 0, 0);
+    each_frame(file(&output, "receiver"), |frame, comments| {
+        let found = dissector.dissect(frame);
+        let ip = found.ip.unwrap();
+        let to_receiver = ip.addresses.dst().to_string() == "10.0.0.3";
+        arrived += u64::from(to_receiver);
+        // One router on the way.
+        assert_eq!(ip.ttl, if to_receiver { 63 } else { 64 });
+        assert_eq!(found.ip.map(|ip| ip.len), Some(frame.len));
+        copies += u64::from(comments.iter().any(|c| c == "copy made by n1->n2"));
+        assert!(!to_receiver || !comments.iter().any(|c| c.starts_with("dropped")));
+        echoes += u64::from(matches!(found.transport, Transport::Icmp { kind: 8, .. }));
+    });
+    assert_eq!(arrived, queue.delivered);
+    assert!(copies > 0 && copies <= queue.duplicated);
+    assert_eq!(echoes, output.flows[2].pings_sent);
+}
+
+/// A single loss of known place: 1 % random loss replaced by a script. Packet 30 of the data is dropped, so one
+/// retransmission is needed, and no other is made.
+#[test]
+fn one_loss_one_retransmission() {
+    let row = Row::new(&[(10_000_000, 10_000_000)])
+        .link(0, 1, "drops", json!([{"flow": 0, "data_only": true, "packets": [30], "spans_ns": []}]))
+        .tcp(
+            0,
+            1,
+            "reno",
+            json!({"preset": "rfc"}),
+            json!({"kind": "transfer", "bytes": 200_000, "repeat": 1, "every_ns": 0}),
+        );
+    let mut plan = row.plan();
+    plan.capture = serde_json::from_value(json!({
+        "points": [{"name": "all", "nodes": [0], "links": []}], "snaplen_bytes": 96,
+    }))
+    .unwrap();
+    let output = run(&plan).unwrap();
+    let mut told = Vec::new();
+    let mut first = None;
+    let mut dissector = Dissector::new(false);
+    each_frame(file(&output, "all"), |frame, comments| {
+        let found = dissector.dissect(frame);
+        let Transport::Tcp(tcp) = found.transport else { panic!("not TCP") };
+        first.get_or_insert((tcp.flags.0, tcp.options.mss));
+        told.extend(comments.iter().map(|c| (tcp.seq, c.clone())));
+    });
+    assert_eq!(first, Some((Flags::SYN, Some(1460))));
+    let (dropped, again) = (&told[0], &told[1]);
+    assert_eq!(dropped.1, "dropped at n0->n1: scripted");
+    assert_eq!(again.1, "retransmission: fast");
+    assert_eq!(dropped.0, again.0);
+    assert_eq!(told.len(), 2);
+}
+
+/// tshark finds every checksum right and nothing malformed.
+#[test]
+fn tshark_has_no_complaint() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("skipped: tshark isn't installed");
+        return;
+    }
+    for snaplen in [0, 96] {
+        let output = run(&captured(&row(), snaplen)).unwrap();
+        for name in ["sender", "bottleneck", "receiver"] {
+            let path =
+                std::env::temp_dir().join(format!("dumbbell-{}-{name}-{snaplen}.pcapng", std::process::id()));
+            std::fs::write(&path, file(&output, name)).unwrap();
+            let filter = "_ws.malformed || _ws.expert.severity >= error || ip.checksum.status == 0 \
+                          || tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0";
+            let options = [
+                "-o",
+                "ip.check_checksum:TRUE",
+                "-o",
+                "tcp.check_checksum:TRUE",
+                "-o",
+                "udp.check_checksum:TRUE",
+            ];
+            let tshark = |filter: &str| {
+                let mut command = Command::new("tshark");
+                command
+                    .args(options)
+                    .args(["-Y", filter, "-T", "fields", "-e", "frame.number", "-r"])
+                    .arg(&path);
+                let done = command.output().unwrap();
+                assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+                String::from_utf8_lossy(&done.stdout).lines().count()
+            };
+            assert_eq!(tshark(filter), 0, "{name}, snap length {snaplen}");
+            // Where all of the packet is there, its checksum is found to be right.
+            if snaplen == 0 {
+                assert!(tshark("tcp.checksum.status == 1") > 1000);
+                assert!(tshark("udp.checksum.status == 1") > 100);
+                assert!(tshark("icmp.checksum.status == 1") > 50);
+            }
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
