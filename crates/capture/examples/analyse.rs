@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for table in [&found.flows, &found.udp, &found.quic, &found.phases] {
+    for table in [&found.flows, &found.udp, &found.quic, &found.classes, &found.phases] {
         for row in 0..table.rows().min(8) {
             for (name, values) in &table.columns {
                 let text = match values {

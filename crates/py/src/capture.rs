@@ -8,6 +8,7 @@
 //! - `quic`: a row for each QUIC connection among them
 //! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
 //! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
+//! - `classify`: a row for each long transfer: which congestion control it may have, with the evidence
 //! - `total`: a row for each interval: all frames
 //!
 //! `analyze_pair(a, b, ...)` matches two captures of one path: a dict of `flows`, `series` and the clocks.
@@ -308,6 +309,7 @@ pub(crate) fn analyze(
         take("quic", |f| &mut f.quic),
         take("series", |f| &mut f.series),
         take("phases", |f| &mut f.phases),
+        take("classify", |f| &mut f.classes),
         take("total", |f| &mut f.total),
     ];
     Ok(CaptureOutput { found, tables })

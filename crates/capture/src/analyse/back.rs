@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::options::Options;
 use super::packets::{Chunk, Packets};
+use crate::flow::classify::{Guess, classify};
 use crate::flow::rounds::Phase;
 use crate::flow::side::Side;
 use crate::flow::{Connection, Ending, Seen};
@@ -41,6 +42,8 @@ pub(crate) struct Told {
     pub(crate) round_trip: Option<i64>,
     pub(crate) vantage: [Option<f64>; 2],
     pub(crate) phases: [Vec<Phase>; 2],
+    /// Which congestion control it may be, of directions with enough rounds.
+    pub(crate) guesses: [Option<Guess>; 2],
 }
 
 impl Told {
@@ -62,6 +65,11 @@ struct Open {
     ends: [(IpAddr, u16); 2],
     series: [Series; 2],
 }
+
+/// Of shorter transfers nobody asks for the congestion control.
+const FEW_ROUNDS: usize = 20;
+/// Longer payloads are super-packets.
+const MOST_MSS: u32 = 9_000;
 
 /// Most rounds kept of all open connections together; further ones make phases only.
 const MOST_ROUNDS: usize = 500_000;
@@ -206,6 +214,12 @@ impl Back {
             initial_rtt: c.wire.initial_rtt,
             round_trip: c.round_trip(),
             vantage: [c.vantage(0), c.vantage(1)],
+            guesses: [0, 1].map(|d| {
+                let rounds = &c.rounds[d].rounds;
+                let at_sender = c.vantage(d).is_none_or(|v| v < 0.5);
+                (rounds.len() >= FEW_ROUNDS)
+                    .then(|| classify(rounds, c.sides[d].payload_max.min(MOST_MSS), at_sender))
+            }),
             phases: c.rounds.map(|r| r.phases),
             sides: c.sides,
         });

@@ -2,6 +2,7 @@
 
 use super::back::{Back, Told};
 use crate::flow::Ending;
+use crate::flow::classify::Guess;
 use crate::flow::rounds::Phase;
 use crate::flow::side::{Limit, Side};
 use crate::flow::sketch::Sketch;
@@ -262,6 +263,26 @@ pub(super) fn phases(told: &[Told], origin: i64) -> Table {
         .with("flight_max", column(rows, |r| r.2.max_flight))
         .with("retransmissions", column(rows, |r| r.2.repeats))
         .with("evidence", column(rows, |r| r.2.evidence()))
+}
+
+/// `classify`: which congestion control each long transfer has.
+pub(super) fn classes(told: &[Told]) -> Table {
+    let mut rows: Vec<(u64, u8, &Guess)> = Vec::new();
+    for t in told {
+        for (d, guess) in t.guesses.iter().enumerate() {
+            rows.extend(guess.iter().map(|g| (t.number, d as u8, g)));
+        }
+    }
+    let rows = &rows[..];
+    Table::default()
+        .with("flow", column(rows, |r| r.0))
+        .with("direction", column(rows, |r| r.1))
+        .with("family", column(rows, |r| r.2.family.to_owned()))
+        .with("confidence", column(rows, |r| r.2.confidence))
+        .with("decrease", column(rows, |r| r.2.decrease))
+        .with("growth", column(rows, |r| r.2.growth))
+        .with("reductions", column(rows, |r| r.2.reductions))
+        .with("evidence", column(rows, |r| r.2.evidence.clone()))
 }
 
 /// `total`: one row for each interval of the capture: frames of any kind.

@@ -46,6 +46,8 @@ pub struct Analysis {
     pub series: Table,
     /// One row for each phase of each direction.
     pub phases: Table,
+    /// One row for each long transfer: which congestion control it may have.
+    pub classes: Table,
     /// One row for each interval: all frames.
     pub total: Table,
     /// Length of the intervals, ns.
@@ -140,6 +142,7 @@ pub fn analyse(
             quic: flows::quic(&front.udp.all),
             series: flows::series(&back),
             phases: flows::phases(&back.told, origin),
+            classes: flows::classes(&back.told),
             total: flows::total(&mut back),
             interval: back.ticks.length(),
             origin,

@@ -1,5 +1,6 @@
 //! A TCP connection: its two directions, from label to statistics.
 
+pub mod classify;
 mod connection;
 pub mod rounds;
 pub mod side;

@@ -1,0 +1,362 @@
+//! Labels against tshark's, the newer rules and our own against hand-worked captures, limits, threads, QUIC.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use dumbbell_capture::analyse::{Options, analyse};
+use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
+use dumbbell_capture::table::{Table, Values};
+use dumbbell_capture::tcp::label::{Label, Rules};
+use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
+use dumbbell_capture::{Dissector, Labeller, LinkType, Reader};
+
+const SYN: u16 = Flags::SYN;
+const ACK: u16 = Flags::ACK;
+const RST: u16 = Flags::RST;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// One line a segment, as tshark's answers are stored.
+fn labels(path: &Path, rules: Rules) -> Vec<String> {
+    let mut reader = Reader::open(path).unwrap();
+    let mut dissector = Dissector::default();
+    let mut labeller = Labeller::new(rules);
+    let mut lines = Vec::new();
+    while let Some(frame) = reader.next_frame() {
+        let found = dissector.dissect(&frame);
+        if let Some((stream, v)) = labeller.frame(&frame, &found) {
+            lines.push(format!(
+                "{}\t{stream}\t{}\t{}\t{}\t{}\t{}",
+                frame.number, v.labels, v.duplicate_ack, v.ack_rtt, v.bytes_in_flight, v.initial_rtt
+            ));
+        }
+    }
+    lines
+}
+
+#[test]
+fn labels_are_those_of_tshark() {
+    // Made and answered by validation/tshark/labels.py with tshark 4.0.17: 120 random, damaged connections.
+    for name in ["random-1", "random-15", "random-112"] {
+        let ours = labels(&data(&format!("labels/{name}.pcap")), Rules::Wireshark40);
+        let stored = std::fs::read_to_string(data(&format!("labels/{name}.tshark"))).unwrap();
+        assert_eq!(ours.len(), stored.lines().count(), "{name}");
+        for (ours, theirs) in ours.iter().zip(stored.lines()) {
+            // -1: a quote in an ICMP error, on which tshark shows the initial RTT only sometimes.
+            let cut = |s: &str| s.rsplit_once('\t').unwrap().0.to_owned();
+            if theirs.ends_with("\t-1") {
+                assert_eq!(cut(ours), cut(theirs), "{name}");
+            } else {
+                assert_eq!(ours, theirs, "{name}");
+            }
+        }
+    }
+}
+
+/// A hand-made connection: client's numbers begin at 1000, the server's at 5000.
+#[derive(Default)]
+struct Script {
+    segments: Vec<(u64, Segment)>,
+}
+
+impl Script {
+    fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: u16, len: u32) -> &mut Segment {
+        let ends =
+            [10, 11].map(|h| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, h)), 4000 + u16::from(h)));
+        let (from, to) = if client { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
+        self.segments.push((
+            us * 1000,
+            Segment {
+                from,
+                to,
+                ip: IpFields::default(),
+                seq,
+                ack,
+                flags: Flags(flags),
+                window: 1000,
+                options: TcpOptions::default(),
+                payload: len,
+            },
+        ));
+        &mut self.segments.last_mut().unwrap().1
+    }
+
+    /// SYN at 0, SYN+ACK after 40 ms, ACK at once: captured at the client.
+    fn opened() -> Self {
+        let mut s = Self::default();
+        s.put(0, true, 999, 0, SYN, 0).options.wscale = Some(7);
+        s.put(40_000, false, 4999, 1000, SYN | ACK, 0).options.wscale = Some(7);
+        s.put(40_000, true, 1000, 5000, ACK, 0);
+        s
+    }
+
+    fn write(&self, name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("dumbbell-{}-{name}.pcap", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        let mut writer = PcapWriter::new(file, LinkType::RAW, 65_535).unwrap();
+        let mut packet = Vec::new();
+        for (time, segment) in &self.segments {
+            packet.clear();
+            let len = segment.write(&mut packet, 65_535);
+            writer.frame(1_700_000_000_000_000_000 + time, len, &packet).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    /// Labels of the last segments, after those of the handshake.
+    fn labels(&self, name: &str, rules: Rules) -> Vec<String> {
+        let path = self.write(&format!("{name}-{}", rules.name()));
+        let lines = labels(&path, rules);
+        std::fs::remove_file(path).unwrap();
+        lines.iter().map(|l| l.split('\t').nth(2).unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn a_repeat_soon_after_the_newest_data_is_no_reordering_since_4_4() {
+    let mut s = Script::opened();
+    s.put(41_000, true, 1000, 5000, ACK, 100);
+    s.put(41_000, true, 1100, 5000, ACK, 100);
+    // 10 ms after the newest data, less than the initial RTT of 40 ms; bytes that were seen before.
+    s.put(51_000, true, 1000, 5000, ACK, 100);
+    assert_eq!(s.labels("seen", Rules::Wireshark40)[5], "out_of_order");
+    assert_eq!(s.labels("seen", Rules::Wireshark44)[5], "retransmission");
+    assert_eq!(s.labels("seen", Rules::Dumbbell)[5], "retransmission");
+}
+
+#[test]
+fn a_syn_after_a_reset_begins_a_stream_since_4_4() {
+    let mut s = Script::default();
+    s.put(0, true, 999, 0, SYN, 0);
+    s.put(10, false, 0, 1000, RST | ACK, 0);
+    s.put(500_000, true, 999, 0, SYN, 0);
+    assert_eq!(s.labels("syn", Rules::Wireshark40)[2], "retransmission");
+    assert_eq!(s.labels("syn", Rules::Wireshark44)[2], "reused_ports");
+}
+
+#[test]
+fn acks_of_the_unseen_are_told_each_time_since_4_4() {
+    let mut s = Script::opened();
+    s.put(50_000, false, 5000, 2000, ACK, 0);
+    s.put(60_000, false, 5000, 3000, ACK, 0);
+    // 4.0: the client is silent, so the second one isn't told again.
+    assert_eq!(s.labels("unseen", Rules::Wireshark40)[3..], ["ack_lost_segment", ""]);
+    assert_eq!(s.labels("unseen", Rules::Wireshark44)[3..], ["ack_lost_segment", "ack_lost_segment"]);
+}
+
+#[test]
+fn a_probe_whose_byte_was_taken_is_answered_since_4_4() {
+    let mut s = Script::opened();
+    s.put(41_000, false, 5000, 1000, ACK, 0).window = 0;
+    s.put(300_000, true, 1000, 5000, ACK, 1);
+    s.put(340_000, false, 5000, 1001, ACK, 0).window = 0;
+    s.put(400_000, true, 1001, 5000, ACK, 1);
+    s.put(440_000, false, 5000, 1002, ACK, 0).window = 500;
+    assert_eq!(
+        s.labels("probe", Rules::Wireshark44)[3..],
+        [
+            "zero_window",
+            "zero_window_probe",
+            "zero_window,zero_window_probe_ack",
+            "zero_window_probe",
+            "window_update",
+        ]
+    );
+}
+
+#[test]
+fn a_second_hole_can_be_repeated_fast_since_4_4() {
+    let mut s = Script::opened();
+    for i in 0..8 {
+        s.put(41_000, true, 1000 + i * 100, 5000, ACK, 100);
+    }
+    // 1000 and 1200 are lost: three duplicates tell of 1100 and of 1300 and more.
+    s.put(81_000, false, 5000, 1000, ACK, 0);
+    for right in [1400, 1500, 1600] {
+        let options = &mut s.put(81_000, false, 5000, 1000, ACK, 0).options;
+        options.sack[0] = SackBlock { left: 1300, right };
+        options.sack[1] = SackBlock { left: 1100, right: 1200 };
+        options.sack_count = 2;
+    }
+    s.put(82_000, true, 1000, 5000, ACK, 100);
+    s.put(82_000, true, 1200, 5000, ACK, 100);
+    let last = |rules| s.labels("holes", rules)[15..].to_vec();
+    let fast = "retransmission,fast_retransmission";
+    // 4.0: 41 ms after the newest data and no initial RTT that long: retransmission.
+    assert_eq!(last(Rules::Wireshark40), [fast, "retransmission"]);
+    assert_eq!(last(Rules::Wireshark44), [fast, fast]);
+    assert_eq!(last(Rules::Dumbbell), [fast, fast]);
+}
+
+#[test]
+fn partial_acks_give_a_round_trip_since_4_4() {
+    let mut s = Script::opened();
+    s.put(50_000, true, 1000, 5000, ACK, 1000);
+    s.put(95_000, false, 5000, 1500, ACK, 0);
+    let rtt = |rules: Rules| {
+        let path = s.write(&format!("partial-{}", rules.name()));
+        let lines = labels(&path, rules);
+        std::fs::remove_file(path).unwrap();
+        lines[4].split('\t').nth(4).unwrap().to_owned()
+    };
+    assert_eq!(rtt(Rules::Wireshark40), "0");
+    assert_eq!(rtt(Rules::Wireshark44), "45000000");
+}
+
+/// At the receiver: the handshake's answer comes at once, its end a round trip later.
+fn at_receiver() -> Script {
+    let mut s = Script::default();
+    s.put(0, true, 999, 0, SYN, 0).options.timestamps = Some((100, 0));
+    s.put(10, false, 4999, 1000, SYN | ACK, 0).options.timestamps = Some((700, 100));
+    s.put(40_000, true, 1000, 5000, ACK, 0).options.timestamps = Some((140, 700));
+    s
+}
+
+#[test]
+fn timestamps_tell_a_repeat_from_an_overtaken_segment() {
+    for (tsval, label) in [(150, "out_of_order"), (195, "retransmission")] {
+        let mut s = at_receiver();
+        s.put(50_000, true, 1000, 5000, ACK, 100).options.timestamps = Some((150, 700));
+        s.put(50_100, true, 1200, 5000, ACK, 100).options.timestamps = Some((151, 700));
+        s.put(90_200, true, 1100, 5000, ACK, 100).options.timestamps = Some((tsval, 700));
+        assert_eq!(s.labels(&format!("ts{tsval}"), Rules::Dumbbell)[5], label, "{tsval}");
+    }
+}
+
+#[test]
+fn without_timestamps_nobody_repeats_within_a_round_trip() {
+    for (us, label) in [(70_000, "out_of_order"), (95_000, "retransmission")] {
+        let mut s = at_receiver();
+        for (_, segment) in &mut s.segments {
+            segment.options = TcpOptions::default();
+        }
+        s.put(50_000, true, 1000, 5000, ACK, 100);
+        s.put(50_100, true, 1200, 5000, ACK, 100);
+        s.put(us, true, 1100, 5000, ACK, 100);
+        assert_eq!(s.labels(&format!("rtt{us}"), Rules::Dumbbell)[5], label, "{us}");
+    }
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> &'a Values {
+    table.column(name).unwrap_or_else(|| panic!("no column {name}"))
+}
+
+fn u64s(table: &Table, name: &str) -> Vec<u64> {
+    match column(table, name) {
+        Values::U64(v) => v.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_dsack_proves_a_repeat_needless() {
+    let mut s = Script::opened();
+    s.put(41_000, true, 1000, 5000, ACK, 100);
+    s.put(341_000, true, 1000, 5000, ACK, 100);
+    s.put(342_000, false, 5000, 1100, ACK, 0);
+    let options = &mut s.put(382_000, false, 5000, 1100, ACK, 0).options;
+    options.sack[0] = SackBlock { left: 1000, right: 1100 };
+    options.sack_count = 1;
+    let path = s.write("dsack");
+    let mut proofs = Vec::new();
+    let mut keep = |chunk: dumbbell_capture::analyse::Chunk| proofs.extend(u64s(&chunk.spurious, "frame"));
+    let found = analyse(&[&path], &Options::default(), &mut |_| true, Some(&mut keep)).unwrap();
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(u64s(&found.flows, "retransmitted_packets"), [1, 0]);
+    assert_eq!(u64s(&found.flows, "retransmitted_spurious"), [1, 0]);
+    assert_eq!(u64s(&found.flows, "timeouts"), [1, 0]);
+    assert_eq!(u64s(&found.flows, "dsacks"), [0, 1]);
+    assert_eq!(proofs, [5]);
+    // The timer ran from the first sending at 41 ms to the second at 341 ms.
+    assert_eq!(
+        column(&found.flows, "rto_max_ms"),
+        &Values::F64(vec![300.0, f64::NAN]).clone_nan(column(&found.flows, "rto_max_ms"))
+    );
+}
+
+trait CloneNan {
+    fn clone_nan(self, other: &Values) -> Values;
+}
+
+impl CloneNan for Values {
+    /// NaN equals nothing: where both have one, the other's place is taken over as it is.
+    fn clone_nan(self, other: &Values) -> Values {
+        match (&self, other) {
+            (Self::F64(a), Self::F64(b))
+                if a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || x.is_nan() && y.is_nan()) =>
+            {
+                other.clone()
+            }
+            _ => self,
+        }
+    }
+}
+
+#[test]
+fn one_thread_or_two_make_no_difference() {
+    let path = data("labels/random-15.pcap");
+    let run = |threads, rules| {
+        let options = Options { threads, rules, chunk: 100, ..Options::default() };
+        let mut packets = String::new();
+        let mut keep = |chunk| packets += &format!("{chunk:?}");
+        let found = analyse(&[&path], &options, &mut |_| true, Some(&mut keep)).unwrap();
+        (
+            format!("{:?} {:?} {:?} {:?}", found.flows, found.series, found.phases, found.warnings),
+            packets.len() > 0,
+        )
+    };
+    for rules in Rules::ALL {
+        assert_eq!(run(1, rules), run(2, rules));
+    }
+}
+
+#[test]
+fn label_counts_of_the_flows_are_those_of_the_frames() {
+    let path = data("labels/random-1.pcap");
+    let lines = labels(&path, Rules::Wireshark40);
+    let options = Options { rules: Rules::Wireshark40, ..Options::default() };
+    let found = analyse(&[&path], &options, &mut |_| true, None).unwrap();
+    for label in Label::ALL {
+        let frames = lines
+            .iter()
+            .filter(|l| l.split('\t').nth(2).unwrap().split(',').any(|name| name == label.name()))
+            .count();
+        let Values::U32(counts) = column(&found.flows, label.name()) else { panic!() };
+        assert_eq!(counts.iter().sum::<u32>() as usize, frames, "{}", label.name());
+    }
+}
+
+#[test]
+fn connections_without_number_stay_in_their_bounds() {
+    let mut s = Script::default();
+    for i in 0..20_000_u32 {
+        let segment = s.put(u64::from(i), true, i, 0, SYN, 0);
+        segment.from =
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x0b00_0000 + i / 50_000)), (i % 50_000) as u16 + 1);
+    }
+    let path = s.write("many");
+    let options = Options { most_open: 100, most_told: 500, ..Options::default() };
+    let found = analyse(&[&path], &options, &mut |_| true, None).unwrap();
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(found.flows.rows(), 1000);
+    let texts: Vec<&str> =
+        found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
+    assert!(texts[0].starts_with("19900 connections gave up"), "{texts:?}");
+    assert!(texts[1].starts_with("the 19500 connections with the fewest bytes"), "{texts:?}");
+}
+
+#[test]
+fn quic_tells_its_names() {
+    let found = analyse(&[&data("quic-v1-v2.pcap")], &Options::default(), &mut |_| true, None).unwrap();
+    let text = |name| match column(&found.quic, name) {
+        Values::Text(v) => v.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text("version"), ["1", "2"]);
+    assert_eq!(text("sni"), ["v1.quic.example.net", "v2.quic.example.net"]);
+    assert_eq!(text("alpn"), ["hq-test", "hq-test"]);
+    assert_eq!(text("original_cid"), ["47b1d5737ae2e6b2", "0815e7408128d388"]);
+}
