@@ -2,12 +2,15 @@
 
 use crate::convert::dicts;
 use crate::errors::RunError;
-use dumbbell_sim::Plan;
+use dumbbell_sim::{Capture, Plan};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
 
 /// A series table: in Rust until it is asked for, then in NumPy arrays.
 enum Series {
@@ -28,6 +31,7 @@ pub(crate) struct RunOutput {
     #[pyo3(get)]
     transfers: Py<PyList>,
     tables: Vec<(String, Option<Series>)>,
+    captures: Vec<Capture>,
 }
 
 #[pymethods]
@@ -49,6 +53,23 @@ impl RunOutput {
         };
         *series = Some(Series::Moved(dict.clone_ref(py)));
         Ok(dict)
+    }
+
+    /// The names of the points that were captured at.
+    fn captures(&self) -> Vec<String> {
+        self.captures.iter().map(|capture| capture.name().to_owned()).collect()
+    }
+
+    /// Writes what was captured at a point as a pcapng file.
+    fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+        let Some(capture) = self.captures.iter().find(|capture| capture.name() == name) else {
+            return Err(PyKeyError::new_err(name.to_owned()));
+        };
+        py.detach(|| {
+            let file = BufWriter::new(File::create(path)?);
+            capture.write(file)?;
+            Ok(())
+        })
     }
 }
 
@@ -80,5 +101,6 @@ pub(crate) fn run(py: Python<'_>, plan_json: &str) -> PyResult<RunOutput> {
         queues: dicts(py, &output.queues)?,
         transfers: dicts(py, &output.transfers)?,
         tables: output.trace.tables.into_iter().map(|t| (t.name.clone(), Some(Series::Kept(t)))).collect(),
+        captures: output.captures,
     })
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,13 +33,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that was made: metrics as plain values, series as tables by name."""
+    """A run that was made: metrics as plain values, series as tables by name, captures as what writes them."""
 
     job: Job
     flows: list[dict[str, Any]]
     queues: list[dict[str, Any]]
     transfers: list[dict[str, Any]]
     tables: dict[str, Table] = field(default_factory=dict)
+    captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
 
 
 class Backend(Protocol):

@@ -114,6 +114,9 @@ def run(
     if out is None and (scenario.trace.series or scenario.trace.packets):
         output.note("the scenario's series are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"trace": {}})
+    if out is None and scenario.capture.at:
+        output.note("the scenario's captures are not kept: give --out DIR to keep them")
+        scenario = scenario.with_changes({"capture": []})
     with output.progress(scenario.name) as moved:
         results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
     if as_json:

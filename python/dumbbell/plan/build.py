@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.plan.captures import captures
 from dumbbell.plan.directions import Rule
 from dumbbell.plan.links import link_plan
 from dumbbell.plan.routes import Routes
@@ -69,6 +70,7 @@ def build(scenario: Scenario) -> dict[str, Any]:
             "interval_ns": scenario.trace.interval.ns,
             "packets": scenario.trace.packets,
         },
+        **({"capture": captures(scenario.capture, drawing)} if scenario.capture.at else {}),
     }
 
 

@@ -33,11 +33,13 @@ class Edge:
 
 @dataclass
 class Drawing:
-    """A network drawn out. ``ends`` holds (sender, receiver) of each flow."""
+    """A network drawn out. ``ends`` holds (sender, receiver) of each flow, ``bottlenecks`` the numbers of the edges
+    between routers."""
 
     nodes: list[str] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     ends: list[tuple[str, str]] = field(default_factory=list)
+    bottlenecks: list[int] = field(default_factory=list)
 
     def link(self, a: str, b: str, sections: list[tuple[LinkOverride, str]]) -> None:
         """Add both directions of a link whose forward direction goes from ``a`` to ``b``."""
@@ -120,6 +122,7 @@ def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Drawing:
     drawing = Drawing(nodes=[*senders, *routers, *receivers])
     for number, hop in enumerate(hops):
         drawing.link(routers[number], routers[number + 1], [(hop, f"network.{network.bottleneck_place(number)}")])
+    drawing.bottlenecks = list(range(len(drawing.edges)))
     for pair in pairs:
         sections = _access(network.access, pair)
         drawing.link(f"s{pair.number}", pair.enter, sections)

@@ -7,6 +7,7 @@ import json
 import os
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -94,6 +95,10 @@ class Results:
         from dumbbell.results.lint import lint  # noqa: PLC0415 - imports this module
 
         return lint(self)
+
+    def captures(self, run: int | Run = 0) -> dict[str, Path]:
+        """Find a run's captures: the pcapng file of each point. Only a results directory keeps them."""
+        return self._store.captures(self._run(run).key) if self._store is not None else {}
 
     # ------------------------------------------------------------ series
 

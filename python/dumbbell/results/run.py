@@ -79,6 +79,8 @@ def run(
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
     backend = backend or Simulator()
     jobs = jobs or cores()
+    if out is None and any(cell.scenario.capture.at for cell in scenario.cells):
+        raise DumbbellError("capture: captures need a place: give out (--out on the command line)")
     if out is None:
         return _run(scenario, backend, jobs, None, progress)
     store = Store(out)

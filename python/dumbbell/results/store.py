@@ -6,6 +6,8 @@
     DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
     DIR/runs/KEY.json            one file per finished run, written at once and whole
     DIR/series/KEY/TABLE.parquet its series, where the scenario traces them
+    DIR/captures/KEY/POINT.pcapng
+                                 its captures, where the scenario makes some
     DIR/flows.parquet, queues.parquet, transfers.parquet
                                  all runs as tables, written when the last run is finished
     DIR/.partial/                files being written, and the lock of the process that writes them; gone at the end
@@ -196,10 +198,12 @@ class Store:
             return None
 
     def keep(self, finished: Finished, key: str, index: int) -> Run:
-        """Write a finished run, its series first."""
+        """Write a finished run, its series and captures first."""
         try:
             if finished.tables:
                 self._keep_series(finished.tables, key)
+            if finished.captures:
+                self._keep_captures(finished.captures, key)
             run = Run.of(finished, index, key)
             content = {**run.document(), "transfers": run.transfers}
             text = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
@@ -214,6 +218,18 @@ class Store:
         place.mkdir(parents=True)
         for name, table in tables.items():
             self._replace(place / f"{quote(name, safe='')}.parquet", pl.DataFrame(table).write_parquet)
+
+    def _keep_captures(self, captures: dict[str, Callable[[Path], None]], key: str) -> None:
+        place = self.path / "captures" / key
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        for name, write in captures.items():
+            self._replace(place / f"{quote(name, safe='')}.pcapng", write)
+
+    def captures(self, key: str) -> dict[str, Path]:
+        """Find the captures that are kept of a run, by point."""
+        found = (self.path / "captures" / key).glob("*.pcapng")
+        return {unquote(p.stem): p for p in sorted(found)}
 
     def tables(self, key: str) -> list[str]:
         """Name the series tables that are kept of a run."""

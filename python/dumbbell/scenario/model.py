@@ -18,6 +18,7 @@ from dumbbell.plan.seeds import repetition_seed
 from dumbbell.registry import unknown
 from dumbbell.scenario import files, toml
 from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.network import Network
@@ -84,6 +85,8 @@ class Scenario(Part):
     """Who sends what to whom."""
     trace: Trace = Trace()
     """What is recorded beside the metrics."""
+    capture: Points = Capture()
+    """Where packets are captured: a list of points, such as ``["sender", "bottleneck"]``, or a table."""
     sweep: Sweep | None = None
     """What is varied: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
     _files: files.Files = PrivateAttr()

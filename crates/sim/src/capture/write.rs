@@ -83,7 +83,7 @@ impl Addressing {
         let (of_sender, of_receiver) = if flow.sender_serves { (server, client) } else { (client, server) };
         let sender = SocketAddr::new(Self::address(flow.from), of_sender as u16);
         let receiver = SocketAddr::new(Self::address(flow.to), of_receiver as u16);
-        if packet.flow % 2 == 0 { (flow, sender, receiver) } else { (flow, receiver, sender) }
+        if packet.flow.is_multiple_of(2) { (flow, sender, receiver) } else { (flow, receiver, sender) }
     }
 }
 
