@@ -1,5 +1,7 @@
 //! Labels against tshark's, the newer rules and our own against hand-worked captures, limits, threads, QUIC.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
