@@ -28,8 +28,9 @@ check: $(READY)  ## format, lints, types, stubs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
-bench: $(READY)  ## speed of the simulator (beside ns-2 where `ns` is installed), cost of each queue discipline
+bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (beside tcptrace), where those are installed
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
 
 docs: $(READY)   ## the documentation, in site/

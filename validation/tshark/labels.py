@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# ruff: noqa: PLR0912, PLR0915 (what can happen to a segment is a long list)
 """Compare the labels of the rules `wireshark-4.0` with tshark 4.0, frame by frame, on captures made at random.
 
     cargo build --release -p dumbbell-capture --example labels
@@ -27,6 +28,7 @@ LABELS = [
     "window_update", "keep_alive", "keep_alive_ack", "reused_ports",
 ]  # fmt: skip
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+Answer = tuple[int, frozenset[str], int, int, int, int]
 MASK = 0xFFFFFFFF
 QUOTED = -1
 
@@ -43,14 +45,16 @@ class Segment:
     window: int
     length: int
     options: bytes = b""
-    mangle: dict = field(default_factory=dict)
+    mangle: dict[str, int] = field(default_factory=dict)
 
 
 def wscale(n: int) -> bytes:
+    """Write the window-scale option."""
     return bytes([3, 3, n, 1])
 
 
 def sack(blocks: list[tuple[int, int]]) -> bytes:
+    """Write the SACK option."""
     body = b"".join(struct.pack("!II", a & MASK, b & MASK) for a, b in blocks)
     return bytes([1, 1, 5, 2 + len(body)]) + body
 
@@ -59,7 +63,10 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
     """A connection, told by a rough model of two ends with some losses between them."""
     out: list[Segment] = []
     near_wrap = rng.random() < 0.15
-    isn = [rng.choice([MASK - rng.randrange(6000), 0, 1, 0x7FFFFFF0]) if near_wrap else rng.getrandbits(32) for _ in (0, 1)]
+    isn = [
+        rng.choice([MASK - rng.randrange(6000), 0, 1, 0x7FFFFFF0]) if near_wrap else rng.getrandbits(32)
+        for _ in (0, 1)
+    ]
     rtt = rng.choice([100_000, 1_000_000, 4_000_000, 15_000_000, 19_990_000, 60_000_000, 300_000_000])
     mss = rng.choice([100, 536, 1448])
     scale = [rng.choice([None, 0, 2, 7, 14, 15]) for _ in (0, 1)]
@@ -70,10 +77,28 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
     sent: list[list[tuple[int, int]]] = [[], []]
     holes: list[list[tuple[int, int]]] = [[], []]
 
-    def put(way: int, seq: int, flags: int, length: int = 0, options: bytes = b"", win: int | None = None, ack: int | None = None) -> None:
+    def put(
+        way: int,
+        seq: int,
+        flags: int,
+        length: int = 0,
+        options: bytes = b"",
+        win: int | None = None,
+        ack: int | None = None,
+    ) -> None:
         acked = una[way] if ack is None else ack
-        out.append(Segment(t, way, seq & MASK, acked & MASK if flags & ACK or rng.random() < 0.1 else 0, flags,
-                           window[way] if win is None else win, length, options))
+        out.append(
+            Segment(
+                t,
+                way,
+                seq & MASK,
+                acked & MASK if flags & ACK or rng.random() < 0.1 else 0,
+                flags,
+                window[way] if win is None else win,
+                length,
+                options,
+            )
+        )
 
     if rng.random() < 0.8:
         for _ in range(rng.choice([1, 1, 1, 1, 2])):
@@ -93,7 +118,9 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
         way = rng.choice([0, 0, 0, 1])
         other = 1 - way
         what = rng.random()
-        t += rng.choice([0, 1000, 20_000, 300_000, 2_999_999, 3_000_000, rtt // 2, rtt, rtt - 1, 20_000_000, 19_999_999])
+        t += rng.choice(
+            [0, 1000, 20_000, 300_000, 2_999_999, 3_000_000, rtt // 2, rtt, rtt - 1, 20_000_000, 19_999_999]
+        )
         if what < 0.4:  # data
             length = rng.choice([1, 10, mss, mss, mss])
             put(way, nxt[way], ACK | rng.choice([0, PSH]), length)
@@ -153,7 +180,13 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
             if rng.random() < 0.7:
                 put(1, isn[1] if rng.random() < 0.5 else rng.getrandbits(32), SYN | ACK)
         else:
-            put(way, rng.getrandbits(32), rng.choice([ACK, ACK | PSH, 0, ACK | SYN | FIN, RST | SYN]), rng.choice([0, 1, 100]), ack=rng.getrandbits(32))
+            put(
+                way,
+                rng.getrandbits(32),
+                rng.choice([ACK, ACK | PSH, 0, ACK | SYN | FIN, RST | SYN]),
+                rng.choice([0, 1, 100]),
+                ack=rng.getrandbits(32),
+            )
     return out
 
 
@@ -192,7 +225,7 @@ def damage(rng: random.Random, segments: list[Segment]) -> list[Segment]:
         elif x < 0.024:
             s.mangle["fragment"] = rng.choice([0x2000, 0x0010])
         elif x < 0.027:
-            s.mangle["icmp"] = True
+            s.mangle["icmp"] = 1
     return out
 
 
@@ -201,17 +234,24 @@ def frame(s: Segment, host: int, port: int, ident: int) -> tuple[bytes, int]:
     options = s.options + b"\x01" * (-len(s.options) % 4)
     offset = 5 + len(options) // 4
     ports = (port, 40009) if s.way == 0 else (40009, port)
-    tcp = struct.pack("!HHIIHHHH", *ports, s.seq, s.ack, s.mangle.get("offset", offset) << 12 | s.flags, s.window, 0, 0)
+    tcp = struct.pack(
+        "!HHIIHHHH", *ports, s.seq, s.ack, s.mangle.get("offset", offset) << 12 | s.flags, s.window, 0, 0
+    )
     body = tcp + options + bytes(s.length)
     ends = [bytes([10, 0, host >> 8, host & 255]), bytes([10, 9, 9, 9])]
     if s.way:
         ends.reverse()
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), ident & 0xFFFF, s.mangle.get("fragment", 0), 64, 6, 0, *ends)
+    ip = struct.pack(
+        "!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), ident & 0xFFFF, s.mangle.get("fragment", 0), 64, 6, 0, *ends
+    )
     packet = ip + body
     if s.mangle.get("icmp"):
         quote = packet[:28] if s.seq & 1 else packet[:60]
         inner = struct.pack("!BBHI", 3, 3, 0, 0) + quote
-        packet = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(inner), 1, 0, 64, 1, 0, bytes([9, 9, 9, 9]), ends[0]) + inner
+        packet = (
+            struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(inner), 1, 0, 64, 1, 0, bytes([9, 9, 9, 9]), ends[0])
+            + inner
+        )
     data = b"\x02" * 6 + b"\x04" * 6 + b"\x08\x00" + packet
     wire = len(data)
     if wire < 60 and s.seq & 2:  # Ethernet's padding
@@ -236,28 +276,58 @@ def write(path: Path, rng: random.Random, connections: int) -> None:
             f.write(struct.pack("<IIII", s.t // 10**9, s.t % 10**9, len(data), wire) + data)
 
 
-def tshark(path: Path) -> dict[int, tuple]:
+def ns(seconds: str) -> int:
+    """Read a time."""
+    return round(float(seconds) * 1e9) if seconds else 0
+
+
+def tshark(path: Path) -> dict[int, Answer]:
     """Frame number to (stream, labels, duplicate ACK number, ack_rtt, bytes_in_flight, initial_rtt)."""
-    fields = ["frame.number", "tcp.stream", "tcp.analysis.duplicate_ack_num", "tcp.analysis.ack_rtt",
-              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", "icmp.type", *(f"tcp.analysis.{n}" for n in LABELS)]
-    command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=f", "-o", "tcp.relative_sequence_numbers:TRUE"]
+    fields = [
+        "frame.number",
+        "tcp.stream",
+        "tcp.analysis.duplicate_ack_num",
+        "tcp.analysis.ack_rtt",
+        "tcp.analysis.bytes_in_flight",
+        "tcp.analysis.initial_rtt",
+        "icmp.type",
+        *(f"tcp.analysis.{n}" for n in LABELS),
+    ]
+    command = [
+        "tshark",
+        "-n",
+        "-r",
+        str(path),
+        "-T",
+        "fields",
+        "-E",
+        "occurrence=f",
+        "-o",
+        "tcp.relative_sequence_numbers:TRUE",
+    ]
     for f in fields:
         command += ["-e", f]
     for p in ("thrift_tcp",):
         command += ["--disable-heuristic", p]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    ns = lambda x: round(float(x) * 1e9) if x else 0  # noqa: E731
     found = {}
     for line in out.splitlines():
         number, stream, dup, ack_rtt, flight, irtt, icmp, *labels = line.split("\t")
         if not stream:
             continue
         names = {n for n, v in zip(LABELS, labels, strict=True) if v}
-        found[int(number)] = (int(stream), frozenset(names), int(dup or 0), ns(ack_rtt), int(flight or 0), QUOTED if icmp else ns(irtt))
+        found[int(number)] = (
+            int(stream),
+            frozenset(names),
+            int(dup or 0),
+            ns(ack_rtt),
+            int(flight or 0),
+            QUOTED if icmp else ns(irtt),
+        )
     return found
 
 
-def ours(path: Path, binary: str) -> dict[int, tuple]:
+def ours(path: Path, binary: str) -> dict[int, Answer]:
     """The same from our side."""
     out = subprocess.run([binary, "wireshark-4.0", str(path)], capture_output=True, text=True, check=True).stdout
     found = {}
@@ -286,11 +356,13 @@ def compare(path: Path, binary: str, show: int = 10) -> int:
     return differences
 
 
-def pretty(x: tuple | None) -> str:
+def pretty(x: Answer | None) -> str:
+    """Write an answer."""
     return "-" if x is None else f"stream {x[0]} {sorted(x[1])} dup {x[2]} rtt {x[3]} flight {x[4]} irtt {x[5]}"
 
 
 def main() -> int:
+    """Make, compare, report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--rounds", type=int, default=10)

@@ -22,7 +22,8 @@ const LEAST_EPOCH: usize = 6;
 /// A guess.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
-    /// The family: `reno-like`, `cubic`, `bic-like`, `scalable-like`, `htcp-like`, `vegas-like`, `bbr-like` or `unknown`.
+    /// The family: `reno-like`, `cubic`, `bic-like`, `scalable-like`, `htcp-like`,
+    /// `illinois-like`, `vegas-like`, `bbr-like` or `unknown`.
     pub family: &'static str,
     /// From 0 to 1.
     pub confidence: f64,
@@ -150,8 +151,9 @@ pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
     match (decrease, growth) {
         (0.4..0.62, 0.4..0.62) => guess("reno-like", near(decrease, 0.5, 0.1) * near(growth, 0.5, 0.1)),
         (0.6..0.78, 0.6..) => guess("cubic", near(decrease, 0.7, 0.08)),
-        (0.78..0.92, 0.62..) => guess("bic-like", near(decrease, 0.8, 0.1)),
-        (0.78..1.0, ..0.62) => guess("scalable-like", near(decrease, 0.875, 0.1)),
+        (0.4..0.62, 0.66..) => guess("illinois-like", near(growth, 0.75, 0.1)),
+        (0.78..0.92, 0.62..) | (0.78..0.92, ..0.43) => guess("bic-like", near(decrease, 0.8, 0.1)),
+        (0.78..1.0, 0.43..0.62) => guess("scalable-like", near(decrease, 0.875, 0.1)),
         (0.4..0.82, ..0.42) => guess("htcp-like", near(growth, 0.3, 0.15)),
         _ => guess("unknown", 0.0),
     }

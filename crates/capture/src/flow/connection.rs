@@ -353,7 +353,7 @@ impl Connection {
     /// Tells the rounds of both directions.
     #[inline]
     fn steps(&mut self, d: usize, s: &Segment, seen: &Seen) {
-        let least = if s.options.timestamps.is_none() { self.round_trip().unwrap_or(0) } else { 0 };
+        let least = self.round_trip().unwrap_or(0);
         let timestamps = s.options.timestamps;
         if seen.data.is_some() {
             let h = &self.history[d];

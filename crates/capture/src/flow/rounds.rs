@@ -20,6 +20,9 @@ pub(crate) const MOST_ROUNDS: usize = 4_096;
 /// Most phases told of a direction.
 pub(crate) const MOST_PHASES: usize = 1_000;
 
+/// A round trip of which nothing is known, ns.
+const UNKNOWN: i64 = 250_000_000;
+
 /// One round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Round {
@@ -222,7 +225,9 @@ impl Rounds {
             return;
         }
         let over = if self.ts_mark.is_some() {
-            self.ts_echoed || s.una == Some(s.high) && s.time - self.now.start > 4 * s.least.max(1_000_000)
+            self.ts_echoed
+                || s.una == Some(s.high)
+                    && s.time - self.now.start > 4 * if s.least > 0 { s.least } else { UNKNOWN }
         } else {
             s.time - self.now.start >= s.least - s.least / 10
         };

@@ -284,9 +284,7 @@ impl History {
         let long = silence >= LEAST_RTO && silence >= rtt + rtt / 2;
         let known = self.episode.filter(|e| lt(a.start, e.recover));
         let (cause, first) = match known {
-            Some(e) if !(long && e.cause != Cause::Timeout) && !(long && self.una == Some(a.start)) => {
-                (e.cause, false)
-            }
+            Some(e) if !long || e.cause == Cause::Timeout && self.una != Some(a.start) => (e.cause, false),
             _ => {
                 let evidence = self.dupacks >= 3 || self.sacked > 0 && lt(a.end, self.sacked_high);
                 let head = self.una.is_none_or(|una| le(a.start, una));

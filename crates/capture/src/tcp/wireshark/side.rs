@@ -80,11 +80,6 @@ impl Side {
             _ => 0,
         }
     }
-
-    /// Number of segments in the list, which is what can grow.
-    pub(crate) fn listed(&self) -> usize {
-        self.unacked.len()
-    }
 }
 
 /// A stream: both directions, and what they share.

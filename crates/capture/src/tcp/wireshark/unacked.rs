@@ -48,6 +48,7 @@ impl Unacked {
         self.entries.is_empty()
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
