@@ -11,8 +11,8 @@
 //! ```
 //! Windows in segments. Slow start is the stack's.
 //!
-//! Linux's rules (`rules`) come from the table of appendix B, in which a(w) is whole: a is that of the table's next row, a(w)
-//! rounded up, and b that row's, in 256ths. An ACK adds a / cwnd whatever it covers, so that with delayed ACKs it grows half as
+//! Linux's rules (`rules`) come from the table of appendix B, in which a(w) is whole and p(w) = 0.078 / w^1.2: a is that of the
+//! table's next row, a(w) rounded up, and b that row's, in 256ths. An ACK adds a / cwnd whatever it covers, so that with delayed ACKs it grows half as
 //! fast. Slow start looks nothing up: a loss in it takes what the last avoidance would have lost, at first a half.
 //! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
 
@@ -82,12 +82,11 @@ pub(crate) const ROW: Variant = Variant {
 struct HighSpeed {
     window: Window,
     low_window: f64,
-    low_p: f64,
     high_decrease: f64,
     /// ln(high_window / low_window).
     ln_window: f64,
-    /// ln(high_p / low_p).
-    ln_p: f64,
+    /// p(w) is the first over w to the power of the second.
+    p: (f64, f64),
     linux: bool,
     /// a and b as of the last ACK in avoidance, for the trace and for Linux's losses.
     seen: (f64, f64),
@@ -107,14 +106,23 @@ impl HighSpeed {
             let message = format!("{high_p} given, less than low_p, which is {low_p}, is needed");
             return Err(ParamError { name: "high_p".into(), message });
         }
+        let linux = params.choice("rules") == "linux";
+        let ln_window = libm::log(high / low);
+        let power = libm::log(low_p / high_p) / ln_window;
+        let factor = low_p * libm::pow(low, power);
+        let two_digits = libm::pow(10.0, libm::log10(factor).floor() - 1.0);
         Ok(HighSpeed {
             window: Window::new(start),
             low_window: low,
-            low_p,
             high_decrease: params.float("high_decrease"),
-            ln_window: libm::log(high / low),
-            ln_p: libm::log(high_p / low_p),
-            linux: params.choice("rules") == "linux",
+            ln_window,
+            // The RFC's table comes from 0.078 / w^1.2.
+            p: if linux {
+                ((factor / two_digits).round() * two_digits, (10.0 * power).round() / 10.0)
+            } else {
+                (factor, power)
+            },
+            linux,
             seen: (f64::NAN, f64::NAN),
             row: (0.0, 0.0),
         })
@@ -132,6 +140,9 @@ impl HighSpeed {
         // The smallest whole window at which a(w) is at least so many segments.
         let first = |a: f64| {
             let (mut low, mut high) = (self.low_window, 2.0 * w);
+            while self.response(high).0 < a {
+                high *= 2.0;
+            }
             while high - low > 1.0 {
                 let middle = ((low + high) / 2.0).floor();
                 if self.response(middle).0 >= a { high = middle } else { low = middle }
@@ -155,7 +166,7 @@ impl HighSpeed {
         let x = libm::log(w / self.low_window) / self.ln_window;
         // Beyond high_window the line goes on; it must not come to a decrease of nothing.
         let b = (0.5 + (self.high_decrease - 0.5) * x).max(self.high_decrease.min(0.1));
-        let p = self.low_p * libm::exp(self.ln_p * x);
+        let p = self.p.0 * libm::pow(w, -self.p.1);
         let a = w * w * p * 2.0 * b / (2.0 - b);
         (a.max(1.0).min(w), b)
     }

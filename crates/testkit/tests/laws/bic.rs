@@ -1,11 +1,11 @@
 use crate::near;
 use dumbbell_testkit::Law;
 
-/// After a loss at so many segments; recovery is over. B = 4, s_max 16, smooth 20, beta 0.8.
+/// After a loss at so many segments; recovery is over. b = 2, s_max 32, s_min 0.01, beta 0.875.
 fn after_loss(window: f64) -> Law {
     let mut law = Law::new("bic", &[], window, window);
     law.lose().recover();
-    near(law.cwnd(), 0.8 * window);
+    near(law.cwnd(), 0.875 * window);
     near(law.column("w_max"), window);
     law
 }
@@ -18,45 +18,40 @@ fn increase(law: &mut Law) -> f64 {
 
 #[test]
 fn far_below_w_max_it_is_linear() {
-    // Loss at 400: cwnd 320, (400 - 320) / 4 = 20 > 16.
-    near(increase(&mut after_loss(400.0)), 16.0);
-    // s_max = 32: 20.
-    let mut law = Law::new("bic", &[("s_max", "32")], 400.0, 400.0);
+    // Loss at 800: cwnd 700, (800 - 700) / 2 = 50 > 32.
+    near(increase(&mut after_loss(800.0)), 32.0);
+    // s_max = 64: 50.
+    let mut law = Law::new("bic", &[("s_max", "64")], 800.0, 800.0);
     law.lose().recover();
-    near(increase(&mut law), 20.0);
+    near(increase(&mut law), 50.0);
 }
 
 #[test]
-fn nearer_it_takes_a_quarter_of_the_way() {
-    // Loss at 200: cwnd 160, 40 / 4 = 10. A window of ACKs later (10 segments less a little) the rest of 30 and a bit
-    // gives whole 7.
+fn nearer_it_takes_half_of_the_way() {
+    // Loss at 200: cwnd 175, 25 / 2 = 12.5; with b = 4 a quarter, 6.25.
     let mut law = after_loss(200.0);
-    near(increase(&mut law), 10.0);
-    for _ in 1..160 {
-        law.ack(1);
-    }
-    assert!((168.0..170.0).contains(&law.cwnd()), "{}", law.cwnd());
-    near(increase(&mut law), 7.0);
+    near(increase(&mut law), 12.5);
+    let cwnd = law.cwnd();
+    near(increase(&mut law), (200.0 - cwnd) / 2.0);
+    let mut law = Law::new("bic", &[("b", "4")], 200.0, 200.0);
+    near(increase(law.lose().recover()), 6.25);
 }
 
 #[test]
 fn around_w_max_it_creeps_and_then_looks_further() {
-    // Loss at 30: cwnd 24, 6 / 4 = 1 in whole segments: 4/20 a round trip.
-    near(increase(&mut after_loss(30.0)), 0.2);
-    // In avoidance at 50 with w_max = 25 (a loss there, then ssthresh lower than what follows is of no matter): up to
-    // 29 it creeps, at 31 it is (31 - 25) / 3 = 2.
-    let mut law = after_loss(25.0); // cwnd 20
+    // Loss at 30: cwnd 26.25. Within 0.02 of 30 half of the way is less than 0.01; above it is the gain and 0.01; at 70 it
+    // would be 40.01.
+    let mut law = after_loss(30.0);
     let mut at = |window: f64| {
         while law.cwnd() < window {
             law.ack(1);
         }
         (law.cwnd(), increase(&mut law))
     };
-    near(at(26.0).1, 0.2);
+    near(at(29.985).1, 0.01);
     let (cwnd, inc) = at(31.0);
-    near(inc, (cwnd - 25.0) / 3.0);
-    // From w_max + 48 on 16.
-    near(at(74.0).1, 16.0);
+    near(inc, cwnd - 30.0 + 0.01);
+    near(at(70.0).1, 32.0);
 }
 
 #[test]
@@ -68,23 +63,23 @@ fn small_windows_are_renos() {
 }
 
 #[test]
-fn before_the_first_loss_a_twentieth() {
-    // No w_max: (30 - 0) / 3 = 10 > 30 / 20; from 48 on 16, from 320 on a twentieth: 400 / 20 = 20.
-    near(increase(&mut Law::new("bic", &[], 30.0, 30.0)), 10.0);
-    near(increase(&mut Law::new("bic", &[], 100.0, 100.0)), 16.0);
-    near(increase(&mut Law::new("bic", &[], 400.0, 400.0)), 20.0);
+fn before_the_first_loss_the_largest_step() {
+    // A segment for each acknowledged at most.
+    near(increase(&mut Law::new("bic", &[], 20.0, 20.0)), 20.0);
+    near(increase(&mut Law::new("bic", &[], 100.0, 100.0)), 32.0);
+    near(increase(&mut Law::new("bic", &[], 1000.0, 1000.0)), 32.0);
 }
 
 #[test]
 fn fast_convergence() {
-    // 400 -> 320; a second loss there, below w_max: 320 * 1.8 / 2 = 288, cwnd 256.
+    // 400 -> 350; a second loss there, below w_max: 350 * 1.875 / 2 = 328.125, cwnd 306.25.
     let mut law = after_loss(400.0);
     law.lose();
-    near(law.column("w_max"), 288.0);
-    near(law.cwnd(), 256.0);
+    near(law.column("w_max"), 328.125);
+    near(law.cwnd(), 306.25);
     let mut law = Law::new("bic", &[("fast_convergence", "false")], 400.0, 400.0);
     law.lose().recover().lose();
-    near(law.column("w_max"), 320.0);
+    near(law.column("w_max"), 350.0);
 }
 
 #[test]
@@ -92,8 +87,38 @@ fn a_timeout_forgets() {
     let mut law = after_loss(400.0);
     law.time_out();
     near(law.cwnd(), 1.0);
-    near(law.ssthresh(), 256.0);
+    near(law.ssthresh(), 306.25);
     assert!(law.column("w_max").is_nan());
     law.time_out(); // the same segment again
-    near(law.ssthresh(), 256.0);
+    near(law.ssthresh(), 306.25);
+}
+
+/// With Linux's numbers and rules, beta 0.8.
+fn linux(window: f64) -> Law {
+    let params = [("rules", "linux"), ("beta", "0.8"), ("b", "4"), ("s_max", "16"), ("s_min", "0.2")];
+    Law::new("bic", &params, window, window)
+}
+
+#[test]
+fn linux_counts_whole_acks() {
+    // The first ACK makes the mean number of segments of an ACK 2 - 1/16 = 1.9375. No w_max: (30 - 0) / 3 = 10 segments: 3
+    // ACKed segments for one, / 1.9375 is 1.5, in whole ones 1: 30 a window of ACKs.
+    near(increase(&mut linux(30.0)), 30.0);
+    // 100: 100 / 16 = 6.25, 6; / 1.9375 = 3.1, 3.
+    near(increase(&mut linux(100.0)), 100.0 / 3.0);
+    // 400: a twentieth, 20: 400 / 20 = 20, / 1.9375 = 10.3, 10.
+    near(increase(&mut linux(400.0)), 40.0);
+    // An ACK of ten: 2 + 8/16 = 2.5; 6 / 2.5 = 2.4, 2.
+    let mut law = linux(100.0);
+    near((law.ack(10).cwnd() - 100.0) * 100.0, 50.0);
+}
+
+#[test]
+fn linux_takes_whole_steps() {
+    // Loss at 400: cwnd 320, 80 / 4 = 20 > 16: 320 / 16 = 20, / 1.9375 = 10.3, 10.
+    near(increase(linux(400.0).lose().recover()), 32.0);
+    // At 200: 160, 10: 16, / 1.9375 = 8.3, 8.
+    near(increase(linux(200.0).lose().recover()), 20.0);
+    // At 30: 24, 6 / 4 = 1 in whole segments, so s_min: 24 / 0.2 = 120, / 1.9375 = 61.9, 61.
+    near(increase(linux(30.0).lose().recover()), 24.0 / 61.0);
 }

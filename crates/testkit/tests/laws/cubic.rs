@@ -182,3 +182,23 @@ fn refusals() {
     let refused = dumbbell_cc::build("cubic", &given(&[("bta", "0.5")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "bta: unknown parameter 'bta': did you mean 'beta'?");
 }
+
+/// By Linux's rules, with beta 0.7.
+fn linux(window: f64, ssthresh: f64) -> Law {
+    Law::new("cubic", &[("rules", "linux")], window, ssthresh)
+}
+
+#[test]
+fn linux_grows_in_whole_acks() {
+    // Before a loss w_max is 0: the stage begins at its plateau, and 20 ACKs are a segment at most.
+    near(linux(100.0, 100.0).ack(1).cwnd(), 100.05);
+    // 100 lost: 70, K = cbrt(30 / 0.4). At t = 0 and an RTT of 0.1 s the curve is at 100 - 0.4 (K - 0.1)^3 =
+    // 100 - 0.4 * 4.11716^3 = 72.08, 72: 70 / (72 - 70) = 35 ACKs for a segment.
+    let mut law = linux(100.0, 100.0);
+    law.lose().recover();
+    near(law.cwnd(), 70.0);
+    near(law.ack(1).cwnd(), 70.0 + 1.0 / 35.0);
+    // At 2 s: 100 - 0.4 * 2.11716^3 = 96.2, 96: 70 / 26 = 2.7, 2.
+    let cwnd = law.cwnd();
+    near(law.advance(2000).ack(1).cwnd(), cwnd + 0.5);
+}

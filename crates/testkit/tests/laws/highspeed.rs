@@ -76,3 +76,27 @@ fn the_upper_end_is_above_the_lower() {
         "high_p: 0.002 given, less than low_p, which is 0.001, is needed"
     );
 }
+
+#[test]
+fn linux_goes_by_the_rows_of_the_table() {
+    // RFC 3649 appendix B: a holds up to the row's window; b in 256ths, rounded down from 0.44, 0.41, 0.38, 0.37 ...
+    for (window, a, b) in [
+        (38.0, 1.0, 128.0),
+        (39.0, 2.0, 112.0),
+        (118.0, 2.0, 112.0),
+        (119.0, 3.0, 104.0),
+        (221.0, 3.0, 104.0),
+        (222.0, 4.0, 98.0),
+        (347.0, 4.0, 98.0),
+        (348.0, 5.0, 93.0),
+        (1050.0, 8.0, 83.0), // the row of 1058, here 1056: the table's last digits
+    ] {
+        let mut law = Law::new("highspeed", &[("rules", "linux")], window, window);
+        near(law.ack(1).cwnd(), window + a / window);
+        near(law.column("b"), b / 256.0);
+        let cwnd = law.cwnd();
+        near(law.lose().cwnd(), (1.0 - b / 256.0) * cwnd);
+    }
+    // A loss in slow start takes a half.
+    near(Law::new("highspeed", &[("rules", "linux")], 1000.0, f64::INFINITY).lose().cwnd(), 500.0);
+}

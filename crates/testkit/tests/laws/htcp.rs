@@ -103,3 +103,36 @@ fn timeouts_and_marks() {
     near(law.ssthresh(), 20.0);
     near(Law::new("htcp", &[], 40.0, 40.0).echo_mark().cwnd(), 20.0);
 }
+
+#[test]
+fn linux_works_in_whole_numbers() {
+    // t = 2.5: 1 + 10 * 1.5 + 0.75^2 = 16.56, 16. 100 ms: 8 * 16 / 8. 70 ms: 8 / 0.7 = 11.4, 11; 128 / 11 = 11.6, 11.
+    for (rtt, alpha) in [(100, 16.0), (70, 11.0)] {
+        let mut law = Law::new("htcp", &[("rules", "linux")], 1000.0, 1000.0);
+        near(increase(law.rtt(rtt)), 1.0);
+        near(increase(law.advance(2500)), alpha);
+    }
+}
+
+#[test]
+fn linux_doubts_large_samples() {
+    // 20 ms above the largest so far count, 21 don't.
+    for (rtt, max) in [(120, 0.12), (121, 0.1)] {
+        let mut law = Law::new("htcp", &[("rules", "linux")], 20.0, 20.0);
+        law.rtt(100).ack_unused(1).rtt(rtt).ack_unused(1);
+        near(law.column("max_rtt"), max);
+    }
+}
+
+#[test]
+fn linux_halves_on_short_paths() {
+    // A steady rate, base 8 ms of at most 10: the ratio 0.8 would be left.
+    for (rules, left) in [("published", 0.8), ("linux", 0.5)] {
+        let mut law = Law::new("htcp", &[("rules", rules)], 20.0, 20.0);
+        for _ in 0..3 {
+            at_rate(at_rate(&mut law, 8, 20, 5), 10, 25, 5).lose().recover();
+        }
+        let beta = law.column("beta");
+        if rules == "linux" { near(beta, left) } else { assert!(beta >= left - 1e-9, "{beta}") }
+    }
+}

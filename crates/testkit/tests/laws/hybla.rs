@@ -68,3 +68,17 @@ fn losses_as_reno() {
         near(law.ack(1).cwnd(), window);
     }
 }
+
+#[test]
+fn linux_works_in_eighths_and_128ths() {
+    // 110 ms: 4.4 is 35/8. One segment at first, four with the first sample; 2^4.375 - 1 = 19.7494 is 2527/128.
+    let mut law = Law::new("hybla", &[("rules", "linux")], 10.0, f64::INFINITY);
+    near(law.cwnd(), 1.0);
+    near(law.rtt(110).ack(1).cwnd(), 4.0 + 2527.0 / 128.0);
+    near(law.column("rho"), 4.375);
+    // 100 ms, rho 4: 4 + 15, up to ssthresh 10. Then 16 / 10 = 204.8/128, whatever the ACK covers; 16 / 11 = 186.2/128.
+    let mut law = Law::new("hybla", &[("rules", "linux")], 10.0, 10.0);
+    near(law.ack(1).cwnd(), 10.0);
+    near(law.ack(1).cwnd(), 10.0 + 204.0 / 128.0);
+    near(law.ack(2).cwnd(), 10.0 + 390.0 / 128.0);
+}

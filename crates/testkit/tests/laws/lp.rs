@@ -128,3 +128,15 @@ fn losses_as_reno() {
     near(law.ssthresh(), 10.0);
     near(law.ack(1).cwnd(), 2.0);
 }
+
+#[test]
+fn without_a_delay_it_is_reno() {
+    let mut lp = Law::new("lp", &[("delay", "none")], 20.0, 20.0);
+    let mut reno = Law::new("reno", &[], 20.0, 20.0);
+    for law in [&mut lp, &mut reno] {
+        // A range of 100 ms, then delays at its top.
+        law.lose().recover().one_way(50).round().one_way(150).round().round();
+    }
+    near(lp.cwnd(), reno.cwnd());
+    assert!(reno.cwnd() > 12.0);
+}

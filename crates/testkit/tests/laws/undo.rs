@@ -81,7 +81,7 @@ fn private_state_comes_back() {
     // BIC: w_max; Compound: the delay window; Veno: base_rtt, which a loss makes it forget.
     let mut law = Law::new("bic", &[], 100.0, 100.0);
     law.lose().recover().lose();
-    near(law.column("w_max"), 72.0); // 80 (1 + 0.8) / 2
+    near(law.column("w_max"), 82.03125); // 87.5 (1 + 0.875) / 2
     near(law.undo().column("w_max"), 100.0);
     let mut law = Law::new("veno", &[], 10.0, 10.0);
     law.ack(1).lose().undo();

@@ -183,3 +183,50 @@ fn alpha_is_at_most_beta() {
     let refused = dumbbell_cc::build("vegas", &given(&[("alpha", "4")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "alpha: 4 given, at most beta, which is 3, is needed");
 }
+
+/// By Linux's rules, ten segments in avoidance.
+fn linux() -> Law {
+    Law::new("vegas", &[("rules", "linux"), ("alpha", "2"), ("beta", "4")], 10.0, 10.0)
+}
+
+#[test]
+fn linux_compares_in_whole_segments() {
+    // base 100 ms, ten segments: diff = 10 (rtt - 100) / 100. 119: 1.9 is 1 < 2; 121: 2; 149: 4.9 is 4; 151: 5 > 4.
+    for (rtt, window) in [(119, 11.0), (121, 10.0), (149, 10.0), (151, 9.0)] {
+        let mut law = linux();
+        // The first ACK begins a round of ten; the one beyond them ends it. The samples before a round don't count.
+        law.ack(1).rtt(rtt);
+        for _ in 0..9 {
+            law.ack(1);
+        }
+        near(law.cwnd(), 10.0);
+        near(law.ack(1).cwnd(), window);
+        near(law.column("base_rtt"), 0.1);
+        near(law.column("rtt"), rtt as f64 / 1000.0);
+    }
+}
+
+#[test]
+fn linux_without_samples_is_reno() {
+    // A round of one ACK is no measure: it adds a tenth of a segment, whatever the delay.
+    let mut law = linux();
+    law.ack(10).rtt(200);
+    near(law.cwnd(), 10.0);
+    near(law.ack(10).cwnd(), 10.1);
+}
+
+#[test]
+fn linux_leaves_slow_start_above_gamma() {
+    // Eight segments, 150 ms: diff 4 > 1; 8 * 100 / 150 = 5.3, 5, and one: 6, ssthresh as much.
+    let mut law = Law::new("vegas", &[("rules", "linux")], 7.0, f64::INFINITY);
+    law.ack(1).rtt(150);
+    near(law.cwnd(), 8.0);
+    for _ in 0..6 {
+        law.ack_unused(1);
+    }
+    let cwnd = law.cwnd();
+    law.ack_unused(1);
+    near(law.cwnd(), (cwnd / 1.5).floor() + 1.0);
+    near(law.ssthresh(), law.cwnd());
+    assert_eq!(law.phase(), Phase::Avoidance);
+}

@@ -95,3 +95,21 @@ fn a_loss_makes_it_forget_the_base_rtt_unless_told() {
     near(law.column("base_rtt"), 0.1);
     near(law.column("n"), 2.5);
 }
+
+#[test]
+fn linux_keeps_the_base_and_trusts_the_latest_sample() {
+    // 20 segments, base 100 ms, then one sample of 120 ms: n = 20 (1 - 100/120) = 3.3; the smoothed rtt, 102.5 ms, gives
+    // 0.5 only.
+    for (rtt, n) in [("latest", 20.0 / 6.0), ("smoothed", 20.0 * (1.0 - 100.0 / 102.5))] {
+        let mut law = Law::new("veno", &[("rtt", rtt)], 20.0, 20.0);
+        law.ack_unused(1).rtt(120).ack_unused(1);
+        near(law.column("n"), n);
+    }
+    let mut law = Law::new("veno", &[("reset_base_rtt", "false")], 20.0, 20.0);
+    near(law.ack(1).lose().column("base_rtt"), 0.1);
+    // Without a queue a timeout's ssthresh is 4/5 too.
+    for (random, left) in [("true", 0.8), ("false", 0.5)] {
+        let mut law = Law::new("veno", &[("random_timeouts", random)], 20.0, 20.0);
+        near(law.ack_unused(1).time_out().ssthresh(), left * 20.0);
+    }
+}

@@ -94,3 +94,18 @@ fn a_pause_is_no_measurement() {
     tens(&mut law, 1, 100);
     near(law.column("bw"), 100_000.0);
 }
+
+#[test]
+fn linux_halves_and_then_takes_the_estimate() {
+    // bw 100 segments/s over 100 ms: 10 segments. During recovery half of the window, 20, then what the estimate fills.
+    let mut law = Law::new("westwood", &[("when", "recovered")], 40.0, 40.0);
+    law.ack_unused(10);
+    tens(&mut law, 1, 100);
+    near(law.lose().cwnd(), 20.0);
+    near(law.recover().cwnd(), 10.0);
+    // More than half of it as well: 40 segments a round trip of 40.
+    let mut law = Law::new("westwood", &[("when", "recovered")], 40.0, 40.0);
+    law.ack_unused(40).advance(100).ack_unused(40);
+    near(law.lose().cwnd(), 20.0);
+    near(law.recover().cwnd(), 40.0);
+}
