@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Run fairness.toml and set the shares beside the published matrix.
+
+python validation/fairness/fairness.py                 # tables on the terminal
+python validation/fairness/fairness.py --write-docs    # and renew those of docs/fairness.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import dumbbell
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "fairness.md"
+BUFFER = "network.bottleneck.queue.limit"
+ROW, COLUMN = "flows.first.variant", "flows.second.variant"
+EVEN = (1 / 3, 2 / 3)
+"""Shares that count as even: neither has more than twice the other's."""
+STARVED = 1 / 6
+"""A share below this is starvation: the other has more than five times as much."""
+
+Shares = dict[tuple[str, str, str], tuple[float, float, float]]
+
+
+def measure(repetitions: int | None = None) -> Shares:
+    """Mean goodput of both flows in Mbit/s and the first's standard deviation, by buffer, row and column."""
+    scenario = dumbbell.Scenario.from_toml((HERE / "fairness.toml").read_text(encoding="utf-8"))
+    changes: dict[str, Any] = {} if repetitions is None else {"repetitions": repetitions}
+    flows = dumbbell.run(scenario, changes=changes).flows
+    keys = [BUFFER, ROW, COLUMN, "name"]
+    mbps = pl.col("goodput_bps") / 1e6
+    means = flows.group_by(keys).agg(mean=mbps.mean(), sd=mbps.std()).iter_rows(named=True)
+    by = {
+        (str(r[BUFFER]), str(r[ROW]), str(r[COLUMN]), str(r["name"])): (float(r["mean"]), float(r["sd"] or 0.0))
+        for r in means
+    }
+    return {
+        (b, r, c): (mean, by[b, r, c, "second"][0], sd)
+        for (b, r, c, name), (mean, sd) in by.items()
+        if name == "first"
+    }
+
+
+def share(shares: Shares, buffer: str, row: str, column: str) -> float:
+    """The first flow's share of both."""
+    first, second, _ = shares[buffer, row, column]
+    return first / (first + second)
+
+
+def published() -> dict[str, Any]:
+    """The published matrix and its claims."""
+    return tomllib.loads((HERE / "published.toml").read_text(encoding="utf-8"))
+
+
+def table(shares: Shares, buffer: str) -> str:
+    """One buffer's matrix: first / second, Mbit/s, with the published value of the first."""
+    paper = published()
+    names = paper["variants"]
+    lines = ["| first \\ second | " + " | ".join(names) + " |", "| --- |" + " --: |" * len(names)]
+    for i, row in enumerate(names):
+        cells = []
+        for j, column in enumerate(names):
+            first, second, sd = shares[buffer, row, column]
+            cells.append(f"{first:.1f} ± {sd:.1f} / {second:.1f} ({paper['throughput_mbps'][i][j]:.1f})")
+        lines.append(f"| {row} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def write_docs(tables: dict[str, str]) -> None:
+    """Put each table between its markers."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, body in tables.items():
+        begin = f"<!-- table: {name} -->\n"
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n{body}\n{rest[rest.index('<!-- end -->') :]}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Run, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write-docs", action="store_true", help="renew the tables of docs/fairness.md")
+    options = parser.parse_args()
+    shares = measure()
+    buffers = list(dict.fromkeys(b for b, _, _ in shares))
+    tables = {b: table(shares, b) for b in sorted(buffers, key=lambda b: float(b.split()[0]))}
+    for buffer, body in tables.items():
+        print(f"\n{buffer}\n{body}")
+    if options.write_docs:
+        write_docs(tables)
+
+
+if __name__ == "__main__":
+    main()
