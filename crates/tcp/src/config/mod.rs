@@ -79,7 +79,7 @@ pub struct Config {
     pub ack_delay: Dur,
     pub ack_delay_min: Dur,
     pub quick_acks: u32,
-    pub ack_short: bool,
+    pub ack_pushed: bool,
     pub sack_delay: Dur,
     pub rto: RtoConfig,
     pub timestamp_clock: Dur,
@@ -193,7 +193,7 @@ impl Config {
             ack_delay: p.duration("ack_delay"),
             ack_delay_min: p.duration("ack_delay_min").min(p.duration("ack_delay")),
             quick_acks: int("quick_acks"),
-            ack_short: p.bool("ack_short"),
+            ack_pushed: p.bool("ack_pushed"),
             sack_delay: p.duration("sack_delay"),
             rto: RtoConfig {
                 initial: p.duration("rto_initial"),

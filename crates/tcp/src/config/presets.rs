@@ -46,7 +46,7 @@ pub const PRESETS: &[Preset] = &[
             ("slow_start_limit", "1000"),
             ("ack_delay_min", "40 ms"),
             ("quick_acks", "16"),
-            ("ack_short", "true"),
+            ("ack_pushed", "true"),
             ("sack_delay", "1 ms"),
             ("rto_min", "200 ms"),
             ("rto_max", "120 s"),

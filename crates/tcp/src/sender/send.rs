@@ -11,6 +11,7 @@ pub(crate) struct Outgoing {
     pub(crate) start: u64,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
+    pub(crate) psh: bool,
     pub(crate) retransmission: bool,
     pub(crate) cwr: bool,
 }
@@ -150,7 +151,7 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        *out = Outgoing { start: s.start, payload, fin: s.fin, retransmission: true, cwr: false };
+        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: false, retransmission: true, cwr: false };
         true
     }
 
@@ -199,7 +200,8 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        *out = Outgoing { start, payload: len as u32, fin, retransmission: false, cwr };
+        let psh = self.nxt >= self.written || self.ends_burst();
+        *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
         true
     }
 }
