@@ -81,6 +81,12 @@ pub const PARAMS: &[Spec] = &[
               Linux where the application reads at once",
     },
     Spec {
+        name: "push_every",
+        kind: Kind::Size,
+        default: "0 bytes",
+        doc: "bytes that the application writes at a time: the segment that ends them carries PSH; 0: all at once",
+    },
+    Spec {
         name: "sack_delay",
         kind: Kind::Duration,
         default: "0 ms",

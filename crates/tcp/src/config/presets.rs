@@ -47,6 +47,7 @@ pub const PRESETS: &[Preset] = &[
             ("ack_delay_min", "40 ms"),
             ("quick_acks", "16"),
             ("ack_pushed", "true"),
+            ("push_every", "131072 bytes"),
             ("sack_delay", "1 ms"),
             ("rto_min", "200 ms"),
             ("rto_max", "120 s"),

@@ -115,6 +115,12 @@ impl Sender {
         Some(Rate((window * 8.0 / srtt * f64::from(percent) / 100.0).max(1.0) as u64))
     }
 
+    /// Whether the new segment from `start` on ends a piece that the application wrote at a time.
+    fn ends_write(&self, start: u64) -> bool {
+        let piece = self.config.push_every;
+        piece > 0 && (self.nxt - 1) / piece > (start - 1) / piece
+    }
+
     /// The oldest segment goes again, whatever the window says.
     pub(crate) fn resend_front(&mut self, now: Time, out: &mut Outgoing) -> bool {
         match self.sent.front().map(|s| s.start) {
@@ -200,7 +206,7 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        let psh = self.nxt >= self.written || self.ends_burst();
+        let psh = self.nxt >= self.written || self.ends_burst() || self.ends_write(start);
         *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
         true
     }
