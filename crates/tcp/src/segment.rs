@@ -18,6 +18,8 @@ pub struct Flags {
     pub ack: bool,
     /// No more data.
     pub fin: bool,
+    /// Push: nothing follows at once.
+    pub psh: bool,
     /// ECN echo [RFC 3168 §6.1].
     pub ece: bool,
     /// Congestion window reduced [RFC 3168 §6.1].

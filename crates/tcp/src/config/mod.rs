@@ -79,7 +79,9 @@ pub struct Config {
     pub ack_delay: Dur,
     pub ack_delay_min: Dur,
     pub quick_acks: u32,
-    pub ack_short: bool,
+    pub ack_pushed: bool,
+    /// Bytes that the application writes at a time; 0: all at once.
+    pub push_every: u64,
     pub sack_delay: Dur,
     pub rto: RtoConfig,
     pub timestamp_clock: Dur,
@@ -193,7 +195,8 @@ impl Config {
             ack_delay: p.duration("ack_delay"),
             ack_delay_min: p.duration("ack_delay_min").min(p.duration("ack_delay")),
             quick_acks: int("quick_acks"),
-            ack_short: p.bool("ack_short"),
+            ack_pushed: p.bool("ack_pushed"),
+            push_every: bytes("push_every"),
             sack_delay: p.duration("sack_delay"),
             rto: RtoConfig {
                 initial: p.duration("rto_initial"),

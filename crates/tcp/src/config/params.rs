@@ -74,11 +74,17 @@ pub const PARAMS: &[Spec] = &[
               order, at most half a window of them; 0: none",
     },
     Spec {
-        name: "ack_short",
+        name: "ack_pushed",
         kind: Kind::Bool,
         default: "false",
-        doc: "whether a segment shorter than the longest so far is acknowledged at once, as happens in Linux \
-              where the application reads at once",
+        doc: "whether a segment that is shorter than the longest so far, or carries PSH, is acknowledged at once, as happens in \
+              Linux where the application reads at once",
+    },
+    Spec {
+        name: "push_every",
+        kind: Kind::Size,
+        default: "0 bytes",
+        doc: "bytes that the application writes at a time: the segment that ends them carries PSH; 0: all at once",
     },
     Spec {
         name: "sack_delay",

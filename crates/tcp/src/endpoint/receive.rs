@@ -42,7 +42,8 @@ impl Endpoint {
             {
                 window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
             }
-            self.receiver.on_data(start, start + length, now, &path, &self.sender.config);
+            let range = (start, start + length);
+            self.receiver.on_data(range, segment.flags.psh, now, &path, &self.sender.config);
             if self.receiver.fin_received() {
                 self.state = match self.state {
                     State::Established => State::CloseWait,

@@ -56,6 +56,7 @@ impl Endpoint {
         self.fill(next.start, now, out);
         out.payload = next.payload;
         out.flags.fin = next.fin;
+        out.flags.psh = next.psh;
         out.flags.cwr = next.cwr;
         // Retransmissions are not ECN-capable [RFC 3168 §6.1.5].
         let ecn_capable = self.ecn_on && next.payload > 0 && !next.retransmission;

@@ -16,6 +16,8 @@ use dumbbell_units::{Dur, Time};
 
 /// Merged ACKs after which one is sent all the same (tcp_comp_sack_nr).
 const MOST_MERGED: u32 = 44;
+/// By how much a merged ACK may be late, which it is where nothing else happens before (tcp_comp_sack_slack_ns).
+const SLACK: Dur = Dur::micros(100);
 /// ACKs of the same hole that are sent at once.
 const DUPLICATES: u32 = 3;
 
@@ -33,6 +35,16 @@ pub(super) enum Arrival {
     OutOfOrder,
     /// All or a part of it had arrived.
     Again,
+}
+
+/// A segment as the decision sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub(super) len: u64,
+    /// It carries PSH.
+    pub(super) pushed: bool,
+    /// It completes what the peer sends: its FIN is in order.
+    pub(super) last: bool,
 }
 
 /// What the endpoint knows of the path.
@@ -73,12 +85,12 @@ impl Acks {
         }
     }
 
-    /// A segment of `len` bytes has arrived; `nxt` is what is expected now, `last` tells of a FIN.
+    /// A segment has arrived; `nxt` is what is expected now.
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,
-        len: u64,
-        (nxt, last): (u64, bool),
+        Arrived { len, pushed, last }: Arrived,
+        nxt: u64,
         now: Time,
         path: &Path,
         config: &Config,
@@ -91,11 +103,11 @@ impl Acks {
             }
             _ => {}
         }
-        let short = config.ack_short && len < self.longest;
+        let pushed = config.ack_pushed && (pushed || len < self.longest);
         self.longest = self.longest.max(len);
         self.segments += 1;
         match arrival {
-            Arrival::InOrder if last || short || self.segments >= config.ack_every || self.quick > 0 => {
+            Arrival::InOrder if last || pushed || self.segments >= config.ack_every || self.quick > 0 => {
                 self.now += 1;
             }
             Arrival::InOrder => self.delay(now, path, config),
@@ -162,7 +174,7 @@ impl Acks {
         } else {
             self.merged += 1;
             let span = path.srtt.map_or(config.sack_delay, |srtt| (srtt / 20).min(config.sack_delay));
-            self.merged_until.get_or_insert(now + span);
+            self.merged_until.get_or_insert(now + span + SLACK);
         }
     }
 

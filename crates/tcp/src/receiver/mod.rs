@@ -10,7 +10,7 @@ pub(crate) use acks::{Acks, Path};
 
 use crate::config::Config;
 use crate::segment::SackBlocks;
-use acks::Arrival;
+use acks::{Arrival, Arrived};
 use dumbbell_units::{Seq, Time};
 use ranges::Ranges;
 use window::Growing;
@@ -45,8 +45,15 @@ impl Receiver {
         }
     }
 
-    /// Takes in what a segment holds, `start..end` of the sequence space.
-    pub(crate) fn on_data(&mut self, start: u64, end: u64, now: Time, path: &Path, config: &Config) {
+    /// Takes in what a segment holds, `start..end` of the sequence space; `pushed`: it carries PSH.
+    pub(crate) fn on_data(
+        &mut self,
+        (start, end): (u64, u64),
+        pushed: bool,
+        now: Time,
+        path: &Path,
+        config: &Config,
+    ) {
         let had_holes = !self.ranges.is_empty();
         let arrival = if end <= self.nxt {
             self.duplicate(start, end, end - start, config);
@@ -75,8 +82,8 @@ impl Receiver {
             }
             window.on_read(self.nxt, path.srtt, now);
         }
-        let state = (self.nxt, self.fin_received());
-        self.acks.on_data(arrival, end - start, state, now, path, config);
+        let arrived = Arrived { len: end - start, pushed, last: self.fin_received() };
+        self.acks.on_data(arrival, arrived, self.nxt, now, path, config);
     }
 
     /// So many bytes of a segment had arrived before. One ACK reports them: where only a part had, the whole segment can't
@@ -137,7 +144,7 @@ mod tests {
         let config = config();
         let mut r = Receiver::new(1, &config);
         for &(start, end) in segments {
-            r.on_data(start, end, NOW, &PATH, &config);
+            r.on_data((start, end), false, NOW, &PATH, &config);
         }
         r
     }
@@ -167,10 +174,10 @@ mod tests {
     fn every_second_segment_is_acknowledged_and_a_hole_at_once() {
         let mut r = feed(&[(1, 101)]);
         assert_eq!((r.acks.now, r.acks.timer().is_some()), (0, true));
-        r.on_data(101, 201, NOW, &PATH, &config());
+        r.on_data((101, 201), false, NOW, &PATH, &config());
         assert_eq!(r.acks.now, 1);
         r.ack_sent();
-        r.on_data(301, 401, NOW, &PATH, &config());
+        r.on_data((301, 401), false, NOW, &PATH, &config());
         assert_eq!(r.acks.now, 1);
     }
 }

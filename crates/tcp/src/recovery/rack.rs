@@ -24,8 +24,9 @@ pub(crate) struct Rack {
     mss: u64,
     edge: (Time, u64),
     rtt: Dur,
-    /// End of the highest segment that was delivered.
+    /// End of the highest segment that was delivered, and the same before the ACK that is being taken in.
     fack: u64,
+    fack_before: u64,
     reordering_seen: bool,
     /// How far out of order segments have come, in segments, and the most that is believed.
     reordering: u64,
@@ -45,6 +46,7 @@ impl Rack {
             edge: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             fack: 0,
+            fack_before: 0,
             reordering_seen: false,
             reordering: u64::from(config.dupack_threshold),
             mult: 1,
@@ -64,10 +66,16 @@ impl Rack {
         self.edge = self.edge.max((s.last_at, s.end));
     }
 
-    /// Whether a segment was delivered after one that had been sent later [RFC 8985 §6.2 step 3].
+    /// An ACK begins.
+    pub(crate) fn begin(&mut self) {
+        self.fack_before = self.fack;
+    }
+
+    /// Whether a segment was delivered after one that had been sent later [RFC 8985 §6.2 step 3]. What one ACK tells of is
+    /// in order.
     pub(crate) fn note_order(&mut self, s: &Sent, once: bool) {
-        if s.end > self.fack {
-            self.fack = s.end;
+        if s.end > self.fack_before {
+            self.fack = self.fack.max(s.end);
         } else if once {
             self.out_of_order(s.start);
         }

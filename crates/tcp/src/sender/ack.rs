@@ -165,6 +165,7 @@ impl Sender {
         let mut news = News::default();
         let delivered_before = self.sampler.delivered();
         self.sampler.begin();
+        self.rack.begin();
         let tick = self.config.timestamp_clock.0;
         let too_old = |sent: Time| a.echo.is_some_and(|echo| echo.0 / tick < sent.0 / tick);
         let mut intake = Intake {

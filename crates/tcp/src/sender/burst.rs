@@ -5,8 +5,8 @@
 //! size     what the pacing rate holds in 2^-10 s, more where the smallest RTT is below 16 ms; 2 segments at least, 64 KiB
 //!          at most, half the window at most, and no more than the window lets out
 //! wait     a burst that would be shorter waits for more window, if something left within the last millisecond and the
-//!          oldest segment was sent half an RTT ago or longer (its ACK is near); not in recovery, and not with a third of
-//!          the window free
+//!          next ACK is near: a millisecond at most (half of srtt where that is less) until the oldest segment was sent
+//!          srtt ago; not in recovery, and not with a third of the window free
 //! ```
 //! The pacing rate is what [`Sender::window_rate`] says, whether or not segments are paced.
 
@@ -20,6 +20,13 @@ const MOST: u64 = 65_536;
 const LEAST: u64 = 2;
 /// A burst is as long as the rate divided by this.
 const SHIFT: u32 = 10;
+
+/// The burst that leaves, in segments, and how many of it follow without asking.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Burst {
+    segments: u64,
+    left: u64,
+}
 
 impl Sender {
     /// What leaves in one burst when paced.
@@ -43,10 +50,14 @@ impl Sender {
     /// Whether a new segment waits until a longer burst may leave; `room` is what the window lets out. Where it doesn't
     /// wait, notes how many follow.
     pub(crate) fn waits_for_burst(&mut self, room: u64, now: Time) -> bool {
-        if !self.config.tso || self.burst > 0 {
-            self.burst = self.burst.saturating_sub(1);
+        if !self.config.tso {
             return false;
         }
+        if self.burst.left > 0 {
+            self.burst.left -= 1;
+            return false;
+        }
+        self.burst = Burst::default();
         let mss = self.mss();
         let unsent = self.written - self.nxt.min(self.written);
         if room < mss || unsent <= mss {
@@ -60,8 +71,15 @@ impl Sender {
             return true;
         }
         let half = ((self.window() as u64) / mss / 2).max(1);
-        self.burst = (room.min(most) / mss).min(half) - 1;
+        let segments = (room.min(most) / mss).min(half);
+        self.burst = Burst { segments, left: segments - 1 };
         false
+    }
+
+    /// Whether the segment that leaves is the last of a burst of several: it carries PSH, so that the receiver doesn't wait
+    /// for more.
+    pub(super) fn ends_burst(&self) -> bool {
+        self.burst.segments > 1 && self.burst.left == 0
     }
 
     fn defers(&self, limit: u64, now: Time) -> bool {
@@ -73,6 +91,7 @@ impl Sender {
             return false;
         }
         let srtt = self.rtt.srtt().unwrap_or(Dur::ZERO);
-        self.sent.front().is_some_and(|s| now.since(s.last_at) >= srtt / 2)
+        let near = now + (srtt / 2).min(Dur::millis(1));
+        self.sent.front().is_some_and(|s| s.last_at + srtt <= near)
     }
 }

@@ -22,6 +22,7 @@ use crate::rtt::{Estimator, RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue};
 use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
 use dumbbell_units::{Dur, Time};
+use burst::Burst;
 use validation::Usage;
 
 /// What a sender has done so far.
@@ -72,8 +73,7 @@ pub(crate) struct Sender {
     pub(crate) tlp: Tlp,
     last_sent_at: Time,
     pacer: Pacer,
-    /// New segments that follow without asking, where they leave in bursts.
-    burst: u64,
+    burst: Burst,
     sampler: Sampler,
     usage: Usage,
     ecn_on: bool,
@@ -110,7 +110,7 @@ impl Sender {
             tlp: Tlp::default(),
             last_sent_at: Time::ZERO,
             pacer: Pacer::default(),
-            burst: 0,
+            burst: Burst::default(),
             sampler: Sampler::default(),
             usage: Usage::default(),
             ecn_on: false,

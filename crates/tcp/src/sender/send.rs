@@ -11,6 +11,7 @@ pub(crate) struct Outgoing {
     pub(crate) start: u64,
     pub(crate) payload: u32,
     pub(crate) fin: bool,
+    pub(crate) psh: bool,
     pub(crate) retransmission: bool,
     pub(crate) cwr: bool,
 }
@@ -114,6 +115,12 @@ impl Sender {
         Some(Rate((window * 8.0 / srtt * f64::from(percent) / 100.0).max(1.0) as u64))
     }
 
+    /// Whether the new segment from `start` on ends a piece that the application wrote at a time.
+    fn ends_write(&self, start: u64) -> bool {
+        let piece = self.config.push_every;
+        piece > 0 && (self.nxt - 1) / piece > (start - 1) / piece
+    }
+
     /// The oldest segment goes again, whatever the window says.
     pub(crate) fn resend_front(&mut self, now: Time, out: &mut Outgoing) -> bool {
         match self.sent.front().map(|s| s.start) {
@@ -150,7 +157,7 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        *out = Outgoing { start: s.start, payload, fin: s.fin, retransmission: true, cwr: false };
+        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: false, retransmission: true, cwr: false };
         true
     }
 
@@ -199,7 +206,8 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        *out = Outgoing { start, payload: len as u32, fin, retransmission: false, cwr };
+        let psh = self.nxt >= self.written || self.ends_burst() || self.ends_write(start);
+        *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
         true
     }
 }
