@@ -1,6 +1,8 @@
 //! The captures in `data` (made by `data/make.py`): what is read of them against stored answers, and against Wireshark's
 //! tools where they are installed.
 
+#![allow(clippy::expect_used)] // helpers of tests
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! Layouts of small plans, and what is refused.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use dumbbell_emu::{Layout, Qdisc};
 use dumbbell_sim::Plan;
 use serde_json::{Value, json};

@@ -47,11 +47,11 @@ impl Bbr3 {
         if !self.full_bw_reached || self.adapt_long_term_model(ev) {
             return;
         }
-        match self.state {
-            State::Down => {
-                if !self.check_time_to_probe_bw(now) && self.is_time_to_cruise() {
-                    self.state = State::Cruise;
-                }
+        let state = self.state;
+        match state {
+            // Asking for the time to probe may start the refill: then it isn't time to cruise.
+            State::Down if !self.check_time_to_probe_bw(now) && self.is_time_to_cruise() => {
+                self.state = State::Cruise;
             }
             State::Cruise => {
                 self.check_time_to_probe_bw(now);
@@ -60,11 +60,9 @@ impl Bbr3 {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
             }
-            State::Up => {
-                if self.is_time_to_go_down(ev) {
-                    self.prev_probe_too_high = false; // no great loss so far
-                    self.start_probe_bw_down(now);
-                }
+            State::Up if self.is_time_to_go_down(ev) => {
+                self.prev_probe_too_high = false; // no great loss so far
+                self.start_probe_bw_down(now);
             }
             _ => {}
         }

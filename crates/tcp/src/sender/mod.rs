@@ -20,9 +20,9 @@ use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack, Recovery, Tlp};
 use crate::rtt::{Estimator, RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue};
+use burst::Burst;
 use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
 use dumbbell_units::{Dur, Time};
-use burst::Burst;
 use validation::Usage;
 
 /// What a sender has done so far.
