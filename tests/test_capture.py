@@ -21,7 +21,8 @@ Segment = tuple[float, str, int, int, int, int, int, int]
 """Time (s), source, source port, destination port, seq, ack, flags, payload bytes."""
 
 
-def packet(source: str, sport: int, dport: int, seq: int, ack: int, flags: int, payload: int) -> bytes:
+def packet(segment: Segment) -> bytes:
+    _, source, sport, dport, seq, ack, flags, payload = segment
     target = B if source == A else A
     address = [bytes(int(part) for part in end.split(".")) for end in (source, target)]
     tcp = struct.pack("!HHIIBBHHH", sport, dport, seq, ack, 5 << 4, flags, 1000, 0, 0) + bytes(payload)
@@ -31,9 +32,9 @@ def packet(source: str, sport: int, dport: int, seq: int, ack: int, flags: int, 
 
 def pcap(segments: Iterable[Segment]) -> bytes:
     parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
-    for time, *rest in segments:
-        data = packet(*rest)
-        whole = round(time * 1e6)
+    for segment in segments:
+        data = packet(segment)
+        whole = round(segment[0] * 1e6)
         parts.append(struct.pack("<IIII", whole // 1_000_000, whole % 1_000_000, len(data), len(data)) + data)
     return b"".join(parts)
 
@@ -115,14 +116,15 @@ def test_time_may_be_cut(two: Path) -> None:
 
 
 def test_bad_questions_are_refused(one: Path, tmp_path: Path) -> None:
-    for call, message in [
+    cases: list[tuple[Callable[[], object], str]] = [
         (lambda: capture.analyze(one, rules="wireshark-4.2"), "did you mean 'wireshark-4"),
         (lambda: capture.analyze(tmp_path / "nothing.pcap"), "nothing.pcap"),
         (lambda: capture.analyze(tmp_path / "*.cap"), "matches no file"),
         (lambda: capture.analyze(one, select=Selection(where="no_such = 1")), "--where"),
         (lambda: capture.analyze(one, select=Selection(host=["here"])), "--host"),
         (lambda: capture.analyze(one, from_s=2.0, to_s=1.0), "must be after"),
-    ]:
+    ]
+    for call, message in cases:
         with pytest.raises(CaptureError, match=message):
             call()
 

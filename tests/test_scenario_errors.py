@@ -27,7 +27,7 @@ TCP = {"name": "tcp", "variant": "reno"}
 # Changes to the base scenario, and what the message must contain.
 BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     # names
-    ("variant", {"flows.tcp.variant": "brr"}, ["flows.tcp.variant: unknown variant 'brr'", "known:"]),
+    ("variant", {"flows.tcp.variant": "brr"}, ["flows.tcp.variant: unknown variant 'brr'", "'bbr'?"]),
     ("variant near", {"flows.tcp.variant": "vegsa"}, ["flows.tcp.variant", "'vegsa': did you mean 'vegas'?"]),
     ("variant long", {"flows.tcp.variant": {"name": "cubci"}}, ["flows.tcp.variant.name", "did you mean 'cubic'?"]),
     ("variant nameless", {"flows.tcp.variant": {"alpha": 2}}, ["flows.tcp.variant.name", "needed"]),

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
 from dumbbell.scenario.base import Part
+from dumbbell.scenario.capture import Capture
 from dumbbell.scenario.courses import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.impairments import (
@@ -74,6 +75,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (OnOff, 'application, kind = "onoff"', "onoff"),
     (Ping, 'application, kind = "ping"', "ping"),
     (Trace, "[trace]", "trace"),
+    (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}

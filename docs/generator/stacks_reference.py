@@ -39,7 +39,12 @@ def _defaults(p: Parameter) -> str:
 def variants() -> str:
     """Every variant, with a link to its page."""
     rows = [
-        [", ".join([f"[`{v.name}`](variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]), v.year, escaped(v.title), escaped(v.source)]
+        [
+            ", ".join([f"[`{v.name}`](variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]),
+            v.year,
+            escaped(v.title),
+            escaped(v.source),
+        ]
         for v in registry.variants().values()
     ]
     return table(["variant", "year", "what it is", "source"], rows)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
+from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
@@ -57,5 +58,7 @@ class Simulator:
             where = f" (cell {cell})" if cell else ""
             raise BackendError(f"the simulator refuses repetition {job.repetition}{where}: {e}") from None
         tables = {name: output.table(name) for name in output.tables()}
-        captures = {name: partial(output.write_capture, name) for name in output.captures()}
+        captures: dict[str, Callable[[Path], None]] = {
+            name: partial(output.write_capture, name) for name in output.captures()
+        }
         return Finished(job, output.flows, output.queues, output.transfers, tables, captures)

@@ -18,14 +18,6 @@ Floats = npt.NDArray[np.float64]
 LONGEST = 6
 """Connections drawn at most: those that carried most payload."""
 LOOKS = ("reno", "newreno", "sack", "vegas", "tahoe", "cubic")
-PHASES = {
-    "slow-start": "slow start",
-    "slow start": "slow start",
-    "congestion-avoidance": "congestion avoidance",
-    "congestion avoidance": "congestion avoidance",
-    "recovery": "recovery",
-    "timeout": "timeout",
-}
 
 
 def talkers(capture: Capture, most: int = LONGEST) -> pl.DataFrame:
@@ -159,8 +151,8 @@ def _phases(capture: Capture, row: dict[str, object]) -> Iterator[Span]:
         return
     mine = phases.filter((pl.col("flow") == row["flow"]) & (pl.col("direction") == row["direction"]))
     for phase in mine.iter_rows(named=True):
-        word = PHASES.get(str(phase["phase"]), str(phase["phase"]))
-        begin, end = phase["begin_ns"] * 1e-9, phase["end_ns"] * 1e-9
+        word = str(phase["phase"])
+        begin, end = phase["start_ns"] * 1e-9, phase["end_ns"] * 1e-9
         if end > begin:
             yield Span(begin, end, word, word)
 

@@ -31,7 +31,9 @@ def variants(
     if as_json:
         output.document([asdict(row) for row in rows])
     elif name is None:
-        cells = [(", ".join([v.name, *v.aliases]), v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows]
+        cells = [
+            (", ".join([v.name, *v.aliases]), v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows
+        ]
         output.print_table("Variants", ["name", "year", "what it is", "parameters"], cells)
     else:
         v = rows[0]

@@ -33,8 +33,10 @@ class Edge:
 
 @dataclass
 class Drawing:
-    """A network drawn out. ``ends`` holds (sender, receiver) of each flow, ``bottlenecks`` the numbers of the edges
-    between routers."""
+    """A network drawn out.
+
+    ``ends`` holds (sender, receiver) of each flow, ``bottlenecks`` the numbers of the edges between routers.
+    """
 
     nodes: list[str] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)

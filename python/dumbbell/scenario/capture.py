@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from dumbbell.scenario.base import Part, Text
 from dumbbell.scenario.units import PacketSize
@@ -18,7 +18,7 @@ ROLES = ("sender", "bottleneck", "receiver")
 class Capture(Part):
     """Captures as pcapng files, kept in the results directory."""
 
-    at: list[Text] = []
+    at: list[Text] = Field(default=[])
     """Where: ``sender``, ``bottleneck``, ``receiver``, the name of a node or of a link. At a node all packets that it
     sends or gets; at a link those that come to its queue, the ones it drops included."""
     snaplen: PacketSize = PacketSize("128 bytes")
