@@ -3,6 +3,8 @@
 //! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- chance --nocapture` goes on for longer, and
 //! from another seed with `FUZZ_SEED`.
 
+#![allow(clippy::expect_used)] // helpers of tests
+
 #[path = "../../../fuzz/harness.rs"]
 mod harness;
 
