@@ -66,7 +66,7 @@ def test_files_land_in_the_results_directory(tmp_path: Path) -> None:
     assert interfaces(files["r1"]) == ["r1"]
     assert interfaces(files["r2->r1"]) == ["r2->r1"]
     packets = {name: sum(kind == 6 for kind, _ in blocks(path)) for name, path in files.items()}
-    queues = {row["queue"]: row for row in results.queues.to_dicts()}
+    queues = {row["name"]: row for row in results.queues.to_dicts()}
     both = queues["r1->r2"]["arrivals"] + queues["r2->r1"]["arrivals"]
     assert packets["bottleneck"] == both
     assert packets["r2->r1"] == queues["r2->r1"]["arrivals"]
@@ -117,8 +117,11 @@ def test_a_custom_network_has_no_bottleneck_by_name() -> None:
     name = "custom"
     duration = "1 s"
     capture = ["bottleneck"]
-    network = {topology = "custom", nodes = ["a", "b"], links = [{from = "a", to = "b", rate = "1 Mbit/s", delay = "1 ms"}]}
     flows = [{name = "f", variant = "reno", from = "a", to = "b"}]
+    [network]
+    topology = "custom"
+    nodes = ["a", "b"]
+    links = [{from = "a", to = "b", rate = "1 Mbit/s", delay = "1 ms"}]
     """
     with pytest.raises(ScenarioError, match="no bottleneck by name: name one of its links: a->b, b->a"):
         Scenario.from_toml(text)
