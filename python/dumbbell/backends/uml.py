@@ -21,6 +21,8 @@ from dumbbell.kernel.store import Kernel, find
 
 __all__ = ["Uml"]
 
+WAIT_S = 0.2
+
 
 class Uml:
     """User-mode Linux with time travel.
@@ -78,7 +80,8 @@ class Uml:
                     running.add(pool.submit(self._one, kernel, job))
                 if not running:
                     return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                # With a limit: a library's signal handler may keep Ctrl-C from ending a wait without one.
+                done, running = wait(running, timeout=WAIT_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
         finally:
