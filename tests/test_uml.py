@@ -178,6 +178,21 @@ def test_dctcp_is_marked_instead_of_dropped() -> None:
     assert result["flows"][0]["goodput_bps"] > 0.8 * 10e6 * PAYLOAD
 
 
+def test_parameters_reach_the_kernels_modules() -> None:
+    flows = [{"name": "f", "variant": {"name": "vegas", "alpha": 8, "beta": 10}, "stack": "linux"}]
+    q = bottleneck(once(scenario(flows=flows, limit="200 packets", measure_from="5 s")))
+    # Vegas keeps alpha to beta segments in the queue, the one in transmission among them.
+    assert 6 < q["mean_backlog_packets"] < 10
+
+
+def test_initial_window_and_segment_size() -> None:
+    stack = {"preset": "linux", "initial_window": "4 packets", "mss": "1012 bytes"}
+    flows = [{"name": "f", "variant": "reno", "stack": stack}]
+    results = once(scenario(flows=flows, duration="1 s", trace={"series": ["flows"]}))
+    cwnd = results.series(0, "cwnd", flow="f")["cwnd"]
+    assert cwnd[0] == 4 * 1000  # 12 of 1012 bytes are timestamps
+
+
 # ---------------------------------------------------------------- repeatability
 
 

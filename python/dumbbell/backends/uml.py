@@ -59,6 +59,11 @@ class Uml:
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
+        return self._layout(job)[0]
+
+    @staticmethod
+    def _layout(job: Job) -> tuple[list[str], list[str]]:
+        """Lay a run out: its steps, and the options that its kernel boots with."""
         try:
             return _core.layout(json.dumps(job.plan(), allow_nan=False))
         except _core.RunError as e:
@@ -116,6 +121,7 @@ class Uml:
                 {"plan": plan, "sample_ns": round(self.sample_ms * 1e6)},
                 memory_mb=memory,
                 seed=job.seed,
+                options=self._layout(job)[1],
                 limit_s=self.limit_s or 120 + packets / 500,
                 watch=started,
             )
