@@ -261,7 +261,8 @@ fn boot(plan: &Plan) -> Result<Vec<String>, EmuError> {
         let ours = kernel_variant(&flow.name, variant)?;
         let (first, who) = sets.entry(ours.name).or_insert_with(|| (ours.boot.clone(), flow.name.as_str()));
         if *first != ours.boot {
-            let message = format!("other parameters than flow '{who}': the kernel has one set for all of a variant");
+            let message =
+                format!("other parameters than flow '{who}': the kernel has one set for all of a variant");
             return Err(EmuError::refused(&format!("flows.{}.variant", flow.name), message));
         }
     }

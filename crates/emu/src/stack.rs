@@ -38,7 +38,8 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
         let message = format!("'{}' given: the kernel has its own; leave it out, or use 'linux'", stack.name);
         return Err(EmuError::refused(&place(""), message));
     }
-    let specs = dumbbell_tcp::find_preset(LINUX).map_err(|e| EmuError::refused(&place(""), e.message))?.params();
+    let specs =
+        dumbbell_tcp::find_preset(LINUX).map_err(|e| EmuError::refused(&place(""), e.message))?.params();
     let mut kernel = KernelStack::default();
     if variant == "newreno" {
         kernel.settings.push(("tcp_sack", "0".into()));
@@ -49,7 +50,8 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
     let usual = Params::read(&specs, &[]).map_err(|e| EmuError::refused(&place(""), e.message))?;
     for (key, raw) in stack.given() {
         let here = place(&format!(".{key}"));
-        let given = Params::read(&specs, &[(key.clone(), raw)]).map_err(|e| EmuError::refused(&here, e.message))?;
+        let given =
+            Params::read(&specs, &[(key.clone(), raw)]).map_err(|e| EmuError::refused(&here, e.message))?;
         if let Some((_, setting, values)) = SWITCHES.iter().find(|(ours, ..)| *ours == key) {
             kernel.settings.push((setting, values[usize::from(given.bool(&key))].into()));
         } else if key == "initial_window"

@@ -8,8 +8,7 @@ impl Layout {
     /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
-        let mut steps: Vec<String> =
-            self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
+        let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
         for space in &self.spaces {
             steps.push(format!("ip netns add '{}'", space.name));
             for (name, value) in &space.settings {

@@ -156,7 +156,9 @@ fn flows_of_one_variant_share_its_parameters() {
     other.name = "g".into();
     plan.flows.push(other);
     assert_eq!(Layout::new(&plan).unwrap().boot, ["tcp_vegas.alpha=3"]);
-    let dumbbell_sim::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else { unreachable!() };
+    let dumbbell_sim::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else {
+        unreachable!()
+    };
     variant.params.clear();
     let message = Layout::new(&plan).unwrap_err().to_string();
     assert!(message.starts_with("flows.g.variant: other parameters than flow 'f'"), "{message}");
