@@ -16,9 +16,11 @@
 
 use crate::error::EmuError;
 use crate::queue::{Qdisc, queue};
+use crate::stack::{KernelStack, kernel_stack};
 use crate::variant::kernel_variant;
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
@@ -50,6 +52,8 @@ pub struct Route {
     pub over: u32,
     /// Initial window of connections, segments (None: the kernel's own).
     pub initial_window: Option<u32>,
+    /// Segment size that peers are offered, bytes (None: what the MTU allows).
+    pub mss: Option<u32>,
 }
 
 /// One end of a veth pair.
@@ -128,6 +132,8 @@ pub struct Layout {
     pub links: Vec<LinkEnds>,
     /// Largest IP packet of every interface, bytes.
     pub mtu: u32,
+    /// Options of the kernel's command line: parameters of its congestion control.
+    pub boot: Vec<String>,
 }
 
 /// The address that stands for whoever is at the other end of a wire: neighbours are set, never asked for.
@@ -150,8 +156,10 @@ impl Layout {
             flows: Vec::new(),
             links: Vec::new(),
             mtu: mtu(plan),
+            boot: Vec::new(),
         };
         layout.place_links(plan)?;
+        layout.boot = boot(plan)?;
         for (number, flow) in plan.flows.iter().enumerate() {
             layout.place_flow(number, flow)?;
         }
@@ -193,11 +201,11 @@ impl Layout {
     }
 
     fn place_flow(&mut self, number: usize, flow: &FlowPlan) -> Result<(), EmuError> {
-        let (variant, settings, initial_window) = match &flow.transport {
-            TransportPlan::Udp => (None, Vec::new(), None),
+        let (variant, stack) = match &flow.transport {
+            TransportPlan::Udp => (None, KernelStack::default()),
             TransportPlan::Tcp { variant, stack } => {
-                let (name, settings) = kernel_variant(&flow.name, variant, stack)?;
-                (Some(name), settings, None)
+                let name = kernel_variant(&flow.name, variant)?.name;
+                (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
             }
         };
         let [high, low] = (number as u16).to_be_bytes();
@@ -208,16 +216,14 @@ impl Layout {
             self.spaces.push(Space {
                 name: format!("{}.{}", flow.name, ["from", "to"][side]),
                 address: Some(addresses[side]),
-                settings: host_settings(&settings),
+                settings: host_settings(&stack.settings),
                 routes: Vec::new(),
             });
             let [at_host, at_node] = self.wire((hosts[side], None), (node, None));
-            self.spaces[hosts[side]].routes.push(Route { to: None, over: at_host, initial_window });
-            self.spaces[node].routes.push(Route {
-                to: Some(addresses[side]),
-                over: at_node,
-                initial_window: None,
-            });
+            let KernelStack { initial_window, mss, .. } = stack;
+            self.spaces[hosts[side]].routes.push(Route { to: None, over: at_host, initial_window, mss });
+            let to = Some(addresses[side]);
+            self.spaces[node].routes.push(Route { to, over: at_node, initial_window: None, mss: None });
             entrances[side] = at_node;
         }
         self.flows.push(Ends { hosts, addresses, entrances, variant });
@@ -237,7 +243,7 @@ impl Layout {
                     }
                     let ends = &self.links[link as usize];
                     for (space, over) in [(ends.from, ends.out), (ends.middle, ends.onward)] {
-                        self.spaces[space].routes.push(Route { to, over, initial_window: None });
+                        self.spaces[space].routes.push(Route { to, over, initial_window: None, mss: None });
                     }
                     node = plan.links[link as usize].to;
                 }
@@ -245,6 +251,22 @@ impl Layout {
         }
         Ok(())
     }
+}
+
+/// Parameters of the kernel's congestion control: it has one set for all flows of a variant.
+fn boot(plan: &Plan) -> Result<Vec<String>, EmuError> {
+    let mut sets: BTreeMap<&str, (Vec<String>, &str)> = BTreeMap::new();
+    for flow in &plan.flows {
+        let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
+        let ours = kernel_variant(&flow.name, variant)?;
+        let (first, who) = sets.entry(ours.name).or_insert_with(|| (ours.boot.clone(), flow.name.as_str()));
+        if *first != ours.boot {
+            let message =
+                format!("other parameters than flow '{who}': the kernel has one set for all of a variant");
+            return Err(EmuError::refused(&format!("flows.{}.variant", flow.name), message));
+        }
+    }
+    Ok(sets.into_values().flat_map(|(options, _)| options).collect())
 }
 
 fn forwarding(name: &str) -> Space {

@@ -11,6 +11,7 @@ mod error;
 mod layout;
 mod packet;
 mod queue;
+mod stack;
 mod steps;
 mod variant;
 

@@ -30,7 +30,7 @@ pub struct Tcp {
     pub syn: bool,
     /// Whether the acknowledgment number counts.
     pub acks: bool,
-    /// Port at the data sender, which tells the flow's connections apart.
+    /// The larger of its two ports, which tells the flow's connections apart: the other one is always the same.
     pub connection: u16,
 }
 
@@ -77,7 +77,7 @@ impl Packet {
                     ack: long(at + 8)?,
                     syn: flags & SYN != 0,
                     acks: flags & ACK != 0,
-                    connection: ports[reverse as usize],
+                    connection: ports[0].max(ports[1]),
                 };
                 packet.payload = total - header as u32 - u32::from(bytes[at + 12] >> 4) * 4;
                 // The identification counts up with each packet of a connection; connections differ in port.
@@ -103,7 +103,7 @@ mod tests {
         b[4..6].copy_from_slice(&77u16.to_be_bytes());
         b[9] = TCP;
         b[12..16].copy_from_slice(&[10, 1, 0, 5]);
-        b[20..22].copy_from_slice(&4000u16.to_be_bytes());
+        b[20..22].copy_from_slice(&20_000u16.to_be_bytes());
         b[22..24].copy_from_slice(&5001u16.to_be_bytes());
         b[24..28].copy_from_slice(&1_000_000u32.to_be_bytes());
         b[32] = 8 << 4; // header of 32 bytes: timestamps
@@ -112,11 +112,11 @@ mod tests {
         // 1500 - 20 - 32 = 1448; flow 5 forward: direction 10.
         assert_eq!((p.direction, p.bytes, p.payload, p.ce), (10, 1500, 1448, true));
         let tcp = p.tcp.unwrap();
-        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (1_000_000, 4000, false, true));
+        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (1_000_000, 20_000, false, true));
         b[15] = 6;
-        b[13] = 2; // now from flow 6's receiver: its peer's port is the connection
+        b[13] = 2; // now from flow 6's receiver
         let p = Packet::read(&b).unwrap();
-        assert_eq!((p.direction, p.tcp.unwrap().connection), (13, 5001));
+        assert_eq!((p.direction, p.tcp.unwrap().connection), (13, 20_000));
     }
 
     #[test]

@@ -8,7 +8,7 @@ impl Layout {
     /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
-        let mut steps = Vec::new();
+        let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
         for space in &self.spaces {
             steps.push(format!("ip netns add '{}'", space.name));
             for (name, value) in &space.settings {
@@ -54,6 +54,9 @@ impl Layout {
                     format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", space.name, route.over);
                 if let Some(address) = space.address {
                     let _ = write!(step, " src {address}");
+                }
+                if let Some(mss) = route.mss {
+                    let _ = write!(step, " advmss {mss}");
                 }
                 if let Some(window) = route.initial_window {
                     let _ = write!(step, " initcwnd {window}");

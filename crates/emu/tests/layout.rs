@@ -131,6 +131,40 @@ fn disciplines_in_the_kernels_words() {
 }
 
 #[test]
+fn variants_and_stacks_take_what_the_kernel_can_set() {
+    let layout = Layout::new(&plan(json!({"transport": {
+        "kind": "tcp",
+        "variant": {"name": "cubic", "params": {"beta": 0.8, "fast_convergence": false}},
+        "stack": {"name": "linux", "params": {"initial_window": "4 packets", "mss": "1000 bytes", "rack": false,
+                                              "prr": true}},
+    }})))
+    .unwrap();
+    // 0.8 x 1024 = 819.2.
+    assert_eq!(layout.boot, ["tcp_cubic.beta=819", "tcp_cubic.fast_convergence=0"]);
+    let text = layout.steps().join("\n");
+    assert!(text.starts_with("boot the kernel with tcp_cubic.beta=819\n"), "{text}");
+    assert!(text.contains("sysctl -w net.ipv4.tcp_recovery='0'"), "{text}");
+    assert!(text.contains("src 10.1.0.0 advmss 1000 initcwnd 4"), "{text}");
+}
+
+#[test]
+fn flows_of_one_variant_share_its_parameters() {
+    let mut plan = plan(json!({"transport": {
+        "kind": "tcp", "variant": {"name": "vegas", "params": {"alpha": 3}}, "stack": {"name": "linux"},
+    }}));
+    let mut other = plan.flows[0].clone();
+    other.name = "g".into();
+    plan.flows.push(other);
+    assert_eq!(Layout::new(&plan).unwrap().boot, ["tcp_vegas.alpha=3"]);
+    let dumbbell_sim::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else {
+        unreachable!()
+    };
+    variant.params.clear();
+    let message = Layout::new(&plan).unwrap_err().to_string();
+    assert!(message.starts_with("flows.g.variant: other parameters than flow 'f'"), "{message}");
+}
+
+#[test]
 fn refusals_name_the_place_and_the_reason() {
     let cases = [
         (
@@ -147,9 +181,22 @@ fn refusals_name_the_place_and_the_reason() {
         ),
         (
             json!({"transport": {
-                "kind": "tcp", "variant": {"name": "vegas", "params": {"alpha": 3}}, "stack": {"name": "rfc"},
+                "kind": "tcp", "variant": {"name": "illinois", "params": {"theta": 3}}, "stack": {"name": "rfc"},
             }}),
-            "flows.f.variant.alpha",
+            "flows.f.variant.theta: the kernel's module doesn't have it",
+        ),
+        (
+            json!({"transport": {
+                "kind": "tcp", "variant": {"name": "vegas", "params": {"alpha": 2.5}}, "stack": {"name": "rfc"},
+            }}),
+            "flows.f.variant.alpha: 2.5 given: the kernel's module takes whole numbers",
+        ),
+        (
+            json!({"transport": {
+                "kind": "tcp", "variant": {"name": "reno"},
+                "stack": {"name": "linux", "params": {"prr": false}},
+            }}),
+            "flows.f.stack.prr: the kernel's own can't be changed",
         ),
         (
             json!({"transport": {"kind": "tcp", "variant": {"name": "reno"}, "stack": {"name": "ns2"}}}),

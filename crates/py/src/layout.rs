@@ -6,13 +6,14 @@ use dumbbell_sim::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
-/// What a kernel back end does with a plan (JSON), step by step; RunError if it can't honour something of it.
+/// What a kernel back end does with a plan (JSON), step by step, and the options that its kernel boots with; RunError if
+/// it can't honour something of it.
 #[pyfunction]
-pub(crate) fn layout(plan_json: &str) -> PyResult<Vec<String>> {
+pub(crate) fn layout(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
     let layout = Layout::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
-    Ok(layout.steps())
+    Ok((layout.steps(), layout.boot))
 }
 
 /// The congestion control that the kernel has: scenario name -> kernel name.

@@ -21,6 +21,8 @@ from dumbbell.kernel.store import Kernel, find
 
 __all__ = ["Uml"]
 
+WAIT_S = 0.2
+
 
 class Uml:
     """User-mode Linux with time travel.
@@ -57,6 +59,11 @@ class Uml:
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
+        return self._layout(job)[0]
+
+    @staticmethod
+    def _layout(job: Job) -> tuple[list[str], list[str]]:
+        """Lay a run out: its steps, and the options that its kernel boots with."""
         try:
             return _core.layout(json.dumps(job.plan(), allow_nan=False))
         except _core.RunError as e:
@@ -78,7 +85,8 @@ class Uml:
                     running.add(pool.submit(self._one, kernel, job))
                 if not running:
                     return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                # With a limit: a library's signal handler may keep Ctrl-C from ending a wait without one.
+                done, running = wait(running, timeout=WAIT_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
         finally:
@@ -113,6 +121,7 @@ class Uml:
                 {"plan": plan, "sample_ns": round(self.sample_ms * 1e6)},
                 memory_mb=memory,
                 seed=job.seed,
+                options=self._layout(job)[1],
                 limit_s=self.limit_s or 120 + packets / 500,
                 watch=started,
             )

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ def run_guest(
     memory_mb: int,
     seed: int,
     limit_s: float,
+    options: Sequence[str] = (),
     watch: Callable[[subprocess.Popen[bytes]], None] = lambda _process: None,
 ) -> Outcome:
     """Boot the kernel with an order, wait for its end, read what it leaves.
@@ -68,6 +69,8 @@ def run_guest(
         Memory of the guest; what it doesn't touch costs nothing.
     limit_s : float
         The run is given up after so long, on the host's clock.
+    options : sequence of str
+        Further options of the kernel's command line.
     watch : callable
         Told of the process as soon as there is one.
 
@@ -79,7 +82,7 @@ def run_guest(
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as name:
         place = Path(name)
         prepare(place, order)
-        said = _boot(kernel, place, memory_mb, seed, limit_s, watch)
+        said = _boot(command_line(kernel, memory_mb, seed, options), place, memory_mb, limit_s, watch)
         return _outcome(place, said)
 
 
@@ -99,7 +102,7 @@ def clean() -> None:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def command_line(kernel: Kernel, memory_mb: int, seed: int) -> list[str]:
+def command_line(kernel: Kernel, memory_mb: int, seed: int, options: Sequence[str] = ()) -> list[str]:
     """Give the command that boots the guest in the folder that it is started in."""
     return [
         str(kernel.path),
@@ -116,19 +119,18 @@ def command_line(kernel: Kernel, memory_mb: int, seed: int) -> list[str]:
         "con=null",
         "con0=null,fd:2",
         "quiet",
+        *options,
     ]
 
 
 def _boot(
-    kernel: Kernel,
+    command: list[str],
     place: Path,
     memory_mb: int,
-    seed: int,
     limit_s: float,
     watch: Callable[[subprocess.Popen[bytes]], None],
 ) -> str:
     """Run the kernel to its end; gives what it said."""
-    command = command_line(kernel, memory_mb, seed)
     environment = {"HOME": str(place), "PATH": "/usr/bin:/bin"}
     if not _fits("/dev/shm", memory_mb):
         environment["TMPDIR"] = str(place)
@@ -138,7 +140,7 @@ def _boot(
                 command, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
         except OSError as e:
-            raise BackendError(f"{kernel.path}: can't be started: {e.strerror or e}") from None
+            raise BackendError(f"{command[0]}: can't be started: {e.strerror or e}") from None
         watch(process)
         try:
             process.wait(timeout=limit_s)

@@ -27,7 +27,7 @@ struct Waiting {
 struct Columns {
     arrivals: Vec<(u64, u32)>,
     left: Vec<(u64, u32)>,
-    departures: Vec<(u64, u32, u32, u64)>,
+    departures: Vec<(u64, u32, u32, u64, u64)>,
     drops: Vec<(u64, u32, u32)>,
     marks: Vec<u64>,
 }
@@ -122,7 +122,7 @@ impl LinkMeter {
         self.busy_ns += self.window.overlap(now, out);
         if now < self.window.to {
             let marked = packet.ce && !w.ce;
-            self.note_departure(now, packet.direction, &w, marked);
+            self.note_departure(now, out, packet.direction, &w, marked);
         }
         let on_wire = Waiting { since: now, ..w };
         self.wire.entry(packet.direction).or_default().push_back(on_wire);
@@ -138,7 +138,7 @@ impl LinkMeter {
         }
     }
 
-    fn note_departure(&mut self, now: u64, direction: u32, w: &Waiting, marked: bool) {
+    fn note_departure(&mut self, now: u64, out: u64, direction: u32, w: &Waiting, marked: bool) {
         if self.series.queues {
             self.columns.arrivals.push((w.since, w.bytes));
             self.columns.left.push((now, w.bytes));
@@ -147,7 +147,7 @@ impl LinkMeter {
             }
         }
         if self.series.departures {
-            self.columns.departures.push((now, direction, w.bytes, now - w.since));
+            self.columns.departures.push((now, direction, w.bytes, now - w.since, out));
         }
     }
 
@@ -246,7 +246,8 @@ impl LinkMeter {
                 .with("t_ns", ColumnData::U64(c.departures.iter().map(|d| d.0).collect()))
                 .with("flow", ColumnData::U32(c.departures.iter().map(|d| d.1).collect()))
                 .with("bytes", ColumnData::U32(c.departures.iter().map(|d| d.2).collect()))
-                .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()));
+                .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()))
+                .with("end_ns", ColumnData::U64(c.departures.iter().map(|d| d.4).collect()));
             tables.push(table);
         }
         if self.series.drops {

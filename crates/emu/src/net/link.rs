@@ -10,6 +10,7 @@ const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | li
 const FAMILY: u8 = libc::AF_INET as u8;
 const VETH_INFO_PEER: u16 = 1;
 const ON_LINK: u32 = 4;
+const OFFERED_MSS: u16 = 8;
 const INITIAL_WINDOW: u16 = 11;
 
 /// The structure at the head of messages about interfaces.
@@ -92,8 +93,14 @@ pub(crate) fn add_route(net: &Netlink, route: &Route, source: Option<Ipv4Addr>) 
     if let Some(source) = source {
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
-    if let Some(window) = route.initial_window {
-        message = message.nested(libc::RTA_METRICS, |m| m.number(INITIAL_WINDOW, window));
+    let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initial_window)];
+    if metrics.iter().any(|(_, value)| value.is_some()) {
+        message = message.nested(libc::RTA_METRICS, |m| {
+            metrics.iter().fold(m, |m, (kind, value)| match value {
+                Some(value) => m.number(*kind, *value),
+                None => m,
+            })
+        });
     }
     net.request(message, || format!("route to {:?} over interface {}", route.to, route.over))
 }

@@ -6,6 +6,8 @@ use std::io::Error;
 use std::os::fd::OwnedFd;
 
 const HEADER: usize = 16;
+/// Flag of attributes that hold others.
+const NESTED: u16 = 0x8000;
 
 /// A message: header, fixed part, attributes.
 pub(super) struct Message(Vec<u8>);
@@ -47,7 +49,7 @@ impl Message {
         let mut filled = fill(self);
         let length = (filled.0.len() - start) as u16;
         filled.0[start..start + 2].copy_from_slice(&length.to_ne_bytes());
-        filled.0[start + 2..start + 4].copy_from_slice(&kind.to_ne_bytes());
+        filled.0[start + 2..start + 4].copy_from_slice(&(kind | NESTED).to_ne_bytes());
         filled
     }
 

@@ -1,0 +1,93 @@
+"""Building and finding the virtual-time kernel, all but the compilation."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel import build, find, installed, patch, source, store, tools
+from dumbbell.kernel.patch import EDITS, Edit
+
+
+def a_kernel(cache: Path, version: str, key: str) -> Path:
+    place = cache / "kernel" / f"{version}-{key}"
+    place.mkdir(parents=True)
+    (place / "linux").write_text("#!/bin/sh\n")
+    (place / "linux").chmod(0o755)
+    (place / "kernel.json").write_text(json.dumps({"version": version, "key": key}))
+    return place / "linux"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path))
+    monkeypatch.setattr(store, "SYSTEM", tmp_path / "nowhere")
+    return tmp_path
+
+
+def test_the_newest_kernel_of_this_configuration_is_taken(cache: Path) -> None:
+    with pytest.raises(BackendError, match="dumbbell kernel build"):
+        find()
+    a_kernel(cache, "6.12.99", store.key())
+    newest = a_kernel(cache, "6.12.117", store.key())
+    a_kernel(cache, "6.12.200", "of another")
+    broken = a_kernel(cache, "6.12.150", store.key())
+    broken.chmod(0o644)
+    assert [k.version for k in installed()] == ["6.12.117", "6.12.99"]
+    assert find().path == newest
+    # What is there isn't built again.
+    assert build().path == newest
+
+
+def test_the_key_stands_for_configuration_and_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = store.key()
+    changed = (*EDITS[:-1], Edit(EDITS[-1].path, EDITS[-1].anchor, EDITS[-1].replacement + "\n"))
+    monkeypatch.setattr(store, "EDITS", changed)
+    assert store.key() != before
+
+
+def test_an_edit_needs_its_anchor_exactly_once(tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    edit = (Edit("f.c", "one;", "two;"),)
+    for text, found in (("no;", 0), ("one; one;", 2)):
+        file.write_text(text)
+        with pytest.raises(BackendError, match=rf"f\.c: 'one;' stands there {found} times"):
+            patch.apply(tmp_path, edit)
+        assert file.read_text() == text
+    file.write_text("int a; one; int b;")
+    patch.apply(tmp_path, edit)
+    assert file.read_text() == "int a; two; int b;"
+
+
+def test_missing_tools_are_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    there = {tool for tool in tools.TOOLS if tool not in ("flex", "bc")} | {"apt-get"}
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name in there else None)
+    monkeypatch.setattr(tools, "_compiles", lambda: False)
+    with pytest.raises(BackendError, match="flex, bc, libc6-dev: run `apt-get install flex bc libc6-dev` as root"):
+        build()
+    assert not list(cache.iterdir())
+
+
+def test_other_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    with pytest.raises(BackendError, match="x86-64 only, this is aarch64"):
+        build()
+
+
+def test_a_source_of_another_series_is_refused(tmp_path: Path) -> None:
+    tree = tmp_path / "linux-6.1.5"
+    (tree / "arch" / "um").mkdir(parents=True)
+    (tree / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 5\nEXTRAVERSION =\n")
+    assert source.version_of(tree) == "6.1.5"
+    archive = tmp_path / "linux.tar"
+    assert os.system(f"tar -C {tmp_path} -cf {archive} linux-6.1.5") == 0
+    into = tmp_path / "into"
+    into.mkdir()
+    with pytest.raises(BackendError, match=r"Linux 6\.1\.5 given: 6\.12 is needed"):
+        source.obtain(into, archive)
+    with pytest.raises(BackendError, match="no such file"):
+        source.obtain(into, tmp_path / "absent.tar.xz")

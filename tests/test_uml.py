@@ -1,0 +1,342 @@
+"""The real kernel in virtual time: physics, repeatability, refusals, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Scenario, run
+from dumbbell.backends import Job, Uml
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel import Kernel, installed
+from dumbbell.kernel import guest as guest_module
+from dumbbell.kernel.guest import GUEST, PREFIX, clean, command_line, prepare, run_guest
+from dumbbell.results import Results
+
+KERNELS = installed()
+pytestmark = pytest.mark.skipif(
+    not (KERNELS and GUEST.exists()), reason="no virtual-time kernel: `dumbbell kernel build` makes it"
+)
+
+PAYLOAD = 1448 / 1500
+"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
+
+
+def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
+    document: dict[str, Any] = {
+        "name": "uml",
+        "duration": "10 s",
+        "network": {
+            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
+            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
+        },
+        "flows": [{"name": "f", "variant": "reno"}],
+    }
+    for path, value in changes.items():
+        keys = path.split("__")
+        node = document
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+    return Scenario.from_dict(document)
+
+
+def once(given: Scenario, **options: Any) -> Results:
+    return run(given, backend=Uml(**options), jobs=2)
+
+
+def flow(results: Results, name: str = "f") -> dict[str, Any]:
+    return next(f for f in results.runs[0].flows if f["name"] == name)
+
+
+def bottleneck(results: Results) -> dict[str, Any]:
+    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
+
+
+def left_behind() -> list[str]:
+    return [str(p) for p in Path(tempfile.gettempdir()).glob(f"{PREFIX}*")]
+
+
+# ---------------------------------------------------------------- physics
+
+
+def test_one_flow_obeys_physics() -> None:
+    results = once(scenario())
+    f, q = flow(results), bottleneck(results)
+    capacity = 10e6 * PAYLOAD
+    assert 0.85 * capacity < f["goodput_bps"] <= capacity
+    # 40 ms of propagation; a full packet takes 1.2 ms here and 0.12 ms on each access link, its ACK less.
+    assert 41.4 < f["rtt_min_ms"] < 42
+    # The queue holds 33 packets of 1.2 ms.
+    assert q["max_sojourn_ms"] == pytest.approx(33 * 1.2, abs=1.2)
+    assert q["waiting_at_start"] + q["arrivals"] == q["departures"] + q["drops"] + q["waiting_at_end"]
+    assert q["on_wire_at_start"] + q["departures"] == q["delivered"] + q["wire_losses"] + q["on_wire_at_end"]
+    assert f["dropped_packets"] == q["drops"] > 0
+    assert f["retransmitted_packets"] == f["dropped_packets"]
+    assert f["timeouts"] == 0
+    assert f["fast_retransmits"] > 0
+
+
+def test_shorter_queues_lose_more_and_longer_ones_delay() -> None:
+    short, long = (once(scenario(limit=f"{n} packets", duration="20 s")) for n in (8, 133))
+    assert flow(short)["goodput_bps"] < flow(long)["goodput_bps"]
+    assert flow(short)["srtt_mean_ms"] + 20 < flow(long)["srtt_mean_ms"]
+    assert flow(short)["fast_retransmits"] > flow(long)["fast_retransmits"]
+
+
+def test_a_lone_ping_takes_propagation_and_transmission() -> None:
+    flows = [
+        {"name": "f", "application": {"kind": "ping", "interval": "100 ms", "packet": "1000 bytes", "count": 20}}
+    ]
+    f = flow(once(scenario(flows=flows)))
+    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms. The clock has
+    # steps of 256 ns, of which each stage and the programs may take a few.
+    exact = 2 * (20 + 0.8 + 2 * 0.08)
+    assert f["rtt_min_ms"] == pytest.approx(exact, abs=0.02)
+    assert f["rtt_max_ms"] == pytest.approx(exact, abs=0.02)
+    assert (f["pings_sent"], f["pings_lost"]) == (20, 0)
+
+
+def test_constant_rate_arrives_whole_and_in_time() -> None:
+    cbr = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "500 bytes", "phase": "0 s"}
+    f = flow(once(scenario(flows=[{"name": "f", "transport": "udp", "application": cbr}])))
+    # A packet each 4 ms for 10 s.
+    assert f["sent_packets"] == 2500
+    assert f["goodput_bps"] == pytest.approx(1e6, rel=0.01)
+    # 0.4 ms at 10 Mbit/s, 0.04 ms on each access link, 20 ms.
+    assert f["owd_mean_ms"] == pytest.approx(20 + 0.4 + 0.08, abs=0.01)
+    assert f["dropped_packets"] == 0
+
+
+def test_random_loss_has_its_share() -> None:
+    lossy = scenario(duration="20 s", network__bottleneck__loss="1 %")
+    results = once(lossy)
+    q = bottleneck(results)
+    n = q["departures"]
+    # Binomial: 4 standard deviations.
+    assert abs(q["wire_losses"] - 0.01 * n) < 4 * (n * 0.01 * 0.99) ** 0.5
+    assert flow(results)["dropped_packets"] == pytest.approx(q["wire_losses"] + q["drops"], abs=2)
+    other = once(lossy.with_changes({"seed": 2}))
+    assert flow(other)["goodput_bps"] != flow(results)["goodput_bps"]
+
+
+def test_transfers_and_pages_complete() -> None:
+    flows = [
+        {"name": "t", "variant": "cubic", "application": {"kind": "transfer", "size": "100 kB", "repeat": 3}},
+        {
+            "name": "p",
+            "variant": "cubic",
+            "application": {"kind": "page", "size": "20 kB", "repeat": 2, "every": "1 s"},
+        },
+    ]
+    results = once(scenario(flows=flows))
+    t, p = flow(results, "t"), flow(results, "p")
+    assert (t["transfers_completed"], p["transfers_completed"]) == (3, 2)
+    assert (t["delivered_bytes"], p["delivered_bytes"]) == (300_000, 40_000)
+    rows = results.transfers.rows(named=True)
+    assert [r["number"] for r in rows if r["flow"] == "t"] == [0, 1, 2]
+    # Three rounds of slow start from 10 segments after a handshake: never in less than 4 round trips.
+    assert all(r["end_s"] - r["start_s"] > 4 * 0.04 for r in rows if r["flow"] == "t")
+    starts = [r["start_s"] for r in rows if r["flow"] == "p"]
+    assert starts[1] - starts[0] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("discipline", ["codel", "fq_codel", "pie", "fq_pie", "sfq"])
+def test_disciplines(discipline: str) -> None:
+    given = scenario(network__bottleneck__queue=discipline, duration="15 s", measure_from="5 s")
+    results = once(given)
+    f, q = flow(results), bottleneck(results)
+    assert f["goodput_bps"] > 0.8 * 10e6 * PAYLOAD
+    assert q["drops"] > 0
+    if discipline != "sfq":
+        # An AQM keeps the queue far below what drop-tail would have (1000 packets, 1.2 s).
+        assert q["mean_sojourn_ms"] < 30
+        assert q["drops_early"] == q["drops"]
+    else:
+        assert q["drops_full"] == q["drops"]
+
+
+def test_dctcp_is_marked_instead_of_dropped() -> None:
+    queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
+    given = scenario(network__bottleneck__queue=queue, duration="5 s")
+    plan = Job(given.cells[0], 0, 1).plan()
+    plan["flows"][0]["transport"]["variant"] = {"name": "dctcp", "params": {}}
+    order = {"plan": plan, "sample_ns": 10_000_000}
+    result = run_guest(KERNELS[0], order, memory_mb=256, seed=1, limit_s=300).result
+    q = next(q for q in result["queues"] if q["name"] == "r1->r2")
+    assert q["marks"] > 100
+    assert q["drops"] == 0
+    assert result["flows"][0]["goodput_bps"] > 0.8 * 10e6 * PAYLOAD
+
+
+def test_parameters_reach_the_kernels_modules() -> None:
+    flows = [{"name": "f", "variant": {"name": "vegas", "alpha": 8, "beta": 10}, "stack": "linux"}]
+    q = bottleneck(once(scenario(flows=flows, limit="200 packets", measure_from="5 s")))
+    # Vegas keeps alpha to beta segments in the queue, the one in transmission among them.
+    assert 6 < q["mean_backlog_packets"] < 10
+
+
+def test_initial_window_and_segment_size() -> None:
+    stack = {"preset": "linux", "initial_window": "4 packets", "mss": "1012 bytes"}
+    flows = [{"name": "f", "variant": "reno", "stack": stack}]
+    results = once(scenario(flows=flows, duration="1 s", trace={"series": ["flows"]}))
+    cwnd = results.series(0, "cwnd", flow="f")["cwnd"]
+    assert cwnd[0] == 4 * 1000  # 12 of 1012 bytes are timestamps
+
+
+# ---------------------------------------------------------------- repeatability
+
+
+def test_the_same_seed_gives_the_same_tables() -> None:
+    given = scenario(duration="5 s", trace={"series": True})
+    first, second = once(given), once(given)
+    assert first.runs[0].flows == second.runs[0].flows
+    assert first.runs[0].queues == second.runs[0].queues
+    assert first.tables(0) == second.tables(0)
+    for name in first.tables(0):
+        assert first.table(0, name).equals(second.table(0, name))
+
+
+def test_series_have_the_simulators_columns() -> None:
+    given = scenario(duration="3 s", trace={"series": True})
+    kernel, simulator = once(given), run(given)
+    assert set(kernel.tables(0)) == set(simulator.tables(0))
+    for name in simulator.tables(0):
+        ours = set(simulator.table(0, name).columns)
+        assert ours <= set(kernel.table(0, name).columns), name
+    cwnd = kernel.series(0, "cwnd", flow="f")
+    assert cwnd["time_s"].is_sorted()
+    assert cwnd["cwnd"][0] == 10 * 1448
+    assert set(flow(kernel)) == set(flow(simulator))
+    assert set(bottleneck(kernel)) == set(bottleneck(simulator))
+
+
+# ---------------------------------------------------------------- refusals, limits, clean-up
+
+
+def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_args: Any, **_more: Any) -> None:
+        raise AssertionError("a run was begun")
+
+    monkeypatch.setattr("dumbbell.backends.uml.run_guest", never)
+    with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
+        once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
+    sweep = scenario().with_changes({"sweep": {"flows.f.variant": ["reno", "tahoe"]}})
+    with pytest.raises(BackendError, match=r"tahoe.*\(cell flows\.f\.variant = 'tahoe'\)"):
+        once(sweep)
+    drops = [{"packets": [5]}]
+    with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
+        once(scenario(network__bottleneck__drops=drops))
+
+
+def test_a_run_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(BackendError, match=r"wasn't done after 0 s: given up"):
+        once(scenario(duration="1000 s", rate="100 Mbit/s"), limit_s=0.3)
+    assert not [p for p in left_behind() if f"{PREFIX}{os.getpid()}-" in p]
+
+
+def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs root to become another user")
+    place = tmp_path / "guest"
+    place.mkdir()
+    plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()
+    prepare(place, {"plan": plan, "sample_ns": 10_000_000})
+    kernel = Kernel(tmp_path / "linux", "", "")
+    kernel.path.write_bytes(KERNELS[0].path.read_bytes())
+    kernel.path.chmod(0o755)
+    nobody = 65534
+    for path in (place, *place.rglob("*")):
+        os.chown(path, nobody, nobody)
+    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
+        if path.name.startswith(("pytest-", "test_")):
+            path.chmod(0o755)
+    done = subprocess.run(
+        command_line(kernel, 256, 1),
+        cwd=place,
+        env={"HOME": str(place)},
+        user=nobody,
+        group=nobody,
+        extra_groups=[],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert (place / "result.json").exists(), done.stdout + done.stderr
+    assert (place / "result.json").stat().st_uid == nobody
+
+
+def of_process(pid: int) -> list[str]:
+    """The processes that work in a folder of that process's runs."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"/{PREFIX}{pid}-" in str((entry / "cwd").readlink()):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that takes long, once its virtual machine is there."""
+    file = tmp_path / "long.toml"
+    file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]
+    # A background job of a shell has SIGINT ignored, and hands that on.
+    command = ["env", "--default-signal=INT", *command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while not of_process(process.pid) and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert of_process(process.pid), process.poll()
+    yield process
+    process.kill()
+    process.wait()
+
+
+def gone(pid: int) -> bool:
+    until = time.monotonic() + 30
+    while of_process(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not of_process(pid)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
+def test_kill_leaves_no_process_and_the_next_run_no_folder(running: subprocess.Popen[bytes], after: float) -> None:
+    time.sleep(after)
+    running.kill()
+    running.wait()
+    assert gone(running.pid)
+    clean()
+    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_nothing(running: subprocess.Popen[bytes], which: signal.Signals) -> None:
+    running.send_signal(which)
+    assert running.wait(timeout=60) != 0
+    assert gone(running.pid)
+    clean()
+    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
+
+
+def test_folders_of_living_processes_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest_module.tempfile, "gettempdir", lambda: str(tmp_path))
+    mine, foreign = tmp_path / f"{PREFIX}{os.getpid()}-x", tmp_path / f"{PREFIX}name-x"
+    dead = tmp_path / f"{PREFIX}{2**22 + 1}-x"  # above the largest process number
+    for place in (mine, foreign, dead):
+        place.mkdir()
+    clean()
+    assert (mine.exists(), foreign.exists(), dead.exists()) == (True, True, False)
