@@ -34,6 +34,8 @@ dumbbell study run ns2-cbr --quick
 
 dumbbell study run ns2-cbr --out results/ns2-cbr    (again: runs what is missing)
 
+dumbbell study run netem-iperf --backend uml    (on the real Linux kernel)
+
 dumbbell study run ns2-cbr --json | jq '.claims\\[] | {id, verdict}'
 """
 
@@ -99,15 +101,21 @@ def run(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
     ] = None,
+    backend: Annotated[
+        str, typer.Option(metavar="NAME", help="What makes the runs, as with `dumbbell run`: sim, uml.")
+    ] = "sim",
     as_json: Json = False,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
+    from dumbbell.backends import backend as find_backend  # noqa: PLC0415
     from dumbbell.report import document  # noqa: PLC0415
     from dumbbell.studies import run_study, study  # noqa: PLC0415
 
     found = study(name)
-    place = out if out is not None else Path("results") / (name + ("-quick" if quick else ""))
-    done = run_study(found, place, quick=quick, jobs=jobs, watch=output.progress, note=output.note)
+    chosen = find_backend(backend)
+    made_by = "" if backend == "sim" else f"-{backend}"
+    place = out if out is not None else Path("results") / (name + made_by + ("-quick" if quick else ""))
+    done = run_study(found, place, quick=quick, jobs=jobs, backend=chosen, watch=output.progress, note=output.note)
     if as_json:
         output.document(document(done))
     else:
@@ -119,7 +127,10 @@ def _print(done: Done) -> None:
     from dumbbell.report import files  # noqa: PLC0415
 
     texts = {c.id: c.text for c in done.study.paper.claims}
-    _print_claims(done.analysis.findings, texts)
+    if done.analysis.findings:
+        _print_claims(done.analysis.findings, texts)
+    for table in done.analysis.tables if not done.analysis.findings else ():
+        output.print_frame(table.title, table.frame)
     for sentence in done.analysis.summary[:1]:
         output.stdout().print(sentence, soft_wrap=True)
     typer.echo(

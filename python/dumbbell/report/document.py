@@ -21,6 +21,7 @@ def document(done: Done) -> dict[str, Any]:
         "title": done.study.title,
         "version": _core.version,
         "quick": done.quick,
+        "backend": done.backend,
         "directory": str(done.out),
         "report": done.report.name,
         "experiments": [

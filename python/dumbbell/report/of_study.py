@@ -23,7 +23,7 @@ def of_study(done: Done) -> Content:
     study, analysis = done.study, done.analysis
     claims = {c.id: c.text for c in study.paper.claims}
     manifests = [Store(folder).manifest() for folder in done.folders.values()]
-    quick = " --quick" if done.quick else ""
+    options = (" --quick" if done.quick else "") + (f" --backend {done.backend}" if done.backend != "sim" else "")
     first = study.experiments[0]
     return Content(
         title=study.title,
@@ -37,7 +37,7 @@ def of_study(done: Done) -> Content:
         ran=[_ran(done, e) for e in study.experiments],
         pictures=[d.picture for d in done.drawn],
         figure_note=study.figures_note,
-        again=f"dumbbell study run {study.name}{quick} --out DIR\n"
+        again=f"dumbbell study run {study.name}{options} --out DIR\n"
         f"dumbbell study show {study.name}            # where the scenario files are: copy one, change it, then\n"
         f"dumbbell run {first.file} --out DIR",
         summary=analysis.summary,
@@ -46,7 +46,8 @@ def of_study(done: Done) -> Content:
         notes=analysis.notes,
         warnings=_warnings(done),
         facts=[
-            ("simulator", f"Dumbbell {_core.version}"),
+            ("version", f"Dumbbell {_core.version}"),
+            ("back end", done.backend),
             ("host", host(manifests[0])),
             *((f"report: {name}", fact) for name, fact in study.paper.facts.items()),
         ],

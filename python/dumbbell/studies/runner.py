@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.backends import Backend
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.results import Results, run
@@ -43,6 +44,7 @@ class Done:
 
     study: Study
     quick: bool
+    backend: str
     out: Path
     scenarios: dict[str, Scenario]
     folders: dict[str, Path]
@@ -68,6 +70,7 @@ def run_study(
     *,
     quick: bool = False,
     jobs: int | None = None,
+    backend: Backend | None = None,
     watch: Watch | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> Done:
@@ -82,6 +85,8 @@ def run_study(
         Fewer repetitions and points.
     jobs : int, optional
         Runs, and then figures, at a time; default: one for each core.
+    backend : Backend, optional
+        What makes the runs; default: the simulator.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -100,18 +105,22 @@ def run_study(
     place = Path(out)
     _make(place / "runs")
     scenarios = {e.name: study.scenario(e, quick=quick) for e in study.experiments}
-    folders = {e.name: place / "runs" / (e.name + ("-quick" if quick else "")) for e in study.experiments}
+    made_by = "" if backend is None or backend.name == "sim" else f"-{backend.name}"
+    folders = {e.name: place / "runs" / (e.name + made_by + ("-quick" if quick else "")) for e in study.experiments}
     results = {}
     for experiment in study.experiments:
         folder = folders[experiment.name]
         _forget_if_stale(folder, scenarios[experiment.name], experiment, note)
         with watch(experiment.name) as moved:
-            results[experiment.name] = run(scenarios[experiment.name], jobs=jobs, out=folder, progress=moved)
+            results[experiment.name] = run(
+                scenarios[experiment.name], jobs=jobs, out=folder, backend=backend, progress=moved
+            )
     analysis = study.analyse(results)
     with watch("figures") as moved:
         _make(place / "figures")
         drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)
-    done = Done(study, quick, place, scenarios, folders, results, analysis, drawn, time.perf_counter() - began)
+    name = "sim" if backend is None else backend.name
+    done = Done(study, quick, name, place, scenarios, folders, results, analysis, drawn, time.perf_counter() - began)
     write_report(done)
     return done
 

@@ -32,13 +32,16 @@ class Claim(_Part):
 
 
 class Paper(_Part):
-    """The publication: facts and claims."""
+    """The publication: facts, figures and claims."""
 
     title: str
     authors: list[str]
     method: str
     facts: dict[str, str] = {}
-    claims: list[Claim]
+    figures: dict[str, Any] = {}
+    """What it measured, for the analysis to put beside ours."""
+    claims: list[Claim] = []
+    """A suite of tests claims nothing."""
 
 
 class Experiment(_Part):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dumbbell.studies.finding import Finding, Note, Verdict
+from dumbbell.studies.common import counted
+from dumbbell.studies.finding import Finding, Note
 from dumbbell.studies.ns2_cbr.claims_exp1 import congested, early_fall, predicted_knee
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, LABELS, VARIANTS, Experiment1
 from dumbbell.studies.ns2_cbr.data3 import Experiment3
@@ -22,14 +22,7 @@ MIN_TH = 6.25 * MEAN_PACKET
 
 def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experiment1) -> list[str]:
     """Sum up in a few sentences."""
-    counts = Counter(f.verdict for f in findings)
-    parts = [f"{counts[v]} {words}" for v, words in (
-        (Verdict.AGREES, "agree with what was measured"), (Verdict.DIFFERS, "differ"),
-        (Verdict.NOT_MEASURED, "were not measured")) if counts[v]]  # fmt: skip
-    said = [f"Of the report's {len(findings)} claims, {', '.join(parts)}."]
-    for f in findings:
-        if f.verdict is Verdict.DIFFERS:
-            said.append(f"Differs: “{claims[f.claim]}” Measured: {f.why}.")
+    said = counted(findings, claims)
     rates = congested(one)
     throughput = one.average("throughput", rates, VARIANTS)
     order = sorted(VARIANTS, key=lambda v: -float(np.median(throughput[v])))
