@@ -333,7 +333,7 @@ def test_interrupts_leave_nothing(running: subprocess.Popen[bytes], which: signa
 
 
 def test_folders_of_living_processes_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_module.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     mine, foreign = tmp_path / f"{PREFIX}{os.getpid()}-x", tmp_path / f"{PREFIX}name-x"
     dead = tmp_path / f"{PREFIX}{2**22 + 1}-x"  # above the largest process number
     for place in (mine, foreign, dead):

@@ -1,0 +1,1 @@
+"""The netem report: Reno and CUBIC over emulated delay and loss."""

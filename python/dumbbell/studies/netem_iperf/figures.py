@@ -1,0 +1,139 @@
+"""The report's figures, and what explains them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dumbbell.metrics import summarise, summarise_all
+from dumbbell.plots import Curve, Panel, Picture, curve_of
+from dumbbell.plots.kinds import make
+from dumbbell.results import Results
+from dumbbell.studies.common import LABELS
+from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, cubic, mathis
+
+__all__ = ["pictures"]
+
+THROUGHPUT = "throughput (Mbit/s)"
+FINE = np.geomspace(DELAYS[0], DELAYS[-1], 30)
+FINE_LOSS = np.geomspace(LOSSES[0], LOSSES[-1], 30)
+
+
+def pictures(grid: Grid, long: Grid, offload: Grid, inflight: Results) -> list[Picture]:
+    """Draw all of it."""
+    return [
+        _over_delay(grid, "fig1-throughput-over-delay", "Throughput of 20 MB over delay"),
+        _over_loss(grid, "fig2-throughput-over-loss", "Throughput of 20 MB over loss"),
+        _boxes(grid),
+        *_inflight(inflight),
+        _over_loss(long, "extra1-long", "Throughput of long transfers over loss"),
+        _trap(grid, offload),
+    ]
+
+
+def _curves(grid: Grid, cells: Sequence[tuple[float, float]], x: Sequence[float]) -> list[Curve]:
+    drawn = []
+    for v in VARIANTS:
+        samples = [grid.get(v, d, p) for d, p in cells]
+        drawn.append(curve_of(LABELS[v], v, x, summarise_all(samples), dots=np.array(samples)))
+    return drawn
+
+
+def _over_delay(grid: Grid, name: str, title: str) -> Picture:
+    panels = []
+    for p in LOSSES:
+        line = Curve("Mathis et al. (Reno)", "total", FINE, mathis(FINE, p))
+        curves = [*_curves(grid, [(d, p) for d in DELAYS], DELAYS), line]
+        panels.append(Panel(f"loss {p:g} %", "delay, one way (ms)", THROUGHPUT, curves, x_log=True, y_log=True))
+    near, far = (grid.median("reno", d, 0.5) for d in (DELAYS[0], DELAYS[-1]))
+    reading = (
+        f"At 0.5 % loss Reno gets {near:.1f} Mbit/s at 10 ms and {far:.2f} at 100 ms, {near / far:.1f} times less "
+        f"over ten times the delay; Mathis' formula says {float(mathis(10, 0.5)):.1f} and "
+        f"{float(mathis(100, 0.5)):.2f}."
+    )
+    return Picture(name, title, reading, panels, columns=3, share_y=True)
+
+
+def _over_loss(grid: Grid, name: str, title: str) -> Picture:
+    panels = []
+    for d in DELAYS:
+        curves = [
+            *_curves(grid, [(d, p) for p in LOSSES], LOSSES),
+            Curve("Mathis et al. (Reno)", "total", FINE_LOSS, mathis(d, FINE_LOSS)),
+            Curve("RFC 9438 §5.1 (CUBIC)", "cbr", FINE_LOSS, cubic(d, FINE_LOSS)),
+        ]
+        panels.append(Panel(f"delay {d:g} ms", "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
+    off = [grid.median("reno", d, p) / float(mathis(d, p)) for d in DELAYS for p in LOSSES]
+    near = f"{min(off):.2f} to {max(off):.2f} of Mathis' formula"
+    if name.startswith("fig2"):
+        reading = (
+            f"Reno lies at {near}: above it where slow start carries much of the transfer, below it where losses "
+            "fall together and cost timeouts."
+        )
+    else:
+        reading = (
+            f"Without its start Reno lies at {near}; CUBIC leaves Reno's pace where the dotted line lies above it."
+        )
+    return Picture(name, title, reading, panels, columns=3, share_y=True)
+
+
+def _boxes(grid: Grid) -> Picture:
+    names = [f"{d:g} ms" for d in DELAYS]
+    panels = []
+    for p in LOSSES:
+        curves = []
+        for v in VARIANTS:
+            samples = [grid.get(v, d, p) for d in DELAYS]
+            x = np.arange(len(DELAYS))
+            found = summarise_all(samples)
+            curves.append(curve_of(LABELS[v], v, x, found, dots=np.array(samples), kind="box"))
+        panels.append(Panel(f"loss {p:g} %", "delay, one way", THROUGHPUT, curves, categories=names, y_log=True))
+    spread = summarise(grid.get("reno", 10.0, 0.1))
+    reading = (
+        f"One run says little: at 10 ms and 0.1 % Reno's {spread.n} runs lie between {spread.min:.0f} and "
+        f"{spread.max:.0f} Mbit/s, depending on when the first packet is lost."
+    )
+    return Picture("fig3-single-runs", "Each run of 20 MB", reading, panels, columns=3)
+
+
+def _inflight(results: Results) -> list[Picture]:
+    found = []
+    for number, cell in enumerate(results.by_cell()):
+        run = cell[0]
+        delay, loss, v = (str(run.cell[k]) for k in _PATHS)
+        picture = make(results, "inflight", run=run.index, flow=["iperf"])
+        row = run.flows[0]
+        where = f"{LABELS[v]}, delay {delay}, loss {loss}"
+        reading = (
+            f"{where}: {row['fast_retransmits']} fast recoveries and {row['timeouts']} timeouts for "
+            f"{row['dropped_packets']} lost packets in {row['completion_time_s']:.1f} s; "
+            f"{row['mean_inflight_packets']:.1f} packets in flight in the mean."
+        )
+        name = f"fig{4 + number}-inflight-{v}-{delay.replace(' ', '')}"
+        found.append(replace(picture, name=name, title=f"Bytes in flight: {where}", reading=reading))
+    return found
+
+
+_PATHS = ("network.bottleneck.delay", "network.bottleneck.loss", "flows.iperf.variant")
+
+
+def _trap(grid: Grid, offload: Grid) -> Picture:
+    panels = []
+    for d in DELAYS:
+        curves = []
+        for label, source, suffix in (("segments of 1448 bytes", grid, ""), ("segments of 64 KiB", offload, ":2")):
+            for v in VARIANTS:
+                samples = [source.get(v, d, p) for p in LOSSES]
+                curves.append(curve_of(f"{LABELS[v]}, {label}", v + suffix, LOSSES, summarise_all(samples)))
+        panels.append(Panel(f"delay {d:g} ms", "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
+    small, large = (g.median("reno", 100.0, 1.0) for g in (grid, offload))
+    lost = offload.median("reno", 100.0, 1.0, "dropped_packets")
+    reading = (
+        f"At 100 ms and 1 % Reno gets {large:.0f} instead of {small:.2f} Mbit/s: a transfer is then 306 packets, "
+        f"of which {lost:.0f} are lost in the median run, and one window's growth is 64 KiB."
+    )
+    return Picture(
+        "extra2-loopback-trap", "The loopback trap: segments of 64 KiB", reading, panels, columns=3, share_y=True
+    )
