@@ -52,7 +52,7 @@ pub(crate) struct Arrived {
     /// Its handle.
     pub(crate) body: u32,
     /// "Congestion experienced".
-    pub(crate) ce: bool,
+    pub(crate) ecn: Ecn,
 }
 
 impl Network {
@@ -147,8 +147,7 @@ impl Network {
                 body.cause = Cause::of(endpoint.snapshot().phase, &body.segment);
             }
             let bytes = endpoint.packet_bytes(&body.segment);
-            let ecn = if how.ecn_capable { Ecn::ECT0 } else { Ecn::NOT_ECT };
-            self.launch(flow, forward, handle, bytes, ecn);
+            self.launch(flow, forward, handle, bytes, how.ecn);
         }
     }
 
@@ -289,7 +288,7 @@ impl Network {
         if next == HERE {
             let Packet { bytes, flow, body, ecn, .. } = packet;
             self.note(PacketEvent::Received, flow, body, bytes, self.now);
-            return Some(Arrived { flow, bytes, body, ce: ecn == Ecn::CE });
+            return Some(Arrived { flow, bytes, body, ecn });
         }
         self.carry(next as usize, packet, self.now);
         None

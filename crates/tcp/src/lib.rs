@@ -12,6 +12,7 @@
 //! an offered window never closes), path MTU discovery, resets.
 
 mod config;
+mod ecn;
 mod endpoint;
 mod min_rtt;
 mod pacer;
@@ -27,6 +28,6 @@ pub use config::{Config, EcnFeedback, Modern, PARAMS, PRESETS, Preset, Validatio
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use rate::Stamp;
 pub use rtt::{Estimator, RtoConfig, Rtt};
-pub use segment::{Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use segment::{AccEcn, Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
 pub use sender::Counters;
 pub use sent::{Delivered, Told};

@@ -9,6 +9,11 @@ pub const TCP_HEADER: u32 = 20;
 /// Bytes that the timestamps option takes in every segment, padding included [RFC 7323 §3.2].
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
+/// Most bytes of a TCP header.
+pub(crate) const HEADER_MOST: u32 = 60;
+/// Bytes of the longest option of accurate ECN, padded.
+pub(crate) const ACCECN_MOST: u32 = 12;
+
 /// The control bits in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -24,6 +29,8 @@ pub struct Flags {
     pub ece: bool,
     /// Congestion window reduced [RFC 3168 §6.1].
     pub cwr: bool,
+    /// Accurate ECN [RFC 9768 §3.1]: with the last two a counter of three bits, the highest first.
+    pub ae: bool,
 }
 
 /// Up to four SACK blocks, the first holding the newest arrival [RFC 2018 §4].
@@ -54,6 +61,31 @@ impl SackBlocks {
     }
 }
 
+/// The option of accurate ECN: bytes that arrived, by the codepoint that they came with, modulo 2^24 [RFC 9768 §3.2.3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccEcn {
+    /// The order of the fields: ECT(0), CE, ECT(1), or from the last to the first.
+    pub reversed: bool,
+    /// How many of them are there.
+    pub count: u8,
+    /// ECT(0), CE, ECT(1).
+    pub fields: [u32; 3],
+}
+
+impl AccEcn {
+    /// Bytes that came marked, if it tells.
+    #[must_use]
+    pub fn marked(&self) -> Option<u32> {
+        (self.count > 1).then_some(self.fields[1])
+    }
+
+    /// What it takes in a header.
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        2 + 3 * u32::from(self.count)
+    }
+}
+
 /// A segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -77,6 +109,8 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
+    /// Option of accurate ECN.
+    pub accecn: Option<AccEcn>,
 }
 
 impl Segment {
@@ -98,6 +132,9 @@ impl Segment {
         }
         if self.sack.count > 0 {
             options += 2 + 8 * u32::from(self.sack.count);
+        }
+        if let Some(accecn) = &self.accecn {
+            options += accecn.bytes();
         }
         TCP_HEADER + options.next_multiple_of(4)
     }

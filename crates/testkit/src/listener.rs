@@ -1,7 +1,8 @@
-//! A law that writes down what it hears. Its window is what the test says and never changes.
+//! A law that writes down what it hears. Its window is what the test says; a timeout collapses it only if the test asks.
 
 use dumbbell_cc::{
-    AckEvent, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit, SentEvent,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
+    SentEvent,
 };
 use dumbbell_units::{Dur, Rate};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,8 @@ pub enum Heard {
 #[derive(Clone, Debug)]
 pub struct Listener {
     control: Control,
+    /// The window that a collapse starts from; None: timeouts leave it alone.
+    collapses_from: Option<f64>,
     heard: Arc<Mutex<Vec<Heard>>>,
 }
 
@@ -31,13 +34,20 @@ impl Listener {
     #[must_use]
     pub fn new(cwnd: f64) -> Listener {
         let control = Control { cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None };
-        Listener { control, heard: Arc::default() }
+        Listener { control, collapses_from: None, heard: Arc::default() }
     }
 
     /// Paced at this rate, in bursts of so many bytes.
     #[must_use]
     pub fn paced(mut self, rate: Rate, quantum: u64) -> Listener {
         (self.control.pacing, self.control.quantum) = (Some(rate), Some(quantum));
+        self
+    }
+
+    /// A timeout leaves one segment, which grows by what ACKs acknowledge, back to where it was at most.
+    #[must_use]
+    pub fn collapsing(mut self) -> Listener {
+        self.collapses_from = Some(self.control.cwnd);
         self
     }
 
@@ -62,10 +72,16 @@ impl CongestionControl for Listener {
 
     fn on_ack(&mut self, ev: &AckEvent, _cx: &Cx) {
         self.note(Heard::Ack(*ev));
+        if let Some(most) = self.collapses_from {
+            self.control.cwnd = (self.control.cwnd + ev.acked as f64).min(most);
+        }
     }
 
-    fn on_congestion(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
         self.note(Heard::Congestion(*ev));
+        if self.collapses_from.is_some() && ev.kind == Congestion::Timeout {
+            self.control.cwnd = cx.mss;
+        }
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {
@@ -74,6 +90,7 @@ impl CongestionControl for Listener {
 
     fn on_undo(&mut self, _cx: &Cx) {
         self.note(Heard::Undo);
+        self.control.cwnd = self.collapses_from.unwrap_or(self.control.cwnd);
     }
 
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {

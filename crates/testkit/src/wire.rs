@@ -5,6 +5,7 @@
 //! the model's gapless beginning, which is what "every byte once, in order" means.
 
 use dumbbell_cc::CongestionControl;
+use dumbbell_qdisc::Ecn;
 use dumbbell_tcp::{Config, Endpoint, Segment, State, Transmit};
 use dumbbell_units::{Dur, Seq, Time};
 
@@ -19,6 +20,8 @@ pub enum Fate {
     Late(Dur),
     /// It arrives twice, the copy later by this much.
     Twice(Dur),
+    /// It arrives, marked "congestion experienced" if it is ECN-capable.
+    Marked,
 }
 
 /// A data segment that left the sender.
@@ -36,6 +39,17 @@ pub struct Sent {
 /// before, the segment.
 pub type Faults<'a> = Box<dyn FnMut(bool, u64, &Segment) -> Fate + 'a>;
 
+/// A segment on the wire.
+struct Flying {
+    at: Time,
+    order: u64,
+    forward: bool,
+    segment: Segment,
+    /// Where its payload begins.
+    offset: u64,
+    ecn: Ecn,
+}
+
 /// See the top of this file.
 pub struct Wire<'a> {
     /// Where data comes from.
@@ -46,9 +60,11 @@ pub struct Wire<'a> {
     pub now: Time,
     /// Every data segment that left the sender.
     pub sent: Vec<Sent>,
+    /// When each segment without payload left the receiver, and what it acknowledged, in full segments.
+    pub acks: Vec<(Time, u64)>,
     delay: Dur,
     faults: Faults<'a>,
-    in_flight: Vec<(Time, u64, bool, Segment, u64)>,
+    in_flight: Vec<Flying>,
     order: u64,
     arrived: Vec<(u64, u64)>,
     total: u64,
@@ -85,6 +101,7 @@ impl<'a> Wire<'a> {
             receiver: Endpoint::new(config, law(&config), Seq(u32::MAX - 2)),
             now: Time::ZERO,
             sent: Vec::new(),
+            acks: Vec::new(),
             delay: Dur::millis(50),
             faults,
             in_flight: Vec::new(),
@@ -133,14 +150,15 @@ impl<'a> Wire<'a> {
             self.transmit(false);
             match self.next_event() {
                 Some(at) if at.as_secs() <= seconds => self.step(),
-                _ => return,
+                _ => break,
             }
         }
+        self.now = self.now.max(Time((seconds * 1e9) as u64));
     }
 
     fn next_event(&mut self) -> Option<Time> {
-        self.in_flight.sort_by_key(|(at, order, ..)| (*at, *order));
-        let arrival = self.in_flight.first().map(|p| p.0);
+        self.in_flight.sort_by_key(|f| (f.at, f.order));
+        let arrival = self.in_flight.first().map(|f| f.at);
         let timers = [self.sender.next_timer(self.now), self.receiver.next_timer(self.now)];
         arrival.into_iter().chain(timers.into_iter().flatten()).min()
     }
@@ -148,14 +166,14 @@ impl<'a> Wire<'a> {
     /// Goes on to the next arrival or timer.
     fn step(&mut self) {
         let Some(next) = self.next_event() else { panic!("nothing can happen any more: {self:?}") };
-        let arrival = self.in_flight.first().map(|p| p.0);
+        let arrival = self.in_flight.first().map(|f| f.at);
         self.now = self.now.max(next);
         if arrival == Some(next) {
-            let (_, _, forward, segment, offset) = self.in_flight.remove(0);
+            let Flying { forward, segment, offset, ecn, .. } = self.in_flight.remove(0);
             if forward {
-                self.arrive(offset, &segment);
+                self.arrive(offset, &segment, ecn);
             } else {
-                self.sender.on_segment(&segment, false, self.now);
+                self.sender.on_segment(&segment, ecn, self.now);
             }
         } else {
             self.sender.on_timer(self.now);
@@ -163,9 +181,9 @@ impl<'a> Wire<'a> {
         }
     }
 
-    fn arrive(&mut self, offset: u64, segment: &Segment) {
+    fn arrive(&mut self, offset: u64, segment: &Segment, ecn: Ecn) {
         let before = self.receiver.delivered();
-        self.receiver.on_segment(segment, false, self.now);
+        self.receiver.on_segment(segment, ecn, self.now);
         if segment.payload > 0 && (self.receiver.is_open() || self.receiver.state() == State::Done) {
             self.arrived.push((offset, offset + u64::from(segment.payload)));
         }
@@ -191,15 +209,20 @@ impl<'a> Wire<'a> {
             let fate = (self.faults)(forward, self.sent.len() as u64, &segment);
             if forward && segment.payload > 0 {
                 self.note(&how);
+            } else if !forward && !segment.flags.syn {
+                self.acks.push((self.now, self.receiver.delivered() / u64::from(self.sender.config().mss)));
             }
+            let mark = fate == Fate::Marked && how.ecn.is_capable();
+            let ecn = if mark { Ecn::CE } else { how.ecn };
             let mut fly = |extra: Dur| {
                 self.order += 1;
                 let at = self.now + self.delay + extra;
-                self.in_flight.push((at, self.order, forward, segment, how.payload_offset));
+                let (order, offset) = (self.order, how.payload_offset);
+                self.in_flight.push(Flying { at, order, forward, segment, offset, ecn });
             };
             match fate {
                 Fate::Lost => {}
-                Fate::Arrives => fly(Dur::ZERO),
+                Fate::Arrives | Fate::Marked => fly(Dur::ZERO),
                 Fate::Late(extra) => fly(extra),
                 Fate::Twice(extra) => {
                     fly(Dur::ZERO);

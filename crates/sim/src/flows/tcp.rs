@@ -328,10 +328,10 @@ impl Flow for TcpFlow {
             return; // of a connection that is over
         }
         if forward {
-            self.receiver.on_segment(&body.segment, packet.ce, net.now);
+            self.receiver.on_segment(&body.segment, packet.ecn, net.now);
             self.serve_receiver(net);
         } else {
-            self.sender.on_segment(&body.segment, packet.ce, net.now);
+            self.sender.on_segment(&body.segment, packet.ecn, net.now);
             self.meter.round_trips(self.sender.newly_delivered(), net.now);
             self.serve_sender(net);
         }

@@ -12,9 +12,11 @@ mod transmit;
 mod view;
 
 use crate::config::Config;
+use crate::ecn::{Echo, Mode};
 use crate::receiver::{Path, Receiver};
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase, Shell};
+use dumbbell_qdisc::Ecn;
 use dumbbell_units::{Dur, Seq, Time};
 
 /// The state of a connection.
@@ -43,8 +45,8 @@ pub enum State {
 /// How a segment leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Whether its packet is ECN-capable [RFC 3168 §6.1.1].
-    pub ecn_capable: bool,
+    /// The ECN field of its packet [RFC 3168 §6.1.1].
+    pub ecn: Ecn,
     /// Whether it holds data (or a SYN) sent before.
     pub retransmission: bool,
     /// Where its payload begins, counted from the first payload byte.
@@ -85,10 +87,10 @@ pub struct Endpoint {
     window_field: u16,
     peer_timestamps: bool,
     peer_sack: bool,
-    /// ECN was agreed on [RFC 3168 §6.1.1].
-    ecn_on: bool,
-    /// The receiver echoes congestion until it hears CWR [RFC 3168 §6.1.3].
-    echo_congestion: bool,
+    /// The receiving half's part of ECN, and what was agreed on.
+    echo: Echo,
+    /// DCTCP: an ACK that is due for what came before a change, up to here, and its ECE.
+    prior_ack: Option<(u64, bool)>,
     syn_due: bool,
     handshake_rto_at: Option<Time>,
     syn_sent_at: Time,
@@ -112,8 +114,8 @@ impl Endpoint {
             window_field: (config.window >> config.window_scale()).min(0xffff) as u16,
             peer_timestamps: false,
             peer_sack: false,
-            ecn_on: false,
-            echo_congestion: false,
+            echo: Echo::default(),
+            prior_ack: None,
             syn_due: false,
             handshake_rto_at: None,
             syn_sent_at: Time::ZERO,
@@ -148,10 +150,10 @@ impl Endpoint {
         self.peer_scale = peer.window_scale();
         self.peer_timestamps = peer.timestamps && self.sender.config.timestamps;
         self.peer_sack = peer.shell == Shell::Sack;
-        self.ecn_on = peer.ecn && self.sender.config.ecn;
+        self.echo.mode = Mode::common(peer, &self.sender.config);
         let window = peer.autotuning.unwrap_or(peer.window);
         let offered = (window >> self.peer_scale).min(0xffff) << self.peer_scale;
-        self.sender.open(1 + offered, self.ecn_on);
+        self.sender.open(1 + offered, self.echo.mode);
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
 

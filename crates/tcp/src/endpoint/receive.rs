@@ -1,13 +1,15 @@
 //! A segment arrives: handshake, acknowledgment, data, closing.
 
 use super::{Endpoint, State, timestamp};
+use crate::ecn::{Asks, Mode};
 use crate::segment::Segment;
 use crate::sender::Ack;
+use dumbbell_qdisc::Ecn;
 use dumbbell_units::Time;
 
 impl Endpoint {
-    /// A segment arrives; `ce`: its packet was marked "congestion experienced".
-    pub fn on_segment(&mut self, segment: &Segment, ce: bool, now: Time) {
+    /// A segment arrives; `ecn` is the ECN field of its packet.
+    pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         self.sender.delivered.clear();
         if segment.flags.syn {
             self.on_syn(segment, now);
@@ -18,7 +20,7 @@ impl Endpoint {
             State::SynReceived if segment.flags.ack => self.on_handshake_ack(segment, now),
             _ => {}
         }
-        self.take_congestion_echo(segment, ce);
+        let asks = self.take_mark(segment, ecn);
         let start = segment.seq.unwrap_near(self.peer_isn, self.receiver.nxt);
         if let (Some((value, _)), Some(start)) = (segment.timestamps, start)
             && start <= self.last_ack_sent
@@ -44,6 +46,9 @@ impl Endpoint {
             }
             let range = (start, start + length);
             self.receiver.on_data(range, segment.flags.psh, now, &path, &self.sender.config);
+            if asks.now {
+                self.receiver.acks.now = self.receiver.acks.now.max(1);
+            }
             if self.receiver.fin_received() {
                 self.state = match self.state {
                     State::Established => State::CloseWait,
@@ -76,8 +81,10 @@ impl Endpoint {
         self.peer_scale = segment.window_scale.unwrap_or(0);
         self.peer_timestamps = config.timestamps && segment.timestamps.is_some();
         self.peer_sack = segment.sack_permitted;
-        let ecn_offer = segment.flags.ece && (segment.flags.cwr || answers_ours);
-        self.ecn_on = config.ecn && ecn_offer;
+        self.echo.mode = match answers_ours {
+            true => Mode::granted(&config, segment.flags),
+            false => Mode::answer(&config, segment.flags),
+        };
         self.ts_recent = segment.timestamps.map_or(0, |(value, _)| value);
         if opens {
             self.state = State::SynReceived;
@@ -101,16 +108,28 @@ impl Endpoint {
         } else {
             self.sender.rtt.syn_was_lost();
         }
-        self.sender.open(1 + window, self.ecn_on);
+        self.sender.open(1 + window, self.echo.mode);
         let cx = self.sender.cx(now);
         self.sender.tell_law(|law| law.on_established(rtt, &cx));
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
 
-    fn take_congestion_echo(&mut self, segment: &Segment, ce: bool) {
-        if self.ecn_on {
-            self.echo_congestion = ce || (self.echo_congestion && !segment.flags.cwr);
+    /// The receiving half learns of a packet's ECN field.
+    fn take_mark(&mut self, segment: &Segment, ecn: Ecn) -> Asks {
+        if self.echo.mode == Mode::Off {
+            return Asks::default();
         }
+        let asks = self.echo.on_packet(ecn, segment.flags, segment.payload);
+        if asks.before && self.receiver.acks.owes() {
+            self.prior_ack = Some((self.receiver.nxt, ecn != Ecn::CE));
+        }
+        if asks.before {
+            self.echo.turn(ecn);
+        }
+        if asks.quick {
+            self.receiver.acks.be_quick(2.min(self.sender.config.quick_acks), &self.sender.config);
+        }
+        asks
     }
 
     fn take_ack(&mut self, segment: &Segment, now: Time) {
@@ -143,7 +162,8 @@ impl Endpoint {
             dsack,
             echo,
             left: segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value),
-            ece: segment.flags.ece,
+            flags: segment.flags,
+            accecn: segment.accecn.as_ref(),
         };
         self.sender.on_ack(&a, now);
     }

@@ -1,9 +1,11 @@
 //! Segments leave: SYN, data, pure ACKs.
 
 use super::{Endpoint, State, Transmit, timestamp};
-use crate::segment::{Flags, Segment};
+use crate::ecn::Mode;
+use crate::segment::{ACCECN_MOST, Flags, HEADER_MOST, Segment};
 use crate::sender::Outgoing;
 use dumbbell_cc::Shell;
+use dumbbell_qdisc::Ecn;
 use dumbbell_units::{Seq, Time};
 
 impl Endpoint {
@@ -13,13 +15,20 @@ impl Endpoint {
             self.syn_due = false;
             return Some(self.syn(now, out));
         }
+        if let Some((nxt, ece)) = self.prior_ack.take() {
+            // On its own, and whatever else is owed: it doesn't count as the ACK of the packet that made it due.
+            let owed = self.receiver.acks.now;
+            self.fill(self.sender.max, now, out);
+            (out.ack, out.flags.ece, self.receiver.acks.now) = (self.peer_isn.at(nxt), ece, owed);
+            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+        }
         let mut next = Outgoing::default();
         if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));
         }
         if self.receiver.acks.now > 0 {
             self.fill(self.sender.max, now, out);
-            return Some(Transmit { ecn_capable: false, retransmission: false, payload_offset: 0 });
+            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         None
     }
@@ -35,13 +44,7 @@ impl Endpoint {
         *out = Segment {
             seq: self.isn,
             ack: if answer { self.peer_isn.at(1) } else { Seq(0) },
-            flags: Flags {
-                syn: true,
-                ack: answer,
-                ece: if answer { self.ecn_on } else { config.ecn },
-                cwr: !answer && config.ecn,
-                ..Flags::default()
-            },
+            flags: if answer { self.echo.mode.grant() } else { Mode::ask(&config) },
             window: config.autotuning.unwrap_or(config.window).min(0xffff) as u16,
             mss: Some(config.mss_option),
             window_scale: Some(config.window_scale()),
@@ -49,7 +52,7 @@ impl Endpoint {
             timestamps: config.timestamps.then(|| (timestamp(now, config.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
-        Transmit { ecn_capable: false, retransmission: self.syn_sends > 1, payload_offset: 0 }
+        Transmit { ecn: Ecn::NOT_ECT, retransmission: self.syn_sends > 1, payload_offset: 0 }
     }
 
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
@@ -57,10 +60,22 @@ impl Endpoint {
         out.payload = next.payload;
         out.flags.fin = next.fin;
         out.flags.psh = next.psh;
-        out.flags.cwr = next.cwr;
-        // Retransmissions are not ECN-capable [RFC 3168 §6.1.5].
-        let ecn_capable = self.ecn_on && next.payload > 0 && !next.retransmission;
-        Transmit { ecn_capable, retransmission: next.retransmission, payload_offset: next.start - 1 }
+        out.flags.cwr |= next.cwr;
+        let ecn = self.codepoint(next);
+        Transmit { ecn, retransmission: next.retransmission, payload_offset: next.start - 1 }
+    }
+
+    /// The ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except those of laws for
+    /// which all data is.
+    fn codepoint(&self, next: &Outgoing) -> Ecn {
+        let config = &self.sender.config;
+        let always = config.ect1 || self.echo.mode == Mode::Dctcp;
+        match self.echo.mode {
+            Mode::Off => Ecn::NOT_ECT,
+            _ if next.payload == 0 || (next.retransmission && !always) => Ecn::NOT_ECT,
+            Mode::Accurate if config.ect1 => Ecn::ECT1,
+            _ => Ecn::ECT0,
+        }
     }
 
     /// A segment that starts at `offset` and acknowledges all that has arrived. Field by field: a segment made
@@ -69,7 +84,7 @@ impl Endpoint {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
-        out.flags = Flags { ack: true, ece: self.echo_congestion, ..Flags::default() };
+        out.flags = Flags { ack: true, ..Flags::default() };
         out.window = match &mut self.receiver.window {
             None => self.window_field,
             Some(window) => (window.offer(self.receiver.nxt) >> config.window_scale()).min(0xffff) as u16,
@@ -87,6 +102,11 @@ impl Endpoint {
         if self.peer_sack && config.shell == Shell::Sack {
             let most = if self.peer_timestamps { 3 } else { 4 };
             self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
+        }
+        out.accecn = None;
+        if self.echo.mode != Mode::Off {
+            let room = out.header_bytes() + ACCECN_MOST <= HEADER_MOST;
+            out.accecn = self.echo.tell(&mut out.flags, room);
         }
         self.last_ack_sent = self.receiver.nxt;
         self.receiver.ack_sent();

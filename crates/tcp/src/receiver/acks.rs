@@ -133,8 +133,13 @@ impl Acks {
         }
     }
 
+    /// Whether something in order hasn't been acknowledged.
+    pub(crate) fn owes(&self) -> bool {
+        self.segments > 0
+    }
+
     /// So many ACKs at once, but no more than half a window of segments has use for.
-    fn be_quick(&mut self, most: u32, config: &Config) {
+    pub(crate) fn be_quick(&mut self, most: u32, config: &Config) {
         if most > 0 {
             let half = (config.window / (2 * self.longest.max(536))).max(2);
             self.quick = self.quick.max(u32::try_from(half).unwrap_or(u32::MAX).min(most));

@@ -29,7 +29,7 @@ impl Sender {
         match self.recovery.mode {
             Mode::Recovery => self.in_recovery(news, a, now),
             Mode::Loss => self.in_loss(news, a, now),
-            Mode::Open | Mode::Reducing => self.when_open(news, a, now),
+            Mode::Open | Mode::Reducing => self.when_open(news, now),
         }
         if self.una == self.max {
             self.timer_at = None;
@@ -95,14 +95,14 @@ impl Sender {
         }
     }
 
-    fn when_open(&mut self, news: &News, a: &Ack, now: Time) {
+    fn when_open(&mut self, news: &News, now: Time) {
         if self.recovery.mode == Mode::Open && self.dsacks_detect() {
             self.undo(false, now);
         }
         self.find_overdue(now);
         if self.sent.has_waiting() {
             self.enter_by_time(news.delivered, now);
-        } else if self.is_marked(a) && self.recovery.mode == Mode::Open {
+        } else if self.is_marked(news) && self.recovery.mode == Mode::Open {
             self.recovery.undo = None; // what a mark asks for is never taken back
             self.answer_mark(now);
             self.recovery.mode = Mode::Reducing;

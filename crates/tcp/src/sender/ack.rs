@@ -1,9 +1,11 @@
 //! An acknowledgment arrives: what it tells of, what recovery makes of it, what the law hears.
 
 use super::Sender;
+use crate::ecn;
 use crate::endpoint::timestamp;
 use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
+use crate::segment::{AccEcn, Flags};
 use crate::sent::{Delivered, Sent, Told};
 use dumbbell_cc::{AckEvent, Congestion, Shell};
 use dumbbell_units::{Dur, Time};
@@ -22,7 +24,8 @@ pub(crate) struct Ack<'a> {
     pub(crate) echo: Option<Time>,
     /// When it left, by the receiver's clock: its timestamp.
     pub(crate) left: Option<u32>,
-    pub(crate) ece: bool,
+    pub(crate) flags: Flags,
+    pub(crate) accecn: Option<&'a AccEcn>,
 }
 
 /// What an ACK is the first to tell of.
@@ -45,6 +48,8 @@ pub(crate) struct News {
     pub(crate) original: bool,
     /// It can be a duplicate ACK and told nothing.
     pub(crate) duplicate: bool,
+    /// Congestion marks.
+    pub(crate) marks: ecn::Told,
 }
 
 /// Takes in the segments that an ACK tells of, one by one.
@@ -93,8 +98,11 @@ impl Intake<'_> {
         }
         let Some(rack) = &mut self.rack else { return };
         // What comes too soon after a retransmission was sent before it [RFC 8985 §6.2 step 2].
+        // DIVERGES [RFC 8985 §6.2 step 2]: with a SACK the echo is that of an earlier segment [RFC 7323 §4.3] and says
+        // nothing of this one.
         let rtt = self.now.since(s.last_at);
-        let doubtful = !once && ((self.echo_too_old)(s.last_at) || self.min_rtt.is_some_and(|m| rtt < m));
+        let earlier = told == Told::Acknowledged && (self.echo_too_old)(s.last_at);
+        let doubtful = !once && (earlier || self.min_rtt.is_some_and(|m| rtt < m));
         if !doubtful {
             rack.on_delivered(s, rtt);
         }
@@ -111,7 +119,8 @@ impl Sender {
         }
         let same_window = a.edge == self.edge;
         self.edge = self.edge.max(a.edge);
-        if a.ack == self.max && self.una == self.max && !a.ece && a.dsack.is_none() {
+        let telling = a.dsack.is_some() || self.ecn != ecn::Mode::Off;
+        if a.ack == self.max && self.una == self.max && !telling {
             return; // nothing outstanding: the ACKs that come with data in the other direction
         }
         self.check_app_limited();
@@ -122,7 +131,7 @@ impl Sender {
         if self.config.rack.is_some() {
             self.by_time_ack(&news, a, now);
         } else {
-            self.counting_ack(&news, a, was_in_recovery, now);
+            self.counting_ack(&news, was_in_recovery, now);
         }
         if news.acked == 0 && !news.sacked {
             return;
@@ -153,7 +162,7 @@ impl Sender {
             in_loss: self.recovery.mode == Mode::Loss,
             inflight: self.flight(),
             lost,
-            marked: 0,
+            marked: news.marks.bytes,
             rate,
         };
         let cx = self.cx(now);
@@ -195,6 +204,10 @@ impl Sender {
         news.sacked = sacked;
         news.delivered = self.sampler.delivered() - delivered_before;
         news.duplicate = acked == 0 && !sacked && a.pure && same_window && a.dsack.is_none();
+        if self.ecn != ecn::Mode::Off {
+            let (delivered, mss) = (news.delivered, self.mss());
+            news.marks = self.marks.read(self.ecn, a.flags, a.accecn, delivered, mss);
+        }
         self.take_samples(&news, a.echo, now);
         news
     }
@@ -253,11 +266,11 @@ impl Sender {
     }
 
     /// The shells that count duplicate ACKs or SACKed segments.
-    fn counting_ack(&mut self, news: &News, a: &Ack, was_in_recovery: bool, now: Time) {
+    fn counting_ack(&mut self, news: &News, was_in_recovery: bool, now: Time) {
         if news.sacked {
             self.sent.find_lost(self.config.dupack_threshold, self.mss());
         }
-        if self.is_marked(a) && !was_in_recovery {
+        if self.is_marked(news) && !was_in_recovery {
             self.answer_mark(now);
         }
         if news.acked > 0 {
@@ -270,14 +283,15 @@ impl Sender {
     }
 
     /// Whether an ACK tells of a mark that no reduction has answered.
-    pub(crate) fn is_marked(&self, a: &Ack) -> bool {
-        a.ece && self.ecn_on && self.una > self.ecn_recover
+    pub(crate) fn is_marked(&self, news: &News) -> bool {
+        news.marks.any && self.una > self.ecn_recover
     }
 
-    /// A congestion mark that no reduction has answered yet.
+    /// A congestion mark that no reduction has answered yet. CWR says so, except where it is a bit of the counter
+    /// [RFC 9768 §3.1.5].
     pub(crate) fn answer_mark(&mut self, now: Time) {
         self.ecn_recover = self.max;
-        self.owes_cwr = true;
+        self.owes_cwr = self.ecn != ecn::Mode::Accurate;
         self.tell_congestion(Congestion::Ecn, now);
     }
 

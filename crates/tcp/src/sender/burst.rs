@@ -8,14 +8,15 @@
 //!          next ACK is near: a millisecond at most (half of srtt where that is less) until the oldest segment was sent
 //!          srtt ago; not in recovery, and not with a third of the window free
 //! ```
+//! What the application writes lies in buffers as long as the longest burst; the last segment of one doesn't wait alone.
 //! The pacing rate is what [`Sender::window_rate`] says, whether or not segments are paced.
 
 use super::Sender;
 use crate::recovery::Mode;
 use dumbbell_units::{Dur, Rate, Time};
 
-/// Largest burst, bytes.
-const MOST: u64 = 65_536;
+/// Largest burst, bytes: 64 KiB less the room for headers.
+const MOST: u64 = 65_215;
 /// Segments of the smallest.
 const LEAST: u64 = 2;
 /// A burst is as long as the rate divided by this.
@@ -66,7 +67,9 @@ impl Sender {
         let rate = self.control.pacing.or_else(|| self.window_rate());
         let most = rate.map_or(LEAST * mss, |rate| self.quantum(rate));
         let limit = room.min(self.edge - self.nxt);
-        if limit < most && self.defers(limit, now) {
+        let buffer = MOST / mss * mss;
+        let ends_buffer = (self.nxt - 1) % buffer + mss >= buffer;
+        if limit < most && !(ends_buffer && limit < 2 * mss) && self.defers(limit, now) {
             self.wait_for_window();
             return true;
         }

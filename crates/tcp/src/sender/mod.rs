@@ -14,6 +14,7 @@ pub(crate) use send::Outgoing;
 pub(crate) use timers::Timer;
 
 use crate::config::Config;
+use crate::ecn;
 use crate::min_rtt::MinRtt;
 use crate::pacer::Pacer;
 use crate::rate::Sampler;
@@ -76,7 +77,8 @@ pub(crate) struct Sender {
     burst: Burst,
     sampler: Sampler,
     usage: Usage,
-    ecn_on: bool,
+    ecn: ecn::Mode,
+    marks: ecn::Marks,
     ecn_recover: u64,
     owes_cwr: bool,
     pub(crate) counters: Counters,
@@ -113,7 +115,8 @@ impl Sender {
             burst: Burst::default(),
             sampler: Sampler::default(),
             usage: Usage::default(),
-            ecn_on: false,
+            ecn: ecn::Mode::Off,
+            marks: ecn::Marks::default(),
             ecn_recover: 0,
             owes_cwr: false,
             counters: Counters::default(),
@@ -123,9 +126,9 @@ impl Sender {
     }
 
     /// The connection is established; `edge` is the first offer of the receiver.
-    pub(crate) fn open(&mut self, edge: u64, ecn_on: bool) {
+    pub(crate) fn open(&mut self, edge: u64, ecn: ecn::Mode) {
         self.edge = edge;
-        self.ecn_on = ecn_on;
+        self.ecn = ecn;
     }
 
     pub(crate) fn mss(&self) -> u64 {

@@ -1,0 +1,117 @@
+//! Congestion marks from the wire to the law.
+
+use crate::delivery::faulty;
+use crate::modern::{MSS, answers};
+use dumbbell_testkit::listener::{Heard, Listener};
+use dumbbell_testkit::wire::{Fate, Faults, Wire};
+use proptest::prelude::*;
+
+fn wire<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (Listener, Wire<'a>) {
+    let law = Listener::new((segments * MSS) as f64);
+    let copy = law.clone();
+    (law, Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults))
+}
+
+fn marking(numbers: &'static [u64]) -> Faults<'static> {
+    Box::new(move |forward, count, segment| {
+        let hit = forward && segment.payload > 0 && numbers.contains(&count);
+        if hit { Fate::Marked } else { Fate::Arrives }
+    })
+}
+
+fn marked(law: &Listener) -> u64 {
+    law.heard().iter().map(|h| if let Heard::Ack(a) = h { a.marked } else { 0 }).sum()
+}
+
+#[test]
+fn one_answer_a_window() {
+    // A window of 10, each second segment of the first two windows marked: the first mark is answered, the rest of that
+    // window not, then the next one is.
+    for feedback in ["classic", "dctcp", "accurate"] {
+        let changes = [("ecn", "true"), ("ecn_feedback", feedback)];
+        let (law, wire) = wire(10, &changes, marking(&[0, 2, 4, 6, 8, 12, 14, 16, 18]));
+        let wire = wire.send(60).until_done();
+        let answers = answers(&law);
+        assert_eq!(answers.iter().filter(|a| *a == "ecn").count(), 2, "{feedback} {answers:?}");
+        assert_eq!((wire.resent(), answers.contains(&"loss".into())), (vec![], false), "{feedback}");
+    }
+}
+
+#[test]
+fn without_ecn_nothing_is_marked() {
+    let (law, wire) = wire(10, &[], marking(&[0, 5]));
+    let _ = wire.send(30).until_done();
+    assert_eq!((answers(&law), marked(&law)), (vec![], 0));
+}
+
+#[test]
+fn the_window_comes_down_by_proportional_rate_reduction() {
+    // Reno with a window of 20 in avoidance and one mark: PRR takes a round trip for the way from 20 to 10, growth waits.
+    let faults = marking(&[200]);
+    let changes = [("ecn", "true"), ("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
+    let mut wire = Wire::new("sack", "linux", &changes, faults);
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(1 << 40);
+    let mut least = f64::INFINITY;
+    let mut seen = Vec::new();
+    for step in 0..4000 {
+        wire.run_until(0.1 + f64::from(step) * 0.0005);
+        let cwnd = wire.sender.snapshot().cwnd / MSS as f64;
+        least = least.min(cwnd);
+        seen.push(cwnd);
+    }
+    let top = seen.iter().copied().fold(0.0, f64::max);
+    // ACKs of one window come in one instant: the last step up may be unseen.
+    assert!((least - top / 2.0).abs() <= 0.5, "{least} of {top}");
+    assert_eq!(wire.resent(), Vec::<u64>::new());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// With the counters' option and no loss the law hears of every marked byte.
+    #[test]
+    fn every_marked_byte_is_told(window in 1u64..40, segments in 1u64..200, seed in any::<u64>(), share in 0.0..1.0f64) {
+        let mut random = dumbbell_units::random::Stream::new(seed, "marks");
+        let mut bytes = 0;
+        {
+            let count = &mut bytes;
+            let faults: Faults<'_> = Box::new(move |forward, _, segment| {
+                if forward && segment.payload > 0 && random.uniform() < share {
+                    *count += u64::from(segment.payload);
+                    return Fate::Marked;
+                }
+                Fate::Arrives
+            });
+            let (law, wire) = wire(window, &[("ecn", "true"), ("ecn_feedback", "accurate")], faults);
+            let wire = wire.send(segments).until_done();
+            let told = marked(&law);
+            drop(wire);
+            prop_assert_eq!(told, bytes);
+        }
+    }
+
+    /// Whatever is lost, late or marked: everything arrives, and no more is told to be marked than was delivered.
+    #[test]
+    fn faults_and_marks_together(
+        feedback in prop::sample::select(vec!["classic", "dctcp", "accurate"]),
+        window in 1u64..40,
+        segments in 1u64..120,
+        seed in any::<u64>(),
+        loss in 0.0..0.2f64,
+    ) {
+        let mut inner = faulty(seed, loss, 0.1, 0.1);
+        let mut random = dumbbell_units::random::Stream::new(seed, "marks");
+        let faults: Faults<'static> = Box::new(move |forward, count, segment| match inner(forward, count, segment) {
+            Fate::Arrives if random.uniform() < 0.3 => Fate::Marked,
+            fate => fate,
+        });
+        let changes = [("ecn", "true"), ("ecn_feedback", feedback), ("rto_max", "5 s")];
+        let (law, wire) = wire(window, &changes, faults);
+        let wire = wire.send(segments).until_done();
+        let counters = wire.sender.counters();
+        prop_assert!(counters.sent_bytes - counters.retransmitted_bytes == segments * MSS);
+        prop_assert!(feedback == "accurate" || marked(&law) <= segments * MSS);
+    }
+}

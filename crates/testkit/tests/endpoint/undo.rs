@@ -1,0 +1,108 @@
+//! Reductions that are taken back: by timestamps, by D-SACKs, not at all.
+
+use crate::modern::{MSS, answers, linux, resent, timeline};
+use dumbbell_testkit::wire::{Fate, Faults, Wire};
+use dumbbell_units::Dur;
+use proptest::prelude::*;
+
+/// The first data segment is late by so many ms.
+fn late(ms: u64) -> Faults<'static> {
+    Box::new(move |forward, count, segment| {
+        if forward && segment.payload > 0 && count == 0 { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
+    })
+}
+
+/// Five segments at 0.1 s, the first late by 60 ms: SACKs of four at 0.2 s send it again. The original arrives at 0.21 s, its
+/// ACK at 0.26 s; the retransmission at 0.25 s, reported twice at 0.3 s.
+fn spurious(undo: &str) -> (Vec<String>, Vec<(u64, u64)>) {
+    let (law, mut wire) = linux(5, &[("undo", undo)], late(60));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(5 * MSS);
+    wire.run_until(1.0);
+    assert_eq!(timeline(&wire).len(), 6);
+    (answers(&law), resent(&wire))
+}
+
+#[test]
+fn a_timestamp_older_than_the_retransmission_takes_it_back() {
+    assert_eq!(spurious("timestamps"), (vec!["loss".into(), "undo".into()], vec![(200, 0)]));
+}
+
+#[test]
+fn a_dsack_takes_it_back_after_recovery() {
+    assert_eq!(spurious("dsack").0, ["loss", "exit", "undo"]);
+}
+
+#[test]
+fn both_do_it_once_and_none_does_not() {
+    assert_eq!(spurious("both").0, ["loss", "undo"]);
+    assert_eq!(spurious("none").0, ["loss", "exit"]);
+}
+
+#[test]
+fn a_true_loss_is_not_taken_back() {
+    let faults: Faults<'static> =
+        Box::new(
+            |forward, count, segment| {
+                if forward && segment.payload > 0 && count == 0 { Fate::Lost } else { Fate::Arrives }
+            },
+        );
+    let (law, wire) = linux(5, &[], faults);
+    let _ = wire.send(5).until_done();
+    assert_eq!(answers(&law), ["loss", "exit"]);
+}
+
+#[test]
+fn one_of_two_retransmissions_reported_is_not_enough() {
+    // Segment 0 is late by 60 ms, 1 is lost: both go again, and only 0 comes twice.
+    let faults: Faults<'static> = Box::new(|forward, count, segment| match count {
+        _ if !forward || segment.payload == 0 => Fate::Arrives,
+        0 => Fate::Late(Dur::millis(60)),
+        1 => Fate::Lost,
+        _ => Fate::Arrives,
+    });
+    let (law, wire) = linux(8, &[("undo", "dsack")], faults);
+    let wire = wire.send(8).until_done();
+    assert_eq!(resent(&wire).iter().map(|r| r.1).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(answers(&law), ["loss", "exit"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Where nothing is ever lost, only late, the window is soon back where the reduction began: three round trips after
+    /// something was sent again, and 150 ms is the most by which it was late.
+    #[test]
+    fn lateness_alone_costs_no_window(
+        variant in prop::sample::select(vec!["sack", "cubic", "westwood", "htcp", "bic"]),
+        number in 30u64..200,
+        ms in 30u64..150,
+    ) {
+        let late = || -> Faults<'static> {
+            Box::new(move |forward, count, segment| {
+                let hit = forward && segment.payload > 0 && count == number;
+                if hit { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
+            })
+        };
+        let start = |faults| {
+            let mut wire = Wire::new(variant, "linux", &[("initial_ssthresh", "20 packets")], faults);
+            wire.receiver.listen();
+            wire.sender.connect();
+            wire.sender.write(1 << 40);
+            wire
+        };
+        let mut wire = start(late());
+        wire.run_until(3.0);
+        let again = wire.sent.iter().find(|s| s.again).map(|s| s.at.as_secs());
+        prop_assert_eq!(wire.sender.counters().timeouts, 0);
+        if let Some(at) = again {
+            let (mut late, mut clean) = (start(late()), start(Box::new(|_, _, _| Fate::Arrives)));
+            clean.run_until(at - 0.001);
+            late.run_until(at + 0.3);
+            let (late, clean) = (late.sender.snapshot(), clean.sender.snapshot());
+            prop_assert!(late.cwnd >= clean.cwnd, "{} of {}", late.cwnd, clean.cwnd);
+            prop_assert!(late.ssthresh >= clean.ssthresh, "{} of {}", late.ssthresh, clean.ssthresh);
+        }
+    }
+}
