@@ -102,10 +102,11 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
         for number, flow in enumerate(runs[0].flows):
             rows = [run.flows[number] for run in runs]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
-            if used < LIMITED:
+            variant = known.get(flow["variant"])
+            paced = variant is not None and "pacing_rate" in variant.columns  # sends by a rate: its window only bounds
+            if used < LIMITED and not paced:
                 limited.setdefault(flow["name"], []).append(runs[0])
                 continue
-            variant = known.get(flow["variant"])
             calm = all(row["fast_retransmits"] + row["timeouts"] == 0 for row in rows)
             loss_based = variant is not None and variant.on_delay == "none" and variant.on_loss != "none"
             if loss_based and flow["application"] == "bulk" and calm:

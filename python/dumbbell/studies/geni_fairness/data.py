@@ -1,0 +1,115 @@
+"""What the experiments measured, in the report's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell.metrics import edges_of, jain, rate_per_window, shares
+from dumbbell.results import Results
+from dumbbell.studies.cells import Cells
+
+__all__ = ["BUFFER", "LABELS", "VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
+
+Floats = npt.NDArray[np.float64]
+
+VARIANTS = ("cubic", "reno", "vegas", "bbr")
+"""In the order of the report's matrix."""
+LABELS = {"cubic": "CUBIC", "reno": "Reno", "vegas": "Vegas", "bbr": "BBR"}
+BUFFER = 100
+"""Packets, in the experiment `pairs`."""
+WINDOW = 1.0
+"""Seconds of a window in which shares over time are counted."""
+
+
+def pair_name(first: str, second: str) -> str:
+    """Write a pair, the flow that starts first in front."""
+    return f"{LABELS[first]} then {LABELS[second]}"
+
+
+class Alone:
+    """Part 1: one flow, by a swept column and its variant."""
+
+    def __init__(self, results: Results, *paths: str) -> None:
+        flows = results.flows
+        keys = [*paths, "flows.iperf.variant"]
+        self._cells = {name: Cells(flows.filter(pl.col("name") == name), keys) for name in flows["name"].unique()}
+        cells = self._cells["iperf"].keys()
+        self.points = list(dict.fromkeys(cell[:-1] for cell in cells))
+        self.n = results.scenario.repetitions
+
+    def get(self, metric: str, variant: str, *point: str | float, flow: str = "iperf") -> Floats:
+        """Give a metric by repetition, rates in Mbit/s; (n,) float64."""
+        factor = 1e-6 if metric.endswith("_bps") else 1.0
+        return factor * self._cells[flow].get(metric, *point, variant)
+
+    def part(self, *point: str | float) -> Floats:
+        """Give what Vegas gets as a part of what Reno and CUBIC get in the mean; (n,) float64."""
+        others = (self.get("goodput_bps", "reno", *point) + self.get("goodput_bps", "cubic", *point)) / 2
+        return np.asarray(self.get("goodput_bps", "vegas", *point) / others)
+
+
+class Pairs:
+    """Part 2: every ordered pair at one depth of the buffer (or one round trip)."""
+
+    def __init__(self, results: Results, frame: pl.DataFrame | None = None) -> None:
+        flows = results.flows if frame is None else frame
+        keys = ["flows.first.variant", "flows.second.variant"]
+        self._cells = {name: Cells(flows.filter(pl.col("name") == name), keys) for name in ("first", "second")}
+        self.n = results.scenario.repetitions
+
+    def both(self, first: str, second: str, metric: str = "goodput_bps") -> Floats:
+        """Give a metric of both flows by repetition, rates in Mbit/s; (n, 2) float64."""
+        factor = 1e-6 if metric.endswith("_bps") else 1.0
+        found = [factor * self._cells[name].get(metric, first, second) for name in ("first", "second")]
+        return np.stack(found, axis=-1)
+
+    def share(self, first: str, second: str) -> Floats:
+        """Give the share of the flow that starts first, by repetition; (n,) float64, 0 to 1."""
+        return np.asarray(shares(self.both(first, second))[:, 0])
+
+    def jain(self, first: str, second: str) -> Floats:
+        """Give Jain's index by repetition; (n,) float64."""
+        return jain(self.both(first, second))
+
+
+class Over:
+    """Shares over time: the experiment with series."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        end = results.scenario.duration.seconds
+        self.edges = edges_of(5.0, end, WINDOW)
+        self._runs = {
+            (str(runs[0].cell["flows.first.variant"]), str(runs[0].cell["flows.second.variant"])): runs
+            for runs in results.by_cell()
+        }
+
+    def rates(self, first: str, second: str, repetition: int = 0) -> Floats:
+        """Give both flows' goodput by window from 5 s, Mbit/s; (windows, 2) float64."""
+        run = self._runs[first, second][repetition]
+        found = []
+        for name in ("first", "second"):
+            table = self._results.table(run, f"flow/{name}")
+            t, total = table["t_ns"].to_numpy() * 1e-9, table["delivered"].to_numpy()
+            found.append(1e-6 * rate_per_window(t, total, self.edges))
+        return np.stack(found, axis=-1)
+
+    def restless(self, first: str, second: str) -> Floats:
+        """Give how far the first flow's share moves in the second half, by repetition; (n,) float64.
+
+        Its standard deviation over windows of one second, from 0 to 0.5.
+        """
+        found = []
+        for repetition in range(len(self._runs[first, second])):
+            both = self.rates(first, second, repetition)
+            late = shares(both[len(both) // 2 :])[:, 0]
+            found.append(np.nanstd(late))
+        return np.array(found)
+
+    def all_restless(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Floats]:
+        """Give `restless` for several pairs."""
+        return {pair: self.restless(*pair) for pair in pairs}

@@ -1,0 +1,192 @@
+"""The report's figures: part 1 as bars, part 2 as matrices and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.metrics import harm, summarise, summarise_all
+from dumbbell.plots import Curve, Panel, Picture, curve_of
+from dumbbell.plots.spec import Grid
+from dumbbell.studies.geni_fairness.claims2 import BESIDE_BBR, WITHOUT_BBR
+from dumbbell.studies.geni_fairness.data import LABELS, VARIANTS, Alone, Over, Pairs, pair_name
+
+__all__ = ["Harmed", "pictures"]
+
+Floats = npt.NDArray[np.float64]
+NAMES = [LABELS[v] for v in VARIANTS]
+GOODPUT = "goodput (Mbit/s)"
+
+
+class Harmed:
+    """Harm in the experiment `pairs`: what each flow loses by the other."""
+
+    def __init__(self, pairs: Pairs, solo: Mapping[str, Floats]) -> None:
+        self._pairs, self._solo = pairs, solo
+
+    def to_first(self, first: str, second: str) -> Floats:
+        """Give the harm to the flow that starts first, by repetition; (n,) float64."""
+        n = self._pairs.n
+        return harm(self._solo[first][:n], self._pairs.both(first, second)[:, 0])
+
+
+def pictures(
+    part1: Alone, jitter: Alone, pairs: Pairs, others: Mapping[str, Pairs], over: Over, harmed: Harmed,
+    reported: Sequence[Sequence[float]],
+) -> list[Picture]:  # fmt: skip
+    """Draw all of it."""
+    return [
+        _bars(
+            part1, "fig1-throughput", "Part 1: throughput over one hop and over two", "goodput_bps", "iperf", GOODPUT
+        ),
+        _bars(part1, "fig2-rtt", "Part 1: ping beside the flow", "rtt_mean_ms", "ping", "mean RTT of ten pings (ms)"),
+        _matrix(pairs, reported),
+        _over_time(over, WITHOUT_BBR, "fig4-over-time", "Part 2: pairs without BBR over time"),
+        _over_time(over, BESIDE_BBR, "fig5-over-time-bbr", "Part 2: pairs with BBR over time"),
+        _jitter(jitter),
+        _depths(pairs, others),
+        _shares(others),
+        _harm(harmed),
+    ]
+
+
+def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: str) -> Picture:
+    curves = []
+    for v in VARIANTS:
+        samples = [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)]
+        curves.append(curve_of(LABELS[v], v, [0, 1], summarise_all(samples), dots=np.array(samples), kind="bars"))
+    panel = Panel(
+        f"median of {part1.n} repetitions",
+        "",
+        label,
+        curves,
+        categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"],
+    )
+    middles = {LABELS[v]: summarise(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
+    reading = f"Over two hops: {', '.join(f'{n} {x:.3g}' for n, x in middles.items())}."
+    return Picture(name, title, reading, [panel])
+
+
+def _matrix(pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
+    values, texts = np.zeros((4, 4)), [["" for _ in VARIANTS] for _ in VARIANTS]
+    for r, a in enumerate(VARIANTS):
+        for c, b in enumerate(VARIANTS):
+            one, two = (summarise(x) for x in pairs.both(a, b).T)
+            values[r, c] = summarise(pairs.share(a, b)).value
+            texts[r][c] = (
+                f"{one.value:.1f} [{one.low:.1f}, {one.high:.1f}]\n{two.value:.1f} [{two.low:.1f}, "
+                f"{two.high:.1f}]\nJ {summarise(pairs.jain(a, b)).value:.2f}   report {reported[r][c]:.1f}"
+            )
+    grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
+    far = max(((a, b) for a in VARIANTS for b in VARIANTS), key=lambda p: _off(pairs, reported, *p))
+    reading = (
+        f"Furthest from the report: {pair_name(*far)}, where the first gets "
+        f"{summarise(pairs.both(*far)[:, 0]).value:.1f} Mbit/s and not "
+        f"{reported[VARIANTS.index(far[0])][VARIANTS.index(far[1])]:.1f}."
+    )
+    panel = Panel("", "starts second", "starts first", [], grid=grid)
+    title = "Part 2: goodput, first above second, Mbit/s [95 % interval]; the report's of the first"
+    return Picture("fig3-matrix", title, reading, [panel])
+
+
+def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> float:
+    return abs(summarise(pairs.both(a, b)[:, 0]).value - reported[VARIANTS.index(a)][VARIANTS.index(b)])
+
+
+def _over_time(over: Over, cells: Sequence[tuple[str, str]], name: str, title: str) -> Picture:
+    middle = (over.edges[:-1] + over.edges[1:]) / 2
+    panels = []
+    for a, b in cells:
+        rates = over.rates(a, b)
+        looks = (a, b if b != a else f"{b}:2")
+        curves = [
+            Curve(f"{LABELS[v]}{'' if a != b else f' {word}'}", look, middle, rates[:, k])
+            for k, (v, word, look) in enumerate(zip((a, b), ("first", "second"), looks, strict=True))
+        ]
+        panels.append(Panel(pair_name(a, b), "time (s)", GOODPUT, curves, y_top=100.0))
+    moved = {p: float(np.median(over.restless(*p))) for p in cells}
+    most, least = max(moved, key=lambda p: moved[p]), min(moved, key=lambda p: moved[p])
+    reading = (
+        f"First repetition, by second. In the second half the share moves most for {pair_name(*most)} (standard "
+        f"deviation {moved[most]:.3f}) and least for {pair_name(*least)} ({moved[least]:.3f})."
+    )
+    return Picture(name, title, reading, panels, columns=3, markers=False)
+
+
+def _jitter(jitter: Alone) -> Picture:
+    steps = [str(j) for h, j in jitter.points if h == 1]
+    panels = []
+    for hops, words in ((1, "one hop"), (2, "two hops")):
+        curves = []
+        for v in VARIANTS:
+            samples = [jitter.get("goodput_bps", v, hops, j) for j in steps]
+            x = np.arange(len(steps), dtype=np.float64)
+            curves.append(curve_of(LABELS[v], v, x, summarise_all(samples), dots=np.array(samples)))
+        panels.append(Panel(words, "jitter of each hop (uniform, order kept)", GOODPUT, curves, categories=steps))
+    one, two = (summarise(jitter.part(h, "0.25 ms")).value for h in (1, 2))
+    reading = (
+        f"Vegas takes jitter for a queue: with 0.25 ms a hop it gets {one:.2f} of Reno's and CUBIC's mean over "
+        f"one hop and {two:.2f} over two; the others don't mind."
+    )
+    return Picture("extra1-jitter", "Part 1 with jitter: goodput", reading, panels, columns=2, share_y=True)
+
+
+def _depths(pairs: Pairs, others: Mapping[str, Pairs]) -> Picture:
+    """Draw the share of one variant beside another over the buffer, both orders together."""
+    depths = {w: p for w, p in others.items() if w.endswith("packets")} | {"100 packets": pairs}
+    order = sorted(depths, key=lambda w: int(w.split()[0]))
+    x = np.array([int(w.split()[0]) for w in order], dtype=np.float64)
+    panels = []
+    for v in VARIANTS:
+        curves = []
+        for w in VARIANTS:
+            if w != v:
+                samples = [(depths[d].share(v, w) + 1 - depths[d].share(w, v)) / 2 for d in order]
+                curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarise_all(samples)))
+        panels.append(Panel(f"{LABELS[v]}'s share", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
+    shallow, deep = (
+        summarise((depths[d].share("bbr", "cubic") + 1 - depths[d].share("cubic", "bbr")) / 2).value
+        for d in (order[0], order[-1])
+    )
+    reading = (
+        f"Both orders together. BBR takes {100 * shallow:.0f} % beside CUBIC with {order[0]} and {100 * deep:.0f} "
+        f"% with {order[-1]}: it doesn't answer losses, and its window of twice the bandwidth-delay product "
+        "bounds it where the buffer is deeper."
+    )
+    return Picture(
+        "extra2-buffers", "Part 2: shares over the buffer, round trip 2 ms", reading, panels, columns=2, share_y=True
+    )
+
+
+def _shares(others: Mapping[str, Pairs]) -> Picture:
+    panels = []
+    for words, p in others.items():
+        values = np.array([[summarise(p.share(a, b)).value for b in VARIANTS] for a in VARIANTS])
+        texts = [[f"{100 * x:.0f} %" for x in row] for row in values]
+        grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
+        panels.append(Panel(words, "starts second", "starts first", [], grid=grid))
+    self_share = {w: summarise(p.share("vegas", "vegas")).value for w, p in others.items()}
+    reading = "Share of Vegas that starts first beside Vegas: " + ", ".join(
+        f"{100 * s:.0f} % ({w})" for w, s in self_share.items()
+    )
+    return Picture(
+        "extra3-shares", "Part 2: share of the first, other buffers and round trip", reading + ".", panels, columns=2
+    )
+
+
+def _harm(harmed: Harmed) -> Picture:
+    values = np.array([[summarise(harmed.to_first(a, b)).value for b in VARIANTS] for a in VARIANTS])
+    texts = [[f"{x:.2f}" for x in row] for row in values]
+    grid = Grid(NAMES, NAMES, values, texts, "harm to the first", low=0.0, high=1.0)
+    worst = np.unravel_index(np.argmax(values), values.shape)
+    reading = (
+        f"Half is what equal sharing costs. Most harm: {NAMES[worst[1]]} to {NAMES[worst[0]]}, "
+        f"{values[worst]:.2f} of its goodput alone. By that measure a new variant may be deployed that harms an "
+        "old one no more than the old one harms itself."
+    )
+    panel = Panel("", "the other", "harmed (starts first)", [], grid=grid)
+    return Picture(
+        "extra4-harm", "Harm: goodput lost by the other's company, as a part of that alone", reading, [panel]
+    )
