@@ -103,7 +103,9 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
             rows = [run.flows[number] for run in runs]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
             variant = known.get(flow["variant"])
-            paced = variant is not None and "pacing_rate" in variant.columns  # sends by a rate: its window only bounds
+            paced = (
+                variant is not None and "pacing_rate" in variant.columns
+            )  # sends by a rate: its window only bounds
             if used < LIMITED and not paced:
                 limited.setdefault(flow["name"], []).append(runs[0])
                 continue

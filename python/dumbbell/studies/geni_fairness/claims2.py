@@ -26,7 +26,7 @@ WITHOUT_BBR = [(a, b) for a in VARIANTS for b in VARIANTS if "bbr" not in (a, b)
 
 def claims(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> list[Finding]:
     """Hold the claims on part 2 against the runs; `others` are the other buffers and round trips, by words."""
-    return [_self_fair(pairs, others), _even(pairs, others), _starved(pairs, others), _dynamic(over)]
+    return [_self_fair(pairs, others, over), _even(pairs, others), _starved(pairs, others), _dynamic(over)]
 
 
 def _not_fair(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> rules.Ruling:
@@ -38,19 +38,19 @@ def _not_fair(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> rules.Ruling:
     return rules.Ruling(not any(s.high < rules.FAIR for s in found), tuple(measured))
 
 
-def _self_fair(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
+def _self_fair(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> Finding:
     cells = [(v, v) for v in VARIANTS]
     ruling = _not_fair(pairs, cells)
     found = {v: summarise(pairs.share(v, v)) for v in VARIANTS}
     listed = ", ".join(f"{LABELS[v]} {100 * s.value:.0f} %" for v, s in found.items())
     unfair = [v for v, (_, s) in zip(VARIANTS, _jains(pairs, cells), strict=True) if s.high < rules.FAIR]
-    least = [summarise(values) for values in pairs.both("vegas", "vegas", "rtt_min_ms").T]
+    base = [summarise(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
     end = ""
     if "vegas" in unfair:
         end = (
-            ". The second Vegas never sees the path without the first one's packets (the least round trip it sees "
-            f"is {least[1].value:.2f} ms, the first one's {least[0].value:.2f} ms): it takes them for part of the "
-            "path and keeps its own in the queue on top"
+            ". The second Vegas never sees the path without the first one's packets: it takes the base round trip "
+            f"for {1000 * base[1].value:.2f} ms, the first one for {1000 * base[0].value:.2f} ms, and keeps its "
+            "own packets in the queue on top"
         )
     return Finding(
         "part2-self-fair",
@@ -61,8 +61,8 @@ def _self_fair(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
         f"share of the flow that starts first: {listed}{end}",
         (
             *(
-                Measured.of(f"least RTT of the {word} Vegas", s, "ms")
-                for word, s in zip(("first", "second"), least, strict=True)
+                Measured.of(f"base RTT of the {w} Vegas", b, "s")
+                for w, b in zip(("first", "second"), base, strict=True)
             ),
             *(
                 Measured.of(f"first's share, {LABELS[v]} with itself, {words}", summarise(p.share(v, v)))

@@ -98,6 +98,12 @@ class Over:
             found.append(1e-6 * rate_per_window(t, total, self.edges))
         return np.stack(found, axis=-1)
 
+    def last(self, first: str, second: str, flow: str, column: str) -> Floats:
+        """Give the last value of a column of a flow's series, by repetition; (n,) float64, the column's unit."""
+        return np.array(
+            [self._results.table(run, f"flow/{flow}")[column].to_list()[-1] for run in self._runs[first, second]]
+        )
+
     def restless(self, first: str, second: str) -> Floats:
         """Give how far the first flow's share moves in the second half, by repetition; (n,) float64.
 
