@@ -16,6 +16,7 @@ from dumbbell.plots.thin import thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "settings"]
@@ -56,13 +57,14 @@ def draw(picture: Picture) -> Figure:
         axes = figure.subplots(rows, columns, squeeze=False, sharey=picture.share_y)
         right = RIGHT + (0.35 if any(p.grid for p in picture.panels) else 0.0)
         left = LEFT + 0.075 * max((len(r) for p in picture.panels if p.grid for r in p.grid.rows), default=0)
-        panel_width = (width - left - right - (columns - 1) * ACROSS) / columns
+        across = ACROSS + (left - LEFT) + (right - RIGHT)
+        panel_width = (width - left - right - (columns - 1) * across) / columns
         figure.subplots_adjust(
             left=left / width,
             right=1 - right / width,
             bottom=BOTTOM / height,
             top=1 - top / height,
-            wspace=ACROSS / panel_width,
+            wspace=across / panel_width,
             hspace=DOWN / HEIGHTS[columns],
         )
         for number, ax in enumerate(axes.flat):
@@ -166,29 +168,24 @@ def _limits(ax: Axes, panel: Panel) -> None:
         return
     if panel.x_log:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(_plain())
+        low, high = ax.get_xlim()
+        _log(ax.xaxis, (1, 2, 5) if high > 3 * low else (1, 1.5, 2, 3, 5, 7))
     if panel.y_log:
-        _log(ax)
+        ax.set_yscale("log")
+        _log(ax.yaxis, (1, 1.5, 2, 3, 5, 7))
     elif panel.y_from_zero:
         ax.set_ylim(bottom=0)
     if panel.y_top is not None:
         ax.set_ylim(top=panel.y_top)
 
 
-def _log(ax: Axes) -> None:
-    """Make the y axis logarithmic, with plain numbers, six in each decade."""
-    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415
+def _log(axis: Axis, steps: tuple[float, ...]) -> None:
+    """Give a logarithmic axis plain numbers at some steps of each decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter  # noqa: PLC0415
 
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
-    ax.yaxis.set_major_formatter(_plain())
-    ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _plain() -> Any:  # noqa: ANN401 - Matplotlib's formatter
-    from matplotlib.ticker import StrMethodFormatter  # noqa: PLC0415
-
-    return StrMethodFormatter("{x:g}")
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:

@@ -10,9 +10,11 @@ from dumbbell.studies.bufferbloat.data import LABELS, QUEUES, VARIANTS, Curves, 
 
 __all__ = ["pictures"]
 
-LOOKS = {"large": "droptail", "small": "red", "two": "drr", "codel": "codel", "fq_codel": "fq_codel"}
-BEGIN, LENGTH = 40.0, 80.0
-"""The stretch of time that is shown, s: the start is over by then."""
+LOOKS = {"large": "droptail", "small": "red", "two": "drr", "codel": "codel", "fq_codel": "fq_codel:2"}
+BEGIN = 40.0
+"""When the stretch of time that is shown begins, s: the start is over by then."""
+LENGTHS = {"large": 80.0, "small": 80.0, "codel": 8.0}
+"""How long it is, s: a few teeth."""
 
 
 def pictures(load: Load, curves: Curves) -> list[Picture]:
@@ -29,13 +31,13 @@ def pictures(load: Load, curves: Curves) -> list[Picture]:
 
 def _over_time(curves: Curves, variant: str, name: str) -> Picture:
     panels = []
-    for q in ("large", "small", "codel"):
+    for q, length in LENGTHS.items():
         drawn = []
         for (t, values), label, look in (
             (curves.window(q, variant), "cwnd (segments)", variant),
             (curves.waiting(q, variant), "waiting at the bottleneck (packets)", "droptail"),
         ):
-            shown = (t >= BEGIN) & (t <= BEGIN + LENGTH)
+            shown = (t >= BEGIN) & (t <= BEGIN + length)
             drawn.append(Curve(label, look, t[shown], values[shown], kind="steps"))
         panels.append(Panel(QUEUES[q], "time (s)", "packets", drawn))
     heights = {q: float(np.nanmedian(curves.each(q, variant, "height"))) for q in ("large", "small", "codel")}

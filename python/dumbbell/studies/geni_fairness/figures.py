@@ -145,7 +145,7 @@ def _depths(pairs: Pairs, others: Mapping[str, Pairs]) -> Picture:
             if w != v:
                 samples = [(depths[d].share(v, w) + 1 - depths[d].share(w, v)) / 2 for d in order]
                 curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarise_all(samples)))
-        panels.append(Panel(f"{LABELS[v]}'s share", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
+        panels.append(Panel(f"share of {LABELS[v]}", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
     shallow, deep = (
         summarise((depths[d].share("bbr", "cubic") + 1 - depths[d].share("cubic", "bbr")) / 2).value
         for d in (order[0], order[-1])
