@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dumbbell.plots.spec import Curve, Grid, Panel
-from dumbbell.plots.style import INK, look
+from dumbbell.plots.style import INK, Look, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["block", "cells"]
+__all__ = ["block", "cells", "hatching"]
 
 DARK = 0.45
 """Lightness below which words in a cell are white."""
@@ -20,10 +20,11 @@ DARK = 0.45
 
 def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
     """Draw bars with their intervals, or boxes of the dots."""
-    colour = look(curve.look).colour
+    style = look(curve.look)
+    colour, hatch = style.colour, hatching(style)
     x = curve.x + shift
     if curve.kind == "bars":
-        ax.bar(x, curve.y, width, color=colour, alpha=0.75, linewidth=0, zorder=2)
+        ax.bar(x, curve.y, width, color=colour, alpha=0.75, linewidth=0, hatch=hatch, edgecolor="white", zorder=2)
         if curve.low is not None and curve.high is not None:
             ax.vlines(x, curve.low, curve.high, color=INK, linewidth=1.2, zorder=4)
     elif curve.dots is not None:
@@ -34,7 +35,7 @@ def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
             manage_ticks=False,
             patch_artist=True,
             showfliers=False,
-            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
+            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour, "hatch": hatch},
             whiskerprops={"color": colour},
             capprops={"color": colour},
             medianprops={"color": INK, "linewidth": 1.4},
@@ -45,6 +46,11 @@ def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
         across = np.repeat(x, count) + np.tile(_spread(count, width * 0.5), len(x))
         ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=3.5, markeredgewidth=0,
                 color=colour if curve.kind == "box" else INK, alpha=0.6, zorder=3)  # fmt: skip
+
+
+def hatching(style: Look) -> str | None:
+    """Give the hatching that tells areas of one colour apart, as the dash does for lines."""
+    return None if style.dash == "-" else "////"
 
 
 def _spread(count: int, width: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

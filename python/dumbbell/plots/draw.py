@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.plots.blocks import block, cells
+from dumbbell.plots.blocks import block, cells, hatching
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import INK, MUTED, RC, SHADE, look
 from dumbbell.plots.thin import thin
@@ -99,7 +99,9 @@ def _legend(picture: Picture) -> dict[str, object]:
     for panel in picture.panels:
         for curve in panel.curves:
             if panel.categories and curve.kind in {"bars", "box"}:
-                handles.setdefault(curve.label, Patch(facecolor=look(curve.look).colour))
+                style = look(curve.look)
+                patch = Patch(facecolor=style.colour, hatch=hatching(style), edgecolor="white", linewidth=0)
+                handles.setdefault(curve.label, patch)
             else:
                 handles.setdefault(curve.label, Line2D([], [], **_line(curve, markers=picture.markers)))
     for panel in picture.panels:

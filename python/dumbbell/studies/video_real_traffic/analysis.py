@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.results import Results
 from dumbbell.studies.common import counted
 from dumbbell.studies.finding import Analysis, Note, Table
-from dumbbell.studies.video_real_traffic.claims import REPORTED, claims
+from dumbbell.studies.video_real_traffic.claims import REPORTED, claims, of_report
 from dumbbell.studies.video_real_traffic.data import CLIENT, LABELS, METRICS, SERVER, VARIANTS, Shaped
 from dumbbell.studies.video_real_traffic.figures import pictures
 
@@ -48,7 +48,7 @@ def _medians(queue: Shaped, policer: Shaped, reported: Mapping[str, Any]) -> Tab
                 {
                     "metric": words,
                     "variant": LABELS[v],
-                    "report": shown(reported[REPORTED[metric]][v]) if metric in REPORTED else "-",
+                    "report": shown(of_report(reported, metric, v)) if metric in REPORTED else "-",
                     "queue, at the server": shown(queue.get(metric, SERVER, v)),
                     "policer, at the server": shown(policer.get(metric, SERVER, v)),
                     "queue, at the client": shown(queue.get(metric, CLIENT, v)),

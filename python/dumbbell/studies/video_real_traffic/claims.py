@@ -12,7 +12,7 @@ from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.video_real_traffic.data import CLIENT, LABELS, SERVER, VARIANTS, Shaped
 
-__all__ = ["REPORTED", "claims", "rank_sum"]
+__all__ = ["REPORTED", "claims", "of_report", "rank_sum"]
 
 REPORTED = {
     "throughput": "throughput_kBps",
@@ -25,12 +25,18 @@ FRAME = 1514
 """Largest frame of an Ethernet without jumbo frames, bytes."""
 
 
+def of_report(reported: Mapping[str, Any], metric: str, variant: str) -> list[float]:
+    """Give the report's runs in our units."""
+    factor = 1e-3 if metric == "retransmitted" else 1.0
+    return [factor * x for x in reported[REPORTED[metric]][variant]]
+
+
 def claims(queue: Shaped, policer: Shaped, reported: Mapping[str, Any]) -> list[Finding]:
     """Hold the claims against the captures, in the report's order."""
     return [
         _unmeasured("veno-wifi-fastest", "load time over Wi-Fi is playback over a real access point"),
         _larger(queue, reported),
-        _order(queue, policer, reported, "retransmissions-order", "retransmitted", "bytes"),
+        _order(queue, policer, reported, "retransmissions-order", "retransmitted", "kB"),
         _order(queue, policer, reported, "dupacks-order", "duplicate ACKs", "ACKs"),
         _unmeasured("veno-qoe", "re-buffering is playback, which this study doesn't have"),
         _unmeasured("quic-better", "QUIC and playback aren't part of this study"),
@@ -70,10 +76,10 @@ def _order(
 ) -> Finding:  # fmt: skip
     cubic, veno, vegas = (queue.get(metric, SERVER, v) for v in VARIANTS)
     ruling = rules.higher(cubic, veno, "CUBIC less Veno", unit) & rules.higher(veno, vegas, "Veno less Vegas", unit)
-    table = reported[REPORTED[metric]]
+    table = {v: of_report(reported, metric, v) for v in VARIANTS}
     own = {(a, b): rank_sum(table[a], table[b]) for a, b in (("cubic", "veno"), ("veno", "vegas"))}
     middle = {v: float(np.median(queue.get(metric, SERVER, v))) for v in VARIANTS}
-    listed = ", ".join(f"{LABELS[v]} {x:.0f} (report {np.median(table[v]):.0f})" for v, x in middle.items())
+    listed = ", ".join(f"{LABELS[v]} {x:.3g} (report {np.median(table[v]):.3g})" for v, x in middle.items())
     client = {v: queue.get(metric, CLIENT, v) for v in VARIANTS}
     same = all(np.array_equal(client["cubic"], x) for x in client.values())
     where = "makes no difference at all" if same else "changes it by next to nothing"

@@ -20,7 +20,7 @@ SERVER, CLIENT = "server", "client"
 """Where the variant is set."""
 METRICS = {
     "throughput": "throughput (kB/s)",
-    "retransmitted": "retransmitted bytes",
+    "retransmitted": "retransmitted (kB)",
     "duplicate ACKs": "duplicate ACKs",
     "out of order": "segments out of order",
     "spikes": "spikes above 50 packets/s",
@@ -83,7 +83,7 @@ def _read(capture: Capture) -> dict[str, float]:
     found = spikes(counts, THRESHOLD)
     return {
         "throughput": data["bytes"] / 1e3 / ((data["end_ns"] - data["start_ns"]) * 1e-9),
-        "retransmitted": float(sent_again.select(pl.col("len").sum()).collect().item()),
+        "retransmitted": sent_again.select(pl.col("len").sum()).collect().item() / 1e3,
         "duplicate ACKs": float(rows["duplicate_ack"].sum()),
         "out of order": float(rows["out_of_order"].sum()),
         "spikes": float(found.count),

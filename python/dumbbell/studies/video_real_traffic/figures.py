@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.metrics import summarise
 from dumbbell.plots import Curve, Panel, Picture
-from dumbbell.studies.video_real_traffic.claims import REPORTED
+from dumbbell.studies.video_real_traffic.claims import REPORTED, of_report
 from dumbbell.studies.video_real_traffic.data import (
     CLIENT,
     LABELS,
@@ -44,19 +44,23 @@ def _box(label: str, look: str, samples: list[Any]) -> Curve:
 
 
 def _boxes(queue: Shaped, policer: Shaped, reported: Mapping[str, Any], metric: str, number: int) -> Picture:
-    table = reported[REPORTED[metric]]
-    curves = [
-        _box("report", "total", [table[v] for v in VARIANTS]),
-        _box("queue, variant at the server", "reno", [queue.get(metric, SERVER, v) for v in VARIANTS]),
-        _box("policer, variant at the server", "sack", [policer.get(metric, SERVER, v) for v in VARIANTS]),
-        _box("queue, variant at the client", "newreno", [queue.get(metric, CLIENT, v) for v in VARIANTS]),
+    table = {v: of_report(reported, metric, v) for v in VARIANTS}
+    own = _box("report", "sfq", [table[v] for v in VARIANTS])
+    queued = [
+        own,
+        _box("variant at the server", "reno", [queue.get(metric, SERVER, v) for v in VARIANTS]),
+        _box("variant at the client", "newreno", [queue.get(metric, CLIENT, v) for v in VARIANTS]),
     ]
-    panel = Panel(f"{queue.n} runs each", "variant", METRICS[metric], curves, categories=NAMES)
+    policed = [own, _box("variant at the server", "reno", [policer.get(metric, SERVER, v) for v in VARIANTS])]
+    panels = [
+        Panel(words, "variant", METRICS[metric], curves, categories=NAMES)
+        for words, curves in (("shaped by a queue", queued), ("shaped by a policer", policed))
+    ]
     middle = {v: float(np.median(queue.get(metric, SERVER, v))) for v in VARIANTS}
     listed = ", ".join(f"{LABELS[v]} {x:.4g} (report {np.median(table[v]):.4g})" for v, x in middle.items())
     name = f"fig{number + 1}-{REPORTED[metric].replace('_', '-')}"
     title = f"Congested link: {METRICS[metric]}"
-    return Picture(name, title, f"Median with a queue and the variant at the server: {listed}.", [panel])
+    return Picture(name, title, f"Median with a queue and the variant at the server: {listed}.", panels, columns=2)
 
 
 def _spikes(queue: Shaped, policer: Shaped) -> Picture:
@@ -84,7 +88,7 @@ def _io(queue: Shaped, variant: str, number: int) -> Picture:
         "time (s)",
         "packets/s",
         [
-            Curve("all packets", "total", t, counts),
+            Curve("all packets", "reno", t, counts),
             Curve("retransmissions", "drop", t, lost.astype(np.float64)),
             Curve(f"threshold of a spike, {THRESHOLD:g}", "cbr", t, np.full(t.size, THRESHOLD)),
         ],
