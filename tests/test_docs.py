@@ -20,7 +20,13 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 LINKS = [DOCS / "links" / f"{page}.md" for page in ("over-time", "traces", "losses", "order", "policer")]
-WITH_EXAMPLES = [ROOT / "README.md", DOCS / "getting-started.md", DOCS / "scenario" / "sweeps.md", *LINKS]
+WITH_EXAMPLES = [
+    ROOT / "README.md",
+    DOCS / "getting-started.md",
+    DOCS / "own-law.md",
+    DOCS / "scenario" / "sweeps.md",
+    *LINKS,
+]
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w.-]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
@@ -45,12 +51,12 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for language, title, text in blocks(page):
         if title:
-            assert language == "toml"
+            assert language in ("toml", "python", "rust")
             (tmp_path / title).write_text(text, encoding="utf-8")
     names: dict[str, object] = {}
     commands = 0
-    for language, _, text in blocks(page):
-        if language == "python":
+    for language, title, text in blocks(page):
+        if language == "python" and not title:
             exec(compile(text, name(page), "exec"), names)
         if language == "sh":
             for line in text.splitlines():
@@ -64,11 +70,14 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_toml_reads(page: Path) -> None:
+def test_toml_reads(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for language, title, text in blocks(page):
+        if language == "python" and title:
+            (tmp_path / title).write_text(text, encoding="utf-8")
         if language == "toml":
             document = tomllib.loads(text)
-            if title:
+            if title and title != "Cargo.toml":
                 Scenario.from_dict(document)
 
 

@@ -29,6 +29,7 @@ from dumbbell.scenario.impairments import (
     Reordering,
     UniformJitter,
 )
+from dumbbell.scenario.laws import LawSource
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.named import Named, Queue, Stack, Variant
@@ -67,6 +68,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Reordering, "reordering", "reordering"),
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
+    (LawSource, "[laws], each", "law"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
@@ -80,7 +82,8 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {
-    Variant: "a [variant](../index.md#variants): its name, or `{ name = ..., parameters }`",
+    Variant: "a [variant](../index.md#variants) or a [law of your own](../own-law.md): "
+    "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](../stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](sweeps.md)",
@@ -125,8 +128,8 @@ def _row(model: type[Part], name: str, field: FieldInfo) -> list[str]:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "needed"
-    value = field.default
-    if value is None:
+    value = field.get_default(call_default_factory=True)
+    if value is None or value == {}:
         return "none"
     if isinstance(value, Named):
         return f'`"{value.name}"`'
@@ -154,6 +157,8 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
         least = next((m.min_length for m in _flat(meta) if isinstance(m, MinLen)), 0)
         each = takes(get_args(kind)[0])
         return f"a list of at least {least}, each {each}" if least else f"a list, each {each}"
+    if origin is dict:
+        return f"a table of names, each {takes(get_args(kind)[1])}"
     for model, words in TABLES.items():
         if kind is model:
             return words
@@ -179,6 +184,7 @@ def _label(model: type) -> str:
         RateStep: "a step",
         DelayStep: "a step",
         Reordering: "a table",
+        LawSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

@@ -18,6 +18,7 @@ mod cubic;
 mod dctcp;
 mod event;
 mod fixed;
+mod foreign;
 mod highspeed;
 mod htcp;
 mod hybla;
@@ -42,6 +43,7 @@ pub use event::{
     AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
     SlowStart, Start, Unused,
 };
+pub use foreign::{Failure, Foreign, usable};
 pub use registry::{ALIASES, Build, EcnUse, Shell, Variant, build, find, registry};
 
 use dumbbell_units::{Dur, Rate};

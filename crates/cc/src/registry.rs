@@ -71,6 +71,25 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// A row to be completed: a law that leaves everything to the stack and answers nothing, without parameters.
+    pub const EMPTY: Variant = Variant {
+        name: "",
+        title: "",
+        year: 0,
+        source: "",
+        shell: None,
+        fine_timeouts: false,
+        own_recovery: false,
+        ecn: EcnUse::Stack,
+        on_loss: "none",
+        on_delay: "none",
+        on_ecn: "none",
+        params: &[],
+        stacks: &[],
+        columns: &[],
+        build: |_, _| Err(ParamError { name: "name".into(), message: "a row without a law".into() }),
+    };
+
     /// Its parameters with their defaults on the stack of that preset.
     #[must_use]
     pub fn params_on(&self, preset: &str) -> Vec<Spec> {

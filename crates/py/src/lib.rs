@@ -11,6 +11,7 @@
 mod capture;
 mod convert;
 mod errors;
+mod law;
 mod layout;
 mod parameters;
 mod registry;
@@ -23,6 +24,7 @@ use pyo3::prelude::*;
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("version", env!("CARGO_PKG_VERSION"))?;
     errors::register(m)?;
+    law::register(m)?;
     m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;

@@ -1,6 +1,7 @@
 //! Reading what a scenario gives, by the rules of the registries.
 
 use crate::errors::refused;
+use crate::law::Law;
 use dumbbell_cc::Start;
 use dumbbell_qdisc::LinkFacts;
 use dumbbell_units::param::{self, Params, Raw};
@@ -16,12 +17,13 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 /// (`beside`), a variant with the stack that it runs on: then its parameters must not contradict each other.
 /// Raises ParamError(parameter, message).
 #[pyfunction]
-#[pyo3(signature = (family, name, params, beside=None))]
+#[pyo3(signature = (family, name, params, beside=None, law=None))]
 pub(crate) fn check(
     family: &str,
     name: &str,
     params: &Bound<'_, PyDict>,
     beside: Option<&str>,
+    law: Option<&Bound<'_, Law>>,
 ) -> PyResult<()> {
     let given = entries(params)?;
     match family {
@@ -41,8 +43,9 @@ pub(crate) fn check(
         "stack" => {
             let preset = dumbbell_tcp::find_preset(name).map_err(refused)?;
             Params::read(&preset.params(), &given).map_err(refused)?;
+            let own = law.map(|law| law.get().variant());
             if let Some(variant) = beside {
-                let row = dumbbell_cc::find(variant).map_err(refused)?;
+                let row = own.map_or_else(|| dumbbell_cc::find(variant), Ok).map_err(refused)?;
                 dumbbell_tcp::Config::read(name, &given, row).map_err(refused)?;
             }
         }
@@ -65,7 +68,7 @@ pub(crate) fn check_queue(
     Ok(queue.classes())
 }
 
-fn entries(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Raw)>> {
+pub(crate) fn entries(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Raw)>> {
     table.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect()
 }
 

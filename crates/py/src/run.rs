@@ -2,6 +2,7 @@
 
 use crate::convert::dicts;
 use crate::errors::RunError;
+use crate::law;
 use dumbbell_sim::{Capture, Plan};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
@@ -86,16 +87,19 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
-/// Runs a plan (JSON) to its end, without holding the GIL.
+/// Runs a plan (JSON) to its end, without holding the GIL; `laws` holds the variants that are not the registry's, by
+/// name.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, plan_json: &str) -> PyResult<RunOutput> {
+#[pyo3(signature = (plan_json, laws=None))]
+pub(crate) fn run(py: Python<'_>, plan_json: &str, laws: Option<&Bound<'_, PyDict>>) -> PyResult<RunOutput> {
+    let laws = law::by_name(laws)?;
     let output = py
         .detach(|| {
             let plan: Plan =
                 serde_json::from_str(plan_json).map_err(|e| format!("the plan does not read: {e}"))?;
-            dumbbell_sim::run(&plan).map_err(|e| e.to_string())
+            dumbbell_sim::run_with(&plan, &laws).map_err(|e| e.to_string())
         })
-        .map_err(RunError::new_err)?;
+        .map_err(|e| law::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
     Ok(RunOutput {
         flows: dicts(py, &output.flows)?,
         queues: dicts(py, &output.queues)?,

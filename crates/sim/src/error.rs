@@ -1,5 +1,6 @@
 //! What can be wrong with a plan.
 
+use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
 use thiserror::Error;
 
@@ -23,6 +24,16 @@ pub enum SimError {
         from: String,
         /// Its receiving node.
         to: String,
+    },
+    /// A law that is not the registry's and can't go on.
+    #[error("flows.{flow}.variant: {message} (at {at} of simulated time)")]
+    Law {
+        /// The flow.
+        flow: String,
+        /// When.
+        at: Time,
+        /// Where in the law, and what.
+        message: String,
     },
     /// An index or amount that can't be.
     #[error("{place}: {message}")]

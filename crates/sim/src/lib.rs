@@ -37,4 +37,4 @@ pub use plan::{
 };
 pub use result::{FlowResult, Output, QueueResult, Transfer};
 pub use route::{HERE, Routes};
-pub use run::run;
+pub use run::{Laws, run, run_with};

@@ -150,6 +150,9 @@ pub struct Named {
     /// Its parameters, as the scenario gives them.
     #[serde(default)]
     pub params: Map<String, Value>,
+    /// Of a law that is not in the registry: what its content is called, so that another content is another plan.
+    #[serde(default)]
+    pub content: Option<String>,
 }
 
 impl Named {

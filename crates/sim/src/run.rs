@@ -3,23 +3,39 @@
 use crate::error::SimError;
 use crate::flows::ping::{PingConfig, PingFlow};
 use crate::flows::source::Source;
-use crate::flows::tcp::{Recipe, TcpFlow};
+use crate::flows::tcp::{LawSource, Recipe, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::{APP, Common, Flow, TIMERS};
 use crate::network::Network;
 use crate::plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use crate::record::FlowRecorder;
 use crate::result::Output;
+use dumbbell_cc::{Failure, Foreign};
 use dumbbell_tcp::Config;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Runs a plan. The same plan gives the same output, bit for bit, on every machine.
 ///
 /// # Errors
 /// If the plan names what doesn't exist, or what can't be.
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
+    run_with(plan, &Laws::new())
+}
+
+/// Laws from outside the registry, by the name that plans give them.
+pub type Laws = BTreeMap<String, Arc<dyn Foreign>>;
+
+/// Runs a plan in which some variants are not the registry's.
+///
+/// # Errors
+/// As [`run`]; also if one of these laws fails on the way.
+pub fn run_with(plan: &Plan, laws: &Laws) -> Result<Output, SimError> {
     crate::check::check(plan)?;
+    let failure = Failure::default();
+    let may_fail = !laws.is_empty();
     let mut net = Network::new(plan)?;
     let first_timer = 2 * net.links();
     let measure = first_timer + TIMERS * plan.flows.len();
@@ -27,7 +43,7 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
     net.events.schedule(measure, Time(plan.measure_from_ns));
     let mut flows = Vec::with_capacity(plan.flows.len());
     for (i, flow) in plan.flows.iter().enumerate() {
-        let flow = build(plan, i, flow)?;
+        let flow = build(plan, i, flow, laws, &failure)?;
         net.set_timer(i, APP, flow.common().start);
         flows.push(flow);
     }
@@ -52,6 +68,12 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
             let timer = slot - first_timer;
             flows[timer / TIMERS].on_timer(timer % TIMERS, &mut net);
         }
+        if may_fail && failure.is_set() {
+            break;
+        }
+    }
+    if let Some((flow, message)) = failure.get() {
+        return Err(SimError::Law { flow: flow.to_owned(), at: net.now, message: message.to_owned() });
     }
     net.now = net.end;
     let results = flows.iter_mut().map(|flow| {
@@ -69,7 +91,13 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
     Ok(Output { flows, queues, transfers: net.transfers, trace: net.trace, captures, events })
 }
 
-fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, SimError> {
+fn build(
+    plan: &Plan,
+    index: usize,
+    flow: &FlowPlan,
+    laws: &Laws,
+    failure: &Failure,
+) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
@@ -104,9 +132,13 @@ fn build(plan: &Plan, index: usize, flow: &FlowPlan) -> Result<Box<dyn Flow>, Si
         (TransportPlan::Tcp { variant, stack }, app, source) => {
             let at =
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
-            let row = dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?;
+            let from = match laws.get(&variant.name) {
+                Some(law) => LawSource::Foreign(Arc::clone(law), failure.of_flow(&flow.name)),
+                None => LawSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?),
+            };
+            let row = from.variant();
             let config = Config::read(&stack.name, &stack.given(), row).map_err(|e| at("stack", e))?;
-            let recipe = Recipe::new(config, row, variant.clone()).map_err(|e| at("variant", e))?;
+            let recipe = Recipe::new(config, from, variant.clone()).map_err(|e| at("variant", e))?;
             let recorder = plan
                 .trace
                 .of_flow(&flow.name)

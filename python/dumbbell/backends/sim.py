@@ -11,6 +11,7 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
+from dumbbell.scenario.laws import Law
 
 __all__ = ["Simulator"]
 
@@ -25,6 +26,8 @@ class Simulator:
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs; see `Backend.run`."""
+        if any(law.key != "library" for job in jobs for law in _laws(job).values()):
+            parallel = 1  # laws in Python take turns anyway, and only here do they hear of Ctrl-C
         if parallel == 1:
             yield from (self._one(job) for job in jobs)
             return
@@ -52,7 +55,8 @@ class Simulator:
     @staticmethod
     def _one(job: Job) -> Finished:
         try:
-            output = _core.run(json.dumps(job.plan(), allow_nan=False))
+            laws = {name: law.handle for name, law in _laws(job).items()}
+            output = _core.run(json.dumps(job.plan(), allow_nan=False), laws)
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
@@ -62,3 +66,9 @@ class Simulator:
             name: partial(output.write_capture, name) for name in output.captures()
         }
         return Finished(job, output.flows, output.queues, output.transfers, tables, captures)
+
+
+def _laws(job: Job) -> dict[str, Law]:
+    """List the laws of a run's flows that are none of the registry's, by name."""
+    variants = (flow.variant for flow in job.cell.scenario.flows)
+    return {v.name: v.law for v in variants if v is not None and v.law is not None}

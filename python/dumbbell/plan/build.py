@@ -108,7 +108,10 @@ def _named(named: Named) -> dict[str, Any]:
 def _transport(flow: Flow) -> dict[str, Any]:
     if flow.variant is None or flow.datagrams:
         return {"kind": "udp"}
-    return {"kind": "tcp", "variant": _named(flow.variant), "stack": _named(flow.stack)}
+    variant = _named(flow.variant)
+    if flow.variant.law is not None:
+        variant["content"] = flow.variant.law.content
+    return {"kind": "tcp", "variant": variant, "stack": _named(flow.stack)}
 
 
 def _delay(edge: Edge) -> int:

@@ -13,7 +13,7 @@ from dumbbell.results.record import Run
 __all__ = ["frame", "label"]
 
 
-HEADS = ("name", "preset", "discipline", "kind", "model", "distribution")
+HEADS = ("name", "preset", "discipline", "kind", "model", "distribution", "python", "library")
 """Keys that say what a table is."""
 
 

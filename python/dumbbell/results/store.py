@@ -37,6 +37,7 @@ from dumbbell.backends import Finished, Table
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results.record import Run
 from dumbbell.scenario import Scenario, files
+from dumbbell.scenario.laws import Law, scope
 
 try:
     import fcntl
@@ -124,7 +125,8 @@ class Store:
         try:
             manifest = self.manifest()
             stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
-            with files.beside(files.Files(self.path, stored)):
+            named = {name: Law(name, content) for name, content in manifest.get("registered", {}).items()}
+            with files.beside(files.Files(self.path, stored, asleep=True)), scope(named):
                 return Scenario.from_dict(manifest["scenario"])
         except (DumbbellError, KeyError) as e:
             raise ResultsError(f"{self.path}: its scenario does not read: {e}") from None
@@ -182,6 +184,7 @@ class Store:
                 "python": platform.python_version(),
             },
             "files": _stored_names(scenario),
+            "registered": _registered(scenario),
             "scenario": scenario.to_dict(),
         }
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -248,7 +251,10 @@ class Store:
 
 def _identity(scenario: Scenario) -> dict[str, Any]:
     """Everything that decides the results, defaults written out."""
-    content = scenario.model_dump(mode="json", by_alias=True) | {"files": _stored_names(scenario)}
+    content = scenario.model_dump(mode="json", by_alias=True) | {
+        "files": _stored_names(scenario),
+        "registered": _registered(scenario),
+    }
     return {key: value for key, value in content.items() if key not in EXTENDABLE}
 
 
@@ -256,6 +262,13 @@ def _stored_names(scenario: Scenario) -> dict[str, str]:
     """Name the copies of the files that a scenario reads: by their content, with the suffix that they had."""
     every = scenario.external_files.items()
     return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
+
+
+def _registered(scenario: Scenario) -> dict[str, str]:
+    """Name the laws that the program has registered, each with what names its content."""
+    variants = (flow.variant for cell in scenario.cells for flow in cell.scenario.flows)
+    found = {v.law.name: v.law.content for v in variants if v is not None and v.law is not None and not v.law.key}
+    return dict(sorted(found.items()))
 
 
 def _now() -> str:

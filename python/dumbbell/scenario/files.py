@@ -28,15 +28,18 @@ class Files:
         Paths as the scenario writes them whose file is a copy elsewhere.
     used : dict
         Every path that was looked up, as the scenario writes it, and where it led.
+    asleep : bool
+        Whether nothing is going to run, so that code in files is named by its content and left alone.
     """
 
     folder: Path = field(default_factory=Path, compare=False)
     stored: Mapping[str, Path] = field(default_factory=dict, compare=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False)
+    asleep: bool = field(default=False, compare=False)
 
     def fresh(self) -> Files:
         """The same places, with nothing looked up yet."""
-        return Files(self.folder, self.stored)
+        return Files(self.folder, self.stored, asleep=self.asleep)
 
 
 _FILES: ContextVar[Files | None] = ContextVar("files", default=None)

@@ -17,10 +17,12 @@ from dumbbell.plan.build import build
 from dumbbell.plan.seeds import repetition_seed
 from dumbbell.registry import unknown
 from dumbbell.scenario import files, toml
+from dumbbell.scenario import laws as own_laws
 from dumbbell.scenario.base import Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.laws import LawSource
 from dumbbell.scenario.network import Network
 from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.sweep import Sweep
@@ -81,6 +83,8 @@ class Scenario(Part):
     """Metrics count from here to the end (cuts the warm-up)."""
     network: Network
     """Topology and links."""
+    laws: dict[str, LawSource] = Field(default_factory=dict)
+    """Window laws of one's own by name: variants of flows may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
     """Who sends what to whom."""
     trace: Trace = Trace()
@@ -92,7 +96,7 @@ class Scenario(Part):
     _files: files.Files = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
-        with files.beside(files.current().fresh()) as found:
+        with files.beside(files.current().fresh()) as found, own_laws.scope(_laws(data.get("laws"))):
             try:
                 super().__init__(**data)
             except ValidationError as e:
@@ -217,6 +221,26 @@ class Scenario(Part):
             )
             return [Problem(f"{place}.start", late)]
         return []
+
+
+def _laws(given: object) -> dict[str, own_laws.Law]:
+    """Load the laws of a raw document; what is no table is told when the scenario is checked."""
+    found: dict[str, own_laws.Law] = {}
+    problems = []
+    for name, source in given.items() if isinstance(given, dict) else ():
+        place = join(["laws", str(name)])
+        try:
+            key, text = LawSource.model_validate(source).place
+        except ValidationError:
+            continue
+        try:
+            own_laws.free(str(name))
+            found[str(name)] = own_laws.load(key, text, str(name))
+        except ValueError as e:
+            problems.append(Problem(f"{place}.{key}", str(e)))
+    if problems:
+        raise ScenarioError(problems)
+    return found
 
 
 def _change(document: Document, path: str, value: object) -> None:

@@ -17,8 +17,10 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from dumbbell import _core, registry
-from dumbbell.registry import Parameter
+from dumbbell.registry import Parameter, unknown
+from dumbbell.scenario import laws
 from dumbbell.scenario.base import problem
+from dumbbell.scenario.laws import Law
 
 __all__ = ["Named", "Queue", "Stack", "Variant"]
 
@@ -53,6 +55,10 @@ class Named(BaseModel):
         else:
             raise problem(f"{data!r} given: a name, or a table with '{cls.key}' and parameters, is needed")
         given.update(_plain_params(given))
+        if (own := cls._own(given)) is not None:
+            for param, value in given.items():
+                _check_finite(value, param)
+            return {"name": own.name, "params": given, "law": own}
         name = given.pop(cls.key, given.pop("name", cls.default_name))
         if name is None:
             raise problem(f"needed: the name of a {cls.family}", cls.key)
@@ -63,7 +69,7 @@ class Named(BaseModel):
         try:
             _core.check(cls.family, name, given)
         except _core.ParamError as e:
-            where, message = e.args
+            where, message = cls._better(name, *e.args)
             in_name = where in (cls.key, "name") and where not in given
             raise problem(message, ("" if short else cls.key) if in_name else where) from None
         return {"name": name, "params": given}
@@ -72,6 +78,16 @@ class Named(BaseModel):
     def _write(self) -> str | dict[str, Value]:
         """Give the shortest form."""
         return {self.key: self.name, **self.params} if self.params else self.name
+
+    @classmethod
+    def _own(cls, given: dict[str, Any]) -> Law | None:  # noqa: ARG003
+        """Take what says that this is none of the registry's rows out of a long form."""
+        return None
+
+    @classmethod
+    def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:  # noqa: ARG003
+        """Word what a registry has said, if more is known."""
+        return where, message
 
     @classmethod
     @abstractmethod
@@ -135,14 +151,65 @@ def _parameter_schema(param: Parameter) -> JsonSchemaValue:
 
 
 class Variant(Named):
-    """A congestion control variant (``dumbbell variants`` lists them)."""
+    """A congestion control variant (``dumbbell variants`` lists them), or a law of one's own."""
 
     family = "variant"
     key = "name"
 
+    law: Any = None
+    """The law, if it is none of the registry's."""
+
+    @classmethod
+    def _own(cls, given: dict[str, Any]) -> Law | None:
+        places = [key for key in laws.KEYS if key in given]
+        if not places:
+            name = given.get("name")
+            law = laws.named(name) if isinstance(name, str) else None
+            if law is not None:
+                del given["name"]
+            return law
+        key = places[0]
+        for other in ("name", *places[1:]):
+            if other in given:
+                raise problem(f"'{key}' says already which law it is", other)
+        text = given.pop(key)
+        if not isinstance(text, str):
+            raise problem(f"{text!r} given: a text is needed", key)
+        try:
+            return laws.load(key, text)
+        except ValueError as e:
+            raise problem(str(e), key) from None
+
+    @classmethod
+    def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:
+        own = laws.current()
+        if where == "name" and own and name not in cls._rows():
+            return where, unknown("variant", name, [*cls._rows(), *own])
+        return where, message
+
+    @model_serializer
+    def _write(self) -> str | dict[str, Value]:
+        """Give the shortest form."""
+        if self.law is not None and self.law.in_place:
+            return {self.law.key: self.law.text, **self.params}
+        return {self.key: self.name, **self.params} if self.params else self.name
+
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
         return {name: v.params for v in registry.variants().values() for name in (v.name, *v.aliases)}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Beside the registry's names: any name that ``[laws]`` gives, and laws in place."""
+        forms = super().__get_pydantic_json_schema__(schema, handler)
+        forms["anyOf"] += [
+            {"type": "string", "description": "A name of [laws], or one that the program has registered."},
+            *(
+                {"type": "object", "properties": {k: {"type": "string"}}, "required": [k]}
+                for k in ("name", *laws.KEYS)
+            ),
+        ]
+        return forms
 
 
 class Stack(Named):

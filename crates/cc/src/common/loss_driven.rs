@@ -8,7 +8,7 @@ use dumbbell_units::Dur;
 
 /// A law whose window is a [`Window`]. It is told of ACKs and losses in the order of the methods here; the blanket
 /// implementation of [`CongestionControl`] does the rest as RFC 5681 has it.
-pub(crate) trait LossDriven: Send + std::fmt::Debug {
+pub trait LossDriven: Send + std::fmt::Debug {
     /// The window.
     fn window(&self) -> &Window;
 

@@ -22,7 +22,7 @@ pub use bubble::Bubble;
 pub use delivery_round::DeliveryRound;
 pub use hystart::HyStart;
 pub use hystart_plus_plus::HyStartPlusPlus;
-pub(crate) use loss_driven::LossDriven;
+pub use loss_driven::LossDriven;
 pub use marks::{Echo, Marks};
 pub use pacing::pacing_rate;
 pub use rate::DeliveryRate;

@@ -7,36 +7,68 @@ use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
 use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, Start, Variant};
+use dumbbell_cc::{CongestionControl, Failure, Foreign, Start, Variant};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Seq, Time};
+use std::sync::Arc;
+
+/// Where a flow's laws come from.
+pub(crate) enum LawSource {
+    /// A row of the registry.
+    Registry(&'static Variant),
+    /// Elsewhere; the second is where they say that they can't go on.
+    Foreign(Arc<dyn Foreign>, Failure),
+}
+
+impl LawSource {
+    pub(crate) fn variant(&self) -> &'static Variant {
+        match self {
+            LawSource::Registry(row) => row,
+            LawSource::Foreign(law, _) => law.variant(),
+        }
+    }
+}
 
 /// What a flow's connections are made from.
 pub(crate) struct Recipe {
     config: Config,
-    variant: &'static Variant,
+    from: LawSource,
     law: Named,
 }
 
 impl Recipe {
     /// A recipe whose law can be made: parameters may be right one by one and contradict each other.
-    pub(crate) fn new(config: Config, variant: &'static Variant, law: Named) -> Result<Recipe, ParamError> {
-        let recipe = Recipe { config, variant, law };
+    pub(crate) fn new(config: Config, from: LawSource, law: Named) -> Result<Recipe, ParamError> {
+        let recipe = Recipe { config, from, law };
         recipe.law(0).map(|_| recipe)
     }
 
     /// The law of a connection; `seed` is what its random numbers come from.
     fn law(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
         let start = Start { seed, ..self.config.start() };
-        dumbbell_cc::build(self.variant.name, &self.law.given(), &start)
+        match &self.from {
+            LawSource::Registry(row) => dumbbell_cc::build(row.name, &self.law.given(), &start),
+            LawSource::Foreign(law, failure) => law.make(&self.law.given(), &start, failure),
+        }
+    }
+
+    /// A law that was made once with the same parameters can't be now.
+    fn without_law(&self, error: &ParamError, isn: Seq) -> Endpoint {
+        let LawSource::Foreign(_, failure) = &self.from else {
+            unreachable!("made once when the recipe was: {error}")
+        };
+        failure.fail(error.to_string());
+        let idle = dumbbell_cc::build("fixed", &[], &self.config.start());
+        let idle = idle.unwrap_or_else(|e| unreachable!("all at their defaults: {e}"));
+        Endpoint::new(self.config, idle, isn)
     }
 
     fn endpoint(&self, isn: Seq, seed: u64) -> Endpoint {
         match self.law(seed) {
             Ok(law) => Endpoint::new(self.config, law, isn),
-            Err(e) => unreachable!("made once when the recipe was: {e}"),
+            Err(e) => self.without_law(&e, isn),
         }
     }
 }
@@ -256,7 +288,7 @@ impl TcpFlow {
         let end = if all_done { self.completed_at } else { self.common.stop.min(net.end) };
         let seconds = self.common.seconds(end);
         let mut result = FlowResult {
-            variant: self.recipe.variant.name.into(),
+            variant: self.recipe.from.variant().name.into(),
             application: self.application.into(),
             phase_s: self.source.as_ref().map(|s| s.phase.as_secs()),
             stop_s: end.as_secs(),
