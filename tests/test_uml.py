@@ -18,7 +18,6 @@ from dumbbell import Scenario, run
 from dumbbell.backends import Job, Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import Kernel, installed
-from dumbbell.kernel import guest as guest_module
 from dumbbell.kernel.guest import GUEST, PREFIX, clean, command_line, prepare, run_guest
 from dumbbell.results import Results
 

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.backends import Table
 from dumbbell.studies.finding import Finding, Verdict
 
-__all__ = ["LABELS", "counted"]
+__all__ = ["LABELS", "column", "counted", "seconds"]
 
 LABELS = {
     "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "cubic": "CUBIC",
     "bbr": "BBR", "bbr1": "BBR", "bbr3": "BBRv3", "veno": "Veno",
 }  # fmt: skip
 """How variants are written in words."""
+
+
+def column(table: Table, name: str) -> npt.NDArray[np.float64]:
+    """Take a column out of a traced table; (n,) float64, the unit of the table."""
+    return table[name].astype(np.float64)
+
+
+def seconds(table: Table, name: str = "t_ns") -> npt.NDArray[np.float64]:
+    """Take times or durations out of a traced table; (n,) float64, s."""
+    return column(table, name) * 1e-9
 
 
 def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]:

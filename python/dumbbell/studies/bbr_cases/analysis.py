@@ -1,0 +1,106 @@
+"""All cases with their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from dumbbell.results import Results
+from dumbbell.studies.bbr_cases import checks_path, checks_probe, checks_startup
+from dumbbell.studies.bbr_cases.case import Case
+from dumbbell.studies.bbr_cases.figures import picture
+from dumbbell.studies.common import counted
+from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
+
+if TYPE_CHECKING:
+    from dumbbell.studies.study import Study
+
+__all__ = ["CHECKS", "analyse", "examine"]
+
+CHECKS: dict[int, Callable[[Case], None]] = dict(
+    sorted((checks_startup.CHECKS | checks_probe.CHECKS | checks_path.CHECKS).items())
+)
+"""What to check of each case."""
+
+
+def examine(case: Case) -> Case:
+    """Check a case; a state that it never enters is a fact that doesn't hold."""
+    try:
+        CHECKS[case.number](case)
+    except LookupError as e:
+        case.check(str(e), holds=False)
+    return case
+
+
+def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+    """Hold each case's trace against what the draft expects; see `dumbbell.studies`."""
+    cases = [examine(Case.of(number, results)) for number in CHECKS]
+    texts = {claim.id: claim.text for claim in study.paper.claims}
+    findings = [_finding(case) for case in cases]
+    return Analysis(
+        findings=findings,
+        pictures=[picture(case, texts[f"a{case.number:02d}"]) for case in cases],
+        tables=[_table(cases, texts)],
+        summary=counted(findings, texts),
+        notes=NOTES,
+    )
+
+
+def _finding(case: Case) -> Finding:
+    wrong = [what for what, holds in case.seen if not holds]
+    return Finding(
+        f"a{case.number:02d}",
+        Verdict.AGREES if case.holds else Verdict.DIFFERS,
+        "Everything seen in the trace is as the draft has it; in brackets what is expected.",
+        tuple(Measured("" if holds else "not as expected", what) for what, holds in case.seen),
+        "; ".join(wrong or [what for what, _ in case.seen]),
+    )
+
+
+def _table(cases: list[Case], texts: Mapping[str, str]) -> Table:
+    rows = [
+        {
+            "case": texts[f"a{case.number:02d}"].split(":")[0],
+            "seen": "; ".join(what if holds else f"NOT AS EXPECTED: {what}" for what, holds in case.seen),
+            "": "holds" if case.holds else "fails",
+        }
+        for case in cases
+    ]
+    return Table("cases", "The 22 cases; in brackets what is expected", pl.DataFrame(rows))
+
+
+NOTES = (
+    Note(
+        "A.4: a tenth less isn't enough",
+        "The bandwidth that the draft takes away, 10 %, doesn't keep the queue for three round trips at a pacing "
+        "gain of "
+        "0.5; the scenario takes 60 %.",
+    ),
+    Note(
+        "A.6: no time in probe down",
+        "With no more outstanding than the path holds, probe down is over with the same ACK.",
+    ),
+    Note(
+        "A.12, A.13: bunched ACKs overstate the rate",
+        "In startup by a quarter, later by a tenth: the send rate, which bounds a sample, is itself up to 2.77 or "
+        "1.25 "
+        "times the link's.",
+    ),
+    Note(
+        "A.14: four segments in the dip only",
+        "Elsewhere there are six: three quanta of two segments are more than MinPipeCwnd.",
+    ),
+    Note(
+        "A.17: a policer is learnt as a bound",
+        "A policer without a buffer is learnt as a bound of what is outstanding; each probe empties the bucket "
+        "again.",
+    ),
+    Note(
+        "A.18, A.19: a stack that finds out",
+        "These two need a sender that learns that a recovery was for nothing: from D-SACKs, or from the timestamps "
+        "of "
+        "ACKs. Their scenarios switch that on; all others run on the plain stack `rfc`.",
+    ),
+)

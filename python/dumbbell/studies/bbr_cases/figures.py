@@ -1,0 +1,73 @@
+"""A picture for each case: the model's rates, and what is outstanding, over BBR's states."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.plots.spec import Curve, Panel, Picture, Span
+from dumbbell.plots.thin import thin
+from dumbbell.studies.bbr_cases.case import MSS, Case
+
+__all__ = ["picture"]
+
+Floats = npt.NDArray[np.float64]
+
+COLUMNS = 400
+"""Columns that a panel of half a picture's width shows."""
+TIME = "time (s)"
+SHOWN = 3.0
+"""Values above so many times the largest of what is outstanding would flatten the rest: they are left out."""
+
+
+def _spans(case: Case) -> list[Span]:
+    return [Span(case.at("t", a), case.at("t", b), name, name) for name, a, b in case.spans()]
+
+
+def _rates(case: Case) -> Panel:
+    t = case.trace["t"]
+    shown = (
+        ("max_bw", "max_bw", "cubic"),
+        ("bw, within the bounds", "bw", "red"),
+        ("bw_shortterm", "bw_shortterm", "sack"),
+    )
+    curves = [_steps(label, look, t, case.trace[column] * 8e-6) for label, column, look in shown]
+    return Panel("rates of the model", TIME, "payload (Mbit/s)", [c for c in curves if _any(c)], spans=_spans(case))
+
+
+def _window(case: Case) -> Panel:
+    t = case.trace["t"]
+    outstanding = np.asarray(case.trace["inflight"], dtype=np.float64) / MSS
+    most = SHOWN * float(np.max(outstanding))
+    curves = [_steps("outstanding", "droptail", t, outstanding)]
+    for label, column, look in (("cwnd", "cwnd", "bbr3"), ("inflight_longterm", "inflight_longterm", "newreno")):
+        values = np.asarray(case.trace[column], dtype=np.float64) / MSS
+        curves.append(_steps(label, look, t, np.where(values > most, np.nan, values)))
+    return Panel("what is outstanding", TIME, "segments", [c for c in curves if _any(c)], spans=_spans(case))
+
+
+def _steps(label: str, look: str, t: Floats, values: Floats) -> Curve:
+    """Draw a step function: its changes are enough, and of many as many as can be seen."""
+    changed = (values[1:] != values[:-1]) & ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
+    keep = (
+        np.flatnonzero(np.concatenate(([True], changed[:-1], [True]))) if values.size > 1 else np.arange(values.size)
+    )
+    return Curve(label, look, *thin(t[keep], values[keep], COLUMNS), kind="steps")
+
+
+def _any(curve: Curve) -> bool:
+    return bool(np.isfinite(curve.y).any())
+
+
+def picture(case: Case, text: str) -> Picture:
+    """Draw a case; ``text`` is its title and what is expected."""
+    title, _, expected = text.partition(": ")
+    seen = "; ".join(what for what, _ in case.seen)
+    return Picture(
+        f"a{case.number:02d}",
+        title,
+        f"Expected: {expected.rstrip('.')}. Seen: {seen}.",
+        [_rates(case), _window(case)],
+        columns=2,
+        markers=False,
+    )

@@ -1,0 +1,1 @@
+"""The study ``quickstart``: what textbooks tell of TCP and queues, shown in seconds."""

@@ -1,0 +1,77 @@
+"""The four experiments, held against what textbooks say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from dumbbell.metrics import jain, summarise
+from dumbbell.results import Results
+from dumbbell.studies.common import LABELS, counted
+from dumbbell.studies.finding import Analysis, Note, Table
+from dumbbell.studies.quickstart import claims_one, claims_shared, figures
+from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series
+
+if TYPE_CHECKING:
+    from dumbbell.studies.study import Study
+
+__all__ = ["analyse"]
+
+
+def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+    """Hold the results against the statements; see `dumbbell.studies`."""
+    sawtooth, cubic = Series(results["sawtooth"]), Series(results["cubic"])
+    bloat, pair = Bloat(results["bloat"]), Pair(results["pair"])
+    findings = [
+        *claims_one.reno(sawtooth),
+        *claims_one.cubic(cubic),
+        *claims_shared.bloat(bloat),
+        *claims_shared.pair(pair),
+    ]
+    return Analysis(
+        findings=findings,
+        pictures=figures.pictures(sawtooth, cubic, bloat, pair),
+        tables=[_queues(bloat), _pairs(pair)],
+        summary=counted(findings, {c.id: c.text for c in study.paper.claims}),
+        notes=[_slow_start()],
+    )
+
+
+def _queues(data: Bloat) -> Table:
+    rows = [
+        {
+            "queue": words,
+            "ping, median ms": summarise(data.ping(q)).text(),
+            "ping, 95th percentile ms": summarise(data.ping(q, "rtt_p95_ms")).text(),
+            "download, Mbit/s": summarise(data.goodput(q)).text(),
+        }
+        for q, words in QUEUES.items()
+    ]
+    return Table("queues", "A ping beside a download, 5 Mbit/s and 30 ms: median [95 % interval]", pl.DataFrame(rows))
+
+
+def _pairs(data: Pair) -> Table:
+    rows = []
+    for pair in PAIRS:
+        both = data.goodput(pair)
+        rows.append(
+            {
+                "first": LABELS[pair[0]],
+                "second": LABELS[pair[1]],
+                "first, Mbit/s": summarise(both[:, 0]).text(),
+                "second, Mbit/s": summarise(both[:, 1]).text(),
+                "Jain's index": summarise(jain(both)).text(),
+            }
+        )
+    return Table("pairs", f"Two flows on 10 Mbit/s and 40 ms: median [95 % interval] of {data.n}", pl.DataFrame(rows))
+
+
+def _slow_start() -> Note:
+    return Note(
+        "What the pictures leave out",
+        "In the sawtooth slow start ends at a threshold that fits the path. Usually it ends in a burst of losses, "
+        "from "
+        "which classic Reno, without selective acknowledgments, may need a timeout to recover.",
+    )

@@ -1,0 +1,143 @@
+"""Statements about one flow: Reno's sawtooth, CUBIC's curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dumbbell.metrics import summarise
+from dumbbell.studies import rules
+from dumbbell.studies.finding import Finding, Measured
+from dumbbell.studies.quickstart.data import Series, Stage, stages
+
+__all__ = ["crossing", "cubic", "curve", "growth", "kept", "reno"]
+
+BETA, C = 0.7, 0.4
+"""CUBIC's constants [RFC 9438 §4.6, §5]."""
+FULL = 0.95
+"""Utilisation from which a link is called busy."""
+
+
+def kept(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Give the part of its window that each reduction left."""
+    return np.array([s.cwnd[0] / s.before for s in found])
+
+
+def growth(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Give the segments by which the window grew per round trip, for each stage."""
+    trips = [np.sum(np.diff(s.t) / s.srtt[:-1]) for s in found]
+    return np.array([(s.cwnd[-1] - s.cwnd[0]) / n for s, n in zip(found, trips, strict=True)])
+
+
+def _near(values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float, what: str) -> rules.Ruling:
+    """Hold if the median lies from low to high."""
+    found = summarise(values)
+    measured = (Measured.of(what, found),)
+    return rules.Ruling(None if found.n == 0 else low <= found.median <= high, measured)
+
+
+def reno(series: Series) -> list[Finding]:
+    """Hold the statements about Reno against the run."""
+    whole = stages(series)
+    left = _near(kept(whole), 0.45, 0.55, "part of the window kept")
+    steps = _near(growth(whole), 0.8, 1.1, "segments per round trip")
+    busy = series.utilisation
+    last = float(np.median([s.cwnd[-1] for s in whole])) if whole else float("nan")
+    return [
+        Finding(
+            "reno-halves",
+            rules.verdict(left),
+            "The window after recovery is, in the median over the reductions, 0.45 to 0.55 of that before: half, "
+            "give or "
+            "take the segments that arrive between the last row of the series and the loss.",
+            left.measured,
+            f"{len(whole)} reductions leave {summarise(kept(whole)).text()} of the window",
+        ),
+        Finding(
+            "reno-one-segment",
+            rules.verdict(steps),
+            "Between losses the window grows by 0.8 to 1.1 segments per (smoothed) round trip; smoothing lags behind "
+            "a growing round trip, so trips are counted a little too many.",
+            steps.measured,
+            f"{summarise(growth(whole)).text('segments per round trip')}",
+        ),
+        Finding(
+            "reno-full-link",
+            rules.verdict(rules.Ruling(busy >= FULL)),
+            f"The link was in use for at least {FULL:.0%} of the time, start included.",
+            (Measured.number("utilisation", busy),),
+            f"the window falls from {last:.0f} to about half, which is what the path holds, and the link is in use "
+            "for "
+            f"{busy:.1%} of the time",
+        ),
+    ]
+
+
+def crossing(stage: Stage) -> tuple[float, float]:
+    """Give when a stage's window reached its plateau, and when the formula says, s after its begin; NaN if not."""
+    at = np.flatnonzero(stage.cwnd >= stage.w_max)
+    took = float(stage.t[at[0]] - stage.t[0]) if at.size else float("nan")
+    return took, float(np.cbrt(max(stage.w_max - stage.cwnd[0], 0.0) / C))
+
+
+def curve(stage: Stage) -> tuple[float, float, float]:
+    """Give the growth in segments per second before, around and beyond the plateau.
+
+    Around is within a quarter of K to both sides of the moment that reaches it, before and beyond the rest up to K
+    away;
+    NaN where the stage ended before.
+    """
+    took, k = crossing(stage)
+    t = stage.t - stage.t[0]
+    spans = ((took - k, took - k / 4), (took - k / 4, took + k / 4), (took + k / 4, took + k))
+
+    def slope(begin: float, end: float) -> float:
+        end = min(end, float(t[-1]))
+        if not end - begin > k / 4:
+            return float("nan")
+        low, high = np.interp([max(begin, 0.0), end], t, stage.cwnd)
+        return float((high - low) / (end - max(begin, 0.0)))
+
+    first, middle, last = (slope(a, b) for a, b in spans)
+    return first, middle, last
+
+
+def cubic(series: Series) -> list[Finding]:
+    """Hold the statements about CUBIC against the run."""
+    whole = stages(series)
+    left = _near(kept(whole), 0.65, 0.75, "part of the window kept")
+    reached = [s for s in whole if s.cwnd[-1] >= s.w_max > s.cwnd[0]]
+    times = np.array([crossing(s) for s in reached]).reshape(-1, 2)
+    slopes = np.array([curve(s) for s in reached]).reshape(-1, 3)
+    ratio = _near(times[:, 0] / times[:, 1], 0.9, 1.1, "time to W_max over K")
+    shape = rules.Ruling(None)
+    if reached:
+        first, middle, last = np.nanmedian(slopes, axis=0)
+        numbers = zip(("before the plateau", "around it", "beyond it"), (first, middle, last), strict=True)
+        measured = tuple(Measured.number(f"growth {w}", float(v), "segments/s") for w, v in numbers)
+        shape = rules.Ruling(bool(first > 2 * middle and last > 2 * middle), measured)
+    why = "no stage reached its plateau"
+    if reached:
+        why = (
+            f"W_max is reached after {np.median(times[:, 0]):.1f} s (K is {np.median(times[:, 1]):.1f} s); growth "
+            + ", ".join(m.text.removesuffix(" segments/s") for m in shape.measured)
+            + " segments/s before, around and beyond"
+        )
+    return [
+        Finding(
+            "cubic-reduction",
+            rules.verdict(left),
+            "The median reduction leaves 0.65 to 0.75 of the window.",
+            left.measured,
+            f"{len(whole)} reductions leave {summarise(kept(whole)).text()} of the window",
+        ),
+        Finding(
+            "cubic-plateau",
+            rules.verdict(ratio, shape),
+            "The time to W_max is within 10 % of K, computed from the window after the reduction, W_max and C = 0.4; "
+            "and the window grows less than half as fast around W_max as before and beyond it.",
+            (*ratio.measured, *shape.measured),
+            why,
+        ),
+    ]

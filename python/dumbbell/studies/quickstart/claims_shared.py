@@ -1,0 +1,94 @@
+"""Statements about sharing: a ping beside a download, two flows on one link."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.metrics import jain, summarise
+from dumbbell.studies import rules
+from dumbbell.studies.common import LABELS
+from dumbbell.studies.finding import Finding, Measured
+from dumbbell.studies.quickstart.data import Bloat, Pair
+
+__all__ = ["bloat", "pair"]
+
+LONG = "droptail-200"
+NEAR = 0.15
+"""How far the largest ping may lie from base and full queue, as a part of it."""
+CALM = 10.0
+"""Delay, ms, below which a queue isn't felt."""
+COST = 0.05
+"""Goodput that a short queue may cost."""
+
+
+def bloat(data: Bloat) -> list[Finding]:
+    """Hold the statements about the ping against the runs."""
+    added = rules.Ruling(True)
+    words = []
+    for queue in ("droptail-20", LONG):
+        largest = summarise(data.ping(queue, "rtt_max_ms"))
+        expected = data.BASE + data.full(queue)
+        near = abs(largest.median / expected - 1) <= NEAR
+        measured = Measured.of(f"largest ping, {queue.split('-')[1]} packets", largest, "ms")
+        added &= rules.Ruling(near, (measured, Measured.number("base and full queue", expected, "ms")))
+        words.append(f"{largest.median:.0f} ms with {queue.split('-')[1]} packets ({expected:.0f} computed)")
+    calm = rules.Ruling(True)
+    for queue in ("codel-200", "fq_codel-200"):
+        extra = summarise(data.ping(queue) - data.idle())
+        cost = summarise(1 - data.goodput(queue) / data.goodput(LONG))
+        measured_ = (Measured.of(f"{queue.split('-')[0]}: ping above idle", extra, "ms"),
+                     Measured.of(f"{queue.split('-')[0]}: part of goodput lost", cost))  # fmt: skip
+        calm &= rules.Ruling(extra.median <= CALM and cost.median <= COST, measured_)
+    long, codel, fair = (float(np.median(data.ping(q))) for q in (LONG, "codel-200", "fq_codel-200"))
+    return [
+        Finding(
+            "bloat-is-queue",
+            rules.verdict(added),
+            f"The largest ping under load is within {NEAR:.0%} of the idle round trip plus limit x 1500 bytes / "
+            "5 Mbit/s, for both drop-tail queues; jitter of the access links and the packet in transmission are "
+            "within "
+            "that.",
+            added.measured,
+            "the largest ping is " + ", ".join(words),
+        ),
+        Finding(
+            "aqm-removes",
+            rules.verdict(calm),
+            f"With the same room of 200 packets the median ping is at most {CALM:.0f} ms above idle, and the "
+            "download "
+            f"loses at most {COST:.0%} of its goodput.",
+            calm.measured,
+            f"the median ping falls from {long:.0f} ms to {codel:.0f} ms with CoDel and {fair:.0f} ms with FQ-CoDel",
+        ),
+    ]
+
+
+def pair(data: Pair) -> list[Finding]:
+    """Hold the statements about two flows against the runs."""
+    fair = rules.Ruling(True)
+    words = []
+    for variant in ("reno", "cubic"):
+        both = data.goodput((variant, variant))
+        fair &= rules.equal(both[None, :, 0], both[None, :, 1], [f"two {LABELS[variant]} flows"])
+        words.append(f"{LABELS[variant]} {np.median(jain(both)):.3f}")
+    mixed = data.goodput(("cubic", "reno"))
+    more = rules.higher(mixed[:, 0], mixed[:, 1], "CUBIC less Reno", "Mbit/s")
+    one, two = np.median(mixed, axis=0)
+    return [
+        Finding(
+            "pair-fair",
+            rules.verdict(fair),
+            f"Jain's index isn't shown to be below {rules.FAIR}, and neither flow is shown to be ahead by more than "
+            f"{100 * rules.EQUAL:.0f} % of their sum, for Reno and for CUBIC.",
+            fair.measured,
+            "Jain's index over one minute: " + ", ".join(words),
+        ),
+        Finding(
+            "cubic-takes-more",
+            rules.verdict(more),
+            "On the same seeds CUBIC's goodput is shown to be higher than Reno's beside it (the 95 % interval of the "
+            "median difference lies above zero).",
+            more.measured,
+            f"CUBIC gets {one:.2f}, Reno {two:.2f} Mbit/s",
+        ),
+    ]
