@@ -67,7 +67,7 @@ impl Sender {
         let rate = self.control.pacing.or_else(|| self.window_rate());
         let most = rate.map_or(LEAST * mss, |rate| self.quantum(rate));
         let limit = room.min(self.edge - self.nxt);
-        let buffer = MOST / mss * mss;
+        let buffer = (MOST / mss).max(1) * mss;
         let ends_buffer = (self.nxt - 1) % buffer + mss >= buffer;
         if limit < most && !(ends_buffer && limit < 2 * mss) && self.defers(limit, now) {
             self.wait_for_window();
