@@ -26,6 +26,8 @@ TITLE, LEGEND_ROW, PANEL_TITLE = 0.38, 0.24, 0.26
 WIDTHS = {1: 7.4, 2: 9.6, 3: 11.0}
 HEIGHTS = {1: 3.5, 2: 3.1, 3: 2.5}
 """Height of one row of panels, by the number side by side."""
+MANY = 7
+"""Words on an axis from which they are broken earlier."""
 LEGEND_ENTRY = 1.75
 """Width that an entry of the legend takes at most."""
 
@@ -111,7 +113,7 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
     style = look(curve.look)
     return {
         "color": style.colour,
-        "linestyle": "none" if curve.kind in {"points", "events"} else style.dash,
+        "linestyle": "none" if curve.kind in {"points", "dots", "events"} else style.dash,
         "marker": _marker(curve, style.marker, markers=markers),
         "markerfacecolor": "white" if style.hollow else style.colour,
         "markeredgecolor": style.colour,
@@ -119,8 +121,8 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
 
 
 def _marker(curve: Curve, usual: str, *, markers: bool) -> str:
-    if curve.kind == "events":
-        return "x"
+    if curve.kind in {"events", "dots"}:
+        return "x" if curve.kind == "events" else "."
     return usual if markers or curve.kind == "points" else ""
 
 
@@ -145,7 +147,8 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     if panel.categories:
-        words = ["\n".join(textwrap.wrap(word, 10)) for word in panel.categories]
+        width = 10 if len(panel.categories) <= MANY else 7
+        words = ["\n".join(textwrap.wrap(word, width, break_long_words=False)) for word in panel.categories]
         ax.set_xticks(range(len(words)), words, fontsize=8)
         ax.set_xlim(-0.5, len(words) - 0.5)
         ax.grid(visible=False, axis="x")
@@ -165,8 +168,7 @@ def _limits(ax: Axes, panel: Panel) -> None:
     if panel.grid is not None:
         return
     if panel.x_log:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(_plain())
+        _log_x(ax)
     if panel.y_log:
         _log(ax)
     elif panel.y_from_zero:
@@ -183,6 +185,16 @@ def _log(ax: Axes) -> None:
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     ax.yaxis.set_major_formatter(_plain())
     ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _log_x(ax: Axes) -> None:
+    """Make the x axis logarithmic, with plain numbers, three in each decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(_plain())
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _plain() -> Any:  # noqa: ANN401 - Matplotlib's formatter
@@ -209,5 +221,7 @@ def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
             ax.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=1.5)
     drawstyle = "steps-post" if curve.kind == "steps" else "default"
     size: dict[str, Any] = {"markersize": 7, "zorder": 4} if curve.kind == "events" else {"zorder": 3}
+    if curve.kind == "dots":
+        size = {"markersize": 5, "markeredgewidth": 0, "markerfacecolor": style.colour, "alpha": 0.5, "zorder": 2}
     across, up = thin(x, curve.y)
-    ax.plot(across, up, drawstyle=drawstyle, **size, **_line(curve, markers=markers))
+    ax.plot(across, up, drawstyle=drawstyle, **{**_line(curve, markers=markers), **size})
