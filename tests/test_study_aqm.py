@@ -78,7 +78,7 @@ def phases(codel: list[float], pie: list[float], share: float = 0.97) -> Any:
 
 
 def test_the_formula() -> None:
-    # f = 1, a full bandwidth-delay product: (3 + 6 - 1) / (4 x 2) = 1. f = 0: 3/4, the mean of a sawtooth from 1/2 to 1.
+    # f = 1, a full bandwidth-delay product: (3 + 6 - 1) / (4 x 2) = 1. f = 0: 3/4, a sawtooth from 1/2 to 1.
     assert claims_codel.reno_goodput(1.0) == pytest.approx(1.0)
     assert claims_codel.reno_goodput(0.0) == pytest.approx(0.75)
     assert claims_codel.reno_goodput(0.05) == pytest.approx((3 + 0.3 - 0.0025) / 4.2)
