@@ -285,7 +285,7 @@ def ellipse(
 
     References
     ----------
-    RFC 7928 §4.1: ellipses of the maximum-likelihood two-dimensional Gaussian, the median as their middle.
+    RFC 7928 §2.7: ellipses of the maximum-likelihood two-dimensional Gaussian, the median as their middle.
     """
     table = _Table(results, metric, flow)
     apart = table.column(by, "by") or table.free()

@@ -27,6 +27,8 @@ TITLE, LEGEND_ROW, PANEL_TITLE = 0.38, 0.24, 0.26
 WIDTHS = {1: 7.4, 2: 9.6, 3: 11.0}
 HEIGHTS = {1: 3.5, 2: 3.1, 3: 2.5}
 """Height of one row of panels, by the number side by side."""
+MANY = 7
+"""Words on an axis from which they are broken earlier."""
 LEGEND_ENTRY = 1.75
 """Width that an entry of the legend takes at most."""
 
@@ -115,7 +117,7 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
     style = look(curve.look)
     return {
         "color": style.colour,
-        "linestyle": "none" if curve.kind in {"points", "events"} else style.dash,
+        "linestyle": "none" if curve.kind in {"points", "dots", "events"} else style.dash,
         "marker": _marker(curve, style.marker, markers=markers),
         "markerfacecolor": "white" if style.hollow else style.colour,
         "markeredgecolor": style.colour,
@@ -123,8 +125,8 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
 
 
 def _marker(curve: Curve, usual: str, *, markers: bool) -> str:
-    if curve.kind == "events":
-        return "x"
+    if curve.kind in {"events", "dots"}:
+        return "x" if curve.kind == "events" else "."
     return usual if markers or curve.kind == "points" else ""
 
 
@@ -149,7 +151,8 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     if panel.categories:
-        words = ["\n".join(textwrap.wrap(word, 10)) for word in panel.categories]
+        width = 10 if len(panel.categories) <= MANY else 7
+        words = ["\n".join(textwrap.wrap(word, width, break_long_words=False)) for word in panel.categories]
         ax.set_xticks(range(len(words)), words, fontsize=8)
         ax.set_xlim(-0.5, len(words) - 0.5)
         ax.grid(visible=False, axis="x")
@@ -208,5 +211,7 @@ def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
             ax.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=1.5)
     drawstyle = "steps-post" if curve.kind == "steps" else "default"
     size: dict[str, Any] = {"markersize": 7, "zorder": 4} if curve.kind == "events" else {"zorder": 3}
+    if curve.kind == "dots":
+        size = {"markersize": 5, "markeredgewidth": 0, "markerfacecolor": style.colour, "alpha": 0.5, "zorder": 2}
     across, up = thin(x, curve.y)
-    ax.plot(across, up, drawstyle=drawstyle, **size, **_line(curve, markers=markers))
+    ax.plot(across, up, drawstyle=drawstyle, **{**_line(curve, markers=markers), **size})

@@ -152,7 +152,11 @@ def _traces(
         return [{**common, "type": "bar", "x": _plain(curve.x + shift), "y": _plain(curve.y), "width": width * 0.9,
                  "marker": {"color": style.colour}, "error_y": around}, *dots]  # fmt: skip
     xs, ys = thin(curve.x + shift, curve.y)
-    points = curve.kind in {"points", "events"}
+    points = curve.kind in {"points", "dots", "events"}
+    if curve.kind == "dots":
+        pale = {"size": 4, "color": style.colour, "opacity": 0.5}
+        return [{**common, "type": "scatter", "mode": "markers", "x": _plain(curve.x), "y": _plain(curve.y),
+                 "marker": pale}]  # fmt: skip
     symbol = "x" if curve.kind == "events" else _MARKER.get(style.marker, "circle")
     mode = "markers" if points else "lines+markers" if markers and style.marker else "lines"
     main = {

@@ -19,9 +19,10 @@ from dumbbell.metrics import Summary
 __all__ = ["Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_of"]
 
 Floats = npt.NDArray[np.float64]
-Kind = Literal["line", "steps", "points", "bars", "box", "events"]
-"""Joined; holding each value until the next; not joined; a bar from zero; a box of the dots (median, quartiles,
-whiskers to the last dot within 1.5 times their distance); large crosses, for what happens at a moment."""
+Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events"]
+"""Joined; holding each value until the next; not joined; the same small and pale, for single runs; a bar from zero; a
+box of the dots (median, quartiles, whiskers to the last dot within 1.5 times their distance); large crosses, for what
+happens at a moment."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,8 @@ class Picture:
                 )
         if not parts:
             return pl.DataFrame(schema=["panel", "curve", "x", "value", "low", "high"])
+        if len({part.schema["x"] for part in parts}) > 1:  # words in some panels, numbers in others
+            parts = [part.with_columns(pl.col("x").cast(pl.String)) for part in parts]
         return pl.concat(parts).with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 

@@ -1,0 +1,79 @@
+"""The suite's sections, and what RFCs promise held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from dumbbell.results import Results
+from dumbbell.studies.aqm import claims_codel, claims_others, figures_more, figures_plane
+from dumbbell.studies.aqm.data import Section
+from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating
+from dumbbell.studies.aqm.tables import tables
+from dumbbell.studies.common import counted
+from dumbbell.studies.finding import Analysis, Note
+
+if TYPE_CHECKING:
+    from dumbbell.studies.study import Study
+
+__all__ = ["analyse"]
+
+BESIDE = {"5.1.2": "flows.short.stack.initial_window", "6.2": "flows.category-2.access.delay"}
+"""What two experiments vary beside the discipline."""
+
+
+def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+    """Hold the results against the RFCs' statements; see `dumbbell.studies`."""
+    sections = {name: Section(found, BESIDE.get(name)) for name, found in results.items() if name[0] != "8"}
+    congestion = Phases(results["8.2.5"], CONGESTION, 0.05)
+    slow = Phases(results["8.2.6-1"], alternating(20.0), 0.05)
+    fast = Phases(results["8.2.6-2"], alternating(0.1), 0.005)
+    findings = [
+        *claims_others.droptail(sections),
+        *claims_codel.codel(sections, congestion, slow, fast),
+        *claims_others.pie(sections, congestion),
+        *claims_others.flow_queueing(sections),
+        *claims_others.interactions(sections),
+    ]
+    return Analysis(
+        findings=findings,
+        pictures=[
+            *figures_plane.pictures(sections),
+            figures_more.fairness_picture(sections["6.2"]),
+            figures_more.burst_picture(sections),
+            *figures_more.phase_pictures(congestion, slow, fast),
+        ],
+        tables=tables(sections, congestion, slow, fast),
+        summary=counted(findings, {c.id: c.text for c in study.paper.claims}),
+        notes=NOTES,
+    )
+
+
+NOTES = (
+    Note(
+        "What the RFC leaves open, and what was taken",
+        "Capacity, round trip and durations are the tester's choice: 10 Mbit/s, 100 ms, a minute of measurement "
+        "after ten "
+        "seconds of warm-up. Access links jitter by a packet's time at the bottleneck, so that runs differ and phase "
+        "effects "
+        "don't decide; without that a single flow would give the same point each time.",
+    ),
+    Note(
+        "§5.4: a gain of 1 instead of 10",
+        "The RFC recommends a gain of 10 for LEDBAT. RFC 6817 allows no more than 1, and LEDBAT runs with 1 here, "
+        "with the "
+        "RFC's target of 5 ms.",
+    ),
+    Note(
+        "§7.2: how a page is made",
+        "Six connections at once, each with one answer of 108 kB for nine objects of 12 kB, a page each 3 s, or as "
+        "soon as "
+        "the last one has ended. The RFC has pages back to back.",
+    ),
+    Note(
+        "Not run",
+        "The asymmetric link with traffic both ways (§3.1, §9.2), the traffic mix (§9.1), two AQMs in a row (§10.2) "
+        "and ECN "
+        "(§4.5). Of the cumulative distributions that §2.7 wants there are means and 95th percentiles.",
+    ),
+)
