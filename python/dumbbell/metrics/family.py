@@ -12,7 +12,7 @@ Scand. J. Statist. 6 (1979).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,12 @@ class Compared:
     def shown(self) -> bool:
         """Whether the difference is shown among all comparisons of the family."""
         return bool(self.adjusted <= 1 - self.level)
+
+    def scaled(self, factor: float) -> Compared:
+        """Give the same in another unit: every difference times the factor."""
+        d = self.difference
+        changed = {name: factor * getattr(d, name) for name in ("median", "low", "high", "hodges_lehmann")}
+        return replace(self, difference=replace(d, **changed))
 
     def sentence(self, unit: str = "", digits: int = 3) -> str:
         """Say it in words."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.backends import Finished, Job
+from dumbbell.results.derived import flow_metrics, idle_paths, transfer_metrics
 
 __all__ = ["Run", "run_key"]
 
@@ -43,15 +44,16 @@ class Run:
     def of(cls, finished: Finished, index: int, key: str) -> Run:
         """Take over a finished run."""
         job = finished.job
+        idle = idle_paths(job.cell)
         return cls(
             index=index,
             key=key,
             cell=job.cell.values,
             repetition=job.repetition,
             seed=job.seed,
-            flows=finished.flows,
+            flows=[flow_metrics(row, idle.get(row["name"])) for row in finished.flows],
             queues=finished.queues,
-            transfers=finished.transfers,
+            transfers=[transfer_metrics(row, idle.get(row["flow"])) for row in finished.transfers],
         )
 
     def document(self) -> dict[str, Any]:

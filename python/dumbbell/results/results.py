@@ -17,11 +17,16 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
 from dumbbell.results.frames import frame
 from dumbbell.results.record import Run, run_key
+from dumbbell.results.statistics import comparisons, fairness, settled, statistics
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary
 from dumbbell.scenario import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dumbbell.metrics import Compared
+    from dumbbell.metrics.summary import Interval
     from dumbbell.plots.of_results import Plots
     from dumbbell.results.lint import Warned
 
@@ -71,6 +76,61 @@ class Results:
     def transfers(self) -> pl.DataFrame:
         """One row per transfer, page or ping and run."""
         return frame(self.runs, lambda run: run.transfers)
+
+    def statistics(self, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
+        """Summarise a metric over the repetitions, by cell and flow (or queue).
+
+        Parameters
+        ----------
+        metric : str
+            A column of `flows`, `queues` or `transfers`.
+        interval : {"bca", "student"}
+            The BCa bootstrap of the median, or Student's t about the mean.
+        level : float, no unit
+
+        Returns
+        -------
+        polars.DataFrame
+            Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
+            ``high`` (the interval) in the metric's unit, and the single ``values``.
+        """
+        return statistics(self, metric, interval=interval, level=level)
+
+    def comparisons(self, metric: str, by: str, *, level: float = 0.95) -> list[tuple[dict[str, object], Compared]]:
+        """Compare the values that one swept path takes, each with each other, on the same seeds.
+
+        Parameters
+        ----------
+        metric : str
+            A column of `flows`, `queues` or `transfers`.
+        by : str
+            The swept path, or its end, such as ``variant``.
+        level : float, no unit
+            Confidence level of all comparisons together (Holm's correction).
+
+        Returns
+        -------
+        list of (dict, Compared)
+            The rest of the cell, and the comparison.
+        """
+        return comparisons(self, metric, by, level=level)
+
+    def fairness(self, flows: Sequence[str] | None = None) -> pl.DataFrame:
+        """Tell how flows share the goodput: a row for each run with Jain's index and the share ratios.
+
+        Parameters
+        ----------
+        flows : sequence of str, optional
+            Default: those that send as much as they can.
+        """
+        return fairness(self, flows)
+
+    def settled(self, window_s: float = 0.1) -> pl.DataFrame:
+        """Find where each flow's warm-up ends (MSER-5) and give its goodput with and without it, both in bit/s.
+
+        Needs series of the flows; ``warm_up_s`` is null where the run is too short to tell.
+        """
+        return settled(self, window_s)
 
     def document(self) -> dict[str, Any]:
         """Give everything but the series as the command line's ``--json`` prints it."""

@@ -1,0 +1,100 @@
+"""``dumbbell stats``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.cli import output
+
+if TYPE_CHECKING:
+    from dumbbell.metrics import Compared
+
+__all__ = ["register"]
+
+
+class Interval(StrEnum):
+    """Kinds of intervals."""
+
+    BCA = "bca"
+    STUDENT = "student"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="stats", epilog=EXAMPLES)(stats)
+
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+dumbbell stats results/cbr                                 (goodput: n, mean, median, sd, 95 % interval by cell)
+
+dumbbell stats results/cbr --metric rtt_p95_ms --by variant    (and which variants differ, on the same seeds)
+
+dumbbell stats results/cbr --metric utilisation --name 'r1->r2' --interval student --json
+"""
+
+
+def stats(
+    directory: Annotated[Path, typer.Argument(help="Results to look at.", show_default=False, metavar="DIR")],
+    metric: Annotated[str, typer.Option(help="A column of flows, queues or transfers.")] = "goodput_bps",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare the values of this swept path with each other, on the same seeds.", metavar="PATH"
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option(help="Only this flow or queue (may be repeated).", show_default=False)
+    ] = None,
+    interval: Annotated[
+        Interval, typer.Option(help="bca: bootstrap of the median; student: Student's t about the mean.")
+    ] = Interval.BCA,
+    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.999)] = 0.95,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+) -> None:
+    """Give a metric's statistics over repetitions, and what of its differences is more than chance."""
+    import polars as pl  # noqa: PLC0415
+
+    from dumbbell.exceptions import ResultsError  # noqa: PLC0415
+    from dumbbell.plots.words import quantity  # noqa: PLC0415
+    from dumbbell.registry import unknown  # noqa: PLC0415
+    from dumbbell.results import Results  # noqa: PLC0415
+    from dumbbell.results.summary import short_names  # noqa: PLC0415
+
+    results = Results.load(directory)
+    table = results.statistics(metric, interval=interval.value, level=level)
+    told = results.comparisons(metric, by, level=level) if by is not None else []
+    if name:
+        who = "flow" if "flow" in table.columns else "name"
+        for one in name:
+            if one not in table[who].to_list():
+                raise ResultsError(f"--name: {unknown('flow or queue', one, table[who].unique().to_list())}")
+        table = table.filter(pl.col(who).is_in(name))
+        told = [(cell, c) for cell, c in told if cell[who] in name]
+    if as_json:
+        document = {"metric": metric, "interval": interval.value, "level": level, "cells": table.to_dicts()}
+        output.document({**document, "comparisons": [_plain(cell, c) for cell, c in told]})
+        return
+    shown = quantity(metric)
+    cell = [c for c in table.columns[: table.columns.index("n")] if c not in {"name", "flow"}]
+    scaled = table.drop("values").with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
+    output.print_frame(f"{shown.label}: {100 * level:g} % intervals", scaled)
+    short = short_names(list(dict.fromkeys(p for rest, _ in told for p in rest if p not in {"name", "flow"})))
+    for rest, c in told:
+        where = ", ".join(f"{short.get(path, path)} {value}" for path, value in rest.items())
+        output.stdout().print(
+            f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}", soft_wrap=True, highlight=False
+        )
+
+
+def _plain(cell: dict[str, object], compared: Compared) -> dict[str, object]:
+    """Give a comparison in plain values."""
+    d = compared.difference
+    found = {"a": compared.a, "b": compared.b, "shown": compared.shown, "p": compared.p, "holm": compared.adjusted}
+    numbers = {"n": d.n, "median": d.median, "low": d.low, "high": d.high, "cliffs_delta": d.cliffs_delta}
+    return {"cell": cell, **found, **numbers, "sentence": compared.sentence()}

@@ -1,0 +1,170 @@
+"""Metrics that follow from the path, statistics over repetitions, fairness, the warm-up, and `dumbbell stats`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell import ResultsError, Scenario
+from dumbbell.metrics import paired, summarise
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PAIR: dict[str, Any] = {
+    "name": "pair",
+    "duration": "12 s",
+    "repetitions": 5,
+    "start_jitter": "100 ms",
+    "network": {
+        "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"discipline": "droptail", "limit": "1 bdp"}},
+        "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
+    },
+    "flows": [{"name": "a", "variant": "reno"}, {"name": "b", "variant": "cubic"}],
+    "sweep": {"flows.a.variant": ["reno", "vegas"]},
+}
+
+
+def one(**changes: Any) -> dumbbell.Results:
+    flow = {"name": "a", "variant": "reno", **changes.pop("flow", {})}
+    return dumbbell.run(
+        Scenario(**{**PAIR, "sweep": None, "repetitions": 1, "start_jitter": "0 s", "flows": [flow], **changes})
+    )
+
+
+def test_idle_round_trip() -> None:
+    # There: 1500 bytes, 1.2 ms at 10 Mbit/s and twice 0.12 ms at 100 Mbit/s; back: 52 bytes, 0.0416 ms and twice
+    # 0.00416 ms; propagation 2 x (10 + 1 + 1) ms.
+    row = one().flows.row(0, named=True)
+    assert row["idle_rtt_ms"] == pytest.approx(24 + 1.2 + 0.24 + 0.0416 + 0.00832, abs=1e-9)
+    assert row["rtt_excess_ms"] == pytest.approx(row["rtt_mean_ms"] - row["idle_rtt_ms"])
+    assert row["power"] == pytest.approx(row["goodput_bps"] / (row["rtt_mean_ms"] / 1000))
+    assert row["retransmission_overhead"] == pytest.approx(row["retransmitted_bytes"] / row["sent_bytes"])
+    # A lone full window never sees less than the idle path.
+    assert row["rtt_min_ms"] <= row["idle_rtt_ms"] <= row["rtt_mean_ms"]
+
+
+def test_idle_round_trip_of_a_ping_is_what_it_measures() -> None:
+    ping = {"variant": None, "application": {"kind": "ping", "count": 3, "packet": "64 bytes"}}
+    row = one(flow=ping).flows.row(0, named=True)
+    assert row["rtt_min_ms"] == pytest.approx(row["idle_rtt_ms"], rel=1e-6)
+    assert row["rtt_excess_ms"] == pytest.approx(0, abs=1e-6)
+
+
+def test_slowdown() -> None:
+    # A window that holds all of it: handshake, then 100 segments of 1448 bytes back to back at 10 Mbit/s.
+    flow = {
+        "application": {"kind": "transfer", "size": f"{100 * 1448} bytes"},
+        "stack": {"preset": "linux", "initial_window": "200 packets"},
+    }
+    row = one(flow=flow).transfers.row(0, named=True)
+    assert row["took_s"] == pytest.approx(row["end_s"] - row["start_s"])
+    # 120 ms of data, and 36 ms of a round trip and a half; access links add 0.5 ms or so.
+    assert row["took_s"] == pytest.approx(0.156, abs=0.002)
+    assert row["slowdown"] == pytest.approx(1.0, abs=0.01)
+    slow = one(flow={**flow, "stack": "linux"}).transfers.row(0, named=True)
+    assert slow["slowdown"] > 1.2, "slow start takes round trips"
+
+
+def test_links_without_a_set_rate_have_no_idle_round_trip(tmp_path: Path) -> None:
+    (tmp_path / "trace").write_text("1\n2\n3\n")
+    bottleneck = {**PAIR["network"]["bottleneck"], "rate": {"trace": str(tmp_path / "trace")}, "queue": "droptail"}
+    row = one(network={**PAIR["network"], "bottleneck": bottleneck}).flows.row(0, named=True)
+    assert row["idle_rtt_ms"] is None
+    assert row["rtt_excess_ms"] is None
+    assert row["rtt_mean_ms"] is not None
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[dumbbell.Results, Path]:
+    place = tmp_path_factory.mktemp("stats") / "pair"
+    return dumbbell.run(Scenario(**PAIR), out=place, trace=True), place
+
+
+def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
+    results = pair[0]
+    table = results.statistics("goodput_bps")
+    assert table.select("flows.a.variant", "name").rows() == [
+        ("reno", "a"),
+        ("reno", "b"),
+        ("vegas", "a"),
+        ("vegas", "b"),
+    ]
+    flows = results.flows
+    for row in table.iter_rows(named=True):
+        mine = flows.filter((flows["name"] == row["name"]) & (flows["flows.a.variant"] == row["flows.a.variant"]))
+        values = mine.sort("repetition")["goodput_bps"].to_numpy()
+        assert row["values"] == values.tolist()
+        s = summarise(values)
+        assert (row["n"], row["mean"], row["median"], row["sd"]) == (5, s.mean, s.median, s.sd)
+        assert (row["min"], row["max"], row["low"], row["high"]) == (s.min, s.max, s.low, s.high)
+    student = results.statistics("goodput_bps", interval="student")
+    assert (student["low"] <= student["mean"]).all()
+    with pytest.raises(ResultsError, match="did you mean 'goodput_bps'"):
+        results.statistics("goodput_bp")
+    with pytest.raises(ResultsError, match="no number"):
+        results.statistics("variant")
+
+
+def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:
+    results = pair[0]
+    told = results.comparisons("goodput_bps", "variant")
+    assert [(cell["name"], c.a, c.b) for cell, c in told] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
+    values = {
+        (r["flows.a.variant"], r["name"]): r["values"]
+        for r in results.statistics("goodput_bps").iter_rows(named=True)
+    }
+    assert told[0][1].difference == paired(values["reno", "a"], values["vegas", "a"])
+    assert told[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
+    with pytest.raises(ResultsError, match="swept path"):
+        results.comparisons("goodput_bps", "queue")
+
+
+def test_fairness(pair: tuple[dumbbell.Results, Path]) -> None:
+    results = pair[0]
+    table = results.fairness()
+    assert table.height == len(results)
+    for run, row in zip(results.runs, table.iter_rows(named=True), strict=True):
+        a, b = (flow["goodput_bps"] for flow in run.flows)
+        assert row["jain"] == pytest.approx((a + b) ** 2 / (2 * (a**2 + b**2)))
+        assert row["least_share_ratio"] == pytest.approx(2 * min(a, b) / (a + b))
+        assert row["largest_share_ratio"] == pytest.approx(2 * max(a, b) / (a + b))
+    with pytest.raises(ResultsError, match="two flows"):
+        results.fairness(["a"])
+    with pytest.raises(ResultsError, match="unknown flow"):
+        results.fairness(["a", "c"])
+
+
+def test_warm_up_is_cut_and_both_are_kept(pair: tuple[dumbbell.Results, Path]) -> None:
+    table = pair[0].settled()
+    assert table.height == 2 * len(pair[0])
+    goodput = pair[0].flows["goodput_bps"].to_numpy()
+    # Whole windows of 0.1 s only, so up to 0.1 of 12 s are missing.
+    assert table["whole_bps"].to_numpy() == pytest.approx(goodput, rel=0.02)
+    known = table.drop_nulls("warm_up_s")
+    assert known.height > 0
+    assert ((known["warm_up_s"] >= 0) & (known["warm_up_s"] <= 6)).all()
+    with pytest.raises(ResultsError, match="no series"):
+        one().settled()
+
+
+def test_stats_command(cli: Cli, pair: tuple[dumbbell.Results, Path]) -> None:
+    place = str(pair[1])
+    shown = cli("stats", place, "--by", "variant", "--name", "a")
+    assert shown.returncode == 0, shown.stderr
+    assert "Mbit/s" in shown.stdout
+    assert "reno" in shown.stdout
+    found = json.loads(cli("stats", place, "--metric", "rtt_p95_ms", "--by", "variant", "--json").stdout)
+    assert [c["n"] for c in found["cells"]] == [5] * 4
+    assert len(found["comparisons"]) == 2
+    assert np.isfinite([c["median"] for c in found["comparisons"]]).all()
+    for wrong in (["--metric", "goodput"], ["--name", "c"], ["--by", "queue"], ["--interval", "normal"]):
+        done = cli("stats", place, *wrong)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
