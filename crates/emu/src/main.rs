@@ -7,7 +7,9 @@ fn main() {
         Some("probe") => dumbbell_emu::live::probe::print(),
         _ if std::process::id() == 1 => dumbbell_emu::guest::run(),
         _ => {
-            eprintln!("dumbbell-guest: started by dumbbell run --backend kernel, or as a virtual machine's init");
+            eprintln!(
+                "dumbbell-guest: started by dumbbell run --backend kernel, or as a virtual machine's init"
+            );
             std::process::exit(2);
         }
     }

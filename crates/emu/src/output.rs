@@ -5,8 +5,8 @@ use crate::machine::Measured;
 use dumbbell_trace::ColumnData;
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::path::Path;
 use std::io::{BufWriter, Result, Write as _};
+use std::path::Path;
 
 /// Writes `tables.bin` and then `result.json` into a folder, whose key `tables` says where each column lies.
 pub(crate) fn write(place: &Path, measured: &Measured) -> std::result::Result<(), EmuError> {

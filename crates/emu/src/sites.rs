@@ -35,7 +35,8 @@ impl Sites {
             let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
             if let Some((key, _)) = variant.params.iter().next() {
                 kernel_variant(&flow.name, variant)?;
-                let message = "a host's kernel has one set of parameters for everybody: back end 'uml' can set them";
+                let message =
+                    "a host's kernel has one set of parameters for everybody: back end 'uml' can set them";
                 return Err(EmuError::refused(&format!("flows.{}.variant.{key}", flow.name), message));
             }
         }

@@ -213,11 +213,11 @@ fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()
     unsafe {
         let mut events: [libc::epoll_event; AT_ONCE] = zeroed();
         into.clear();
-        let n = match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, limit_ms))
-        {
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
-            other => other?,
-        };
+        let n =
+            match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, limit_ms)) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+                other => other?,
+            };
         into.extend(events[..n as usize].iter().map(|e| (e.u64, e.events)));
     }
     Ok(())
@@ -420,8 +420,7 @@ pub(crate) fn receive_stamped(
     unsafe {
         let mut from: libc::sockaddr_in = zeroed();
         let mut control = [0u64; 16];
-        let mut part =
-            libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         let mut message: libc::msghdr = zeroed();
         message.msg_name = (&raw mut from).cast();
         message.msg_namelen = ADDRESS;
@@ -442,8 +441,10 @@ pub(crate) fn receive_stamped(
             }
             next = libc::CMSG_NXTHDR(&raw const message, next);
         }
-        let sender =
-            SocketAddrV4::new(Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)), u16::from_be(from.sin_port));
+        let sender = SocketAddrV4::new(
+            Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)),
+            u16::from_be(from.sin_port),
+        );
         Ok(Some((n as usize, sender, came)))
     }
 }

@@ -235,7 +235,9 @@ mod tests {
             ce: true, // the test's packets are 0x45 throughout: bits 01, and no mark
         };
         let unmarked = |e: Event| match e {
-            Event::Arrived { handle, direction, at, .. } => Event::Arrived { handle, direction, at, ce: true },
+            Event::Arrived { handle, direction, at, .. } => {
+                Event::Arrived { handle, direction, at, ce: true }
+            }
             other => other,
         };
         assert_eq!(events.drain(..).map(unmarked).collect::<Vec<_>>(), [arrived(0, 16)]);

@@ -59,7 +59,9 @@ class Kernel:
             self._link.check(jobs)
         except BackendError as e:
             if self.way == "link" or not (installed() and GUEST.exists()):
-                more = "" if self.way == "link" else "; nor is the virtual-time kernel built (`dumbbell kernel build`)"
+                more = (
+                    "" if self.way == "link" else "; nor is the virtual-time kernel built (`dumbbell kernel build`)"
+                )
                 raise BackendError(f"{e}{more}") from None
             self._uml.check(jobs)
             return self._uml, f"kernel: in virtual time (uml), because: {e}"

@@ -6,6 +6,7 @@ One run at a time, whatever ``parallel`` says: they would make each other late.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -18,7 +19,7 @@ from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.uml import where
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, clean, folder
+from dumbbell.kernel.folders import HOST_PREFIX, Folder, clean
 from dumbbell.kernel.guest import Outcome, end, outcome, program
 from dumbbell.kernel.host import available_variants, remedy_for_variant, why_not
 from dumbbell.registry import unknown
@@ -38,8 +39,8 @@ class OwnLink:
     sample_ms : float
         From one sample of a connection's state (cwnd, ssthresh, srtt ...) to the next.
     calibration : "refuse", "mark" or "off"
-        What becomes of a run whose link isn't what it should be: the rate off by more than 2 %, the round trip by more
-        than 5 % (or 0.2 ms, if that is more).
+        What becomes of a run whose link isn't what it should be: the rate off by more than 2 %, the round trip by
+        more than 5 % (or 0.2 ms, if that is more).
     max_late_ms : float, optional
         A run is marked invalid if more than one packet in a hundred is handed over later than this. Default: the time
         of a packet of 1500 bytes on the slowest link.
@@ -106,25 +107,24 @@ class OwnLink:
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
         }
-        place = folder(HOST_PREFIX)
+        folder = Folder(HOST_PREFIX)
+        points = plan.get("capture", {}).get("points", [])
         try:
-            made = run_host(Path(place.name), order, plan["duration_ns"] * 1e-9)
-            result = made.result
-            facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
-            facts.update(self._verdict(facts, plan))
-            points = plan.get("capture", {}).get("points", [])
-            # The folder lives as long as what copies from it.
-            captures: dict[str, Callable[[Path], None]] = {
-                point["name"]: partial(_copy, place, f"capture-{n}.pcapng") for n, point in enumerate(points)
-            }
+            made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
         except BackendError as e:
             raise BackendError(f"back end 'kernel', repetition {job.repetition}{where(job)}: {e}") from None
         finally:
-            if "captures" not in locals() or not captures:
-                place.cleanup()
-        return Finished(
-            job, result["flows"], result["queues"], result["transfers"], made.tables, captures, facts=facts
-        )
+            if not points:
+                folder.remove()
+        result = made.result
+        facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
+        facts.update(self._verdict(facts, plan))
+        # The folder lives as long as what copies from it.
+        captures: dict[str, Callable[[Path], None]] = {
+            point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)
+        }
+        tables = made.tables
+        return Finished(job, result["flows"], result["queues"], result["transfers"], tables, captures, facts=facts)
 
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> dict[str, list[str]]:
         """Say what speaks against a run."""
@@ -132,7 +132,11 @@ class OwnLink:
         invalid, warnings = [], []
         allowed = self.max_late_ms or packet_ms(plan)
         if link["late_p99_ms"] > allowed:
-            why = "" if link["real_time"] else "; without real-time priority (root) that is to be expected on a busy host"
+            why = (
+                ""
+                if link["real_time"]
+                else "; without real-time priority (root) that is to be expected on a busy host"
+            )
             invalid.append(
                 f"one packet in a hundred was handed over more than {link['late_p99_ms']:.3g} ms late; "
                 f"{allowed:.3g} ms are allowed (max_late_ms){why}"
@@ -161,8 +165,6 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
     BackendError
         The order is refused, or the run fails.
     """
-    import os  # noqa: PLC0415
-
     (place / "plan.json").write_text(json.dumps({**order, "owner": os.getpid()}, allow_nan=False), encoding="utf-8")
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
@@ -178,8 +180,8 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
         return outcome(place, said.read().decode(errors="replace"), "the run")
 
 
-def _copy(place: tempfile.TemporaryDirectory[str], name: str, to: Path) -> None:
-    shutil.copyfile(Path(place.name) / name, to)
+def _copy(folder: Folder, name: str, to: Path) -> None:
+    shutil.copyfile(folder.path / name, to)
 
 
 def _place(job: Job, kernel_name: str) -> str:

@@ -139,8 +139,8 @@ def _variants() -> Iterator[Finding]:
     names: dict[str, list[str]] = {}
     for ours, theirs in _core.kernel_variants().items():
         names.setdefault(theirs, []).append(ours)
-    for theirs, ours in sorted(names.items()):
-        name = theirs if ours == [theirs] else f"{theirs} ({', '.join(ours)})"
+    for theirs, all_ours in sorted(names.items()):
+        name = theirs if all_ours == [theirs] else f"{theirs} ({', '.join(all_ours)})"
         if theirs in have:
             yield Finding(name, True, have[theirs])
         elif uml:

@@ -12,11 +12,12 @@ import shutil
 import signal
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["HOST_PREFIX", "UML_PREFIX", "Left", "clean", "folder", "left_behind"]
+__all__ = ["HOST_PREFIX", "UML_PREFIX", "Folder", "Left", "clean", "left_behind"]
 
 UML_PREFIX = "dumbbell-uml-"
 """Of the folders of virtual machines; the number of the process that made it follows."""
@@ -32,9 +33,13 @@ class Left:
     processes: tuple[int, ...]
 
 
-def folder(prefix: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a folder of this process."""
-    return tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-")
+class Folder:
+    """A new folder of this process; it is removed when nobody refers to it any more, at exit at the latest."""
+
+    def __init__(self, prefix: str) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-"))
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        """Removes it now."""
 
 
 def left_behind() -> list[Left]:

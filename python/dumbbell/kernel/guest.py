@@ -17,7 +17,7 @@ import numpy as np
 
 from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import UML_PREFIX, folder
+from dumbbell.kernel.folders import UML_PREFIX, Folder
 from dumbbell.kernel.store import Kernel
 
 __all__ = ["GUEST", "Outcome", "command_line", "end", "outcome", "prepare", "program", "run_guest"]
@@ -77,11 +77,13 @@ def run_guest(
     BackendError
         The guest refuses the order, dies, or takes too long.
     """
-    with folder(UML_PREFIX) as name:
-        place = Path(name)
-        prepare(place, order)
-        said = _boot(command_line(kernel, memory_mb, seed, options), place, memory_mb, limit_s, watch)
-        return outcome(place, said, "the virtual machine")
+    folder = Folder(UML_PREFIX)
+    try:
+        prepare(folder.path, order)
+        said = _boot(command_line(kernel, memory_mb, seed, options), folder.path, memory_mb, limit_s, watch)
+        return outcome(folder.path, said, "the virtual machine")
+    finally:
+        folder.remove()
 
 
 def prepare(place: Path, order: dict[str, Any]) -> None:

@@ -46,7 +46,13 @@ def lint(results: Results) -> list[Warned]:
     cells = results.by_cell()
     if not cells:
         return []
-    found = [*_facts(cells), *_repetitions(results.scenario, cells), *_flows(cells), *_losses(cells), *_intervals(cells)]
+    found = [
+        *_facts(cells),
+        *_repetitions(results.scenario, cells),
+        *_flows(cells),
+        *_losses(cells),
+        *_intervals(cells),
+    ]
     return found + list(_phases(results.scenario))
 
 

@@ -190,13 +190,7 @@ struct Train {
 }
 
 impl Probe<'_> {
-    fn path(
-        &self,
-        flow: &str,
-        paths: u64,
-        train: bool,
-        varies: Vec<&'static str>,
-    ) -> Result<Path, EmuError> {
+    fn path(&self, flow: &str, paths: u64, train: bool, varies: Vec<&'static str>) -> Result<Path, EmuError> {
         let ends = [0, 1].map(|side| socket(&self.site.hosts[side], self.site.addresses[side]));
         let [a, b] = ends;
         let (a, b) = (a?, b?);

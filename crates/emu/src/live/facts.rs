@@ -34,11 +34,8 @@ pub(super) fn host(hosts: &Hosts) -> Result<Value, EmuError> {
         })
         .collect();
     let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;
-    let disciplines: Vec<String> = net::statistics(&Netlink::new()?)?
-        .into_iter()
-        .filter(|s| s.index == index)
-        .map(|s| s.kind)
-        .collect();
+    let disciplines: Vec<String> =
+        net::statistics(&Netlink::new()?)?.into_iter().filter(|s| s.index == index).map(|s| s.kind).collect();
     Ok(json!({
         "kernel": read("/proc/sys/kernel/osrelease"),
         "version": read("/proc/sys/kernel/version"),
@@ -115,7 +112,8 @@ mod tests {
 
     #[test]
     fn shares_of_processors() {
-        let text = "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
+        let text =
+            "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
         // 10 + 5 + 20 + 1 + 2 + 2 = 40 of 100; 1 of 10.
         assert_eq!(processors(text), [(40, 100), (1, 10)]);
     }

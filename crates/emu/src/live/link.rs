@@ -170,9 +170,7 @@ impl Link<'_> {
             }
             for (token, _) in ready.drain(..).filter(|(token, _)| *token != TIMER) {
                 let (flow, side) = (token as usize / 2, token as usize % 2);
-                while let Some(n) =
-                    sys::read(&self.tunnels[flow][side], &mut buffer).step(|| "tun".into())?
-                {
+                while let Some(n) = sys::read(&self.tunnels[flow][side], &mut buffer).step(|| "tun".into())? {
                     self.take(2 * flow + side, &buffer[..n], end);
                 }
             }
@@ -191,8 +189,7 @@ impl Link<'_> {
         }
         let (connection, number, retransmission) = self.numbering[direction].of(&packet);
         let (direction, payload) = (packet.direction, packet.payload);
-        let entering =
-            Entering { direction, payload, connection, number, retransmission, packet: bytes };
+        let entering = Entering { direction, payload, connection, number, retransmission, packet: bytes };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
         // What was due before is about packets that have their frames; this one's comes now.

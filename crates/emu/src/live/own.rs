@@ -15,12 +15,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
+type Thread = JoinHandle<Result<Report, EmuError>>;
+
 /// See the top of this file.
 pub(super) struct OwnLink<'a> {
     plan: &'a Plan,
     hosts: &'a Hosts,
     tunnels: Arc<Vec<[OwnedFd; 2]>>,
-    running: Option<(JoinHandle<Result<Report, EmuError>>, Receiver<Seen>)>,
+    running: Option<(Thread, Receiver<Seen>)>,
     cpu: Option<Cpu>,
 }
 
@@ -54,7 +56,8 @@ impl Fabric for OwnLink<'_> {
         let Some((thread, hears)) = self.running.take() else {
             return Err(EmuError::Invalid("the link was never begun".into()));
         };
-        let report = thread.join().map_err(|_| EmuError::Invalid("the link's thread has failed".into()))??;
+        let report =
+            thread.join().map_err(|_| EmuError::Invalid("the link's thread has failed".into()))??;
         hears.try_iter().for_each(each);
         let seconds = self.plan.duration_ns as f64 * 1e-9;
         let late = |ms: Option<f64>| ms.unwrap_or(0.0);

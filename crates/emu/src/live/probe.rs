@@ -8,8 +8,8 @@ use std::io::{Error, Result};
 
 /// Queue disciplines that a scenario or a kernel's own links may ask for.
 const DISCIPLINES: &[&str] = &[
-    "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake", "fq",
-    "prio", "drr",
+    "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
+    "fq", "prio", "drr",
 ];
 
 /// Prints one JSON object: for each step null, or why it is impossible.
