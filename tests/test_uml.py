@@ -17,7 +17,7 @@ import pytest
 from dumbbell import Scenario, run
 from dumbbell.backends import Job, Uml
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel import Kernel, folders, installed
+from dumbbell.kernel import Kernel, installed
 from dumbbell.kernel.folders import UML_PREFIX as PREFIX
 from dumbbell.kernel.folders import clean
 from dumbbell.kernel.guest import GUEST, command_line, prepare, run_guest

@@ -42,8 +42,8 @@ pub enum Event {
         direction: u32,
         /// When.
         at: Time,
-        /// Whether it says "congestion experienced" now.
-        ce: bool,
+        /// Its ECN field now.
+        ecn: Ecn,
     },
     /// A link has made a copy of it.
     Copied {
@@ -141,7 +141,7 @@ impl Live {
             let arrived = self.net.on_link_event(slot);
             self.news(&mut each);
             if let Some(p) = arrived {
-                each(Event::Arrived { handle: p.body, direction: p.flow, at, ce: p.ce });
+                each(Event::Arrived { handle: p.body, direction: p.flow, at, ecn: p.ecn });
                 self.net.free(p.body);
             }
         }
@@ -232,17 +232,11 @@ mod tests {
             handle: handles[n],
             direction: 0,
             at: Time(ms * 1_000_000),
-            ce: true, // the test's packets are 0x45 throughout: bits 01, and no mark
+            ecn: Ecn::ECT1, // the test's packets are 0x45 throughout: bits 01
         };
-        let unmarked = |e: Event| match e {
-            Event::Arrived { handle, direction, at, .. } => {
-                Event::Arrived { handle, direction, at, ce: true }
-            }
-            other => other,
-        };
-        assert_eq!(events.drain(..).map(unmarked).collect::<Vec<_>>(), [arrived(0, 16)]);
+        assert_eq!(std::mem::take(&mut events), [arrived(0, 16)]);
         live.advance(Time(1_000_000_000), |e| events.push(e));
-        assert_eq!(events.drain(..).map(unmarked).collect::<Vec<_>>(), [arrived(1, 17)]);
+        assert_eq!(std::mem::take(&mut events), [arrived(1, 17)]);
         let output = live.finish(Time(1_000_000_000));
         let q = &output.queues[0];
         assert_eq!((q.arrivals, q.departures, q.delivered, q.drops_full), (3, 2, 2, 1));

@@ -143,5 +143,6 @@ def packets_of(plan: dict[str, Any]) -> int:
 
 
 def where(job: Job) -> str:
+    """Name the cell of a run, in brackets; nothing where there is but one."""
     cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
     return f" (cell {cell})" if cell else ""

@@ -119,8 +119,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         "real-time priority",
         found.real_time,
         user,
-        "run as root, or with CAP_SYS_NICE (`setcap cap_sys_nice+ep` on dumbbell-guest, or ulimit -r 20): without it, "
-        "packets are late on a busy host, and the run says so",
+        "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run says so",
     )
     yield _right(
         "netem", found.disciplines.get("netem"), user, "not needed: Dumbbell's own link has all of it, on any host"

@@ -1,8 +1,8 @@
 """Folders of runs under way, and what is left of runs that were killed.
 
-A run's files lie in a folder of the system's directory for temporary files, named after the process that it belongs to.
-All else that a run makes (processes, namespaces, interfaces) ends with that process: the kernel sees to it. What a kill
-may leave are the folder, and a process of the virtual machine that stands still because its tracer is gone.
+A run's files lie in a folder of the system's directory for temporary files, named after the process that it belongs
+to. All else that a run makes (processes, namespaces, interfaces) ends with that process: the kernel sees to it. What
+a kill may leave are the folder, and a process of the virtual machine that stands still because its tracer is gone.
 """
 
 from __future__ import annotations

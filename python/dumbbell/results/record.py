@@ -29,7 +29,8 @@ class Run:
     cell : dict
         Path -> value for each swept path.
     facts : dict
-        How a run on a real kernel was made: the kernel, the calibration, how late packets were. Empty for the simulator.
+        How a run on a real kernel was made: the kernel, the calibration, how late packets were. Empty for the
+        simulator.
     """
 
     index: int

@@ -222,7 +222,7 @@ impl Link<'_> {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
             match event {
-                Event::Arrived { handle, direction, at, ce } => self.hand_over(handle, direction, at, ce),
+                Event::Arrived { handle, direction, at, ecn } => self.hand_over(handle, direction, at, ecn),
                 Event::Copied { of, to } => {
                     let frame = self.frames[of as usize].clone();
                     if self.frames.len() <= to as usize {
@@ -236,11 +236,9 @@ impl Link<'_> {
         self.events = events;
     }
 
-    fn hand_over(&mut self, handle: u32, direction: u32, at: Time, ce: bool) {
+    fn hand_over(&mut self, handle: u32, direction: u32, at: Time, ecn: Ecn) {
         let frame = &mut self.frames[handle as usize];
-        if ce {
-            set_ecn(frame, Ecn::CE);
-        }
+        set_ecn(frame, ecn);
         let (flow, side) = ((direction / 2) as usize, 1 - (direction % 2) as usize);
         let now = sys::now(Clock::Steady).saturating_sub(self.zero);
         let packet = Packet::read(frame);
