@@ -37,46 +37,55 @@ class Folder:
     """A new folder of this process; it is removed when nobody refers to it any more, at exit at the latest."""
 
     def __init__(self, prefix: str) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-"))
-        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        """Removes it now."""
+        self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
+        self.remove = weakref.finalize(self, _remove, self.path)
+        """Ends what still works in it, and removes it, now."""
 
 
 def left_behind() -> list[Left]:
     """Find what runs have left whose process was killed before it could clean up."""
-    found = []
-    for prefix in (UML_PREFIX, HOST_PREFIX):
-        for place in sorted(Path(tempfile.gettempdir()).glob(f"{prefix}*")):
-            owner = place.name.removeprefix(prefix).partition("-")[0]
-            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-                found.append(Left(place, tuple(_working_in(place))))
-    return found
+    base = Path(tempfile.gettempdir()).resolve()
+    places: dict[Path, list[int]] = {
+        place: [] for prefix in (UML_PREFIX, HOST_PREFIX) for place in base.glob(f"{prefix}*")
+    }
+    for pid, place in _at_work():
+        if place.parent == base:
+            places.setdefault(place, []).append(pid)
+    return [Left(place, tuple(pids)) for place, pids in sorted(places.items()) if _is_orphaned(place)]
 
 
 def clean() -> list[Left]:
     """Remove what `left_behind` finds; gives what that was."""
     found = left_behind()
     for left in found:
-        for pid in left.processes:
+        _remove(left.place)
+    return found
+
+
+def _remove(place: Path) -> None:
+    """End the processes that work in a folder, and remove it."""
+    until = time.monotonic() + 5
+    while (pids := [pid for pid, where in _at_work() if where == place]) and time.monotonic() < until:
+        for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 continue
-        until = time.monotonic() + 5
-        while time.monotonic() < until and any(_works_in(pid, left.place) for pid in left.processes):
-            time.sleep(0.01)
-        shutil.rmtree(left.place, ignore_errors=True)
-    return found
+        time.sleep(0.005)
+    shutil.rmtree(place, ignore_errors=True)
 
 
-def _working_in(place: Path) -> Iterator[int]:
+def _is_orphaned(place: Path) -> bool:
+    owner = place.name.removeprefix(UML_PREFIX).removeprefix(HOST_PREFIX).partition("-")[0]
+    return owner.isdigit() and not Path(f"/proc/{owner}").exists()
+
+
+def _at_work() -> Iterator[tuple[int, Path]]:
+    """List the processes that work in folders of runs, with the folder; it may be gone already."""
     for entry in Path("/proc").glob("[0-9]*"):
-        if _works_in(int(entry.name), place):
-            yield int(entry.name)
-
-
-def _works_in(pid: int, place: Path) -> bool:
-    try:
-        return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(place.resolve())
-    except OSError:
-        return False
+        try:
+            where = Path(str((entry / "cwd").readlink()).removesuffix(" (deleted)"))
+        except OSError:
+            continue
+        if where.name.startswith((UML_PREFIX, HOST_PREFIX)):
+            yield int(entry.name), where
