@@ -28,7 +28,7 @@ pub(crate) const ETHERNET: i32 = 14;
 /// Largest packet where no flow sends larger ones, bytes.
 const MTU: u32 = 1500;
 /// Flows that a machine of moderate memory carries.
-const MOST_FLOWS: usize = 500;
+pub(crate) const MOST_FLOWS: usize = 500;
 
 /// A network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,27 +201,13 @@ impl Layout {
     }
 
     fn place_flow(&mut self, number: usize, flow: &FlowPlan) -> Result<(), EmuError> {
-        let (variant, stack) = match &flow.transport {
-            TransportPlan::Udp => (None, KernelStack::default()),
-            TransportPlan::Tcp { variant, stack } => {
-                let name = kernel_variant(&flow.name, variant)?.name;
-                (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
-            }
-        };
-        let [high, low] = (number as u16).to_be_bytes();
-        let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
+        let Hosts { spaces, addresses, variant } = hosts_of(number, flow)?;
         let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
-        for (side, node) in [flow.from, flow.to].into_iter().enumerate() {
+        for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
             hosts[side] = self.spaces.len();
-            self.spaces.push(Space {
-                name: format!("{}.{}", flow.name, ["from", "to"][side]),
-                address: Some(addresses[side]),
-                settings: host_settings(&stack.settings),
-                routes: Vec::new(),
-            });
+            self.spaces.push(space);
             let [at_host, at_node] = self.wire((hosts[side], None), (node, None));
-            let KernelStack { initial_window, mss, .. } = stack;
-            self.spaces[hosts[side]].routes.push(Route { to: None, over: at_host, initial_window, mss });
+            self.spaces[hosts[side]].routes.iter_mut().for_each(|route| route.over = at_host);
             let to = Some(addresses[side]);
             self.spaces[node].routes.push(Route { to, over: at_node, initial_window: None, mss: None });
             entrances[side] = at_node;
@@ -251,6 +237,36 @@ impl Layout {
         }
         Ok(())
     }
+}
+
+/// The hosts of a flow.
+pub(crate) struct Hosts {
+    /// Their interface isn't known yet: a route over number 0 stands for it.
+    pub(crate) spaces: [Space; 2],
+    pub(crate) addresses: [Ipv4Addr; 2],
+    /// The kernel's name of the congestion control.
+    pub(crate) variant: Option<&'static str>,
+}
+
+/// The hosts of the flow of that number.
+pub(crate) fn hosts_of(number: usize, flow: &FlowPlan) -> Result<Hosts, EmuError> {
+    let (variant, stack) = match &flow.transport {
+        TransportPlan::Udp => (None, KernelStack::default()),
+        TransportPlan::Tcp { variant, stack } => {
+            let name = kernel_variant(&flow.name, variant)?.name;
+            (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
+        }
+    };
+    let [high, low] = (number as u16).to_be_bytes();
+    let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
+    let KernelStack { initial_window, mss, settings } = stack;
+    let space = |side: usize| Space {
+        name: format!("{}.{}", flow.name, ["from", "to"][side]),
+        address: Some(addresses[side]),
+        settings: host_settings(&settings),
+        routes: vec![Route { to: None, over: 0, initial_window, mss }],
+    };
+    Ok(Hosts { spaces: [space(0), space(1)], addresses, variant })
 }
 
 /// Parameters of the kernel's congestion control: it has one set for all flows of a variant.
@@ -291,7 +307,7 @@ fn host_settings(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> 
 }
 
 /// The largest packet that a flow sends, or the usual one.
-fn mtu(plan: &Plan) -> u32 {
+pub(crate) fn mtu(plan: &Plan) -> u32 {
     plan.flows
         .iter()
         .map(|flow| match (&flow.application, &flow.transport) {

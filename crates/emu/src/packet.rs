@@ -9,7 +9,7 @@ pub struct Packet {
     pub direction: u32,
     /// Length of the IP packet, bytes.
     pub bytes: u32,
-    /// Bytes that it carries (UDP: the whole packet).
+    /// Bytes that it carries (datagrams: the whole packet).
     pub payload: u32,
     /// Whether it says "congestion experienced".
     pub ce: bool,
@@ -36,6 +36,7 @@ pub struct Tcp {
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const ICMP: u8 = 1;
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
@@ -67,7 +68,7 @@ impl Packet {
             tcp: None,
         };
         match *bytes.get(9)? {
-            UDP => Some(packet),
+            UDP | ICMP => Some(packet),
             TCP => {
                 let at = header;
                 let flags = *bytes.get(at + 13)?;

@@ -53,15 +53,133 @@ pub(crate) fn enter_network(fd: &OwnedFd) -> Result<()> {
     check(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
-/// Nanoseconds of the wall clock, which the packet taps use too.
-pub(crate) fn now() -> u64 {
+/// A clock of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Time since 1970, which the packet taps use too. It may be set.
+    Wall,
+    /// Time since the machine was started: it only ever goes on.
+    Steady,
+}
+
+impl Clock {
+    fn id(self) -> libc::clockid_t {
+        match self {
+            Clock::Wall => libc::CLOCK_REALTIME,
+            Clock::Steady => libc::CLOCK_MONOTONIC,
+        }
+    }
+}
+
+/// Nanoseconds of a clock.
+pub(crate) fn now(clock: Clock) -> u64 {
     // SAFETY: `t` is valid for writing.
     let t = unsafe {
         let mut t: libc::timespec = zeroed();
-        libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut t);
+        libc::clock_gettime(clock.id(), &raw mut t);
         t
     };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+// ---------------------------------------------------------------- a process on the host
+
+/// Ends this process when the one that started it, `parent`, does. False: that one is gone already.
+pub(crate) fn end_with(parent: u32) -> Result<bool> {
+    // SAFETY: no arguments in memory.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong))?;
+        Ok(libc::getppid() == parent as i32)
+    }
+}
+
+/// Whether we are root.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: no arguments.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Enters a new user namespace, in which this user is root.
+pub(crate) fn become_root_within() -> Result<()> {
+    // SAFETY: no arguments in memory.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+}
+
+/// Gives this thread real-time priority (1: lowest).
+pub(crate) fn real_time(priority: i32) -> Result<()> {
+    // SAFETY: `p` is valid while the call lasts.
+    unsafe {
+        let mut p: libc::sched_param = zeroed();
+        p.sched_priority = priority;
+        check(libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const p)).map(drop)
+    }
+}
+
+/// CPU time that this thread has used, ns.
+pub(crate) fn thread_time() -> u64 {
+    // SAFETY: `t` is valid for writing.
+    let t = unsafe {
+        let mut t: libc::timespec = zeroed();
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut t);
+        t
+    };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+// ---------------------------------------------------------------- packets of an interface that is a program
+
+fn request(interface: &str) -> libc::ifreq {
+    // SAFETY: all zeros are a valid request.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+/// Makes an interface of IP packets in the namespace that we are in: what is sent over it is read here, what is written
+/// here has come over it. Gone when the descriptor is closed.
+pub(crate) fn tunnel(interface: &str) -> Result<OwnedFd> {
+    const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
+    let device = text("/dev/net/tun")?;
+    // SAFETY: a text that ends in zero; the request outlives the call.
+    unsafe {
+        let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        let fd = owned(libc::open(device.as_ptr(), flags))?;
+        let mut request = request(interface);
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        check(libc::ioctl(fd.as_raw_fd(), TUNSETIFF, &raw mut request))?;
+        Ok(fd)
+    }
+}
+
+/// The number of an interface of the namespace that we are in.
+pub(crate) fn interface_number(interface: &str) -> Result<u32> {
+    let name = text(interface)?;
+    // SAFETY: a text that ends in zero.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        number => Ok(number),
+    }
+}
+
+/// Reads a packet; None: none is there.
+pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
+    // SAFETY: `into` is valid for its length.
+    let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Writes a packet.
+pub(crate) fn write(fd: &OwnedFd, packet: &[u8]) -> Result<()> {
+    // SAFETY: `packet` is valid for its length.
+    let n = unsafe { libc::write(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len()) };
+    if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
 // ---------------------------------------------------------------- waiting
@@ -81,24 +199,37 @@ pub(crate) fn epoll_add(epoll: &OwnedFd, fd: RawFd, events: i32, token: u64) -> 
 
 /// Waits without a time limit; gives (token, events) of what has happened.
 pub(crate) fn epoll_wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
+    wait(epoll, into, -1)
+}
+
+/// Gives (token, events) of what has happened, without waiting.
+pub(crate) fn epoll_look(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
+    wait(epoll, into, 0)
+}
+
+fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()> {
     const AT_ONCE: usize = 64;
     // SAFETY: room for AT_ONCE events; as many as the kernel has filled are read.
     unsafe {
         let mut events: [libc::epoll_event; AT_ONCE] = zeroed();
-        let n = check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, -1))?;
         into.clear();
+        let n =
+            match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, limit_ms)) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+                other => other?,
+            };
         into.extend(events[..n as usize].iter().map(|e| (e.u64, e.events)));
     }
     Ok(())
 }
 
-/// A timer on the wall clock.
-pub(crate) fn timer() -> Result<OwnedFd> {
+/// A timer on a clock.
+pub(crate) fn timer(clock: Clock) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory.
-    owned(unsafe { libc::timerfd_create(libc::CLOCK_REALTIME, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
+    owned(unsafe { libc::timerfd_create(clock.id(), libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
 }
 
-/// Sets the timer to a time of the wall clock, ns. What it told before counts no more, so it need not be read.
+/// Sets the timer to a time of its clock, ns. What it told before counts no more, so it need not be read.
 pub(crate) fn set_timer(timer: &OwnedFd, at: u64) -> Result<()> {
     let at = at.max(1); // 0 would stop it
     // SAFETY: `spec` is valid while the call lasts.
@@ -255,16 +386,66 @@ pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> 
 
 /// Switches one offload of an interface on or off; `command` is an `ETHTOOL_S...` number.
 pub(crate) fn set_offload(fd: &OwnedFd, interface: &str, command: u32, on: bool) -> Result<()> {
+    ethtool(fd, interface, command, on).map(drop)
+}
+
+/// Whether an offload of an interface is on; `command` is an `ETHTOOL_G...` number.
+pub(crate) fn offload(fd: &OwnedFd, interface: &str, command: u32) -> Result<bool> {
+    ethtool(fd, interface, command, false)
+}
+
+fn ethtool(fd: &OwnedFd, interface: &str, command: u32, on: bool) -> Result<bool> {
     const SIOCETHTOOL: libc::Ioctl = 0x8946;
     // SAFETY: the request holds a name that ends in zero and a pointer to a value that outlives the call.
     unsafe {
         let mut value: [u32; 2] = [command, u32::from(on)];
-        let mut request: libc::ifreq = zeroed();
-        for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
-            *to = from as libc::c_char;
-        }
+        let mut request = request(interface);
         request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
-        check(libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL, &raw mut request)).map(drop)
+        check(libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL, &raw mut request))?;
+        Ok(value[1] != 0)
+    }
+}
+
+/// Asks the kernel to note when each datagram comes.
+pub(crate) fn stamp(fd: &OwnedFd) -> Result<()> {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
+}
+
+/// Receives a datagram: its length, its sender and when it came, ns of the wall clock; None: nothing there now.
+pub(crate) fn receive_stamped(
+    fd: &OwnedFd,
+    into: &mut [u8],
+) -> Result<Option<(usize, SocketAddrV4, Option<u64>)>> {
+    // SAFETY: all structures are valid for the lengths given, and aligned; the kernel's answer is read by its own macros.
+    unsafe {
+        let mut from: libc::sockaddr_in = zeroed();
+        let mut control = [0u64; 16];
+        let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let mut message: libc::msghdr = zeroed();
+        message.msg_name = (&raw mut from).cast();
+        message.msg_namelen = ADDRESS;
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<[u64; 16]>() as _;
+        let n = libc::recvmsg(fd.as_raw_fd(), &raw mut message, 0);
+        if n < 0 {
+            return would_block(Err(Error::last_os_error()));
+        }
+        let mut came = None;
+        let mut next = libc::CMSG_FIRSTHDR(&raw const message);
+        while !next.is_null() {
+            if (*next).cmsg_level == libc::SOL_SOCKET && (*next).cmsg_type == libc::SCM_TIMESTAMPNS {
+                let t: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(next).cast());
+                came = Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64);
+            }
+            next = libc::CMSG_NXTHDR(&raw const message, next);
+        }
+        let sender = SocketAddrV4::new(
+            Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)),
+            u16::from_be(from.sin_port),
+        );
+        Ok(Some((n as usize, sender, came)))
     }
 }
 

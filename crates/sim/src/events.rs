@@ -54,6 +54,15 @@ impl EventQueue {
         Some((Time((key >> 64) as u64), slot))
     }
 
+    /// The time of the next event.
+    pub(crate) fn next_time(&mut self) -> Option<Time> {
+        if let Some(slot) = self.spent.take() {
+            self.set(slot, NO_EVENT);
+        }
+        let key = self.nodes[1];
+        (key != NO_EVENT).then_some(Time((key >> 64) as u64))
+    }
+
     /// Always up to the root, and without branches: neither who wins nor where the winner stops changing can be
     /// predicted, and a wrong guess costs more than all matches.
     #[inline(never)] // keeps its many callers small
@@ -99,6 +108,7 @@ mod tests {
                 model.push((time, order, slot));
             } else {
                 model.sort_unstable();
+                assert_eq!(q.next_time(), model.first().map(|(t, ..)| Time(*t)));
                 let expected = (!model.is_empty()).then(|| model.remove(0));
                 assert_eq!(q.pop(), expected.map(|(t, _, s)| (Time(t), s)));
                 now = expected.map_or(now, |(t, _, _)| t);

@@ -18,6 +18,7 @@ mod extras;
 mod flows;
 mod link;
 mod link_meter;
+mod live;
 pub mod meter;
 mod network;
 mod packets;
@@ -31,6 +32,7 @@ mod tcp_meter;
 pub use capture::Capture;
 pub use error::SimError;
 pub use flows::source::Source;
+pub use live::{Entering, Event, Live, LiveOutput, set_ecn};
 pub use plan::{
     AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan,
     TransportPlan,

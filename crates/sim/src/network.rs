@@ -39,6 +39,8 @@ pub(crate) struct Network {
     duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,
+    /// What becomes of packets, where their contents are kept outside.
+    pub(crate) fates: Option<Vec<Fate>>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
 }
@@ -53,6 +55,28 @@ pub(crate) struct Arrived {
     pub(crate) body: u32,
     /// "Congestion experienced".
     pub(crate) ecn: Ecn,
+}
+
+/// A packet from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Injected<'a> {
+    pub(crate) direction: u32,
+    pub(crate) bytes: u32,
+    pub(crate) payload: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) connection: u32,
+    pub(crate) number: u64,
+    pub(crate) retransmission: bool,
+    pub(crate) frame: &'a [u8],
+}
+
+/// What has become of a packet on its way, by handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It was copied.
+    Copied { of: u32, to: u32 },
+    /// It was dropped: the handle is free.
+    Dropped(u32),
 }
 
 impl Network {
@@ -97,6 +121,7 @@ impl Network {
             duplicated: vec![0; 2 * plan.flows.len()],
             packets: plan.trace.packets.then(PacketRecorder::default),
             captures,
+            fates: None,
             trace: Trace::default(),
             transfers: Vec::new(),
         })
@@ -165,6 +190,25 @@ impl Network {
         let packet =
             Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
         self.carry(link as usize, packet, self.now);
+    }
+
+    /// A packet whose contents are kept outside is sent now. `frame`: what a capture shows of it.
+    pub(crate) fn inject(&mut self, flow: &Common, from: &Injected<'_>) -> u32 {
+        let (handle, body) = self.pool.allocate();
+        *body = Body {
+            connection: from.connection,
+            data: from.payload > 0,
+            retransmission: from.retransmission,
+            number: from.number,
+            sent_at: self.now,
+            ..Body::default()
+        };
+        body.segment.payload = from.payload;
+        if let Some(captures) = &mut self.captures {
+            captures.frame(from.frame);
+        }
+        self.launch(flow, from.direction.is_multiple_of(2), handle, from.bytes, from.ecn);
+        handle
     }
 
     /// What a packet carries.
@@ -251,6 +295,9 @@ impl Network {
             if let Some(captures) = &mut self.captures {
                 captures.copied(link, original, copy.body);
             }
+            if let Some(fates) = &mut self.fates {
+                fates.push(Fate::Copied { of: original, to: copy.body });
+            }
             self.links[link].put_on_wire(arrival, copy, &mut self.events);
         }
         while let Some((packet, reason)) = self.links[link].take_dropped(at) {
@@ -260,6 +307,9 @@ impl Network {
             self.note(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             if at >= self.measure_from {
                 self.dropped[packet.flow as usize] += u64::from(self.body(packet.body).data);
+            }
+            if let Some(fates) = &mut self.fates {
+                fates.push(Fate::Dropped(packet.body));
             }
             self.free(packet.body);
         }

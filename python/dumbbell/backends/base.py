@@ -41,6 +41,9 @@ class Finished:
     transfers: list[dict[str, Any]]
     tables: dict[str, Table] = field(default_factory=dict)
     captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """How it was made, where that isn't the simulator: the kernel, what was measured of the link, what speaks against
+    the run (``invalid``, ``warnings``: sentences)."""
 
 
 class Backend(Protocol):

@@ -16,10 +16,11 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import clean, end, program, run_guest
+from dumbbell.kernel.folders import clean
+from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
 
-__all__ = ["Uml"]
+__all__ = ["Uml", "packets_of", "where"]
 
 WAIT_S = 0.2
 
@@ -67,7 +68,7 @@ class Uml:
         try:
             return _core.layout(json.dumps(job.plan(), allow_nan=False))
         except _core.RunError as e:
-            raise BackendError(f"back end 'uml': {e}{_where(job)}") from None
+            raise BackendError(f"back end 'uml': {e}{where(job)}") from None
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs; see `Backend.run`."""
@@ -107,7 +108,7 @@ class Uml:
 
     def _one(self, kernel: Kernel, job: Job) -> Finished:
         plan = job.plan()
-        packets = _packets(plan)
+        packets = packets_of(plan)
         memory = 256 + len(plan["flows"]) * 2 + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
         processes: list[subprocess.Popen[bytes]] = []
 
@@ -126,20 +127,22 @@ class Uml:
                 watch=started,
             )
         except BackendError as e:
-            raise BackendError(f"back end 'uml', repetition {job.repetition}{_where(job)}: {e}") from None
+            raise BackendError(f"back end 'uml', repetition {job.repetition}{where(job)}: {e}") from None
         finally:
             with self._lock:
                 self._processes.difference_update(processes)
         result = outcome.result
-        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables)
+        facts = {"way": "uml", "host": {"kernel": kernel.version}, "counters": result["counters"]}
+        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, facts=facts)
 
 
-def _packets(plan: dict[str, Any]) -> int:
+def packets_of(plan: dict[str, Any]) -> int:
     """Estimate how many packets a run has at most: for memory and time limits."""
     slowest = sorted(link["rate_bps"] for link in plan["links"])
     return int(sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9)
 
 
-def _where(job: Job) -> str:
+def where(job: Job) -> str:
+    """Name the cell of a run, in brackets; nothing where there is but one."""
     cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
     return f" (cell {cell})" if cell else ""

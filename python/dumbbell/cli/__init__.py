@@ -1,12 +1,13 @@
 """The command line: ``dumbbell run``, ``schema``, ``variants`` ... One file per command.
 
 Data go to stdout, everything else to stderr. Exit codes: 0 done, 2 wrong usage or input (with a message, never a
-traceback), 130 interrupted.
+traceback), 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -62,6 +63,8 @@ def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
 
+    # What is to be done at the end is done on this signal too.
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         app()
     except DumbbellError as e:

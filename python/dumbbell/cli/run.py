@@ -30,7 +30,9 @@ dumbbell run cbr.toml --set flows.tcp.variant=vegas --set "network.bottleneck.ra
 
 dumbbell run cbr.toml --out results/cbr    (keeps everything; again: runs what is missing)
 
-dumbbell run cbr.toml --backend uml    (the same on the real kernel)
+dumbbell run cbr.toml --backend kernel    (the same on the real kernel)
+
+dumbbell run cbr.toml --backend kernel -o sample_ms=1 -o calibration=mark
 
 dumbbell run cbr.toml --json | jq '.runs\\[].flows\\[0].goodput_bps'
 """
@@ -77,10 +79,21 @@ def run(
         str,
         typer.Option(
             metavar="NAME",
-            help="What makes the runs. sim: the simulator. uml: the real Linux kernel in virtual time "
-            "(`dumbbell kernel build` makes it once).",
+            help="What makes the runs. sim: the simulator. kernel: real Linux, by the best way that this host has "
+            "(`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
         ),
     ] = "sim",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            "-o",
+            metavar="NAME=VALUE",
+            help="An option of the back end, such as sample_ms=1, calibration=mark, way=link. May be given several "
+            "times.",
+            show_default=False,
+        ),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Print every step of a kernel back end for the first cell; do nothing.")
     ] = False,
@@ -107,7 +120,7 @@ def run(
         if v is not None
     }
     scenario = Scenario.load(file, every)
-    chosen = find_backend(backend)
+    chosen = find_backend(backend, _options(options or []))
     if plan:
         _print_plan(chosen, scenario)
         return
@@ -117,6 +130,7 @@ def run(
     if out is None and scenario.capture.at:
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
+    _say_way(chosen, scenario)
     with output.progress(scenario.name) as moved:
         results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
     if as_json:
@@ -135,16 +149,41 @@ def run(
         output.note(f"kept in {out}")
 
 
+def _say_way(backend: Backend, scenario: Scenario) -> None:
+    """Say which kernel it is that runs a scenario."""
+    from dumbbell.backends import Kernel  # noqa: PLC0415
+    from dumbbell.results.run import jobs_of  # noqa: PLC0415
+
+    if isinstance(backend, Kernel):
+        output.note(backend.choose(jobs_of(scenario))[1])
+
+
 def _print_plan(backend: Backend, scenario: Scenario) -> None:
     """Print what a kernel back end would do."""
-    from dumbbell.backends import Uml  # noqa: PLC0415
+    from dumbbell.backends import Kernel, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results.run import jobs_of  # noqa: PLC0415
 
-    if not isinstance(backend, Uml):
-        raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend uml")
+    if not isinstance(backend, Kernel | Uml):
+        raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
     for step in backend.steps(jobs_of(scenario)[0]):
         typer.echo(step)
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    """Read the options of a back end."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.scenario import toml  # noqa: PLC0415
+
+    options: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise DumbbellError(f"--option: '{text}' given: NAME=VALUE is needed, such as sample_ms=1")
+        if name in options:
+            raise DumbbellError(f"--option: '{name}' is set twice")
+        options[name] = toml.value(value)
+    return options
 
 
 def _changes(given: list[str]) -> dict[str, Any]:

@@ -17,15 +17,13 @@ import numpy as np
 
 from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
+from dumbbell.kernel.folders import UML_PREFIX, Folder
 from dumbbell.kernel.store import Kernel
 
-__all__ = ["GUEST", "Outcome", "clean", "command_line", "end", "prepare", "program", "run_guest"]
+__all__ = ["GUEST", "Outcome", "command_line", "end", "outcome", "prepare", "program", "run_guest"]
 
 GUEST = Path(__file__).with_name("dumbbell-guest")
 """The guest's only program, linked statically, so that it needs no file of the host."""
-
-PREFIX = "dumbbell-uml-"
-"""Of the folders of runs; the number of the process that made it follows."""
 
 BOOT = 1_000_000_000 * 10**9
 """The guest's clock at boot, ns: always the same, so that runs are repeatable."""
@@ -79,11 +77,13 @@ def run_guest(
     BackendError
         The guest refuses the order, dies, or takes too long.
     """
-    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as name:
-        place = Path(name)
-        prepare(place, order)
-        said = _boot(command_line(kernel, memory_mb, seed, options), place, memory_mb, limit_s, watch)
-        return _outcome(place, said)
+    folder = Folder(UML_PREFIX)
+    try:
+        prepare(folder.path, order)
+        said = _boot(command_line(kernel, memory_mb, seed, options), folder.path, memory_mb, limit_s, watch)
+        return outcome(folder.path, said, "the virtual machine")
+    finally:
+        folder.remove()
 
 
 def prepare(place: Path, order: dict[str, Any]) -> None:
@@ -92,14 +92,6 @@ def prepare(place: Path, order: dict[str, Any]) -> None:
     shutil.copy(program(), place / "init")
     (place / "init").chmod(0o755)
     (place / "plan.json").write_text(json.dumps(order, allow_nan=False), encoding="utf-8")
-
-
-def clean() -> None:
-    """Remove the folders of runs whose process is gone: it was killed before it could."""
-    for place in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        owner = place.name.removeprefix(PREFIX).partition("-")[0]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(place, ignore_errors=True)
 
 
 def command_line(kernel: Kernel, memory_mb: int, seed: int, options: Sequence[str] = ()) -> list[str]:
@@ -168,7 +160,8 @@ def _fits(place: str, memory_mb: int) -> bool:
     return free.f_bavail * free.f_frsize >= memory_mb * 2**20
 
 
-def _outcome(place: Path, said: str) -> Outcome:
+def outcome(place: Path, said: str, who: str) -> Outcome:
+    """Read what a run has left in its folder; BackendError with its own words if it has failed."""
     error = place / "error.txt"
     if error.exists():
         raise BackendError(error.read_text(encoding="utf-8"))
@@ -177,7 +170,7 @@ def _outcome(place: Path, said: str) -> Outcome:
         raw = (place / "tables.bin").read_bytes()
     except (OSError, ValueError):
         last = [line for line in said.splitlines() if line.strip()][-5:]
-        raise BackendError("\n".join(["the virtual machine has left no result; it said:", *last])) from None
+        raise BackendError("\n".join([f"{who} has left no result; it said:", *last])) from None
     return Outcome(result, _tables(result.pop("tables"), raw))
 
 

@@ -46,8 +46,26 @@ def lint(results: Results) -> list[Warned]:
     cells = results.by_cell()
     if not cells:
         return []
-    found = [*_repetitions(results.scenario, cells), *_flows(cells), *_losses(cells), *_intervals(cells)]
+    found = [
+        *_facts(cells),
+        *_repetitions(results.scenario, cells),
+        *_flows(cells),
+        *_losses(cells),
+        *_intervals(cells),
+    ]
     return found + list(_phases(results.scenario))
+
+
+def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
+    """Say what the runs themselves say against their figures."""
+    for key, name in (("invalid", "invalid-run"), ("warnings", "doubtful-run")):
+        said: dict[str, list[Run]] = {}
+        for run in (run for runs in cells for run in runs):
+            for sentence in run.facts.get(key, []):
+                said.setdefault(sentence, []).append(run)
+        for sentence, runs in said.items():
+            text = f"{'invalid: ' if key == 'invalid' else ''}{sentence}"
+            yield Warned(name, text, tuple(dict.fromkeys(_named(runs))))
 
 
 def _name(run: Run) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.backends import Finished, Job
@@ -29,6 +29,9 @@ class Run:
         Its number within the results.
     cell : dict
         Path -> value for each swept path.
+    facts : dict
+        How a run on a real kernel was made: the kernel, the calibration, how late packets were. Empty for the
+        simulator.
     """
 
     index: int
@@ -39,6 +42,12 @@ class Run:
     flows: list[dict[str, Any]]
     queues: list[dict[str, Any]]
     transfers: list[dict[str, Any]]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def invalid(self) -> list[str]:
+        """Why the run's figures shouldn't be used, in sentences; empty if nothing speaks against them."""
+        return list(self.facts.get("invalid", []))
 
     @classmethod
     def of(cls, finished: Finished, index: int, key: str) -> Run:
@@ -54,6 +63,7 @@ class Run:
             flows=[flow_metrics(row, idle.get(row["name"])) for row in finished.flows],
             queues=finished.queues,
             transfers=[transfer_metrics(row, idle.get(row["flow"])) for row in finished.transfers],
+            facts=finished.facts,
         )
 
     def document(self) -> dict[str, Any]:
@@ -64,4 +74,5 @@ class Run:
             "seed": self.seed,
             "flows": self.flows,
             "queues": self.queues,
+            **({"facts": self.facts} if self.facts else {}),
         }

@@ -1,15 +1,18 @@
 //! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
 //! results, and switches the machine off. Its root directory is a folder of the host.
 
-mod machine;
-mod output;
 mod setup;
+mod taps;
+
+pub(crate) use setup::OFFLOADS;
 
 use crate::error::{EmuError, Step};
-use crate::sys;
+use crate::sys::{self, Clock};
+use crate::{machine, output};
 use dumbbell_sim::Plan;
 use serde::Deserialize;
 use std::fs;
+use std::path::Path;
 
 /// What is to be run, and how it is measured.
 #[derive(Debug, Deserialize)]
@@ -34,6 +37,8 @@ fn work() -> Result<(), EmuError> {
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| EmuError::Invalid(format!("plan.json does not read: {e}")))?;
     let network = setup::build(&order.plan)?;
-    let measured = machine::run(&order.plan, network, order.sample_ns)?;
-    output::write(&measured)
+    let sites = network.sites()?;
+    let taps = taps::Taps::new(&order.plan, network)?;
+    let measured = machine::run(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
+    output::write(Path::new("/"), &measured)
 }

@@ -1,6 +1,7 @@
 //! Making what the layout says.
 
 use crate::error::{EmuError, Step};
+use crate::fabric::{DRAIN, Site};
 use crate::layout::Layout;
 use crate::net::{self, Netlink};
 use crate::sys;
@@ -10,10 +11,7 @@ use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 
 /// `ETHTOOL_S...`: segmentation by the interface, segmentation late, merging.
-const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
-
-/// The taps are emptied so often, ns.
-pub(super) const DRAIN: u64 = 10_000_000;
+pub(crate) const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
 
 /// The network, ready to run.
 pub(super) struct Network {
@@ -23,6 +21,17 @@ pub(super) struct Network {
     pub(super) sockets: Vec<Netlink>,
     /// The layout's number of a namespace, and its tap.
     pub(super) taps: Vec<(usize, Tap)>,
+}
+
+impl Network {
+    /// Where each flow stands.
+    pub(super) fn sites(&self) -> Result<Vec<Site>, EmuError> {
+        let site = |ends: &crate::layout::Ends| {
+            let [a, b] = ends.hosts.map(|h| self.spaces[h].try_clone().step(|| "namespace".into()));
+            Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant: ends.variant })
+        };
+        self.layout.flows.iter().map(site).collect()
+    }
 }
 
 /// Builds the network of a plan.

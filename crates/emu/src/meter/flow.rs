@@ -35,13 +35,13 @@ pub(crate) struct State {
 
 /// Sequence numbers of a connection without wrapping, the first byte being 0.
 #[derive(Clone, Copy, Debug, Default)]
-struct Unwrapped {
+pub(crate) struct Unwrapped {
     first: Option<u32>,
     last: u64,
 }
 
 impl Unwrapped {
-    fn of(&mut self, seq: u32) -> u64 {
+    pub(crate) fn of(&mut self, seq: u32) -> u64 {
         let first = *self.first.get_or_insert(seq);
         let here = first.wrapping_add(self.last as u32);
         let step = i64::from(seq.wrapping_sub(here) as i32);

@@ -48,6 +48,15 @@ pub(crate) fn set_up(net: &Netlink, end: &End) -> Result<(), EmuError> {
     net.request(message, || format!("{} up", end.name()))
 }
 
+/// Switches an interface on, with its largest packet and the length of its queue towards a program.
+pub(crate) fn set_up_tunnel(net: &Netlink, index: u32, mtu: u32, queue: u32) -> Result<(), EmuError> {
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK;
+    let message = Message::new(libc::RTM_NEWLINK, flags, &interface(index, true))
+        .number(libc::IFLA_MTU, mtu)
+        .number(libc::IFLA_TXQLEN, queue);
+    net.request(message, || format!("interface {index} up"))
+}
+
 /// Gives an interface its address.
 pub(crate) fn add_address(net: &Netlink, index: u32, address: Ipv4Addr) -> Result<(), EmuError> {
     let fixed = [&[FAMILY, 32, 0, 0], &index.to_ne_bytes()[..]].concat();

@@ -80,7 +80,12 @@ impl Netlink {
 
     /// Sends a request and waits for its acknowledgment.
     pub(super) fn request(&self, message: Message, what: impl Fn() -> String) -> Result<(), EmuError> {
-        self.send(message).step(&what)?;
+        self.attempt(message).step(what)
+    }
+
+    /// The same, with the kernel's own answer.
+    pub(super) fn attempt(&self, message: Message) -> std::io::Result<()> {
+        self.send(message)?;
         let mut failed = Ok(());
         self.replies(|kind, body| {
             if kind == libc::NLMSG_ERROR as u16 {
@@ -93,7 +98,6 @@ impl Netlink {
             true
         })
         .and(failed)
-        .step(what)
     }
 
     /// Sends a dump request; `each` gets the body of every answer.

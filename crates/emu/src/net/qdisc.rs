@@ -31,6 +31,13 @@ const ETHERNET: u8 = 1;
 /// More than any link holds.
 const NO_LIMIT: u32 = 100_000_000;
 
+/// Tries to put a discipline without any options at an interface, as one of that number (others are replaced).
+pub(crate) fn try_qdisc(net: &Netlink, index: u32, kind: &str, number: u32) -> std::io::Result<()> {
+    let fixed = fixed(index, number << 16, ROOT);
+    let message = Message::new(libc::RTM_NEWQDISC, NEW, &fixed).text(TCA_KIND, kind);
+    net.attempt(message)
+}
+
 /// The structure at the head of messages about disciplines.
 fn fixed(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     [&[0; 4], &index.to_ne_bytes()[..], &handle.to_ne_bytes(), &parent.to_ne_bytes(), &[0; 4]].concat()

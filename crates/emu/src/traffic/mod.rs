@@ -44,8 +44,10 @@ impl Host {
 
 /// What traffic may ask of the machine while it is served.
 pub(crate) struct Cx<'a> {
-    /// ns of the run.
+    /// When what is served was due or happened, ns of the run.
     pub(crate) now: u64,
+    /// What the clock says: later than that on a real clock.
+    pub(crate) clock: u64,
     pub(crate) flow: usize,
     epoll: &'a OwnedFd,
     alarm: Option<u64>,
@@ -53,8 +55,14 @@ pub(crate) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(crate) fn new(now: u64, flow: usize, epoll: &'a OwnedFd, transfers: &'a mut Vec<Transfer>) -> Cx<'a> {
-        Cx { now, flow, epoll, alarm: None, transfers }
+    pub(crate) fn new(
+        now: u64,
+        clock: u64,
+        flow: usize,
+        epoll: &'a OwnedFd,
+        transfers: &'a mut Vec<Transfer>,
+    ) -> Cx<'a> {
+        Cx { now, clock, flow, epoll, alarm: None, transfers }
     }
 
     /// Reports what happens to `fd` as `role`.

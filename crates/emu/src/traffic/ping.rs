@@ -124,7 +124,7 @@ impl Traffic for PingTraffic {
         if let Some([requester, _]) = &self.sockets {
             let _ = sys::send(requester, &payload);
         }
-        self.open.push_back((self.number, cx.now));
+        self.open.push_back((self.number, cx.clock));
         self.number += 1;
         self.sent += 1;
         cx.alarm(cx.now + self.config.interval_ns);

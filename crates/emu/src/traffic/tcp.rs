@@ -114,13 +114,13 @@ impl TcpTraffic {
         (self.to_send, self.then_closes) = (0, false);
         if let Some((bytes, ..)) = self.transfer() {
             if self.begun == 0 {
-                self.first_begun_at = cx.now;
+                self.first_begun_at = cx.clock;
             }
             self.running = Some(cx.transfers.len());
             cx.transfers.push(Transfer {
                 flow: String::new(), // named when the run is over
                 number: self.begun,
-                start_s: cx.now as f64 * 1e-9,
+                start_s: cx.clock as f64 * 1e-9,
                 end_s: None,
                 bytes,
             });

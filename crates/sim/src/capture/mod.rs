@@ -75,6 +75,33 @@ struct Seen {
     hops: u8,
 }
 
+/// Contents of real packets.
+#[derive(Debug, Default)]
+struct Frames {
+    /// For each packet its frame's place in `ends`.
+    of: Vec<u32>,
+    /// Where each frame ends in `bytes`; it begins where the one before ends.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    /// The frame of a packet, without zeros at its end; None if it is only modelled.
+    fn get(&self, packet: usize) -> Option<&[u8]> {
+        let n = *self.of.get(packet)? as usize;
+        let begin = n.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(&self.bytes[begin..self.ends[n]])
+    }
+}
+
+/// What all captures of a run share.
+#[derive(Debug)]
+struct Run {
+    sent: Vec<Sent>,
+    frames: Frames,
+    addressing: Addressing,
+}
+
 /// Where something is captured.
 #[derive(Clone, Copy, Debug)]
 struct Tap {
@@ -91,6 +118,10 @@ pub(crate) struct Recorder {
     at_link: Vec<Vec<Tap>>,
     seen: Vec<Vec<Seen>>,
     sent: Vec<Sent>,
+    /// What real packets hold, without zeros at their end; none of packets that are only modelled.
+    frames: Frames,
+    /// The frame of the packet that is sent next.
+    next_frame: Option<u32>,
     /// The packet and the links crossed, of each handle.
     handles: Vec<(u32, u8)>,
     addressing: Addressing,
@@ -119,9 +150,19 @@ impl Recorder {
             at_node,
             at_link,
             sent: Vec::new(),
+            frames: Frames::default(),
+            next_frame: None,
             handles: Vec::new(),
             addressing: Addressing::new(plan),
         }))
+    }
+
+    /// What the packet holds that is sent next.
+    pub(crate) fn frame(&mut self, bytes: &[u8]) {
+        let zeros = bytes.iter().rev().take_while(|b| **b == 0).count();
+        self.next_frame = Some(self.frames.ends.len() as u32);
+        self.frames.bytes.extend(&bytes[..bytes.len() - zeros]);
+        self.frames.ends.push(self.frames.bytes.len());
     }
 
     /// A packet is sent.
@@ -132,7 +173,8 @@ impl Recorder {
             segment: body.segment,
             number: body.number,
             bytes,
-            cause: body.retransmission.then_some(body.cause),
+            // Nobody knows why a real stack sends again.
+            cause: (body.retransmission && self.next_frame.is_none()).then_some(body.cause),
             lost: None,
             copied_by: None,
             spurious: false,
@@ -147,6 +189,7 @@ impl Recorder {
         }
         self.handles[place] = (self.sent.len() as u32, hops);
         self.sent.push(packet);
+        self.frames.of.extend(self.next_frame.take());
     }
 
     /// A packet is at a node: sent there, or come over a link.
@@ -177,6 +220,7 @@ impl Recorder {
     /// A link has copied a packet.
     pub(crate) fn copied(&mut self, link: usize, of: u32, handle: u32) {
         let (packet, hops) = self.handles[of as usize];
+        self.next_frame = self.frames.of.get(packet as usize).copied();
         let copy = Sent { lost: None, copied_by: Some(link as u32), ..self.sent[packet as usize] };
         self.add(handle, copy, hops);
     }
@@ -184,8 +228,8 @@ impl Recorder {
     /// The captures, with what only the end tells.
     pub(crate) fn finish(mut self) -> Vec<Capture> {
         truth::mark_spurious(&mut self.sent);
-        let Recorder { plan, seen, sent, addressing, .. } = self;
-        let shared = Arc::new((sent, addressing));
+        let Recorder { plan, seen, sent, frames, addressing, .. } = self;
+        let shared = Arc::new(Run { sent, frames, addressing });
         let captures = plan.points.into_iter().zip(seen).map(|(point, seen)| {
             let interfaces = point.nodes.iter().map(|&n| InterfaceOf::Node(n));
             let interfaces = interfaces.chain(point.links.iter().map(|&l| InterfaceOf::Link(l)));

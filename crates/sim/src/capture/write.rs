@@ -1,6 +1,6 @@
 //! A capture as a pcapng file.
 
-use super::{Cause, Seen, Sent};
+use super::{Cause, Run, Seen, Sent};
 use crate::plan::{AppPlan, Plan, TransportPlan};
 use dumbbell_capture::LinkType;
 use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
@@ -94,7 +94,7 @@ pub struct Capture {
     interfaces: Vec<InterfaceOf>,
     seen: Vec<Seen>,
     snaplen: u32,
-    run: Arc<(Vec<Sent>, Addressing)>,
+    run: Arc<Run>,
 }
 
 impl Capture {
@@ -103,7 +103,7 @@ impl Capture {
         interfaces: Vec<InterfaceOf>,
         seen: Vec<Seen>,
         snaplen: u32,
-        run: Arc<(Vec<Sent>, Addressing)>,
+        run: Arc<Run>,
     ) -> Capture {
         Capture { name, interfaces, seen, snaplen, run }
     }
@@ -128,12 +128,13 @@ impl Capture {
     /// If the stream fails.
     pub fn write<W: Write>(&self, out: W) -> io::Result<W> {
         let application = concat!("Dumbbell ", env!("CARGO_PKG_VERSION"));
-        let about = About { application: Some(application), os: Some("simulator"), ..About::default() };
+        let os = if self.run.frames.of.is_empty() { "simulator" } else { "Linux" };
+        let about = About { application: Some(application), os: Some(os), ..About::default() };
         let mut writer = PcapngWriter::new(out, &about)?;
         for interface in &self.interfaces {
             self.describe(*interface, &mut writer)?;
         }
-        let (sent, _) = &*self.run;
+        let sent = &self.run.sent;
         let mut packet = Vec::new();
         let mut comments = Vec::new();
         let mut counted = vec![Statistics::default(); self.interfaces.len()];
@@ -155,7 +156,7 @@ impl Capture {
     }
 
     fn describe<W: Write>(&self, interface: InterfaceOf, writer: &mut PcapngWriter<W>) -> io::Result<u32> {
-        let (_, addressing) = &*self.run;
+        let addressing = &self.run.addressing;
         let (name, description, speed) = match interface {
             InterfaceOf::Node(node) => (&addressing.nodes[node], "node: packets sent and received", None),
             InterfaceOf::Link(link) => {
@@ -173,7 +174,16 @@ impl Capture {
     }
 
     fn build(&self, about: &Sent, seen: &Seen, packet: &mut Vec<u8>) -> u32 {
-        let (_, addressing) = &*self.run;
+        let snaplen = if self.snaplen == 0 { usize::MAX } else { self.snaplen as usize };
+        if let Some(frame) = self.run.frames.get(seen.packet as usize) {
+            packet.clear();
+            packet.extend(frame);
+            packet.resize(about.bytes as usize, 0);
+            crate::live::set_ecn(packet, seen.ecn);
+            packet.truncate(snaplen);
+            return about.bytes;
+        }
+        let addressing = &self.run.addressing;
         let (flow, from, to) = addressing.ends(about);
         // Each link but the first is entered from a router, which takes one off. What is seen at a link's entrance has
         // not crossed it; what is seen at a node has crossed the link to it.
@@ -186,7 +196,6 @@ impl Capture {
             id: seen.packet as u16,
             ..IpFields::default()
         };
-        let snaplen = if self.snaplen == 0 { usize::MAX } else { self.snaplen as usize };
         match flow.protocol {
             Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
             Protocol::Udp => {
@@ -204,7 +213,7 @@ impl Capture {
 
     /// The truth about a packet, as comments.
     fn tell(&self, about: &Sent, here: InterfaceOf, comments: &mut Vec<String>) {
-        let (_, addressing) = &*self.run;
+        let addressing = &self.run.addressing;
         if let Some(cause) = about.cause {
             let cause = match cause {
                 Cause::Fast => "fast",

@@ -1,16 +1,17 @@
 //! Results as files: figures as JSON, series as one block of bytes with a table of contents.
 
-use super::machine::Measured;
 use crate::error::{EmuError, Step};
+use crate::machine::Measured;
 use dumbbell_trace::ColumnData;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write as _};
+use std::path::Path;
 
-/// Writes `/tables.bin` and then `/result.json`, whose key `tables` says where each column lies.
-pub(super) fn write(measured: &Measured) -> std::result::Result<(), EmuError> {
+/// Writes `tables.bin` and then `result.json` into a folder, whose key `tables` says where each column lies.
+pub(crate) fn write(place: &Path, measured: &Measured) -> std::result::Result<(), EmuError> {
     let mut file = Counted {
-        inner: BufWriter::new(File::create("/tables.bin").step(|| "tables.bin".into())?),
+        inner: BufWriter::new(File::create(place.join("tables.bin")).step(|| "tables.bin".into())?),
         bytes: 0,
     };
     let mut contents = Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn write(measured: &Measured) -> std::result::Result<(), EmuError> {
     file.inner.flush().step(|| "tables.bin".into())?;
     let mut document = serde_json::to_value(measured).map_err(|e| EmuError::Invalid(e.to_string()))?;
     document["tables"] = Value::Array(contents);
-    fs::write("/result.json", document.to_string()).step(|| "result.json".into())
+    fs::write(place.join("result.json"), document.to_string()).step(|| "result.json".into())
 }
 
 /// A file that knows how much was written.

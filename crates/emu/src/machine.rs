@@ -1,20 +1,16 @@
-//! The run: one loop that serves alarms and sockets, samples connections, and hands what the taps saw to the meters.
+//! The run: one loop that serves alarms and sockets, samples connections, and hands what was seen at hosts to the meters.
 
-use super::setup::{DRAIN, Network};
 use crate::error::{EmuError, Step};
-use crate::meter::{FlowMeter, LinkMeter, Window};
-use crate::net;
-use crate::sys;
-use crate::tap::Passed;
+use crate::fabric::{DRAIN, Fabric, Seen, Site};
+use crate::meter::{FlowMeter, Window};
+use crate::sys::{self, Clock};
 use crate::traffic::{Cx, Host, PingConfig, PingTraffic, TcpTraffic, Traffic, UdpTraffic};
-use dumbbell_sim::{
-    AppPlan, FlowPlan, FlowResult, HERE, Plan, QueueResult, Routes, SeriesPlan, Source, Transfer,
-    TransportPlan,
-};
+use dumbbell_sim::{AppPlan, FlowPlan, FlowResult, Plan, QueueResult, Source, Transfer, TransportPlan};
 use dumbbell_trace::Table;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use serde::Serialize;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fs;
@@ -27,14 +23,17 @@ const AFTERMATH: u64 = 5_000_000_000;
 
 /// What a run leaves behind.
 #[derive(Debug, Serialize)]
-pub(super) struct Measured {
-    pub(super) flows: Vec<FlowResult>,
-    pub(super) queues: Vec<QueueResult>,
-    pub(super) transfers: Vec<Transfer>,
+pub(crate) struct Measured {
+    pub(crate) flows: Vec<FlowResult>,
+    pub(crate) queues: Vec<QueueResult>,
+    pub(crate) transfers: Vec<Transfer>,
     /// Counters of the kernel's TCP at each flow's data sender that aren't zero.
-    pub(super) counters: BTreeMap<String, BTreeMap<String, u64>>,
+    pub(crate) counters: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What was measured of the means.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(crate) facts: Value,
     #[serde(skip)]
-    pub(super) tables: Vec<Table>,
+    pub(crate) tables: Vec<Table>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,74 +71,79 @@ struct Running {
     started: bool,
     stopped: bool,
     dropped: u64,
+    duplicated: u64,
     /// Recoveries and timeouts before measurement began.
     before: [u64; 2],
     window: Window,
 }
 
-struct Machine<'a> {
+struct Machine<'a, F: Fabric> {
     plan: &'a Plan,
-    net: Network,
-    routes: Routes,
+    sites: &'a [Site],
+    fabric: F,
+    clock: Clock,
     epoll: OwnedFd,
     timer: OwnedFd,
-    /// When the run began, wall clock, ns.
+    /// When the run began, by the clock, ns.
     zero: u64,
     agenda: BinaryHeap<Reverse<(u64, u64, Task)>>,
     order: u64,
     flows: Vec<Running>,
-    links: Vec<LinkMeter>,
-    /// Packets that each link's queue had dropped for being full when measurement began.
-    full_before: Vec<u64>,
     transfers: Vec<Transfer>,
-    /// What each tap saw and no meter has heard of yet.
-    seen: Vec<Vec<Passed>>,
     sample_ns: u64,
 }
 
-/// Runs the plan on the network.
-pub(super) fn run(plan: &Plan, net: Network, sample_ns: u64) -> Result<Measured, EmuError> {
-    let mut machine = Machine::new(plan, net, sample_ns)?;
+/// Runs the plan's flows between their hosts. The wall clock stands still while we work (virtual time); a steady one
+/// doesn't.
+pub(crate) fn run<F: Fabric>(
+    plan: &Plan,
+    sites: &[Site],
+    fabric: F,
+    clock: Clock,
+    sample_ns: u64,
+) -> Result<Measured, EmuError> {
+    let mut machine = Machine::new(plan, sites, fabric, clock, sample_ns)?;
     machine.go()?;
     machine.finish()
 }
 
-impl<'a> Machine<'a> {
-    fn new(plan: &'a Plan, net: Network, sample_ns: u64) -> Result<Machine<'a>, EmuError> {
+impl<'a, F: Fabric> Machine<'a, F> {
+    fn new(
+        plan: &'a Plan,
+        sites: &'a [Site],
+        mut fabric: F,
+        clock: Clock,
+        sample_ns: u64,
+    ) -> Result<Machine<'a, F>, EmuError> {
         let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
-        let (epoll, timer) = (sys::epoll().step(|| "epoll".into())?, sys::timer().step(|| "timer".into())?);
+        let epoll = sys::epoll().step(|| "epoll".into())?;
+        let timer = sys::timer(clock).step(|| "timer".into())?;
         use std::os::fd::AsRawFd;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let flows = plan
             .flows
             .iter()
-            .enumerate()
-            .map(|(n, flow)| running(plan, &net, n, flow, window))
+            .zip(sites)
+            .map(|(flow, site)| running(plan, site, flow, window))
             .collect::<Result<_, _>>()?;
-        let links = plan
-            .links
-            .iter()
-            .map(|l| {
-                let series =
-                    if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
-                LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
-            })
-            .collect();
+        let zero = match clock {
+            // On a whole second, the first but one from now.
+            Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
+            Clock::Steady => sys::now(clock) + 20_000_000,
+        };
+        fabric.begin(zero)?;
         Ok(Machine {
             plan,
-            routes: Routes::new(plan).map_err(|e| EmuError::Invalid(e.to_string()))?,
+            sites,
+            fabric,
+            clock,
             epoll,
             timer,
-            // On a whole second, the first but one from now.
-            zero: (sys::now() / 1_000_000_000 + 2) * 1_000_000_000,
+            zero,
             agenda: BinaryHeap::new(),
             order: 0,
             flows,
-            full_before: vec![0; plan.links.len()],
-            links,
             transfers: Vec::new(),
-            seen: net.taps.iter().map(|_| Vec::new()).collect(),
-            net,
             sample_ns,
         })
     }
@@ -150,7 +154,7 @@ impl<'a> Machine<'a> {
     }
 
     fn now(&self) -> u64 {
-        sys::now().saturating_sub(self.zero)
+        sys::now(self.clock).saturating_sub(self.zero)
     }
 
     fn go(&mut self) -> Result<(), EmuError> {
@@ -171,35 +175,37 @@ impl<'a> Machine<'a> {
                 set_for = Some(at);
             }
             sys::epoll_wait(&self.epoll, &mut events).step(|| "epoll".into())?;
-            // One look at the clock serves all: it stands still meanwhile.
+            // One look at the clock serves all: in virtual time it stands still meanwhile.
             let now = self.now();
             for (token, what) in events.drain(..) {
                 if token == TIMER {
                     continue;
                 }
                 let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
-                self.serve((token >> 8) as usize, now, |t, cx| t.on_event(token as u8, over, cx))?;
+                self.serve((token >> 8) as usize, now, now, |t, cx| t.on_event(token as u8, over, cx))?;
             }
             while let Some(Reverse((at, _, task))) = self.agenda.peek().copied() {
                 if at > now {
                     break;
                 }
                 self.agenda.pop();
-                if self.perform(task, at)? {
+                let clock = if self.clock == Clock::Wall { at } else { self.now().max(at) };
+                if self.perform(task, at, clock)? {
                     return Ok(());
                 }
             }
         }
     }
 
-    /// Lets a flow's traffic act.
+    /// Lets a flow's traffic act on what was due at `now`, at the time `clock`.
     fn serve(
         &mut self,
         flow: usize,
         now: u64,
+        clock: u64,
         act: impl FnOnce(&mut dyn Traffic, &mut Cx<'_>) -> Result<(), EmuError>,
     ) -> Result<(), EmuError> {
-        let mut cx = Cx::new(now, flow, &self.epoll, &mut self.transfers);
+        let mut cx = Cx::new(now, clock, flow, &self.epoll, &mut self.transfers);
         let before = cx.transfers.len();
         act(self.flows[flow].kind.traffic(), &mut cx)?;
         for transfer in &mut cx.transfers[before..] {
@@ -211,29 +217,28 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Does what is due at `at`; gives whether the run is over.
-    fn perform(&mut self, task: Task, at: u64) -> Result<bool, EmuError> {
+    /// Does what is due at `at`, at the time `clock`; gives whether the run is over.
+    fn perform(&mut self, task: Task, at: u64, clock: u64) -> Result<bool, EmuError> {
         match task {
             Task::Restart => {
                 for n in 0..self.flows.len() {
                     self.flows[n].kind.traffic().restart();
                     self.flows[n].before = self.recoveries(n)?;
                 }
-                for n in 0..self.links.len() {
-                    self.full_before[n] = self.queue(n)?.1;
-                }
+                self.fabric.restart()?;
             }
             Task::Start(n) if at < self.flows[n].stop => {
                 self.flows[n].started = true;
-                self.serve(n, at, |t, cx| t.start(cx))?;
+                self.serve(n, at, clock, |t, cx| t.start(cx))?;
             }
             Task::Start(_) => {}
             Task::Alarm(n) if self.flows[n].stopped => {}
-            Task::Alarm(n) => self.serve(n, at, |t, cx| t.on_alarm(cx))?,
+            Task::Alarm(n) => self.serve(n, at, clock, |t, cx| t.on_alarm(cx))?,
             Task::Sample => {
+                self.drain(); // so that what has been sent and delivered is as of now
                 for flow in self.flows.iter_mut().filter(|f| f.started && !f.stopped) {
                     let state = flow.kind.traffic().sample()?;
-                    flow.meter.sampled(state.as_ref(), at);
+                    flow.meter.sampled(state.as_ref(), clock);
                 }
                 self.schedule(at + self.sample_ns, Task::Sample);
             }
@@ -244,8 +249,7 @@ impl<'a> Machine<'a> {
             Task::Stop(n) => self.stop(n, at)?,
             Task::End => {
                 self.drain();
-                let undecided: usize = self.links.iter().map(LinkMeter::undecided).sum();
-                if undecided == 0 || at >= self.plan.duration_ns + AFTERMATH {
+                if self.fabric.undecided() == 0 || at >= self.plan.duration_ns + AFTERMATH {
                     return Ok(true);
                 }
                 self.schedule(at + DRAIN, Task::End);
@@ -277,8 +281,7 @@ impl<'a> Machine<'a> {
 
     /// The kernel's TCP counters at the flow's data sender that aren't zero.
     fn counters(&self, n: usize) -> Result<BTreeMap<String, u64>, EmuError> {
-        let host = self.net.layout.flows[n].hosts[0];
-        sys::enter_network(&self.net.spaces[host]).step(|| "namespace".into())?;
+        sys::enter_network(&self.sites[n].hosts[0]).step(|| "namespace".into())?;
         let mut counters = BTreeMap::new();
         for file in ["netstat", "snmp"] {
             // Of this thread's namespace: /proc/net would be that of the process as it began.
@@ -295,104 +298,25 @@ impl<'a> Machine<'a> {
         Ok(counters)
     }
 
-    /// Packets that wait in a link's queue, and those that it has dropped because it was full.
-    fn queue(&self, link: usize) -> Result<(u64, u64), EmuError> {
-        let ends = &self.net.layout.links[link];
-        let stats = net::statistics(&self.net.sockets[ends.from])?;
-        // The shaper tells of what is inside it too; the discipline inside knows why it drops.
-        let here = stats.into_iter().filter(|s| s.index == ends.out && s.kind != "tbf");
-        Ok(here.fold((0, 0), |(waiting, full), s| (waiting + u64::from(s.waiting), full + s.full())))
-    }
-
-    /// Hands what the taps saw to the meters.
+    /// Hands what was seen to the meters.
     fn drain(&mut self) {
-        let until = sys::now();
-        for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
-            tap.drain(seen);
-        }
-        // What came while the taps were being emptied is left for the next time, so that no effect is seen without its
-        // cause, which may have passed another tap.
-        let mut landed = Vec::new();
-        for tap in 0..self.seen.len() {
-            let ready = self.seen[tap].partition_point(|p| p.time <= until);
-            let space = self.net.taps[tap].0;
-            let passed: Vec<Passed> = self.seen[tap].drain(..ready).collect();
-            for p in passed {
-                self.pass(space, &p, &mut landed);
+        let flows = &mut self.flows;
+        self.fabric.drain(&mut |seen| note(flows, &seen));
+        for flow in &mut self.flows {
+            if let Some(end) = flow.kind.traffic().ended() {
+                flow.window.to = flow.window.to.min(end);
+                flow.meter.stop(end);
             }
-        }
-        for (link, p) in landed {
-            let dropped = &mut self.flows;
-            let now = p.time.saturating_sub(self.zero);
-            self.links[link].landed(&p.packet, now, |direction, when| count_drop(dropped, direction, when));
-        }
-        for flow in 0..self.flows.len() {
-            if let Some(end) = self.flows[flow].kind.traffic().ended() {
-                self.flows[flow].window.to = self.flows[flow].window.to.min(end);
-                self.flows[flow].meter.stop(end);
-            }
-        }
-    }
-
-    /// A packet has passed an interface of a host or node.
-    fn pass(&mut self, space: usize, p: &Passed, landed: &mut Vec<(usize, Passed)>) {
-        let now = p.time.saturating_sub(self.zero);
-        let flow = (p.packet.direction / 2) as usize;
-        let forward = p.packet.direction.is_multiple_of(2);
-        let Some(ends) = self.net.layout.flows.get(flow) else { return };
-        if let Some(side) = ends.hosts.iter().position(|h| *h == space) {
-            let meter = &mut self.flows[flow].meter;
-            match (side, p.out, forward) {
-                (0, true, true) => meter.sent(&p.packet, now),
-                (0, false, false) => meter.answered(&p.packet, now),
-                (1, false, true) => meter.arrived(&p.packet, now),
-                _ => {}
-            }
-            return;
-        }
-        let links = &self.net.layout.links;
-        if p.out {
-            if let Some(link) = links.iter().position(|l| l.from == space && l.out == p.index) {
-                let flows = &mut self.flows;
-                self.links[link]
-                    .departed(&p.packet, now, |direction, when| count_drop(flows, direction, when));
-            }
-            return;
-        }
-        if let Some(link) = links.iter().position(|l| l.to == space && l.enter == p.index) {
-            landed.push((link, *p));
-        }
-        let next = self.routes.next(space, p.packet.direction);
-        if next != HERE {
-            self.links[next as usize].arrived(&p.packet, now);
         }
     }
 
     fn finish(mut self) -> Result<Measured, EmuError> {
-        for (_, tap) in &self.net.taps {
-            match tap.missed()? {
-                0 => {}
-                n => {
-                    return Err(EmuError::Invalid(format!(
-                        "the taps missed {n} packets: too many between two drains"
-                    )));
-                }
-            }
-        }
-        let mut queues = Vec::new();
-        let mut tables = Vec::new();
-        for (n, link) in self.plan.links.iter().enumerate() {
-            let (waiting, full) = self.queue(n)?;
-            let full = full.saturating_sub(self.full_before[n]);
-            let flows = &mut self.flows;
-            let meter = &mut self.links[n];
-            meter.close(waiting as usize, |direction, when| count_drop(flows, direction, when));
-            if meter.strays > 0 {
-                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
-                return Err(EmuError::Invalid(message));
-            }
-            queues.push(meter.finish(&link.name, &link.queue.name, full));
-            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+        let flows = &mut self.flows;
+        let links = self.fabric.finish(&mut |seen| note(flows, &seen))?;
+        let mut tables = links.tables;
+        for (n, flow) in self.flows.iter_mut().enumerate() {
+            flow.dropped = links.dropped.as_ref().map_or(flow.dropped, |all| all[n]);
+            flow.duplicated = links.duplicated.as_ref().map_or(0, |all| all[n]);
         }
         let mut flows = Vec::new();
         let mut counters = BTreeMap::new();
@@ -405,7 +329,8 @@ impl<'a> Machine<'a> {
                 tables.extend(ping.table(name));
             }
         }
-        Ok(Measured { flows, queues, transfers: self.transfers, counters, tables })
+        let facts = links.facts;
+        Ok(Measured { flows, queues: links.queues, transfers: self.transfers, counters, facts, tables })
     }
 
     fn figures(&mut self, n: usize) -> FlowResult {
@@ -423,6 +348,7 @@ impl<'a> Machine<'a> {
             start_s: flow.start as f64 * 1e-9,
             stop_s: flow.window.to as f64 * 1e-9,
             dropped_packets: flow.dropped,
+            duplicated_packets: flow.duplicated,
             ..FlowResult::default()
         };
         flow.meter.finish(tcp, &mut result);
@@ -436,32 +362,40 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A packet with payload was dropped: it counts if it came while its flow was measured.
-fn count_drop(flows: &mut [Running], direction: u32, when: u64) {
-    if let Some(flow) = flows.get_mut((direction / 2) as usize).filter(|_| direction.is_multiple_of(2)) {
-        flow.dropped += u64::from(flow.window.holds(when));
+/// Hands on what was seen of a flow.
+fn note(flows: &mut [Running], seen: &Seen) {
+    match seen {
+        Seen::AtHost { side, out, packet, at } => {
+            let Some(flow) = flows.get_mut(packet.direction as usize / 2) else { return };
+            match (side, out, packet.direction.is_multiple_of(2)) {
+                (0, true, true) => flow.meter.sent(packet, *at),
+                (0, false, false) => flow.meter.answered(packet, *at),
+                (1, false, true) => flow.meter.arrived(packet, *at),
+                _ => {}
+            }
+        }
+        // It counts if it came while its flow was measured.
+        Seen::Dropped { direction, at } => {
+            let forward = direction.is_multiple_of(2);
+            if let Some(flow) = flows.get_mut(*direction as usize / 2).filter(|_| forward) {
+                flow.dropped += u64::from(flow.window.holds(*at));
+            }
+        }
     }
 }
 
-fn running(
-    plan: &Plan,
-    net: &Network,
-    n: usize,
-    flow: &FlowPlan,
-    window: Window,
-) -> Result<Running, EmuError> {
+fn running(plan: &Plan, site: &Site, flow: &FlowPlan, window: Window) -> Result<Running, EmuError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
     let stop = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
-    let ends = &net.layout.flows[n];
     let host = |side: usize| -> Result<Host, EmuError> {
-        let network = net.spaces[ends.hosts[side]].try_clone().step(|| "namespace".into())?;
-        Ok(Host { network, address: ends.addresses[side] })
+        let network = site.hosts[side].try_clone().step(|| "namespace".into())?;
+        Ok(Host { network, address: site.addresses[side] })
     };
     let hosts = [host(0)?, host(1)?];
     let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
-    let kind = match (ends.variant, source, &flow.application) {
+    let kind = match (site.variant, source, &flow.application) {
         (Some(variant), source, app) => Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source)),
         (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
         (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {
@@ -486,6 +420,7 @@ fn running(
         started: false,
         stopped: false,
         dropped: 0,
+        duplicated: 0,
         before: [0; 2],
         window,
     })

@@ -1,0 +1,152 @@
+//! The kernel's own queues, seen from taps at nodes and hosts.
+
+use super::setup::Network;
+use crate::error::EmuError;
+use crate::fabric::{Fabric, Links, Seen};
+use crate::meter::{LinkMeter, Window};
+use crate::net;
+use crate::sys::{self, Clock};
+use crate::tap::Passed;
+use dumbbell_sim::{HERE, Plan, Routes, SeriesPlan};
+use serde_json::Value;
+
+/// See the top of this file.
+pub(crate) struct Taps<'a> {
+    plan: &'a Plan,
+    net: Network,
+    routes: Routes,
+    links: Vec<LinkMeter>,
+    /// Packets that each link's queue had dropped for being full when measurement began.
+    full_before: Vec<u64>,
+    /// What each tap saw and no meter has heard of yet.
+    seen: Vec<Vec<Passed>>,
+    zero: u64,
+}
+
+impl<'a> Taps<'a> {
+    pub(crate) fn new(plan: &'a Plan, net: Network) -> Result<Taps<'a>, EmuError> {
+        let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
+        let meter = |l: &dumbbell_sim::LinkPlan| {
+            let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
+            LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
+        };
+        Ok(Taps {
+            plan,
+            routes: Routes::new(plan).map_err(|e| EmuError::Invalid(e.to_string()))?,
+            links: plan.links.iter().map(meter).collect(),
+            full_before: vec![0; plan.links.len()],
+            seen: net.taps.iter().map(|_| Vec::new()).collect(),
+            net,
+            zero: 0,
+        })
+    }
+
+    /// Packets that wait in a link's queue, and those that it has dropped because it was full.
+    fn queue(&self, link: usize) -> Result<(u64, u64), EmuError> {
+        let ends = &self.net.layout.links[link];
+        let stats = net::statistics(&self.net.sockets[ends.from])?;
+        // The shaper tells of what is inside it too; the discipline inside knows why it drops.
+        let here = stats.into_iter().filter(|s| s.index == ends.out && s.kind != "tbf");
+        Ok(here.fold((0, 0), |(waiting, full), s| (waiting + u64::from(s.waiting), full + s.full())))
+    }
+
+    /// A packet has passed an interface of a host or node.
+    fn pass(
+        &mut self,
+        space: usize,
+        p: &Passed,
+        landed: &mut Vec<(usize, Passed)>,
+        each: &mut dyn FnMut(Seen),
+    ) {
+        let now = p.time.saturating_sub(self.zero);
+        let flow = (p.packet.direction / 2) as usize;
+        let Some(ends) = self.net.layout.flows.get(flow) else { return };
+        if let Some(side) = ends.hosts.iter().position(|h| *h == space) {
+            each(Seen::AtHost { side: side as u8, out: p.out, packet: p.packet, at: now });
+            return;
+        }
+        let links = &self.net.layout.links;
+        if p.out {
+            if let Some(link) = links.iter().position(|l| l.from == space && l.out == p.index) {
+                let lost = |direction, at| each(Seen::Dropped { direction, at });
+                self.links[link].departed(&p.packet, now, lost);
+            }
+            return;
+        }
+        if let Some(link) = links.iter().position(|l| l.to == space && l.enter == p.index) {
+            landed.push((link, *p));
+        }
+        let next = self.routes.next(space, p.packet.direction);
+        if next != HERE {
+            self.links[next as usize].arrived(&p.packet, now);
+        }
+    }
+}
+
+impl Fabric for Taps<'_> {
+    fn begin(&mut self, zero: u64) -> Result<(), EmuError> {
+        self.zero = zero;
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), EmuError> {
+        for n in 0..self.links.len() {
+            self.full_before[n] = self.queue(n)?.1;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self, each: &mut dyn FnMut(Seen)) {
+        let until = sys::now(Clock::Wall);
+        for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
+            tap.drain(seen);
+        }
+        // What came while the taps were being emptied is left for the next time, so that no effect is seen without its
+        // cause, which may have passed another tap.
+        let mut landed = Vec::new();
+        for tap in 0..self.seen.len() {
+            let ready = self.seen[tap].partition_point(|p| p.time <= until);
+            let space = self.net.taps[tap].0;
+            let passed: Vec<Passed> = self.seen[tap].drain(..ready).collect();
+            for p in passed {
+                self.pass(space, &p, &mut landed, each);
+            }
+        }
+        for (link, p) in landed {
+            let now = p.time.saturating_sub(self.zero);
+            let lost = |direction, at| each(Seen::Dropped { direction, at });
+            self.links[link].landed(&p.packet, now, lost);
+        }
+    }
+
+    fn undecided(&self) -> usize {
+        self.links.iter().map(LinkMeter::undecided).sum()
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(Seen)) -> Result<Links, EmuError> {
+        for (_, tap) in &self.net.taps {
+            match tap.missed()? {
+                0 => {}
+                n => {
+                    return Err(EmuError::Invalid(format!(
+                        "the taps missed {n} packets: too many between two drains"
+                    )));
+                }
+            }
+        }
+        let (mut queues, mut tables) = (Vec::new(), Vec::new());
+        for (n, link) in self.plan.links.iter().enumerate() {
+            let (waiting, full) = self.queue(n)?;
+            let full = full.saturating_sub(self.full_before[n]);
+            let meter = &mut self.links[n];
+            meter.close(waiting as usize, |direction, at| each(Seen::Dropped { direction, at }));
+            if meter.strays > 0 {
+                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
+                return Err(EmuError::Invalid(message));
+            }
+            queues.push(meter.finish(&link.name, &link.queue.name, full));
+            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+        }
+        Ok(Links { queues, tables, dropped: None, duplicated: None, facts: Value::Null })
+    }
+}

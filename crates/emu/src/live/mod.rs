@@ -1,0 +1,80 @@
+//! A run on the host's own kernel over our own link.
+//!
+//! ```text
+//! order -> hosts (namespaces, TUN) -> calibration -> [link's thread | traffic's thread] -> figures, series, captures
+//! ```
+//! Nothing has a name outside of this process: namespaces and interfaces hang on its descriptors, so the kernel removes
+//! them when it ends, however that happens; and it ends with the process that started it.
+
+mod calibrate;
+mod facts;
+mod hosts;
+mod link;
+mod own;
+pub mod probe;
+
+use crate::error::{EmuError, Step};
+use crate::sites::Sites;
+use crate::sys::{self, Clock};
+use crate::{machine, output};
+use dumbbell_sim::Plan;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// What is to be run, and how it is measured.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    plan: Plan,
+    /// From one sample of the sockets to the next, ns.
+    sample_ns: u64,
+    /// The process that the run belongs to.
+    owner: u32,
+    calibration: Calibration,
+}
+
+/// What becomes of a run whose link isn't what it should be.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Calibration {
+    /// It isn't made.
+    Refuse,
+    /// It is made, and its results say so.
+    Mark,
+    /// Nobody looks.
+    Off,
+}
+
+/// Runs `plan.json` of this folder; leaves `result.json`, `tables.bin` and captures, or `error.txt`.
+pub fn run() {
+    if let Err(e) = work() {
+        let _ = fs::write("error.txt", e.to_string());
+        std::process::exit(1);
+    }
+}
+
+fn work() -> Result<(), EmuError> {
+    let text = fs::read_to_string("plan.json").step(|| "plan.json".into())?;
+    let order: Order = serde_json::from_str(&text)
+        .map_err(|e| EmuError::Invalid(format!("plan.json does not read: {e}")))?;
+    if !sys::end_with(order.owner).step(|| "prctl".into())? {
+        return Ok(()); // nobody waits for us
+    }
+    if !sys::is_root() {
+        sys::become_root_within().step(|| "a user namespace (needed without root)".into())?;
+    }
+    let plan = &order.plan;
+    let sites = Sites::new(plan)?;
+    let hosts = hosts::build(&sites)?;
+    let measured_first = match order.calibration {
+        Calibration::Off => Value::Null,
+        how => calibrate::calibrate(plan, &hosts, how == Calibration::Refuse)?,
+    };
+    let link = own::OwnLink::new(plan, &hosts);
+    let mut measured = machine::run(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;
+    measured.facts["calibration"] = measured_first;
+    measured.facts["host"] = facts::host(&hosts)?;
+    output::write(Path::new("."), &measured)
+}

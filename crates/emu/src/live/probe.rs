@@ -1,0 +1,63 @@
+//! What of a run's means this host has: tried in a namespace that is gone at once.
+
+use crate::net::{self, Netlink};
+use crate::sites::INTERFACE;
+use crate::sys;
+use serde_json::{Map, Value, json};
+use std::io::{Error, Result};
+
+/// Queue disciplines that a scenario or a kernel's own links may ask for.
+const DISCIPLINES: &[&str] = &[
+    "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
+    "fq", "prio", "drr",
+];
+
+/// Prints one JSON object: for each step null, or why it is impossible.
+pub fn print() {
+    let namespaces = namespace().err();
+    let usable = namespaces.is_none();
+    let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
+    let real_time = sys::real_time(1).err();
+    let mut disciplines = Map::new();
+    let mut reason = tunnel.as_ref().err().map(Error::to_string);
+    if let Ok(Some(_held)) = &tunnel {
+        for (n, name) in DISCIPLINES.iter().enumerate() {
+            let found = match discipline(name, n as u32 + 1) {
+                Ok(()) => Value::Null,
+                Err(why) => why.into(),
+            };
+            disciplines.insert((*name).into(), found);
+        }
+    } else if !usable {
+        reason = Some("no namespace to try it in".into());
+    }
+    let text = |e: &Option<Error>| e.as_ref().map(Error::to_string);
+    println!(
+        "{}",
+        json!({
+            "namespaces": text(&namespaces),
+            "tunnel": reason,
+            "real_time": text(&real_time),
+            "disciplines": disciplines,
+        })
+    );
+}
+
+fn namespace() -> Result<()> {
+    if !sys::is_root() {
+        sys::become_root_within()?;
+    }
+    sys::new_network()
+}
+
+/// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.
+fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
+    let index = sys::interface_number(INTERFACE).map_err(|e| e.to_string())?;
+    let socket = Netlink::new().map_err(|e| e.to_string())?;
+    match net::try_qdisc(&socket, index, name, number) {
+        Err(e) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&e.raw_os_error()) => {
+            Err("the kernel doesn't have it".into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,260 @@
+//! The network alone, for packets that come from outside, such as a real stack's: the same links, queues and routes, told
+//! the time by whoever runs them.
+//!
+//! What packets hold stays outside, under the handles that [`Live::enter`] gives. A packet's way is decided by the times
+//! at which it enters; that it is told of late changes nothing for others.
+
+use crate::capture::Capture;
+use crate::error::SimError;
+use crate::flows::Common;
+use crate::network::{Fate, Injected, Network};
+use crate::plan::Plan;
+use crate::result::QueueResult;
+use dumbbell_qdisc::Ecn;
+use dumbbell_trace::Trace;
+use dumbbell_units::Time;
+
+/// A packet that comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Entering<'a> {
+    /// Its flow's number, doubled; odd: from the data receiver to the data sender.
+    pub direction: u32,
+    /// Payload, bytes (datagrams: the whole packet).
+    pub payload: u32,
+    /// Which of the flow's connections it belongs to.
+    pub connection: u32,
+    /// Offset of its first payload byte; number of a datagram.
+    pub number: u64,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+    /// The IP packet.
+    pub packet: &'a [u8],
+}
+
+/// What becomes of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It has reached its destination; the handle is free afterwards.
+    Arrived {
+        /// The packet.
+        handle: u32,
+        /// Its flow's number, doubled, as it entered.
+        direction: u32,
+        /// When.
+        at: Time,
+        /// Its ECN field now.
+        ecn: Ecn,
+    },
+    /// A link has made a copy of it.
+    Copied {
+        /// The packet.
+        of: u32,
+        /// The copy.
+        to: u32,
+    },
+    /// It is lost: the handle is free.
+    Dropped(u32),
+}
+
+/// What a run leaves behind, besides what its ends know.
+#[derive(Debug)]
+pub struct LiveOutput {
+    /// A row for each direction of each link.
+    pub queues: Vec<QueueResult>,
+    /// Series, where asked for.
+    pub trace: Trace,
+    /// What was captured, where asked for.
+    pub captures: Vec<Capture>,
+    /// Packets with payload dropped in each flow's forward direction since measurement began.
+    pub dropped: Vec<u64>,
+    /// Likewise those copied.
+    pub duplicated: Vec<u64>,
+}
+
+/// See the top of this file.
+pub struct Live {
+    net: Network,
+    flows: Vec<Common>,
+}
+
+impl Live {
+    /// The network of a plan.
+    ///
+    /// # Errors
+    /// If the plan names what doesn't exist, or what can't be.
+    pub fn new(plan: &Plan) -> Result<Live, SimError> {
+        crate::check::check(plan)?;
+        let mut net = Network::new(plan)?;
+        net.fates = Some(Vec::new());
+        let common = |(index, flow): (usize, &crate::plan::FlowPlan)| Common {
+            index,
+            name: flow.name.clone(),
+            from: flow.from,
+            to: flow.to,
+            class: flow.class,
+            start: Time(flow.start_ns),
+            stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
+            measure_from: Time(plan.measure_from_ns),
+            received_bytes: 0,
+        };
+        Ok(Live { net, flows: plan.flows.iter().enumerate().map(common).collect() })
+    }
+
+    /// A packet is sent by an end of its flow at `now`, not before the time of the last call; gives its handle. `each` is
+    /// told what was due before; what becomes of the packet at once, [`Live::news`] tells.
+    pub fn enter(&mut self, entering: &Entering<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
+        self.advance(now, &mut each);
+        self.net.now = now;
+        let Entering { direction, payload, connection, number, retransmission, packet } = *entering;
+        let ecn = match packet.get(1).map_or(0, |b| b & 3) {
+            0b01 => Ecn::ECT1,
+            0b10 => Ecn::ECT0,
+            0b11 => Ecn::CE,
+            _ => Ecn::NOT_ECT,
+        };
+        let bytes = packet.len() as u32;
+        let injected =
+            Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
+        self.net.inject(&self.flows[direction as usize / 2], &injected)
+    }
+
+    /// What entering a packet has caused besides: to be asked for once its handle is known.
+    pub fn news(&mut self, mut each: impl FnMut(Event)) {
+        for fate in self.net.fates.iter_mut().flat_map(|f| f.drain(..)) {
+            each(match fate {
+                Fate::Copied { of, to } => Event::Copied { of, to },
+                Fate::Dropped(handle) => Event::Dropped(handle),
+            });
+        }
+    }
+
+    /// When something happens next, if nothing enters before.
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.net.events.next_time()
+    }
+
+    /// Lets everything happen up to `until`, that included.
+    pub fn advance(&mut self, until: Time, mut each: impl FnMut(Event)) {
+        while self.net.events.next_time().is_some_and(|t| t <= until) {
+            let Some((at, slot)) = self.net.events.pop() else { return };
+            self.net.now = at;
+            let arrived = self.net.on_link_event(slot);
+            self.news(&mut each);
+            if let Some(p) = arrived {
+                each(Event::Arrived { handle: p.body, direction: p.flow, at, ecn: p.ecn });
+                self.net.free(p.body);
+            }
+        }
+    }
+
+    /// The figures at the end of the run.
+    #[must_use]
+    pub fn finish(mut self, end: Time) -> LiveOutput {
+        self.net.now = end;
+        let queues = self.net.finish();
+        let flows = 0..self.flows.len();
+        LiveOutput {
+            queues,
+            captures: self.net.captures(),
+            dropped: flows.clone().map(|f| self.net.dropped(f)).collect(),
+            duplicated: flows.map(|f| self.net.duplicated(f)).collect(),
+            trace: std::mem::take(&mut self.net.trace),
+        }
+    }
+}
+
+/// Sets the ECN field of an IPv4 packet, its header's checksum with it [RFC 1624].
+pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
+    if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 3 == ecn.bits() {
+        return;
+    }
+    let word = |p: &[u8], at: usize| u32::from(u16::from_be_bytes([p[at], p[at + 1]]));
+    let (sum, before) = (word(packet, 10), word(packet, 0));
+    packet[1] = packet[1] & !3 | ecn.bits();
+    // The sum is the complement of all words' sum: what a word loses, the sum gains.
+    let mut new = (!sum & 0xffff) + (!before & 0xffff) + word(packet, 0);
+    while new > 0xffff {
+        new = (new & 0xffff) + (new >> 16);
+    }
+    packet[10..12].copy_from_slice(&(!new as u16).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bottleneck of 8 Mbit/s and 10 ms between two nodes, with room for one packet; 1 ms for 1000 bytes.
+    fn plan() -> Plan {
+        let link = |name: &str, from: usize, to: usize| {
+            serde_json::json!({
+                "name": name, "from": from, "to": to, "rate_bps": 8_000_000, "delay_ns": 10_000_000,
+                "overhead_bytes": 0, "base_rtt_ns": 20_000_000,
+                "queue": {"name": "droptail", "params": {"limit": "1 packets"}},
+            })
+        };
+        serde_json::from_value(serde_json::json!({
+            "seed": 1, "duration_ns": 1_000_000_000, "measure_from_ns": 0, "start_jitter_ns": 0,
+            "nodes": ["a", "b"], "links": [link("a->b", 0, 1), link("b->a", 1, 0)],
+            "flows": [{
+                "name": "f", "from": 0, "to": 1, "start_ns": 0, "stop_ns": null, "class": 0,
+                "application": {"kind": "ping", "interval_ns": 1, "packet_bytes": 1, "count": 0, "timeout_ns": 1},
+                "transport": {"kind": "udp"},
+            }],
+            "trace": {"series": true, "interval_ns": 0, "packets": false},
+        }))
+        .unwrap()
+    }
+
+    fn entering(direction: u32, packet: &[u8]) -> Entering<'_> {
+        let payload = packet.len() as u32;
+        Entering { direction, payload, connection: 0, number: 0, retransmission: false, packet }
+    }
+
+    #[test]
+    fn packets_wait_cross_and_are_dropped() {
+        let mut live = Live::new(&plan()).unwrap();
+        let bytes = [0x45; 1000];
+        let mut events = Vec::new();
+        let handles: Vec<u32> = (0..3)
+            .map(|_| {
+                let h = live.enter(&entering(0, &bytes), Time(5_000_000), |e| events.push(e));
+                live.news(|e| events.push(e));
+                h
+            })
+            .collect();
+        // One is sent, one waits, the third is dropped.
+        assert_eq!(events, [Event::Dropped(handles[2])]);
+        events.clear();
+        // Out at 6 ms and 7 ms; 10 ms on the wire.
+        assert_eq!(live.next_time(), Some(Time(6_000_000)));
+        live.advance(Time(16_500_000), |e| events.push(e));
+        let arrived = |n: usize, ms: u64| Event::Arrived {
+            handle: handles[n],
+            direction: 0,
+            at: Time(ms * 1_000_000),
+            ecn: Ecn::ECT1, // the test's packets are 0x45 throughout: bits 01
+        };
+        assert_eq!(std::mem::take(&mut events), [arrived(0, 16)]);
+        live.advance(Time(1_000_000_000), |e| events.push(e));
+        assert_eq!(std::mem::take(&mut events), [arrived(1, 17)]);
+        let output = live.finish(Time(1_000_000_000));
+        let q = &output.queues[0];
+        assert_eq!((q.arrivals, q.departures, q.delivered, q.drops_full), (3, 2, 2, 1));
+        assert_eq!((output.dropped.clone(), q.max_sojourn_ms), (vec![1], Some(1.0)));
+    }
+
+    #[test]
+    fn marking_keeps_the_checksum_right() {
+        // RFC 1071's sum over a header, by hand: it is 0xffff with the checksum in it.
+        let sum = |p: &[u8]| {
+            let all: u32 = p.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
+            (all & 0xffff) + (all >> 16)
+        };
+        let mut p = vec![0x45, 0x02, 0, 20, 0x12, 0x34, 0, 0, 64, 6, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
+        let check = !(sum(&p) as u16);
+        p[10..12].copy_from_slice(&check.to_be_bytes());
+        assert_eq!(sum(&p), 0xffff);
+        set_ecn(&mut p, Ecn::CE);
+        assert_eq!((p[1], sum(&p)), (0x03, 0xffff));
+    }
+}

@@ -1,0 +1,193 @@
+"""The host's own kernel: real TCP stacks in namespaces, with the simulator's links between them on the real clock.
+
+One run at a time, whatever ``parallel`` says: they would make each other late.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from dumbbell import _core
+from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.uml import where
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.folders import HOST_PREFIX, Folder, clean
+from dumbbell.kernel.guest import Outcome, end, outcome, program
+from dumbbell.kernel.host import available_variants, remedy_for_variant, why_not
+from dumbbell.registry import unknown
+
+__all__ = ["Calibration", "OwnLink"]
+
+Calibration = Literal["refuse", "mark", "off"]
+BUSY = 0.8
+"""Share of the processors' time above which a run is doubtful."""
+
+
+class OwnLink:
+    """The host's kernel over our own link.
+
+    Parameters
+    ----------
+    sample_ms : float
+        From one sample of a connection's state (cwnd, ssthresh, srtt ...) to the next.
+    calibration : "refuse", "mark" or "off"
+        What becomes of a run whose link isn't what it should be: the rate off by more than 2 %, the round trip by
+        more than 5 % (or 0.2 ms, if that is more).
+    max_late_ms : float, optional
+        A run is marked invalid if more than one packet in a hundred is handed over later than this. Default: the time
+        of a packet of 1500 bytes on the slowest link.
+    """
+
+    name = "kernel"
+
+    def __init__(
+        self, sample_ms: float = 10.0, calibration: Calibration = "refuse", max_late_ms: float | None = None
+    ) -> None:
+        if not 0.1 <= sample_ms <= 10_000:
+            raise BackendError(f"{sample_ms:g} ms between two samples given: must be from 0.1 to 10000")
+        if calibration not in get_args(Calibration):
+            raise BackendError(unknown("calibration", calibration, list(get_args(Calibration))))
+        if max_late_ms is not None and max_late_ms <= 0:
+            raise BackendError(f"max_late_ms: {max_late_ms:g} given: must be above zero")
+        self.sample_ms = sample_ms
+        self.calibration: Calibration = calibration
+        self.max_late_ms = max_late_ms
+
+    @staticmethod
+    def _sites(job: Job) -> tuple[list[str], list[str]]:
+        try:
+            return _core.sites(json.dumps(job.plan(), allow_nan=False))
+        except _core.RunError as e:
+            raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
+
+    def steps(self, job: Job) -> list[str]:
+        """Give every step of a run, as a command that would do the same where there is one; see `check`."""
+        return self._sites(job)[0]
+
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse what can't be honoured, by name, before anything is made.
+
+        Raises
+        ------
+        BackendError
+            The place in the scenario, and why.
+        """
+        have = available_variants()
+        for job in {id(job.cell): job for job in jobs}.values():
+            for name in self._sites(job)[1]:
+                if name not in have:
+                    raise BackendError(
+                        f"back end 'kernel': {_place(job, name)}: this host's kernel doesn't have '{name}' (it has "
+                        f"{', '.join(sorted(have))}): {remedy_for_variant(name)}{where(job)}"
+                    )
+        reason = why_not()
+        if reason is not None:
+            raise BackendError(f"back end 'kernel': {reason}")
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        """Make all runs, one after the other; see `Backend.run`."""
+        del parallel
+        self.check(jobs)
+        clean()
+        for job in jobs:
+            yield self._one(job)
+
+    def _one(self, job: Job) -> Finished:
+        plan = job.plan()
+        order = {
+            "plan": plan,
+            "sample_ns": round(self.sample_ms * 1e6),
+            "calibration": self.calibration,
+        }
+        folder = Folder(HOST_PREFIX)
+        points = plan.get("capture", {}).get("points", [])
+        try:
+            made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
+        except BackendError as e:
+            raise BackendError(f"back end 'kernel', repetition {job.repetition}{where(job)}: {e}") from None
+        finally:
+            if not points:
+                folder.remove()
+        result = made.result
+        facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
+        facts.update(self._verdict(facts, plan))
+        # The folder lives as long as what copies from it.
+        captures: dict[str, Callable[[Path], None]] = {
+            point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)
+        }
+        tables = made.tables
+        return Finished(job, result["flows"], result["queues"], result["transfers"], tables, captures, facts=facts)
+
+    def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> dict[str, list[str]]:
+        """Say what speaks against a run."""
+        link, cpu = facts["link"], facts["cpu"] or {}
+        invalid, warnings = [], []
+        allowed = self.max_late_ms or packet_ms(plan)
+        if link["late_p99_ms"] > allowed:
+            why = (
+                ""
+                if link["real_time"]
+                else "; without real-time priority (root) that is to be expected on a busy host"
+            )
+            invalid.append(
+                f"one packet in a hundred was handed over more than {link['late_p99_ms']:.3g} ms late; "
+                f"{allowed:.3g} ms are allowed (max_late_ms){why}"
+            )
+        if link["missed"]:
+            invalid.append(f"{link['missed']} packets of the hosts found no room on their way to the link")
+        invalid += [text for path in facts["calibration"] or [] for text in path["off"]]
+        if link["refused_by_hosts"]:
+            warnings.append(f"the hosts took {link['refused_by_hosts']} packets not in")
+        if max(cpu.get("share", 0.0), link["cpu_share"]) > BUSY:
+            warnings.append(f"the processors were busy for more than {BUSY:.0%} of the run")
+        return {"invalid": invalid, "warnings": warnings}
+
+
+def packet_ms(plan: dict[str, Any]) -> float:
+    """Time of a packet of 1500 bytes on the slowest link, ms."""
+    slowest = min((link["rate_bps"] for link in plan["links"]), default=1)
+    return 1500 * 8 / slowest * 1e3
+
+
+def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
+    """Run an order on the host's kernel; ``place`` is an empty folder.
+
+    Raises
+    ------
+    BackendError
+        The order is refused, or the run fails.
+    """
+    (place / "plan.json").write_text(json.dumps({**order, "owner": os.getpid()}, allow_nan=False), encoding="utf-8")
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [str(program()), "live"], cwd=place, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        )
+        try:
+            process.wait(timeout=duration_s + 60)
+        except subprocess.TimeoutExpired:
+            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {duration_s + 60:.0f} s") from None
+        finally:
+            end(process)
+        said.seek(0)
+        return outcome(place, said.read().decode(errors="replace"), "the run")
+
+
+def _copy(folder: Folder, name: str, to: Path) -> None:
+    shutil.copyfile(folder.path / name, to)
+
+
+def _place(job: Job, kernel_name: str) -> str:
+    """Name the first flow that asks for a congestion control, by the kernel's name of it."""
+    names = _core.kernel_variants()
+    for flow in job.plan()["flows"]:
+        if names.get(flow["transport"].get("variant", {}).get("name", "")) == kernel_name:
+            return f"flows.{flow['name']}.variant"
+    return "flows"

@@ -1,0 +1,26 @@
+"""``dumbbell clean``."""
+
+from __future__ import annotations
+
+import typer
+
+from dumbbell.cli import output
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="clean")(clean)
+
+
+def clean() -> None:
+    """Remove what runs on a real kernel have left that were killed: their folders and processes, nothing else.
+
+    Namespaces, interfaces and queue disciplines of a run have no name outside of it: the kernel removes them when its
+    process ends, however that happens.
+    """
+    from dumbbell.kernel.folders import clean as clean_up  # noqa: PLC0415
+
+    for left in clean_up():
+        output.note(f"removed {left.place}" + (f", ended {len(left.processes)} processes" if left.processes else ""))

@@ -1,0 +1,187 @@
+"""What this host can do, finding by finding, each with its remedy."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel import tools
+from dumbbell.kernel.guest import GUEST
+from dumbbell.kernel.host import (
+    Probe,
+    available_variants,
+    find_module,
+    has_btf,
+    probe,
+    why_not,
+)
+from dumbbell.kernel.store import installed
+
+__all__ = ["Finding", "Report", "examine"]
+
+PROGRAMS = {
+    "iperf3": ("applications of kind iperf3", "iperf3"),
+    "ping": ("applications of kind ping with tool = 'ping'", "iputils-ping"),
+    "curl": ("applications of kind http", "curl"),
+    "tshark": ("comparing captures", "tshark"),
+}
+"""Programs of the host: what for, and Debian's package."""
+
+CLOCKS_THAT_DRAG = ("hpet", "acpi_pm", "jiffies")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the host can or can't do.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether it can be used as things are.
+    state : str
+        In a word or two: ``built-in``, ``module``, ``uml only``, ``no`` ...
+    remedy : str, optional
+        What to do about it, where something can be done.
+    """
+
+    name: str
+    ok: bool
+    state: str
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings, by section."""
+
+    sections: dict[str, list[Finding]]
+
+    def document(self) -> dict[str, Any]:
+        """Give it in plain values."""
+        return {title: [asdict(f) for f in findings] for title, findings in self.sections.items()}
+
+
+def examine() -> Report:
+    """Look at everything."""
+    try:
+        found, trouble = probe(), None
+    except BackendError as e:
+        found, trouble = None, str(e)
+    return Report(
+        {
+            "Ways": list(_ways()),
+            "Rights": list(_rights(found, trouble)),
+            "Congestion control": list(_variants()),
+            "Queue disciplines of the kernel": list(_disciplines(found)),
+            "Clock and processors": list(_clock()),
+            "Programs": list(_programs()),
+        }
+    )
+
+
+def _ways() -> Iterator[Finding]:
+    reason = why_not()
+    yield Finding("kernel, over Dumbbell's link", reason is None, "yes" if reason is None else "no", reason)
+    kernels = installed()
+    unsupported = tools.unsupported()
+    if kernels and GUEST.exists():
+        yield Finding("uml", True, f"Linux {kernels[0].version}")
+    elif unsupported is not None:
+        yield Finding("uml", False, "no", unsupported)
+    elif not GUEST.exists():
+        yield Finding("uml", False, "no", "install libc6-dev (Fedora: glibc-static) and build the package again")
+    else:
+        missing = tools.missing()
+        first = f"{tools.remedy(missing)}, then " if missing else ""
+        yield Finding("uml", False, "not built", f"{first}`dumbbell kernel build`")
+
+
+def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
+    if found is None:
+        yield Finding("host's kernel", False, "no", trouble)
+        return
+    user = "root" if found.as_root else "an ordinary user"
+    yield _right("network namespaces", found.namespaces, user, "run as root, or allow user namespaces")
+    yield _right(
+        "TUN interfaces",
+        found.tunnel,
+        user,
+        "`modprobe tun`; containers: --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN",
+    )
+    yield _right(
+        "real-time priority",
+        found.real_time,
+        user,
+        "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run says so",
+    )
+    yield _right(
+        "netem", found.disciplines.get("netem"), user, "not needed: Dumbbell's own link has all of it, on any host"
+    )
+
+
+def _right(name: str, why_not: str | None, user: str, remedy: str) -> Finding:
+    if why_not is None:
+        return Finding(name, True, f"yes, as {user}")
+    return Finding(name, False, f"no: {why_not}", remedy)
+
+
+def _variants() -> Iterator[Finding]:
+    have = available_variants()
+    uml = bool(installed() and GUEST.exists())
+    names: dict[str, list[str]] = {}
+    for ours, theirs in _core.kernel_variants().items():
+        names.setdefault(theirs, []).append(ours)
+    for theirs, all_ours in sorted(names.items()):
+        name = theirs if all_ours == [theirs] else f"{theirs} ({', '.join(all_ours)})"
+        if theirs in have:
+            yield Finding(name, True, have[theirs])
+        elif uml:
+            yield Finding(name, False, "uml only", "--backend uml has it")
+        else:
+            yield Finding(name, False, "no", "`dumbbell kernel build`, then --backend uml")
+
+
+def _disciplines(found: Probe | None) -> Iterator[Finding]:
+    if found is None:
+        return
+    for name, reason in sorted(found.disciplines.items()):
+        module = f"sch_{name}"
+        if reason is None:
+            yield Finding(name, True, "yes")
+        elif find_module(module) is not None:
+            yield Finding(name, False, "module", f"`modprobe {module}` as root")
+        else:
+            yield Finding(name, False, "no", "not needed: Dumbbell's own link brings its own")
+
+
+def _clock() -> Iterator[Finding]:
+    place = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    try:
+        source = place.read_text(encoding="utf-8").strip()
+    except OSError:
+        source = "unknown"
+    slow = source in CLOCKS_THAT_DRAG
+    remedy = "slow to read: `echo tsc > " + str(place) + "` as root, if the machine has it" if slow else None
+    yield Finding("clock", not slow, source, remedy)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    few = "with one, link and hosts take turns: expect packets to be late above some 10 Mbit/s" if cores < 2 else None
+    yield Finding("processors", cores > 1, str(cores), few)
+    yield Finding("kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}")
+    btf = None if has_btf() else "a kernel with CONFIG_DEBUG_INFO_BTF=y"
+    yield Finding("BTF (for congestion control in BPF)", has_btf(), "yes" if has_btf() else "no", btf)
+
+
+def _programs() -> Iterator[Finding]:
+    for name, (purpose, package) in PROGRAMS.items():
+        path = shutil.which(name)
+        if path is not None:
+            yield Finding(name, True, path)
+        else:
+            yield Finding(name, False, "no", f"for {purpose}: `apt-get install {package}`")

@@ -1,0 +1,129 @@
+"""What this host can do: congestion control, queue disciplines, rights, tools."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.guest import GUEST
+
+__all__ = ["available_variants", "configuration", "find_module", "has_btf", "probe", "remedy_for_variant", "why_not"]
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+MODULES = Path("/lib/modules")
+BTF = Path("/sys/kernel/btf/vmlinux")
+
+
+def available_variants() -> dict[str, str]:
+    """Name the congestion control that the host's kernel has: kernel name -> ``built-in``, ``loaded`` or ``module``.
+
+    A ``module`` isn't loaded yet; the kernel does that by itself when root asks for it.
+    """
+    try:
+        names = AVAILABLE.read_text(encoding="utf-8").split()
+    except OSError:
+        names = []
+    found = {}
+    for name in names:
+        found[name] = "loaded" if Path(f"/sys/module/tcp_{name}/initstate").exists() else "built-in"
+    for path in _modules():
+        if path.name.startswith("tcp_") and "net/ipv4" in str(path):
+            found.setdefault(path.name.partition(".")[0].removeprefix("tcp_"), "module")
+    return found
+
+
+def find_module(name: str) -> Path | None:
+    """Find a module's file by its name."""
+    return next((p for p in _modules() if p.name.partition(".")[0].replace("-", "_") == name), None)
+
+
+def _modules() -> list[Path]:
+    place = MODULES / platform.release() / "kernel"
+    return [p for part in ("net/ipv4", "net/sched") for p in (place / part).glob("*.ko*")]
+
+
+def configuration() -> dict[str, str]:
+    """Read the kernel's configuration where it is told: option -> y, m or a value."""
+    sources: list[Callable[[], str]] = [
+        lambda: gzip.decompress(Path("/proc/config.gz").read_bytes()).decode(),
+        lambda: Path(f"/boot/config-{platform.release()}").read_text(encoding="utf-8"),
+    ]
+    for read in sources:
+        try:
+            lines = read().splitlines()
+        except OSError:
+            continue
+        return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
+    return {}
+
+
+def has_btf() -> bool:
+    """Whether the kernel describes its types, as congestion control in BPF needs it."""
+    return BTF.exists()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What `probe` has found: for each step None, or why it is impossible."""
+
+    namespaces: str | None
+    tunnel: str | None
+    real_time: str | None
+    disciplines: dict[str, str | None]
+    as_root: bool
+
+
+def probe() -> Probe:
+    """Try, in a namespace that is gone at once, what a run on the host's kernel needs.
+
+    Raises
+    ------
+    BackendError
+        The installation has no program for it.
+    """
+    if platform.system() != "Linux":
+        raise BackendError(f"the host's kernel is {platform.system()}, not Linux")
+    if not GUEST.exists():
+        raise BackendError(
+            "this installation has no dumbbell-guest: it is built with the package on x86-64 Linux with a static C "
+            "library (Debian: libc6-dev; Fedora: glibc-static)"
+        )
+    done = subprocess.run([str(GUEST), "probe"], capture_output=True, text=True, timeout=60, check=False)
+    try:
+        content: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise BackendError(f"dumbbell-guest probe: {done.stderr.strip() or 'no answer'}") from None
+    return Probe(**content, as_root=os.geteuid() == 0)
+
+
+def why_not() -> str | None:
+    """Say why this host can't run flows on its own kernel, with the remedy; None if it can."""
+    try:
+        found = probe()
+    except BackendError as e:
+        return str(e)
+    if found.namespaces is not None:
+        who = "" if found.as_root else " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
+        return f"no network namespace can be made ({found.namespaces}): run as root{who}"
+    if found.tunnel is not None:
+        return (
+            f"no TUN interface can be made ({found.tunnel}): `modprobe tun`, and give containers the device "
+            "/dev/net/tun (docker run --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)"
+        )
+    return None
+
+
+def remedy_for_variant(name: str) -> str:
+    """Say how the host's kernel could get a congestion control that it lacks."""
+    if shutil.which("modprobe") and find_module(f"tcp_{name}") is not None:
+        return f"`modprobe tcp_{name}` as root"
+    return "use --backend uml, whose kernel has it"

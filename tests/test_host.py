@@ -1,0 +1,360 @@
+"""The host's own kernel over our link: physics, features, refusals, and nothing left behind."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Scenario, _core, run
+from dumbbell.backends import Job, Kernel, OwnLink, backend
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.folders import HOST_PREFIX, clean
+from dumbbell.kernel.guest import GUEST
+from dumbbell.kernel.host import available_variants, why_not
+from dumbbell.results import Results
+
+REASON = why_not()
+REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
+
+
+@pytest.fixture(autouse=True)
+def _possible() -> None:
+    if REASON is not None and REQUIRED:
+        pytest.fail(f"DUMBBELL_KERNEL_TESTS=required, but: {REASON}")
+    if REASON is not None:
+        pytest.skip(REASON)
+
+
+PAYLOAD = 1448 / 1500
+"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
+
+
+def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
+    document: dict[str, Any] = {
+        "name": "host",
+        "duration": "4 s",
+        "network": {
+            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
+            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
+        },
+        "flows": [{"name": "f", "variant": "reno"}],
+    }
+    for path, value in changes.items():
+        keys = path.split("__")
+        node = document
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+    return Scenario.from_dict(document)
+
+
+def once(given: Scenario, **options: Any) -> Results:
+    return run(given, backend=OwnLink(**{"calibration": "mark", **options}))
+
+
+@functools.cache
+def lone(variant: str, limit: int) -> Results:
+    flows = [{"name": "f", "variant": variant}]
+    return once(scenario(limit=f"{limit} packets", flows=flows, measure_from="1 s"))
+
+
+def flow(results: Results, name: str = "f") -> dict[str, Any]:
+    return next(f for f in results.runs[0].flows if f["name"] == name)
+
+
+def bottleneck(results: Results) -> dict[str, Any]:
+    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
+
+
+# ---------------------------------------------------------------- physics
+
+
+@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr"])
+def test_a_flow_obeys_physics(variant: str) -> None:
+    if variant not in available_variants():
+        pytest.skip(f"this kernel has no {variant}")
+    results = lone(variant, 33)
+    f, q = flow(results), bottleneck(results)
+    capacity = 10e6 * PAYLOAD
+    assert f["throughput_bps"] <= 1.001 * 10e6  # a packet at each edge of 3 s: 2 of 2500
+    # Bytes count when they are in order: a hole that closes just after the beginning brings up to a window of them,
+    # 34 + 33 packets of 2500.
+    assert 0.85 * capacity <= f["goodput_bps"] <= (1 + 67 / 2500) * capacity
+    # Propagation is 40 ms; a full packet takes 1.2 ms at the bottleneck, 0.12 ms on each access link, its ACK less.
+    assert f["rtt_min_ms"] > 40
+    # The queue holds 33 packets of 1.2 ms; beyond propagation, transmission and that only the host's own lateness.
+    assert q["max_sojourn_ms"] <= 33 * 1.2 + 0.01
+    assert f["rtt_p50_ms"] < 41.5 + 33 * 1.2 + 5
+    assert q["waiting_at_start"] + q["arrivals"] == q["departures"] + q["drops"] + q["waiting_at_end"]
+    assert q["on_wire_at_start"] + q["departures"] == q["delivered"] + q["wire_losses"] + q["on_wire_at_end"]
+    assert f["dropped_packets"] == q["drops"]
+    facts = results.runs[0].facts
+    (path,) = facts["calibration"]
+    assert path["rtt_ms"]["expected"] == pytest.approx(40 + 2 * 100 * 8 * (1 / 10e6 + 2 / 100e6) * 1e3)
+    assert facts["host"]["offloads"] == {"tso": False, "gso": False, "gro": False}
+    assert facts["link"]["missed"] == 0
+    assert facts["host"]["sysctl"]["tcp_no_metrics_save"] == "1"
+
+
+def test_shorter_queues_lose_more_and_longer_ones_delay() -> None:
+    short, long = flow(lone("reno", 8)), flow(lone("reno", 33))
+    assert short["fast_retransmits"] + short["timeouts"] > long["fast_retransmits"] + long["timeouts"]
+    assert short["srtt_mean_ms"] + 5 < long["srtt_mean_ms"]
+
+
+def test_a_lone_ping_takes_propagation_and_transmission() -> None:
+    ping = {"kind": "ping", "interval": "50 ms", "packet": "1000 bytes", "count": 20}
+    f = flow(once(scenario(flows=[{"name": "f", "application": ping}], duration="2 s")))
+    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms.
+    exact = 2 * (20 + 0.8 + 2 * 0.08)
+    assert exact < f["rtt_min_ms"] < exact + 0.5
+    assert (f["pings_sent"], f["pings_lost"]) == (20, 0)
+
+
+def test_what_only_the_simulators_links_have() -> None:
+    """Scripted drops, a delay that changes, losses in bursts, an outage: all on one real path."""
+    cbr = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "500 bytes", "phase": "0 s"}
+    flows = [{"name": "f", "transport": "udp", "application": cbr}]
+    drops = [{"flow": "f", "packets": [3, 5, 6]}]
+    f, q = (
+        pick(once(scenario(flows=flows, duration="1 s", network__bottleneck__drops=drops), calibration="off"))
+        for pick in (flow, bottleneck)
+    )
+    # A packet each 4 ms for 1 s.
+    assert (f["sent_packets"], f["dropped_packets"], q["drops_scripted"]) == (250, 3, 3)
+    outage = [{"at": "0.5 s", "for": "100 ms", "packets": "drop"}]
+    steps = {"steps": [{"at": "0 s", "delay": "5 ms"}, {"at": "0.5 s", "delay": "30 ms"}]}
+    given = scenario(
+        flows=flows, duration="1 s", network__bottleneck__outages=outage, network__bottleneck__delay=steps
+    )
+    results = once(given)
+    # 100 ms without service: 25 packets, and one whose transmission touches it.
+    assert 24 <= bottleneck(results)["losses_outage"] <= 27
+    # 5 ms for one half, 30 ms for the other, less the 25 lost: (125 x 5 + 100 x 30) / 225 + 0.48 ms of transmission.
+    assert flow(results)["owd_mean_ms"] == pytest.approx((125 * 5 + 100 * 30) / 225 + 0.48, abs=0.7)
+    assert results.runs[0].facts["calibration"][0]["varies"] == ["a delay that changes", "outages"]
+
+
+def test_marks_instead_of_drops_reach_the_real_sender() -> None:
+    queue = {"discipline": "codel", "limit": "1000 packets", "ecn": True}
+    flows = [{"name": "f", "variant": "reno", "stack": {"preset": "linux", "ecn": True}}]
+    results = once(scenario(network__bottleneck__queue=queue, flows=flows))
+    f, q = flow(results), bottleneck(results)
+    assert q["marks"] > 0
+    assert q["drops"] == f["retransmitted_packets"] == 0
+    counters = results.runs[0].facts["counters"]["f"]
+    # Without the echo of the marks the window would go on growing until the queue is full.
+    assert f["cwnd_mean_packets"] < 100
+    assert counters.get("TCPTimeouts", 0) == 0
+
+
+def test_transfers_and_pages_complete() -> None:
+    flows = [
+        {"name": "t", "variant": "cubic", "application": {"kind": "transfer", "size": "100 kB", "repeat": 2}},
+        {"name": "p", "variant": "cubic", "application": {"kind": "page", "size": "20 kB", "repeat": 2}},
+    ]
+    results = once(scenario(flows=flows, duration="3 s"), calibration="off")
+    t, p = flow(results, "t"), flow(results, "p")
+    assert (t["transfers_completed"], p["transfers_completed"]) == (2, 2)
+    assert (t["delivered_bytes"], p["delivered_bytes"]) == (200_000, 40_000)
+    rows = results.transfers.rows(named=True)
+    assert all(r["end_s"] - r["start_s"] > 2 * 0.04 for r in rows)
+
+
+# ---------------------------------------------------------------- series, captures
+
+
+def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
+    given = scenario(duration="1 s", trace={"series": True, "packets": True}, capture={"at": ["r1->r2", "s1"]})
+    kernel = run(given, backend=OwnLink(sample_ms=1, calibration="off"), out=tmp_path / "kernel")
+    simulator = run(given.with_changes({"capture": []}))
+    assert set(kernel.tables(0)) == set(simulator.tables(0))
+    for name in simulator.tables(0):
+        assert set(simulator.table(0, name).columns) <= set(kernel.table(0, name).columns), name
+    assert set(flow(kernel)) == set(flow(simulator))
+    assert bottleneck(kernel).keys() == bottleneck(simulator).keys()
+    cwnd = kernel.series(0, "cwnd", flow="f")
+    assert cwnd["cwnd"][0] == 10 * 1448
+    assert len(cwnd) > 500  # a sample each ms, once the connection is there
+    loaded = Results.load(tmp_path / "kernel")
+    assert loaded.runs[0].facts["host"]["kernel"] == os.uname().release
+    files = kernel.captures(0)
+    assert set(files) == {"r1->r2", "s1"}
+    analysed = _core.analyze([files["r1->r2"]])
+    # What came to the queue in each direction of the link: data there; the ACKs come to the other direction's.
+    assert sum(map(int, analysed.table("flows")["packets"])) == bottleneck(kernel)["arrivals"]
+    assert not analysed.damage
+
+
+# ---------------------------------------------------------------- verdicts, refusals, choice
+
+
+def test_a_late_run_is_marked() -> None:
+    late = once(scenario(duration="1 s"), max_late_ms=1e-6, calibration="off")
+    assert "one packet in a hundred" in late.runs[0].invalid[0]
+    assert any(w.name == "invalid-run" for w in late.lint())
+
+
+def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_args: Any, **_more: Any) -> None:
+        raise AssertionError("a run was begun")
+
+    monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
+    monkeypatch.setattr("dumbbell.backends.own_link.available_variants", lambda: {"reno": "built-in"})
+    with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
+        once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
+    with pytest.raises(
+        BackendError, match=r"flows\.f\.variant: this host's kernel doesn't have 'veno'.*--backend uml"
+    ):
+        once(scenario(flows=[{"name": "f", "variant": "veno"}]))
+    tuned = {"name": "cubic", "beta": 0.8}
+    with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
+        once(scenario(flows=[{"name": "f", "variant": tuned}]))
+    with pytest.raises(BackendError, match="calibration 'marc': did you mean 'mark'"):
+        OwnLink(calibration="marc")  # type: ignore[arg-type]
+    with pytest.raises(BackendError, match="unknown option of back end 'kernel' 'sample': did you mean 'sample_ms'"):
+        backend("kernel", {"sample": 1})
+
+
+def test_the_best_way_is_chosen_and_said(
+    cli: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    job = Job(scenario().cells[0], 0, 1)
+    way, said = Kernel().choose([job])
+    assert isinstance(way, OwnLink)
+    assert "this host's own" in said
+    file = tmp_path / "s.toml"
+    file.write_text(scenario(duration="1 s").to_toml())
+    plan = cli("run", file, "--backend", "kernel", "--plan")
+    assert plan.returncode == 0
+    assert "ip -n 'f.from' addr add 10.1.0.0/32 dev tun0" in plan.stdout
+    done = cli("run", file, "--backend", "kernel", "--json", "-o", "calibration=off", "-o", "sample_ms=1")
+    assert done.returncode == 0, done.stderr
+    assert "this host's own, over Dumbbell's link" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["facts"]["way"] == "own link"
+
+
+def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    found = json.loads(cli("doctor", "--json").stdout)
+    variants = {f["name"].partition(" ")[0]: f for f in found["Congestion control"]}
+    assert variants["reno"]["ok"]
+    assert all(f["ok"] or f["remedy"] for findings in found.values() for f in findings)
+    assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
+
+
+def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs root to become another user")
+    nobody = 65534
+    place = tmp_path / "run"
+    place.mkdir()
+    os.chown(place, nobody, nobody)
+    program = tmp_path / "program"
+    program.write_bytes(GUEST.read_bytes())
+    program.chmod(0o755)
+    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
+        if path.name.startswith(("pytest-", "test_")):
+            path.chmod(0o755)
+    as_nobody: dict[str, Any] = {"user": nobody, "group": nobody, "extra_groups": []}
+    probed = subprocess.run([str(program), "probe"], capture_output=True, check=False, **as_nobody)
+    if json.loads(probed.stdout)["namespaces"] is not None:
+        pytest.skip("this host allows no user namespaces")
+    order = {
+        "plan": Job(scenario(duration="1 s").cells[0], 0, 1).plan(),
+        "sample_ns": 10_000_000,
+        "calibration": "off",
+        "owner": os.getpid(),
+    }
+    (place / "plan.json").write_text(json.dumps(order))
+    subprocess.run([str(program), "live"], cwd=place, timeout=60, check=False, **as_nobody)
+    assert not (place / "error.txt").exists(), (place / "error.txt").read_text()
+    result = json.loads((place / "result.json").read_text())
+    assert result["flows"][0]["delivered_bytes"] > 100_000
+
+
+# ---------------------------------------------------------------- nothing left behind
+
+
+def state() -> tuple[str, str, str]:
+    """Namespaces, interfaces, and the processes that could be ours."""
+
+    def said(*command: str) -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
+    return said("ip", "netns"), links, "\n".join(processes())
+
+
+def processes() -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if HOST_PREFIX in str((entry / "cwd").readlink()):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A long run, just started."""
+    file = tmp_path / "long.toml"
+    file.write_text(scenario(duration="100 s").to_toml())
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
+    # A background job of a shell has SIGINT ignored, and hands that on.
+    command = ["env", "--default-signal=INT", *command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def wait_for_run(process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while not processes() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    assert processes(), process.poll()
+
+
+def settles(before: tuple[str, str, str]) -> bool:
+    until = time.monotonic() + 20
+    while state() != before and time.monotonic() < until:
+        time.sleep(0.05)
+    return state() == before
+
+
+@pytest.mark.parametrize("after", [0.0, 0.004, 0.03, 0.2, 1.3])
+def test_a_kill_leaves_nothing_that_clean_does_not_remove(after: float, request: pytest.FixtureRequest) -> None:
+    before = state()
+    process = request.getfixturevalue("running")
+    wait_for_run(process)
+    time.sleep(after)
+    process.kill()
+    process.wait()
+    clean()
+    assert settles(before)
+    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_nothing_at_all(which: signal.Signals, request: pytest.FixtureRequest) -> None:
+    before = state()
+    process = request.getfixturevalue("running")
+    wait_for_run(process)
+    time.sleep(0.3)
+    process.send_signal(which)
+    assert process.wait(timeout=30) == (130 if which == signal.SIGINT else 143)
+    assert settles(before)
+    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
