@@ -125,7 +125,8 @@ impl Sender {
         let resent = self.sent.resent_segments();
         let next = self.sent.lose_overdue(self.rack.edge, wait, now);
         if let Some(at) = next {
-            (self.timer, self.timer_at) = (Timer::Reorder, Some(at));
+            let span = at.since(now) + self.least_span();
+            (self.timer, self.timer_at) = (Timer::Reorder, Some(self.expiry(span, now)));
         }
         self.sent.resent_segments() < resent
     }

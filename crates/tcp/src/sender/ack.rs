@@ -303,7 +303,7 @@ impl Sender {
             && self.recovery.recover.is_some_and(|r| self.una < r);
         match self.timer_at {
             Some(at) if partial && self.config.impatient && self.recovery.partial_seen => at,
-            _ => now + self.rtt.rto(),
+            _ => self.expiry(self.rtt.rto(), now),
         }
     }
 
