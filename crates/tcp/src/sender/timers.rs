@@ -3,8 +3,8 @@
 
 use super::Sender;
 use crate::recovery::{Mode, Recovery};
-use dumbbell_cc::{Congestion, Shell};
 use crate::ticks::expiry;
+use dumbbell_cc::{Congestion, Shell};
 use dumbbell_units::{Dur, Time};
 
 /// What the timer stands for.
