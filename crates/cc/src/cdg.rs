@@ -131,12 +131,14 @@ const GAP: Dur = Dur::millis(3);
 const LEAST: f64 = 125e-6;
 const SAMPLES: u32 = 8;
 
-/// Backing off, gradually: from which window to which, and what was delivered since; bytes.
+/// Backing off, gradually: from which window to which, what was delivered since, and what the ACK that began it let out,
+/// which counts already; bytes.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     from: f64,
     to: f64,
     delivered: f64,
+    out: f64,
 }
 
 /// What Linux looks at in slow start, round by round.
@@ -321,7 +323,7 @@ impl Cdg {
         let Some(way) = &mut self.way else { return };
         way.delivered += ev.delivered as f64;
         let sent = (way.delivered * way.to / way.from / cx.mss).ceil() * cx.mss;
-        self.window.cwnd = (way.from - way.delivered + sent).max(way.to);
+        self.window.cwnd = (way.from - way.delivered + (sent - way.out).max(0.0)).max(way.to);
     }
 
     /// The shadow window grows by as much as cwnd has.
@@ -379,7 +381,7 @@ impl LossDriven for Cdg {
                 self.backing_off = self.round;
                 if self.linux {
                     let to = self.window.ssthresh;
-                    self.way = Some(Way { from, to, delivered: 0.0 });
+                    self.way = Some(Way { from, to, delivered: 0.0, out: ev.delivered as f64 });
                     self.window.cwnd = from;
                 }
                 return;
