@@ -148,10 +148,10 @@ impl Bic {
         step.max(self.s_min).min(self.s_max).min(cwnd)
     }
 
-    /// The same by Linux's rules.
-    fn linux_increase(&self, cwnd: f64) -> f64 {
+    /// ACKed segments for one more by Linux's rules.
+    fn linux_count(&self, cwnd: f64) -> f64 {
         if cwnd <= self.low_window {
-            return 1.0;
+            return cwnd;
         }
         let w_max = self.w_max.unwrap_or(0.0);
         let step = if cwnd < w_max {
@@ -163,9 +163,8 @@ impl Bic {
             ((cwnd - w_max) / (self.b - 1.0)).min(self.s_max)
         };
         let least = if self.w_max.is_none() { UNEXPLORED * cwnd } else { 0.0 };
-        // ACKed segments for one more.
-        let count = (cwnd / step.max(least)).floor();
-        cwnd / (count / self.ratio).floor().max(1.0)
+        let count = (cwnd / step.max(least) + 1e-9).floor();
+        (count / self.ratio).floor().max(1.0)
     }
 }
 
@@ -180,14 +179,21 @@ impl LossDriven for Bic {
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
         if !ev.in_recovery && !ev.in_loss {
-            self.ratio += RATIO.0 * (ev.delivered as f64 / cx.mss - self.ratio);
+            let taken = if cx.counts_segments() { self.ratio.floor() } else { self.ratio };
+            self.ratio += RATIO.0 * (ev.delivered as f64 / cx.mss - taken);
         }
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
-        self.inc = if self.linux { self.linux_increase(cwnd.floor()) } else { self.increase(cwnd) };
-        self.window.additive(self.inc, ev.acked, cx);
+        if self.linux {
+            let each = self.linux_count(cwnd.floor());
+            self.inc = cwnd / each;
+            self.window.count(each, ev.acked, cx);
+        } else {
+            self.inc = self.increase(cwnd);
+            self.window.additive(self.inc, ev.acked, cx);
+        }
     }
 
     fn episode_begins(&mut self) {
@@ -195,13 +201,16 @@ impl LossDriven for Bic {
     }
 
     fn undone(&mut self, _cx: &Cx) {
-        self.w_max = self.before;
+        if !self.linux {
+            self.w_max = self.before;
+        }
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let cwnd = self.window.segments(cx);
         let converge = self.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
-        self.w_max = Some(if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd });
+        let w_max = if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+        self.w_max = Some(if self.linux { w_max.floor() } else { w_max });
         let left = if cwnd <= self.low_window { 0.5 } else { self.beta };
         left * ev.window
     }

@@ -14,16 +14,21 @@
 //!            queue                                                                                                    [HA]
 //! ```
 //! In slow start the latest g counts instead of the mean. Linux takes the mean of what there is while there are fewer than
-//! `window`, in slow start too (`extrapolate`), holds until a backing off has an effect (`hold` = 0), believes every loss,
-//! and leaves slow start by a HyStart of its own.
-//! Left out: the filter for ACKs that a receiver's timer has delayed.
+//! `window`, in slow start too (`extrapolate`), holds until a backing off has an effect (`hold` = 0), believes every loss.
+//!
+//! Linux's rules (`rules`): where ACKs cover several segments, one that covers a single segment is taken for delayed by the
+//! receiver's timer and counts for the smallest RTT only, if there is one; backing off takes a round trip, in proportion to
+//! what is delivered, and a loss within it asks for nothing more; a fall of the RTT counts from 4 us a round trip on; a timeout
+//! is answered as a loss is. Slow start ends with a train of ACKs at most 3 ms apart that is longer than half the smallest
+//! RTT, or if the smallest of a round's more than 8 samples is above it by an eighth.
+//! Left out: the published filter for ACKs that a receiver's timer has delayed.
 
 use crate::common::{LossDriven, Round, Window};
 use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
-use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
+use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
 
 pub(crate) const ROW: Variant = Variant {
@@ -88,6 +93,12 @@ pub(crate) const ROW: Variant = Variant {
             default: "false",
             doc: "whether the mean of fewer slopes than `window` stands for all, and counts in slow start too",
         },
+        Spec {
+            name: "rules",
+            kind: Kind::Choice(&["published", "linux"]),
+            default: "published",
+            doc: "which samples count, how it backs off and when it leaves slow start: see the model",
+        },
     ],
     stacks: &[
         ("linux", "scale", "2.976 ms"),
@@ -95,6 +106,7 @@ pub(crate) const ROW: Variant = Variant {
         ("linux", "hold", "0"),
         ("linux", "tolerance", "false"),
         ("linux", "extrapolate", "true"),
+        ("linux", "rules", "linux"),
     ],
     columns: &["g_min", "g_max", "shadow", "queue"],
     build: |params, start| Ok(Box::new(Cdg::new(params, start)?)),
@@ -108,6 +120,33 @@ enum Queue {
     Rising = 2,
     Falling = 3,
     Full = 4,
+}
+
+/// Linux: a sum of slopes from which on the RTT has fallen, s.
+const FALL: f64 = 32e-6;
+/// Linux: how many delayed ACKs it expects at most.
+const MOST_DELAYED: u32 = 5;
+/// Linux's slow start: longest gap within a train, shortest bound, samples of a round before the smallest counts.
+const GAP: Dur = Dur::millis(3);
+const LEAST: f64 = 125e-6;
+const SAMPLES: u32 = 8;
+
+/// Backing off, gradually: from which window to which, what was delivered since, and what the ACK that began it let out,
+/// which counts already; bytes.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    from: f64,
+    to: f64,
+    delivered: f64,
+    out: f64,
+}
+
+/// What Linux looks at in slow start, round by round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Train {
+    began: Option<Time>,
+    last: Time,
+    samples: u32,
 }
 
 /// Smallest and largest RTT of a round trip, or how they changed, s.
@@ -137,6 +176,13 @@ struct Cdg {
     asked: u64,
     /// What was outstanding at the last backing off has to be acknowledged first.
     backing_off: Option<Round>,
+    linux: bool,
+    /// Linux: how backing off goes; a recovery has just ended, from which on slopes count anew; how many delayed ACKs are expected; the end of slow start, the smallest RTT of all.
+    way: Option<Way>,
+    recovered: bool,
+    delayed: u32,
+    train: Train,
+    base_rtt: f64,
     /// Bytes; 0: none.
     shadow: f64,
     shadow_before: f64,
@@ -167,6 +213,12 @@ impl Cdg {
             queue: Queue::Unknown,
             asked: 0,
             backing_off: None,
+            linux: params.choice("rules") == "linux",
+            way: None,
+            recovered: false,
+            delayed: 0,
+            train: Train::default(),
+            base_rtt: f64::INFINITY,
             shadow: window.cwnd,
             shadow_before: 0.0,
             window,
@@ -176,7 +228,10 @@ impl Cdg {
     /// Starts measuring anew; what has been measured is what the next round trip is compared with.
     fn new_round(&mut self, round: Option<Round>) {
         self.round = round;
-        if let Some(current) = self.current.take() {
+        self.train = Train::default();
+        if self.linux {
+            self.previous = self.current.take();
+        } else if let Some(current) = self.current.take() {
             self.previous = Some(current);
         }
     }
@@ -201,7 +256,8 @@ impl Cdg {
         if self.queue == Queue::Empty {
             self.shadow = 0.0;
         }
-        if low < 0.0 || high < 0.0 {
+        let fall = if self.linux { FALL / n } else { f64::MIN_POSITIVE };
+        if low <= -fall || high <= -fall {
             self.asked = 0;
         }
         let raw = self.window.in_slow_start() && !self.extrapolate;
@@ -223,6 +279,53 @@ impl Cdg {
         effectual
     }
 
+    /// A sample of the running round; by Linux's rules perhaps not.
+    fn sample(&mut self, rtt: f64, ev: &AckEvent, cx: &Cx) {
+        if self.linux && ev.acked > 0 && !ev.in_recovery {
+            let segments = ev.acked as f64 / cx.mss;
+            if segments <= 1.0 && self.delayed > 0 {
+                self.delayed -= 1;
+                if let Some((low, _)) = &mut self.current {
+                    *low = low.min(rtt);
+                }
+                return;
+            } else if segments > 1.0 && self.delayed < MOST_DELAYED {
+                self.delayed += 1;
+            }
+        }
+        let (low, high) = self.current.unwrap_or((rtt, rtt));
+        self.current = Some((low.min(rtt), high.max(rtt)));
+    }
+
+    /// Whether slow start is over, as Linux has it.
+    fn train_is_over(&mut self, ev: &AckEvent, cx: &Cx) -> bool {
+        let Some((least, _)) = self.current else { return false };
+        self.base_rtt = self.base_rtt.min(least);
+        match self.train.began.filter(|_| ev.cwnd_limited) {
+            None => (self.train.began, self.train.last) = (Some(cx.now), cx.now),
+            Some(began) if cx.now.since(self.train.last) < GAP => {
+                self.train.last = cx.now;
+                if cx.now.since(began).as_secs() > (self.base_rtt / 2.0).max(LEAST) {
+                    return true;
+                }
+            }
+            Some(_) => {}
+        }
+        if self.train.samples < SAMPLES {
+            self.train.samples += 1;
+            return false;
+        }
+        least > (self.base_rtt * 1.125).max(LEAST)
+    }
+
+    /// What is left to do of backing off: as proportional rate reduction has it.
+    fn go_on(&mut self, ev: &AckEvent, cx: &Cx) {
+        let Some(way) = &mut self.way else { return };
+        way.delivered += ev.delivered as f64;
+        let sent = (way.delivered * way.to / way.from / cx.mss).ceil() * cx.mss;
+        self.window.cwnd = (way.from - way.delivered + (sent - way.out).max(0.0)).max(way.to);
+    }
+
     /// The shadow window grows by as much as cwnd has.
     fn grow_shadow(&mut self, before: f64) {
         if self.shadow > 0.0 {
@@ -242,18 +345,28 @@ impl LossDriven for Cdg {
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.map(Dur::as_secs) {
-            let (low, high) = self.current.unwrap_or((rtt, rtt));
-            self.current = Some((low.min(rtt), high.max(rtt)));
+            self.sample(rtt, ev, cx);
         }
-        if ev.in_recovery || ev.in_loss {
+        if ev.in_recovery || (ev.in_loss && !self.linux) {
+            return;
+        }
+        if std::mem::take(&mut self.recovered) {
+            self.new_round(Some(Round::from(ev.snd_nxt)));
             return;
         }
         if let Some(round) = self.backing_off {
+            self.go_on(ev, cx);
             if round.ended(ev.snd_una) {
+                if let Some(way) = self.way.take() {
+                    self.window.cwnd = way.to;
+                }
                 self.backing_off = None;
                 self.new_round(Some(Round::from(ev.snd_nxt)));
             }
             return;
+        }
+        if self.linux && self.window.in_slow_start() && self.train_is_over(ev, cx) {
+            self.window.ssthresh = self.window.cwnd;
         }
         if self.round.is_none_or(|round| round.ended(ev.snd_una)) && self.current.is_some() {
             let slope = match (self.round, self.current, self.previous) {
@@ -263,8 +376,14 @@ impl LossDriven for Cdg {
             self.new_round(Some(Round::from(ev.snd_nxt)));
             if self.backs_off(slope) {
                 self.shadow = self.shadow.max(self.window.cwnd);
-                self.window.reduce_to(self.beta * self.window.cwnd, cx);
+                let from = self.window.cwnd;
+                self.window.reduce_to(self.beta * from, cx);
                 self.backing_off = self.round;
+                if self.linux {
+                    let to = self.window.ssthresh;
+                    self.way = Some(Way { from, to, delivered: 0.0, out: ev.delivered as f64 });
+                    self.window.cwnd = from;
+                }
                 return;
             }
         }
@@ -296,9 +415,13 @@ impl LossDriven for Cdg {
         self.shadow = self.shadow_before;
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+        if let Some(way) = self.way.take().filter(|_| ev.kind == Congestion::Loss) {
+            self.backing_off = None;
+            return way.to;
+        }
         self.backing_off = None;
-        if ev.kind == Congestion::Timeout || ev.kind == Congestion::Collapse {
+        if !self.linux && matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.shadow *= 0.5;
             return 0.5 * ev.window;
         }
@@ -306,17 +429,25 @@ impl LossDriven for Cdg {
         if !believed && ev.kind == Congestion::Loss {
             return self.window.cwnd;
         }
-        self.shadow = (0.5 * self.shadow).min(self.window.cwnd);
+        let half = 0.5 * self.shadow;
+        let half = if cx.counts_segments() { (half / cx.mss).floor() * cx.mss } else { half };
+        self.shadow = half.min(self.window.cwnd);
         let shadow = if self.keep_shadow { self.shadow } else { 0.0 };
         shadow.max(0.5 * ev.window)
     }
 
     fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
-        self.new_round(None);
+        if !self.linux {
+            self.new_round(None);
+        }
     }
 
     fn recovered(&mut self, _cx: &Cx) {
-        self.new_round(None); // what recovery has measured is no slope
+        if self.linux {
+            self.recovered = true;
+        } else {
+            self.new_round(None); // what recovery has measured is no slope
+        }
     }
 
     fn restarted(&mut self, _cx: &Cx) {
@@ -324,7 +455,7 @@ impl LossDriven for Cdg {
         self.gradients.clear();
         self.queue = Queue::Unknown;
         self.asked = 0;
-        self.backing_off = None;
+        (self.backing_off, self.way) = (None, None);
         self.shadow = self.window.cwnd;
     }
 

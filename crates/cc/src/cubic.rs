@@ -13,11 +13,13 @@
 //! used. RTT is the smoothed one. Slow start is what the stack says [§4.10]. A reduction that answered no loss is taken back
 //! with everything that it changed [§4.9.2].
 //!
-//! Linux's rules (`rules`): t + the smallest RTT instead of t + RTT; W(t) and W_est in whole segments, W_est one more for each
-//! 15/8 windows acknowledged, also beyond cwnd_prior; ACKed segments for one more a whole number, at least 2 (so that cwnd grows
-//! by half a round trip at most) and at most 20 as long as W_max is unknown, which it is again after a timeout.
+//! Linux's rules (`rules`): t + the smallest RTT instead of t + RTT; W_est and how far W(t) is from W_max in whole segments,
+//! W_est one more for each 15/8 windows acknowledged, also beyond cwnd_prior; ACKed segments for one more a whole number, at
+//! least 2 (so that cwnd grows by half a round trip at most) and at most 20 as long as W_max is unknown, which it is again
+//! after a timeout; looked up when cwnd has changed or 32 ms have passed. A reduction that is taken back leaves W_max as it
+//! is, and the next stage starts anew.
 
-use crate::common::{Srtt, Window};
+use crate::common::{Srtt, Window, last_tick, whole_ticks};
 use crate::registry::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
@@ -85,7 +87,13 @@ struct Epoch {
     plateau: f64,
     /// The window that Reno would have, segments.
     w_est: f64,
+    /// Linux: when the curve was looked at last and with which window, and the ACKed segments for one more that it gave.
+    looked: Option<(Time, f64)>,
+    each: f64,
 }
+
+/// How often Linux looks at the curve as long as the window is the same.
+const LOOK: Dur = Dur::millis(32);
 
 impl Epoch {
     /// W(t) [RFC 9438 §4.2, figure 1].
@@ -142,8 +150,9 @@ impl Cubic {
     /// The stage that starts now with this window [RFC 9438 §4.2, §4.3].
     fn begin(&mut self, cwnd: f64, now: Time) -> Epoch {
         if self.linux {
-            let (plateau, w_est) = (self.w_max.max(cwnd).floor(), cwnd.floor());
-            return Epoch { start: now, k: libm::cbrt((plateau - w_est) / self.c), plateau, w_est };
+            let (plateau, w_est) = (self.w_max.max(cwnd.floor()), cwnd.floor());
+            let k = libm::cbrt((plateau - w_est) / self.c);
+            return Epoch { start: last_tick(now), k, plateau, w_est, looked: None, each: 2.0 };
         }
         if self.w_max == 0.0 {
             // Slow start ended without a loss [RFC 9438 §4.10].
@@ -155,19 +164,22 @@ impl Cubic {
         // The RFC's K would be negative where the stage starts above W_max, which the smallest windows can do: then
         // as after slow start.
         let plateau = self.w_max.max(cwnd);
-        Epoch { start: now, k: libm::cbrt((plateau - cwnd) / self.c), plateau, w_est: cwnd }
+        let k = libm::cbrt((plateau - cwnd) / self.c);
+        Epoch { start: now, k, plateau, w_est: cwnd, looked: None, each: 2.0 }
     }
 
-    fn avoid(&mut self, acked: u64, cx: &Cx) {
+    fn avoid(&mut self, bytes: u64, cx: &Cx) {
         let cwnd = self.window.cwnd / cx.mss;
-        let acked = acked as f64 / cx.mss;
+        let acked = bytes as f64 / cx.mss;
         let mut epoch = match self.epoch {
             Some(epoch) => epoch,
             None => self.begin(cwnd, cx.now),
         };
         let t = cx.now.since(epoch.start).as_secs();
         if self.linux {
-            self.window.cwnd += cx.mss * self.linux_step(&mut epoch, t, acked, cwnd.floor());
+            epoch.w_est += acked / (cwnd * 15.0 / 8.0).floor().max(1.0);
+            self.look(&mut epoch, cwnd.floor(), last_tick(cx.now));
+            self.window.count(epoch.each, bytes, cx);
             self.epoch = Some(epoch);
             return;
         }
@@ -189,20 +201,33 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
-    /// Segments that an ACK adds by Linux's rules.
-    fn linux_step(&self, epoch: &mut Epoch, t: f64, acked: f64, cwnd: f64) -> f64 {
-        let target = epoch.curve(t + self.min_rtt.min(1e9), self.c).floor();
-        // ACKed segments for one more.
+    /// Linux looks how many ACKed segments make one more: at the curve once a tick at most, at Reno each time, and at
+    /// neither for a while if cwnd is the same.
+    fn look(&self, epoch: &mut Epoch, cwnd: f64, now: Time) {
+        if epoch.looked.is_some_and(|(at, w)| w == cwnd && now.since(at) < LOOK) {
+            return;
+        }
+        if epoch.looked.is_none_or(|(at, _)| at != now) {
+            epoch.looked = Some((now, cwnd));
+            epoch.each = self.linux_count(epoch, now, cwnd);
+        }
+        let behind = (epoch.w_est - 1e-9).floor() - cwnd; // one more once there are more ACKed segments than it takes
+        if self.reno_friendly && behind > 0.0 {
+            epoch.each = epoch.each.min((cwnd / behind).floor());
+        }
+        epoch.each = epoch.each.max(2.0);
+    }
+
+    /// The same by the curve.
+    fn linux_count(&self, epoch: &Epoch, now: Time, cwnd: f64) -> f64 {
+        let rtt = whole_ticks(Dur::from_secs_f64(self.min_rtt.min(1e3)));
+        let x = (now.since(epoch.start) + rtt).as_secs() - epoch.k;
+        let target = epoch.plateau + (self.c * x * x * x).trunc(); // the way from the plateau is in whole segments
         let mut count = if target > cwnd { (cwnd / (target - cwnd)).floor() } else { 100.0 * cwnd };
         if self.w_max == 0.0 {
             count = count.min(20.0);
         }
-        epoch.w_est += acked / (cwnd * 15.0 / 8.0);
-        let behind = epoch.w_est.floor() - cwnd;
-        if self.reno_friendly && behind > 0.0 {
-            count = count.min((cwnd / behind).floor());
-        }
-        acked / count.max(2.0)
+        count
     }
 
     /// Remembers the window before a reduction [RFC 9438 §4.6, §4.7].
@@ -211,6 +236,9 @@ impl Cubic {
         self.cwnd_prior = cwnd;
         let converge = self.fast_convergence && cwnd < self.w_max;
         self.w_max = if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+        if self.linux {
+            self.w_max = self.w_max.floor();
+        }
     }
 }
 
@@ -281,7 +309,7 @@ impl CongestionControl for Cubic {
     fn on_undo(&mut self, _cx: &Cx) {
         let reduced = self.window.cwnd;
         // Not where cwnd has passed what it was: the values since then are the better ones [RFC 9438 §4.9.2].
-        if self.window.undo() && self.window.cwnd > reduced {
+        if self.window.undo() && self.window.cwnd > reduced && !self.linux {
             (self.w_max, self.cwnd_prior, self.flat, self.epoch) = self.before;
         }
     }

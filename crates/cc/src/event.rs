@@ -17,6 +17,14 @@ pub struct Cx {
     pub whole_segments: bool,
 }
 
+impl Cx {
+    /// Whether the stack counts windows in whole segments, as Linux does.
+    #[must_use]
+    pub fn counts_segments(&self) -> bool {
+        self.increase == Increase::Whole
+    }
+}
+
 /// What an increase of one segment per round trip is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increase {

@@ -198,7 +198,7 @@ impl LossDriven for HighSpeed {
             true => self.seen.1,
             false => self.response(self.window.segments(cx)).1,
         };
-        (1.0 - b) * ev.window
+        Window::less(ev.window, b, cx)
     }
 
     fn columns(&self, row: &mut Vec<f64>) {

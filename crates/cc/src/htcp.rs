@@ -16,9 +16,11 @@
 //! Linux's rules (`rules`): f in whole numbers, before and after the scaling, which is by 8 / floor(8 * 100 ms / base_rtt); for
 //! the comparison the highest smoothed rate (3/4, 1/4) since three round trips after the last loss; beta = 0.5 where base_rtt
 //! is not above 10 ms and at the first loss with a steady rate; a sample raises max_rtt if it is 20 ms above at most.
+//! On a stack that counts segments the clock has ticks of 4 ms, a rate is taken over a window of segments, alpha and beta are
+//! whole 128ths, and alpha is looked up at a loss (before t starts again) and when the window has grown.
 //! Left out: nothing else of the draft's sender.
 
-use crate::common::{DeliveryRate, LossDriven, Window};
+use crate::common::{DeliveryRate, LossDriven, Window, last_tick, whole_ticks};
 use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
@@ -84,6 +86,9 @@ const FRESH: f64 = 3.0;
 /// What a loss leaves of max_rtt's excess over base_rtt; Linux's number.
 const FADE: f64 = 0.95;
 
+/// What Linux counts alpha and beta in.
+const UNIT: f64 = 128.0;
+
 /// When t was 0, the rate before the last loss, smallest and largest RTT, beta.
 type Before = (Option<Time>, Option<f64>, Option<(f64, f64)>, f64);
 
@@ -95,6 +100,11 @@ struct Htcp {
     rtt_scaling: bool,
     adaptive_backoff: bool,
     linux: bool,
+    /// Linux, on a stack that counts segments: the clock has ticks.
+    ticks: bool,
+    /// Segments delivered since, for Linux's rates.
+    segments: f64,
+    counted_since: Time,
     /// When t was 0: the first ACK, a loss, the end of its recovery.
     since: Option<Time>,
     rate: DeliveryRate,
@@ -122,6 +132,9 @@ impl Htcp {
             rtt_scaling: params.bool("rtt_scaling"),
             adaptive_backoff: params.bool("adaptive_backoff"),
             linux: params.choice("rules") == "linux",
+            ticks: false,
+            segments: 0.0,
+            counted_since: Time::ZERO,
             since: None,
             rate: DeliveryRate::default(),
             latest_rtt: Dur::ZERO,
@@ -138,6 +151,7 @@ impl Htcp {
 
     /// Segments that a window of ACKs adds [LS].
     fn increase(&mut self, now: Time) -> f64 {
+        let now = self.floor(now);
         let t = now.since(*self.since.get_or_insert(now)).as_secs() - self.delta_l;
         let mut f = if t > 0.0 { 1.0 + 10.0 * t + (t / 2.0) * (t / 2.0) } else { 1.0 };
         if self.linux {
@@ -152,10 +166,46 @@ impl Htcp {
         2.0 * (1.0 - self.beta) * f
     }
 
+    /// The last tick, where there are some.
+    fn floor(&self, now: Time) -> Time {
+        if self.ticks { last_tick(now) } else { now }
+    }
+
+    /// The rates of Linux: over a window of segments, in segments a second.
+    fn count_rate(&mut self, ev: &AckEvent, cx: &Cx) {
+        let now = self.floor(cx.now);
+        let Some((base, _)) = self.rtts else { return };
+        self.segments += ev.delivered as f64 / cx.mss;
+        let (passed, step) = (now.since(self.counted_since).as_secs(), self.alpha.floor().max(1.0));
+        if self.segments >= self.window.segments(cx) - step && passed >= base {
+            let rate = (self.segments / passed).floor();
+            self.latest = Some(self.highest(rate, cx.now));
+            (self.segments, self.counted_since) = (0.0, now);
+        }
+    }
+
+    /// Growth in whole segments, as Linux counts: an ACK counts for the next one.
+    fn avoid_whole(&mut self, ev: &AckEvent, cx: &Cx) {
+        if self.alpha.is_nan() {
+            self.alpha = 1.0;
+        }
+        let (cwnd, alpha) = (self.window.segments(cx), self.alpha);
+        let counted = self.window.counted();
+        if (*counted / cx.mss * alpha).floor() < cwnd {
+            *counted += if ev.in_loss { cx.mss } else { ev.acked as f64 };
+            return;
+        }
+        *counted = 0.0;
+        self.window.cwnd += cx.mss;
+        self.alpha = self.increase(cx.now);
+    }
+
     /// The highest smoothed rate since the last loss, with this one.
     fn highest(&mut self, rate: f64, now: Time) -> f64 {
-        let since = self.since.map_or(0.0, |since| now.since(since).as_secs());
-        let fresh = self.rtts.is_none_or(|(base, _)| since <= FRESH * base);
+        let since = self.since.map_or(0.0, |since| self.floor(now).since(since).as_secs());
+        let fresh = self.rtts.is_none_or(|(base, _)| {
+            if self.ticks { (since / base).floor() <= FRESH } else { since <= FRESH * base }
+        });
         self.smoothed = if fresh { rate } else { self.smoothed + WEIGHT * (rate - self.smoothed) };
         let before = self.latest.filter(|_| !fresh);
         before.map_or(self.smoothed, |highest| highest.max(self.smoothed))
@@ -173,7 +223,8 @@ impl Htcp {
         match self.rtts {
             Some((base, _)) if self.linux && base <= SHORT => BETA.0,
             Some((base, max)) if steady && trusted && self.adaptive_backoff => {
-                (base / max).clamp(BETA.0, BETA.1)
+                let beta = (base / max).clamp(BETA.0, BETA.1);
+                if self.ticks { (UNIT * beta).floor() / UNIT } else { beta }
             }
             _ => BETA.0,
         }
@@ -190,16 +241,26 @@ impl LossDriven for Htcp {
     }
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.ticks = self.linux && cx.counts_segments();
         if ev.in_recovery {
             self.rate.restart(); // what recovery delivers is not the flow's rate
+            (self.segments, self.counted_since) = (0.0, self.floor(cx.now));
+            if let (true, Some(rtt), Some((base, _))) = (self.ticks, ev.rtt, &mut self.rtts) {
+                *base = base.min(whole_ticks(rtt).as_secs());
+            }
             return;
         }
         if let Some(rtt) = ev.rtt {
+            let rtt = if self.ticks { whole_ticks(rtt) } else { rtt };
             self.latest_rtt = rtt;
             let rtt = rtt.as_secs();
             let (base, max) = self.rtts.unwrap_or((rtt, rtt));
             let higher = if self.linux && rtt > max + JUMP { max } else { max.max(rtt) };
             self.rtts = Some((base.min(rtt), higher));
+        }
+        if self.ticks {
+            self.count_rate(ev, cx);
+            return;
         }
         if let Some(rate) = self.rate.on_ack(ev.delivered, self.latest_rtt, cx.now) {
             self.latest = Some(if self.linux { self.highest(rate, cx.now) } else { rate });
@@ -207,6 +268,10 @@ impl LossDriven for Htcp {
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        if self.ticks {
+            self.avoid_whole(ev, cx);
+            return;
+        }
         let cwnd = self.window.segments(cx);
         self.alpha = self.increase(cx.now).min(cwnd);
         self.window.additive(self.alpha, ev.acked, cx);
@@ -226,15 +291,18 @@ impl LossDriven for Htcp {
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         self.beta = self.backoff();
+        if self.ticks {
+            self.alpha = self.increase(cx.now);
+        }
         if let Some((base, max)) = &mut self.rtts {
             *max = *base + FADE * (*max - *base);
         }
-        self.since = Some(cx.now);
+        self.since = Some(self.floor(cx.now));
         self.beta * ev.window
     }
 
     fn recovered(&mut self, cx: &Cx) {
-        self.since = Some(cx.now);
+        self.since = Some(self.floor(cx.now));
     }
 
     fn restarted(&mut self, cx: &Cx) {

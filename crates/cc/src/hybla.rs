@@ -105,6 +105,13 @@ impl LossDriven for Hybla {
         &mut self.window
     }
 
+    fn established(&mut self, rtt: Option<Dur>, cx: &Cx) {
+        let Some(rtt) = rtt.filter(|_| self.linux) else { return };
+        self.srtt.sample(rtt);
+        self.base_rtt = Some(rtt.as_secs());
+        self.window.cwnd = self.rho().floor() * cx.mss; // Linux's first window
+    }
+
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);

@@ -77,6 +77,9 @@ pub(crate) const ROW: Variant = Variant {
 
 /// d1, d2 and d3 as parts of the largest delay [LBS].
 const ETA: (f64, f64, f64) = (0.01, 0.1, 0.8);
+/// What Linux counts alpha and beta in.
+const ALPHA_UNIT: f64 = 128.0;
+const BETA_UNIT: f64 = 64.0;
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
 
@@ -163,17 +166,39 @@ impl LossDriven for Illinois {
     }
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
-        if let Some(round) = self.round_trips.on_ack(ev) {
+        let round = if cx.counts_segments() {
+            // The sample of the ACK that ends a round belongs to it, and a recovery to the round that it interrupts.
+            self.round_trips.sample(ev);
+            if ev.in_recovery { None } else { self.round_trips.end(ev) }
+        } else {
+            self.round_trips.on_ack(ev)
+        };
+        if let Some(round) = round {
             self.decide(&round, cx);
+            if cx.counts_segments() {
+                self.alpha = (self.alpha * ALPHA_UNIT).floor() / ALPHA_UNIT;
+                self.beta = (self.beta * BETA_UNIT).floor() / BETA_UNIT;
+            }
         }
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window.additive(self.alpha, ev.acked, cx);
+        if !cx.counts_segments() {
+            self.window.additive(self.alpha, ev.acked, cx);
+            return;
+        }
+        let cwnd = self.window.segments(cx);
+        let counted = self.window.counted();
+        *counted += ev.acked as f64;
+        let gained = (*counted / cx.mss * self.alpha).floor();
+        if gained >= cwnd {
+            *counted = 0.0; // what is above goes to waste
+            self.window.cwnd += (gained / cwnd).floor() * cx.mss;
+        }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
-        (1.0 - self.beta) * ev.window
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+        Window::less(ev.window, self.beta, cx)
     }
 
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {

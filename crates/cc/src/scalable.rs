@@ -102,6 +102,6 @@ impl LossDriven for Scalable {
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let b = if self.window.segments(cx) <= self.low_window { 0.5 } else { self.b };
-        (1.0 - b) * ev.window
+        Window::less(ev.window, b, cx)
     }
 }

@@ -10,8 +10,9 @@
 //! timeout      ssthresh = 1/2, cwnd = 1, as Reno
 //! base_rtt     the smallest RTT since the last loss or timeout                                              [FL]
 //! ```
-//! Linux keeps base_rtt over losses (`reset_base_rtt`), takes the latest RTT (`rtt`), cuts by 1/5 after timeouts too
-//! (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast.
+//! Linux keeps base_rtt over losses (`reset_base_rtt`), takes the smallest RTT since the last ACK that let the window grow
+//! (`rtt`; at the end of a recovery none, which counts as a queue), n in half segments rounded up, cuts by 1/5 after
+//! timeouts too (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast.
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
@@ -59,9 +60,10 @@ pub(crate) const ROW: Variant = Variant {
         },
         Spec {
             name: "rtt",
-            kind: Kind::Choice(&["smoothed", "latest"]),
+            kind: Kind::Choice(&["smoothed", "latest", "smallest"]),
             default: "smoothed",
-            doc: "which round-trip time tells of the queue [Fu and Liew 2003]",
+            doc: "which round-trip time tells of the queue: the smoothed one [Fu and Liew 2003], the latest, or the smallest \
+                  since the last ACK that let the window grow",
         },
         Spec {
             name: "random_timeouts",
@@ -72,7 +74,7 @@ pub(crate) const ROW: Variant = Variant {
     ],
     stacks: &[
         ("linux", "reset_base_rtt", "false"),
-        ("linux", "rtt", "latest"),
+        ("linux", "rtt", "smallest"),
         ("linux", "random_timeouts", "true"),
     ],
     columns: &["base_rtt", "n"],
@@ -88,6 +90,11 @@ struct Veno {
     decrease: f64,
     reset_base_rtt: bool,
     smoothed: bool,
+    /// Where the smallest RTT since the last ACK that let the window grow counts: that one, s, and how many samples there
+    /// were on the connection.
+    least: Option<(f64, u32)>,
+    /// A recovery has just ended.
+    blind: bool,
     random_timeouts: bool,
     srtt: Srtt,
     base_rtt: Option<f64>,
@@ -108,12 +115,46 @@ impl Veno {
             decrease: params.float("decrease"),
             reset_base_rtt: params.bool("reset_base_rtt"),
             smoothed: params.choice("rtt") == "smoothed",
+            least: (params.choice("rtt") == "smallest").then_some((f64::INFINITY, 0)),
+            blind: false,
             random_timeouts: params.bool("random_timeouts"),
             srtt: Srtt::default(),
             base_rtt: None,
             base_before: None,
-            n: f64::NAN,
+            n: if params.choice("rtt") == "smallest" { 0.0 } else { f64::NAN },
             held: false,
+        }
+    }
+}
+
+/// Linux's ways.
+impl Veno {
+    /// The queue as of the smallest RTT, in half segments; as it was while the window grows back after a timeout.
+    fn look(&mut self, ev: &AckEvent, cx: &Cx) {
+        let (Some((least, count)), Some(base)) = (&mut self.least, self.base_rtt) else { return };
+        if ev.in_loss {
+            return;
+        }
+        let rtt = std::mem::replace(least, f64::INFINITY);
+        let rtt = if std::mem::take(&mut self.blind) { f64::INFINITY } else { rtt };
+        if *count > 2 {
+            let queue = self.window.segments(cx) * (1.0 - base / rtt);
+            self.n = (2.0 * queue - 1e-9).ceil() / 2.0;
+        }
+    }
+
+    /// Growth with a queue: every other window of ACKs counts.
+    fn hold_whole(&mut self, ev: &AckEvent, cx: &Cx) {
+        let cwnd = self.window.cwnd;
+        let counted = self.window.counted();
+        if *counted < cwnd {
+            *counted += ev.acked as f64;
+            return;
+        }
+        *counted = 0.0;
+        self.held = !self.held;
+        if self.held {
+            self.window.cwnd += cx.mss;
         }
     }
 }
@@ -133,15 +174,36 @@ impl LossDriven for Veno {
         let rtt = rtt.as_secs();
         let base = self.base_rtt.map_or(rtt, |base| base.min(rtt));
         self.base_rtt = Some(base);
+        if let Some((least, count)) = &mut self.least {
+            (*least, *count) = (least.min(rtt), count.saturating_add(1));
+            return;
+        }
         let now = if self.smoothed { self.srtt.secs() } else { rtt };
         self.n = self.window.segments(cx) * (1.0 - base / now).max(0.0); // [FL]
     }
 
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let rest = self.window.slow_start(ev.acked, cx);
+        if rest == 0 {
+            self.look(ev, cx);
+        }
+        rest
+    }
+
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.look(ev, cx);
+        if self.n >= self.beta && self.least.is_some() && cx.counts_segments() {
+            self.hold_whole(ev, cx);
+            return;
+        }
         self.held = self.n >= self.beta && !self.held;
         if !self.held {
             self.window.additive(1.0, ev.acked, cx); // [FL]
         }
+    }
+
+    fn recovered(&mut self, _cx: &Cx) {
+        self.blind = true;
     }
 
     fn episode_begins(&mut self) {

@@ -19,8 +19,8 @@
 use crate::common::{DeliveryRate, LossDriven, Window};
 use crate::registry::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
-use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "westwood",
@@ -66,8 +66,20 @@ pub(crate) const ROW: Variant = Variant {
             doc: "when the estimate becomes the window: where the loss is found [Grieco and Mascolo 2004], or at the end \
                   of fast recovery, in which half the window counts",
         },
+        Spec {
+            name: "tick",
+            kind: Kind::Duration,
+            default: "0 ms",
+            doc: "clock by which it measures: RTTs are whole ticks, rounded up, intervals one tick longer than they have to \
+                  be, rates whole bytes a tick, and the first interval starts with the connection, as in Linux; 0: exactly",
+        },
     ],
-    stacks: &[("linux", "stages", "2"), ("linux", "reset_base_rtt", "true"), ("linux", "when", "recovered")],
+    stacks: &[
+        ("linux", "stages", "2"),
+        ("linux", "reset_base_rtt", "true"),
+        ("linux", "when", "recovered"),
+        ("linux", "tick", "4 ms"),
+    ],
     columns: &["bw", "base_rtt"],
     build: |params, start| Ok(Box::new(Westwood::new(params, start))),
 };
@@ -81,6 +93,8 @@ struct Westwood {
     min_interval: Dur,
     reset_base_rtt: bool,
     at_loss: bool,
+    /// Zero: the clock is exact.
+    tick: Dur,
     rate: DeliveryRate,
     /// The latest RTT and the smallest.
     rtt: Option<(Dur, Dur)>,
@@ -97,6 +111,7 @@ impl Westwood {
             min_interval: params.duration("min_interval"),
             reset_base_rtt: params.bool("reset_base_rtt"),
             at_loss: params.choice("when") == "loss",
+            tick: params.duration("tick"),
             rate: DeliveryRate::default(),
             rtt: None,
             bw: None,
@@ -105,12 +120,39 @@ impl Westwood {
 
     fn filter(&self, sample: f64) -> (f64, f64) {
         let Some((first, second)) = self.bw else { return (sample, sample) };
-        let first = first + self.gain * (sample - first);
-        (first, if self.stages == 1 { first } else { second + self.gain * (first - second) })
+        let first = self.whole(first + self.gain * (sample - first));
+        (first, if self.stages == 1 { first } else { self.whole(second + self.gain * (first - second)) })
     }
-}
 
-impl Westwood {
+    /// A rate in whole bytes a tick.
+    fn whole(&self, rate: f64) -> f64 {
+        let tick = self.tick.as_secs();
+        if tick > 0.0 { (rate * tick + 1e-6).floor() / tick } else { rate }
+    }
+
+    /// The last tick.
+    fn floor(&self, now: Time) -> Time {
+        Time(now.0 / self.tick.0 * self.tick.0)
+    }
+
+    /// By a clock with ticks.
+    fn measure_in_ticks(&mut self, ev: &AckEvent, cx: &Cx) {
+        let now = self.floor(cx.now);
+        if let Some((rtt, _)) = self.rtt {
+            // 50 ms are cut to whole ticks.
+            let least = Dur(self.min_interval.0 / self.tick.0 * self.tick.0);
+            let interval = rtt.max(least) + self.tick;
+            if let Some(sample) = self.rate.on_ack(ev.delivered, interval, now) {
+                self.bw = Some(self.filter(self.whole(sample)));
+            }
+        } else {
+            self.rate.on_ack(ev.delivered, Dur(u64::MAX), now);
+        }
+        if let Some(rtt) = ev.rtt.map(|rtt| self.tick * rtt.0.div_ceil(self.tick.0)) {
+            self.rtt = Some((rtt, self.rtt.map_or(rtt, |(_, base)| base.min(rtt))));
+        }
+    }
+
     /// The window that the measured bandwidth fills without a queue, bytes [GM].
     fn estimate(&self) -> Option<f64> {
         Some(self.bw?.1 * self.rtt?.1.as_secs())
@@ -126,7 +168,17 @@ impl LossDriven for Westwood {
         &mut self.window
     }
 
+    fn established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
+        if self.tick > Dur::ZERO {
+            self.rate.on_ack(0, Dur(u64::MAX), self.floor(cx.now));
+        }
+    }
+
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        if self.tick > Dur::ZERO {
+            self.measure_in_ticks(ev, cx);
+            return;
+        }
         if let Some(rtt) = ev.rtt {
             self.rtt = Some((rtt, self.rtt.map_or(rtt, |(_, base)| base.min(rtt))));
         }
@@ -154,6 +206,9 @@ impl LossDriven for Westwood {
             && let Some(window) = self.estimate()
         {
             self.window.reduce_to(window, cx);
+            if cx.counts_segments() {
+                self.window.cwnd = self.window.ssthresh;
+            }
         }
     }
 

@@ -80,6 +80,12 @@ const SCALABLE: f64 = 0.01;
 /// w_reno when there is no guess, segments.
 const NONE: f64 = 2.0;
 
+/// Half of so many segments; in whole ones where the stack counts so.
+fn half(segments: f64, cx: &Cx) -> f64 {
+    let half = segments / 2.0;
+    if cx.counts_segments() { half.floor() } else { half }
+}
+
 /// See the top of this file.
 #[derive(Clone, Debug)]
 struct Yeah {
@@ -119,11 +125,24 @@ impl Yeah {
         }
     }
 
+    /// Linux: a round whose end is looked at after the window has grown, with three samples at least.
+    fn look(&mut self, ev: &AckEvent, cx: &Cx) {
+        if cx.counts_segments() {
+            let enough = self.round_trips.samples() > 2;
+            if let Some(round) = self.round_trips.end(ev).filter(|_| enough) {
+                self.decide(&round, cx);
+            }
+        }
+    }
+
     /// Fast or slow, and the decrease before a loss [BCV].
     fn decide(&mut self, round: &Measured, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         let delay = round.least - round.base;
         self.q = cwnd * delay / round.least;
+        if cx.counts_segments() {
+            self.q = self.q.floor();
+        }
         if self.q <= self.q_max && delay <= round.base / self.phi {
             self.slow = 0;
             self.fast += 1;
@@ -133,11 +152,15 @@ impl Yeah {
             return;
         }
         if self.q > self.q_max && cwnd > self.w_reno {
-            let left = (cwnd - (self.q / self.gamma).min(MOST * cwnd)).max(self.w_reno);
+            let taken = (self.q / self.gamma).min(MOST * cwnd);
+            let left = (Window::less(cwnd, taken / cwnd, &Cx { mss: 1.0, ..*cx })).max(self.w_reno);
             self.window.reduce_to(left * cx.mss, cx);
         }
-        self.w_reno =
-            if self.w_reno <= NONE { (self.window.segments(cx) / 2.0).max(NONE) } else { self.w_reno + 1.0 };
+        self.w_reno = if self.w_reno <= NONE {
+            half(self.window.segments(cx), cx).max(NONE)
+        } else {
+            self.w_reno + 1.0
+        };
         self.slow += 1;
     }
 }
@@ -152,15 +175,34 @@ impl LossDriven for Yeah {
     }
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        if cx.counts_segments() {
+            self.round_trips.sample(ev); // Linux: counts for the round that the ACK ends, and that is seen after growth
+            return;
+        }
         let round = self.round_trips.on_ack(ev);
         if let Some(round) = round.filter(|_| !ev.in_recovery && ev.cwnd_limited) {
             self.decide(&round, cx);
         }
     }
 
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let rest = self.window.slow_start(ev.acked, cx);
+        if rest == 0 {
+            self.look(ev, cx);
+        }
+        rest
+    }
+
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let fast = (SCALABLE * self.window.segments(cx)).max(1.0);
         self.window.additive(if self.slow > 0 { 1.0 } else { fast }, ev.acked, cx);
+        self.look(ev, cx);
+    }
+
+    fn recovered(&mut self, cx: &Cx) {
+        if cx.counts_segments() {
+            self.round_trips.restart();
+        }
     }
 
     fn episode_begins(&mut self) {
@@ -176,8 +218,8 @@ impl LossDriven for Yeah {
         let taken =
             if self.slow < self.rho { self.q.max(LEAST * cwnd).min(MOST * cwnd) } else { MOST * cwnd };
         self.fast = 0;
-        self.w_reno = (self.w_reno / 2.0).max(NONE);
-        ev.window * (1.0 - taken / cwnd)
+        self.w_reno = half(self.w_reno, cx).max(NONE);
+        Window::less(ev.window, taken / cwnd, cx)
     }
 
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {

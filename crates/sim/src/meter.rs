@@ -23,7 +23,7 @@ impl<const N: usize> TimeMeans<N> {
     /// Of nothing yet.
     #[must_use]
     pub fn new() -> TimeMeans<N> {
-        TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [0.0; N], since: Time::ZERO }
+        TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [f64::NAN; N], since: Time::ZERO }
     }
 
     /// From now on the quantities are `values`. NaN means that one has no value yet.

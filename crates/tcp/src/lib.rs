@@ -23,6 +23,7 @@ mod rtt;
 mod segment;
 mod sender;
 mod sent;
+mod ticks;
 
 pub use config::{Config, EcnFeedback, Modern, PARAMS, PRESETS, Preset, Validation, find_preset};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};

@@ -17,6 +17,25 @@ PATHS = {"10M40": (10, 40, 60), "100M20": (100, 20, 30), "1M100": (1, 100, 60)}
 BUFFERS = (0.25, 1.0, 4.0)
 LOSSES = (0.1, 1.0)
 PAIRED = ("reno", "cubic", "bbr", "vegas")
+FAR = (
+    (("cubic",), 2, 300, 1.0, 60),
+    (("reno",), 1, 5, 5.0, 60),
+    (("vegas",), 5, 200, 2.0, 60),
+    (("bbr",), 20, 80, 5.0, 30),
+    (("reno",), 50, 10, 0.1, 20),
+    (("htcp",), 50, 150, 0.5, 60),
+    (("bic",), 200, 20, 0.25, 10),
+    (("cubic",), 1000, 5, 1.0, 4),
+    (("bbr",), 1000, 10, 1.0, 4),
+    (("reno",), 1000, 20, 0.1, 4),
+    (("illinois",), 300, 60, 1.0, 15),
+    (("westwood",), 30, 300, 1.0, 60),
+    (("reno",) * 4, 10, 40, 1.0, 60),
+    (("cubic",) * 8, 50, 30, 1.0, 30),
+    (("bbr",) * 4, 40, 50, 2.0, 30),
+    (("vegas",) * 2 + ("cubic",) * 2, 20, 60, 0.5, 60),
+)
+"""Conditions that no law was looked at in: variants, rate in Mbit/s, round trip in ms, buffer in BDP, length in s."""
 GAP = 5
 """Seconds from the first flow of a pair to the second."""
 REPETITIONS = 5
@@ -33,9 +52,11 @@ class Case:
 
 
 def shared_variants() -> list[str]:
-    """Name the variants that simulator and kernel both have, under one name."""
+    """Name the variants that simulator and kernel both have, each once, as the kernel does."""
     kernel = _core.kernel_variants()
-    return [name for name in registry.variants() if kernel.get(name) == name]
+    ours = registry.variants()
+    names = [name for name in ours if kernel.get(name) == name]
+    return names + sorted({k for name, k in kernel.items() if name in ours and k not in ours})
 
 
 def stack() -> str:
@@ -44,25 +65,30 @@ def stack() -> str:
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, bufferbloat."""
+    """Give the built-in set: single flows, random loss, pairs, far conditions, bufferbloat."""
     variants = shared_variants()
-    for path in PATHS:
+    for path, measures in PATHS.items():
         for buffer in BUFFERS:
             for variant in variants:
                 name = f"single/{variant}/{path}/{buffer:g}bdp"
-                yield Case(name, _scenario(name, [variant], path, buffer))
+                yield Case(name, _scenario(name, [variant], measures, buffer))
     for loss in LOSSES:
         for variant in variants:
             name = f"loss/{variant}/10M40/1bdp/{loss:g}%"
-            yield Case(name, _scenario(name, [variant], "10M40", 1.0, loss=loss))
+            yield Case(name, _scenario(name, [variant], PATHS["10M40"], 1.0, loss=loss))
     paired = [v for v in PAIRED if v in variants]
     for first in paired:
         for second in paired:
             name = f"pair/{first}-{second}/10M40/1bdp"
-            yield Case(name, _scenario(name, [first, second], "10M40", 1.0))
+            yield Case(name, _scenario(name, [first, second], PATHS["10M40"], 1.0))
+    for several, rate, rtt, buffer, seconds in FAR:
+        counts = {v: several.count(v) for v in several}
+        who = "-".join(v if n == 1 else f"{n}x{v}" for v, n in counts.items())
+        name = f"far/{who}/{rate}M{rtt}/{buffer:g}bdp"
+        yield Case(name, _scenario(name, list(several), (rate, rtt, seconds), buffer, gap=1))
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
-        yield Case(name, _scenario(name, [variant], "10M40", 10.0, ping=True))
+        yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
 
 
 def of_file(path: Path) -> Iterator[Case]:
@@ -75,13 +101,20 @@ def of_file(path: Path) -> Iterator[Case]:
 
 
 def _scenario(
-    name: str, variants: list[str], path: str, buffer: float, *, loss: float = 0.0, ping: bool = False
+    name: str,
+    variants: list[str],
+    path: tuple[int, int, int],
+    buffer: float,
+    *,
+    loss: float = 0.0,
+    ping: bool = False,
+    gap: int = GAP,
 ) -> Scenario:
-    rate, rtt, seconds = PATHS[path]
+    rate, rtt, seconds = path
     packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
     chance = loss > 0 or len(variants) > 1
     flows: list[dict[str, Any]] = [
-        {"name": f"f{n + 1}", "variant": variant, "stack": stack(), "start": f"{GAP * n} s"}
+        {"name": f"f{n + 1}", "variant": variant, "stack": stack(), "start": f"{gap * n} s"}
         for n, variant in enumerate(variants)
     ]
     if ping:

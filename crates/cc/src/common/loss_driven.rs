@@ -15,6 +15,9 @@ pub trait LossDriven: Send + std::fmt::Debug {
     /// The window, to be changed.
     fn window_mut(&mut self) -> &mut Window;
 
+    /// The handshake is over; see [`CongestionControl::on_established`].
+    fn established(&mut self, _rtt: Option<Dur>, _cx: &Cx) {}
+
     /// Every ACK with news, in recovery too: for round-trip times and rates.
     fn measure(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
@@ -61,6 +64,10 @@ pub trait LossDriven: Send + std::fmt::Debug {
 }
 
 impl<L: LossDriven> CongestionControl for L {
+    fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
+        self.established(rtt, cx);
+    }
+
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         self.measure(ev, cx);
         let window = self.window_mut();
@@ -109,7 +116,9 @@ impl<L: LossDriven> CongestionControl for L {
         window.bound(ev.bound);
         window.settle();
         self.recovered(cx);
-        self.window_mut().bound(ev.bound);
+        if !cx.counts_segments() {
+            self.window_mut().bound(ev.bound); // Linux lets the burst go
+        }
     }
 
     fn on_undo(&mut self, cx: &Cx) {

@@ -31,6 +31,13 @@ impl RoundTrips {
     /// Takes in an ACK; when it ends a round, gives what that brought, unless there was no sample. The sample of the ACK
     /// that ends a round counts for the next.
     pub fn on_ack(&mut self, ev: &AckEvent) -> Option<Measured> {
+        let measured = self.end(ev);
+        self.sample(ev);
+        measured
+    }
+
+    /// The first half of that: ends the round if the ACK does.
+    pub fn end(&mut self, ev: &AckEvent) -> Option<Measured> {
         let mut measured = None;
         if self.round.is_none_or(|round| round.ended(ev.snd_una)) {
             if let (Some(_), Some((base, max)), 1..) = (self.round, self.bounds, self.count) {
@@ -40,13 +47,23 @@ impl RoundTrips {
             self.round = Some(Round::from(ev.snd_nxt));
             (self.sum, self.count, self.least) = (0.0, 0, f64::INFINITY);
         }
+        measured
+    }
+
+    /// The second: takes the sample in.
+    pub fn sample(&mut self, ev: &AckEvent) {
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO).map(Dur::as_secs) {
             self.sum += rtt;
             self.count += 1;
             self.least = self.least.min(rtt);
             self.bounds = Some(self.bounds.map_or((rtt, rtt), |(base, max)| (base.min(rtt), max.max(rtt))));
         }
-        measured
+    }
+
+    /// Samples of the round that runs.
+    #[must_use]
+    pub fn samples(&self) -> u32 {
+        self.count
     }
 
     /// The smallest sample of the connection, s; NaN before the first.

@@ -79,18 +79,54 @@ impl Window {
         match cx.increase {
             Increase::PerAck => self.additive_per_ack(segments, cx),
             Increase::Bytes => self.cwnd += segments * cx.mss * acked as f64 / self.cwnd,
-            Increase::Whole => {
-                self.counted += segments * acked as f64;
-                let windows = (self.counted / self.cwnd).floor();
-                self.counted -= windows * self.cwnd;
-                self.cwnd += windows * cx.mss;
-            }
+            Increase::Whole => self.count(self.segments(cx) / segments, acked, cx),
         }
     }
 
-    /// The same, whatever counts in avoidance: an ACK for several segments adds what one for a single segment does.
+    /// One segment more for each `each` segments acknowledged (or ACKs): in proportion, or whole ones. What was counted towards a
+    /// larger number, which has fallen since, makes one at most.
+    pub fn count(&mut self, each: f64, acked: u64, cx: &Cx) {
+        match cx.increase {
+            Increase::PerAck => return self.cwnd += cx.mss / each,
+            Increase::Bytes => return self.cwnd += acked as f64 / each,
+            Increase::Whole => {}
+        }
+        let each = each * cx.mss;
+        if self.counted >= each {
+            self.counted = 0.0;
+            self.cwnd += cx.mss;
+        }
+        self.counted += acked as f64;
+        let more = (self.counted / each).floor();
+        self.counted -= more * each;
+        self.cwnd += more * cx.mss;
+    }
+
+    /// Bytes that have been counted towards the next whole segment.
+    pub(crate) fn counted(&mut self) -> &mut f64 {
+        &mut self.counted
+    }
+
+    /// What is left of `window` after so large a part of it is taken away: whole segments are taken where windows are
+    /// counted in them.
+    #[must_use]
+    pub fn less(window: f64, part: f64, cx: &Cx) -> f64 {
+        let taken = part * window;
+        window - if cx.counts_segments() { (taken / cx.mss).floor() * cx.mss } else { taken }
+    }
+
+    /// As [`Window::additive`], whatever counts in avoidance: an ACK for several segments adds what one for a single
+    /// segment does, and one segment at most where they are whole.
     pub fn additive_per_ack(&mut self, segments: f64, cx: &Cx) {
-        self.cwnd += segments * cx.mss * cx.mss / self.cwnd;
+        if !cx.counts_segments() {
+            self.cwnd += segments * cx.mss * cx.mss / self.cwnd;
+            return;
+        }
+        self.counted += segments * cx.mss;
+        if self.counted >= self.cwnd {
+            self.counted -= self.cwnd;
+            self.cwnd += cx.mss;
+        }
     }
 
     /// To `window` for both, never below two segments [RFC 5681 §3.1 (4)]. In whole segments only ssthresh is cut (and

@@ -84,6 +84,7 @@ pub struct Config {
     pub push_every: u64,
     pub sack_delay: Dur,
     pub rto: RtoConfig,
+    pub timer_tick: Dur,
     pub timestamp_clock: Dur,
     /// Samples of the timer come from segments where that is possible, not from echoed timestamps.
     pub rtt_from_segments: bool,
@@ -209,6 +210,7 @@ impl Config {
                     _ => Estimator::Rfc6298,
                 },
             },
+            timer_tick: p.duration("timer_tick"),
             timestamp_clock: p.duration("timestamp_clock").max(Dur(1)),
             rtt_from_segments: p.choice("rtt_from") == "segments",
             min_rtt_window: p.duration("min_rtt_window"),

@@ -118,6 +118,13 @@ pub const PARAMS: &[Spec] = &[
         doc: "clock tick: round-trip samples are whole ticks, and G of RFC 6298 (2.3)",
     },
     Spec {
+        name: "timer_tick",
+        kind: Kind::Duration,
+        default: "0 ms",
+        doc: "tick of the clock that looks at timers of retransmissions and delayed ACKs: they expire with a tick, never \
+              early, and long ones up to an eighth late, as in Linux (4 ms with 250 ticks a second); 0: exactly",
+    },
+    Spec {
         name: "rto_estimator",
         kind: Kind::Choice(&["rfc6298", "linux"]),
         default: "rfc6298",

@@ -12,6 +12,7 @@
 //! count of exchanges of data both ways ("pingpong"), which turns quick ACKs off, is left out.
 
 use crate::config::Config;
+use crate::ticks::expiry;
 use dumbbell_units::{Dur, Time};
 
 /// Merged ACKs after which one is sent all the same (tcp_comp_sack_nr).
@@ -161,8 +162,8 @@ impl Acks {
         let ato = self.ato.min(longest).min(config.ack_delay);
         match self.delayed_until {
             Some(at) if at <= now + ato / 4 => self.now += 1, // it is about to go anyway
-            Some(at) => self.delayed_until = Some(at.min(now + ato)),
-            None => self.delayed_until = Some(now + ato),
+            Some(at) => self.delayed_until = Some(at.min(expiry(now, ato, config.timer_tick))),
+            None => self.delayed_until = Some(expiry(now, ato, config.timer_tick)),
         }
     }
 

@@ -97,7 +97,8 @@ mod tests {
     use super::*;
 
     fn growing() -> Growing {
-        let given = [("autotuning".to_owned(), dumbbell_units::param::Raw::Bool(true))];
+        let start = dumbbell_units::param::Raw::Text("65535 bytes".to_owned());
+        let given = [("window_start".to_owned(), start)];
         let config = Config::read("linux", &given, dumbbell_cc::find("reno").unwrap()).unwrap();
         Growing::new(&config).unwrap()
     }

@@ -11,7 +11,7 @@
 
 use super::prr::Prr;
 use super::{Mode, Recovery};
-use crate::sender::{Ack, News, Outgoing, Sender, Timer};
+use crate::sender::{Ack, News, Outgoing, Sender};
 use dumbbell_cc::{Congestion, RecoveryExit};
 use dumbbell_units::Time;
 
@@ -24,7 +24,7 @@ impl Sender {
             self.note_dsack(block);
         }
         self.answer_to_probe(news, a.dsack, now);
-        let timer = self.timer_at;
+        self.rack.waits = false;
         self.leave_by_time(news, a, now);
         match self.recovery.mode {
             Mode::Recovery => self.in_recovery(news, a, now),
@@ -33,9 +33,7 @@ impl Sender {
         }
         if self.una == self.max {
             self.timer_at = None;
-        } else if self.timer == Timer::Reorder && self.timer_at != timer {
-            // The reordering window has just been set.
-        } else if news.acked > 0 || self.sampled_beyond_front(news) {
+        } else if !self.rack.waits && (news.acked > 0 || self.sampled_before_front(news)) {
             self.set_timer(true, now);
         }
     }
@@ -82,7 +80,7 @@ impl Sender {
             self.undo(false, now);
         }
         self.find_overdue(now);
-        if self.recovery.mode == Mode::Open && self.sent.has_waiting() {
+        if self.recovery.mode == Mode::Open && self.sent.has_lost() {
             self.enter_by_time(news.delivered, now);
         }
     }
@@ -90,7 +88,7 @@ impl Sender {
     fn in_loss(&mut self, news: &News, a: &Ack, now: Time) {
         self.after_timeout(news, a, now);
         let again = self.find_overdue(now);
-        if (self.recovery.mode == Mode::Open || again) && self.sent.has_waiting() {
+        if (self.recovery.mode == Mode::Open || again) && self.sent.has_lost() {
             self.enter_by_time(news.delivered, now);
         }
     }
@@ -100,7 +98,8 @@ impl Sender {
             self.undo(false, now);
         }
         self.find_overdue(now);
-        if self.sent.has_waiting() {
+        // What was sent and lost within the last recovery, and isn't acknowledged, asks for another one.
+        if self.sent.has_lost() {
             self.enter_by_time(news.delivered, now);
         } else if self.is_marked(news) && self.recovery.mode == Mode::Open {
             self.recovery.undo = None; // what a mark asks for is never taken back

@@ -32,6 +32,8 @@ pub(crate) struct Rack {
     reordering: u64,
     mult: u64,
     persist: u32,
+    /// With this ACK the timer has been set to the end of a reordering window.
+    pub(super) waits: bool,
     /// Within this round trip a DSACK has been answered.
     dsack_round: Option<u64>,
 }
@@ -51,6 +53,7 @@ impl Rack {
             reordering: u64::from(config.dupack_threshold),
             mult: 1,
             persist: 0,
+            waits: false,
             dsack_round: None,
         }
     }
@@ -125,7 +128,9 @@ impl Sender {
         let resent = self.sent.resent_segments();
         let next = self.sent.lose_overdue(self.rack.edge, wait, now);
         if let Some(at) = next {
-            (self.timer, self.timer_at) = (Timer::Reorder, Some(at));
+            self.rack.waits = true;
+            let span = at.since(now) + self.least_span();
+            (self.timer, self.timer_at) = (Timer::Reorder, Some(self.expiry(span, now)));
         }
         self.sent.resent_segments() < resent
     }
@@ -139,10 +144,8 @@ impl Sender {
     pub(crate) fn on_reorder_timer(&mut self, now: Time) {
         self.timer_at = None;
         self.find_overdue(now);
-        if self.sent.has_waiting() {
-            if self.recovery.mode != Mode::Recovery {
-                self.enter_by_time(0, now);
-            }
+        if self.sent.has_waiting() && self.recovery.mode != Mode::Recovery {
+            self.enter_by_time(0, now);
             if let Some(prr) = &mut self.recovery.prr {
                 prr.on_ack(self.rack.mss, false, self.sent.pipe());
             }

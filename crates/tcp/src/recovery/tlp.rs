@@ -39,7 +39,7 @@ impl Sender {
     fn probe_timeout(&self) -> Dur {
         let Some(srtt) = self.rtt.srtt() else { return Dur::secs(1) };
         let delay = self.config.rack.map_or(Dur::ZERO, |m| m.tlp_ack_delay);
-        srtt * 2 + if self.sent.count() == 1 { delay } else { Dur::ZERO }
+        srtt * 2 + if self.sent.count() == 1 { delay } else { self.least_span() }
     }
 
     /// The timer after an ACK of new data, or after something new was sent.
@@ -52,7 +52,7 @@ impl Sender {
         // An ACK starts the timeout anew; else it counts from when the oldest segment was sent.
         let expires = if after_ack { now } else { self.sent.front().map_or(now, |s| s.last_at) } + rto;
         self.timer = Timer::Probe;
-        self.timer_at = Some((now + self.probe_timeout()).min(expires).max(now));
+        self.timer_at = Some(self.expiry(self.probe_timeout().min(expires.since(now)), now));
     }
 
     /// The timer once a segment has left.

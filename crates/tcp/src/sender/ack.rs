@@ -303,7 +303,7 @@ impl Sender {
             && self.recovery.recover.is_some_and(|r| self.una < r);
         match self.timer_at {
             Some(at) if partial && self.config.impatient && self.recovery.partial_seen => at,
-            _ => now + self.rtt.rto(),
+            _ => self.expiry(self.rtt.rto(), now),
         }
     }
 
@@ -312,10 +312,10 @@ impl Sender {
         self.config.fine_timeouts && self.sent.front().is_some_and(|s| now.since(s.last_at) > self.fine.rto())
     }
 
-    /// Whether a sample of this ACK is of a segment that left after the oldest one outstanding did: that one's timer then
-    /// runs for too short a time.
-    pub(crate) fn sampled_beyond_front(&self, news: &News) -> bool {
+    /// Whether a sample of this ACK is of a segment that left before the oldest one outstanding was last sent. With what was
+    /// sent after it the timer isn't set anew: else it might be put off throughout a recovery.
+    pub(crate) fn sampled_before_front(&self, news: &News) -> bool {
         let front = self.sent.front().map(|s| s.last_at);
-        news.selectively.zip(front).is_some_and(|((first, _), front)| first > front)
+        news.selectively.zip(front).is_some_and(|((first, _), front)| first < front)
     }
 }

@@ -3,8 +3,9 @@
 
 use super::Sender;
 use crate::recovery::{Mode, Recovery};
+use crate::ticks::expiry;
 use dumbbell_cc::{Congestion, Shell};
-use dumbbell_units::Time;
+use dumbbell_units::{Dur, Time};
 
 /// What the timer stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +22,24 @@ impl Sender {
     /// A whole timeout from now on.
     pub(crate) fn restart_timer(&mut self, now: Time) {
         self.timer = Timer::Rto;
-        self.timer_at = Some(now + self.rtt.rto());
+        self.timer_at = Some(self.expiry(self.rtt.rto(), now));
+    }
+
+    /// When a timer expires that is set now.
+    pub(crate) fn expiry(&self, span: Dur, now: Time) -> Time {
+        expiry(now, span, self.config.timer_tick)
+    }
+
+    /// What is added to timers that may be very short: half a tick (Linux: 2 ms).
+    pub(crate) fn least_span(&self) -> Dur {
+        self.config.timer_tick / 2
     }
 
     /// A timeout counted from the last sending of the oldest segment.
     pub(crate) fn restart_timer_from_front(&mut self, now: Time) {
         self.timer = Timer::Rto;
-        let since = self.sent.front().map(|s| s.last_at + self.rtt.rto());
-        self.timer_at = since.map(|at| at.max(now));
+        let rest = self.sent.front().map(|s| (s.last_at + self.rtt.rto()).since(now));
+        self.timer_at = rest.map(|rest| self.expiry(rest, now));
     }
 
     /// The timer has come.

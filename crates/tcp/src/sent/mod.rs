@@ -127,6 +127,8 @@ pub(crate) struct SentQueue {
     /// Segments whose retransmission is under way, and those that wait to be sent again.
     resent_segments: u64,
     waiting_segments: u64,
+    /// Segments that are taken for lost, sent again or not.
+    lost_segments: u64,
     /// End of the highest SACKed segment.
     high_sacked: u64,
     /// Every unSACKed segment that starts below this offset is lost.
@@ -173,6 +175,11 @@ impl SentQueue {
 
     pub(crate) fn resent_segments(&self) -> u64 {
         self.resent_segments
+    }
+
+    /// Whether a segment is taken for lost, be it sent again or not.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost_segments > 0
     }
 
     /// Whether a lost segment has not been sent again.
@@ -253,10 +260,12 @@ impl SentQueue {
         self.pipe -= s.in_pipe();
         self.resent_segments -= u64::from(s.resent && !s.sacked);
         self.waiting_segments -= u64::from(s.waits());
+        self.lost_segments -= u64::from(s.lost && !s.sacked);
         change(s);
         self.pipe += s.in_pipe();
         self.resent_segments += u64::from(s.resent && !s.sacked);
         self.waiting_segments += u64::from(s.waits());
+        self.lost_segments += u64::from(s.lost && !s.sacked);
     }
 
     /// The segment that holds `offset` keeps the stamp of its sending.
@@ -315,6 +324,7 @@ impl SentQueue {
             } else {
                 self.resent_segments -= u64::from(s.resent);
                 self.waiting_segments -= u64::from(s.waits());
+                self.lost_segments -= u64::from(s.lost);
                 each(s, Told::Acknowledged);
             }
             self.segments.pop_front();
@@ -522,11 +532,11 @@ mod tests {
     use super::*;
     use dumbbell_units::random::Stream;
 
-    fn counted(q: &SentQueue) -> [u64; 5] {
-        [q.pipe, q.sacked_bytes, q.sacked_segments, q.resent_segments, q.waiting_segments]
+    fn counted(q: &SentQueue) -> [u64; 6] {
+        [q.pipe, q.sacked_bytes, q.sacked_segments, q.resent_segments, q.waiting_segments, q.lost_segments]
     }
 
-    fn from_scratch(q: &SentQueue) -> [u64; 5] {
+    fn from_scratch(q: &SentQueue) -> [u64; 6] {
         let sum = |f: fn(&Sent) -> u64| q.segments.iter().map(f).sum();
         [
             sum(Sent::in_pipe),
@@ -534,6 +544,7 @@ mod tests {
             sum(|s| u64::from(s.sacked)),
             sum(|s| u64::from(s.resent && !s.sacked)),
             sum(|s| u64::from(s.waits())),
+            sum(|s| u64::from(s.lost && !s.sacked)),
         ]
     }
 

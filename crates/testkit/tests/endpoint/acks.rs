@@ -1,6 +1,6 @@
 //! When a receiver acknowledges on the stack `linux`.
 
-use crate::modern::{MSS, linux};
+use crate::modern::{MSS, linux, with_usual};
 use dumbbell_testkit::listener::Listener;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
 use dumbbell_units::Rate;
@@ -8,9 +8,7 @@ use dumbbell_units::Rate;
 /// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
     let law = Listener::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
-    let mut all = vec![("send_quantum", "segment"), ("push_every", "0 bytes")];
-    all.retain(|(name, _)| changes.iter().all(|(n, _)| n != name));
-    all.extend(changes);
+    let all = with_usual(&[("send_quantum", "segment"), ("push_every", "0 bytes")], changes);
     let mut wire = Wire::with_law("fixed", move |_| Box::new(law.clone()), "linux", &all, arrives());
     wire.receiver.listen();
     wire.sender.connect();

@@ -1,18 +1,32 @@
-//! What the tests of the stack `linux` share: a law that holds a window (one segment after a timeout, then growing back), on a wire with a round trip of 100 ms.
+//! What the tests of the stack `linux` share: a law that holds a window (one segment after a timeout, then growing back), on
+//! a wire with a round trip of 100 ms.
 //!
 //! The handshake takes 100 ms and is the first sample: srtt 100 ms, timeout 300 ms, smallest RTT 100 ms. Data leaves at
-//! 0.1 s.
+//! 0.1 s. Timers are exact and the receive window is open from the start, unless a test says otherwise.
 
 use dumbbell_testkit::listener::{Heard, Listener};
 use dumbbell_testkit::wire::{Faults, Wire};
 
 pub(crate) const MSS: u64 = 1448;
 
+/// The changes of a test, after those that all have.
+pub(crate) fn with_usual<'a>(
+    usual: &[(&'a str, &'a str)],
+    changes: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
+    let mut all = vec![("timer_tick", "0 ms"), ("autotuning", "false")];
+    all.extend(usual);
+    all.retain(|(name, _)| changes.iter().all(|(n, _)| n != name));
+    all.extend(changes);
+    all
+}
+
 /// A connection with that many segments as its window; changes come after the preset.
 pub(crate) fn linux<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (Listener, Wire<'a>) {
     let law = Listener::new((segments * MSS) as f64).collapsing();
     let copy = law.clone();
-    let wire = Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults);
+    let wire =
+        Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", &with_usual(&[], changes), faults);
     (law, wire)
 }
 

@@ -97,12 +97,13 @@ proptest! {
         let again = wire.sent.iter().find(|s| s.again).map(|s| s.at.as_secs());
         prop_assert_eq!(wire.sender.counters().timeouts, 0);
         if let Some(at) = again {
-            let (mut late, mut clean) = (start(late()), start(Box::new(|_, _, _| Fate::Arrives)));
-            clean.run_until(at - 0.001);
-            late.run_until(at + 0.3);
-            let (late, clean) = (late.sender.snapshot(), clean.sender.snapshot());
-            prop_assert!(late.cwnd >= clean.cwnd, "{} of {}", late.cwnd, clean.cwnd);
-            prop_assert!(late.ssthresh >= clean.ssthresh, "{} of {}", late.ssthresh, clean.ssthresh);
+            let mut wire = start(late());
+            wire.run_until(at - 0.001);
+            let before = wire.sender.snapshot();
+            wire.run_until(at + 0.3);
+            let after = wire.sender.snapshot();
+            prop_assert!(after.cwnd >= before.cwnd, "{} of {}", after.cwnd, before.cwnd);
+            prop_assert!(after.ssthresh >= before.ssthresh, "{} of {}", after.ssthresh, before.ssthresh);
         }
     }
 }

@@ -192,13 +192,13 @@ fn linux(window: f64, ssthresh: f64) -> Law {
 fn linux_grows_in_whole_acks() {
     // Before a loss w_max is 0: the stage begins at its plateau, and 20 ACKs are a segment at most.
     near(linux(100.0, 100.0).ack(1).cwnd(), 100.05);
-    // 100 lost: 70, K = cbrt(30 / 0.4). At t = 0 and an RTT of 0.1 s the curve is at 100 - 0.4 (K - 0.1)^3 =
-    // 100 - 0.4 * 4.11716^3 = 72.08, 72: 70 / (72 - 70) = 35 ACKs for a segment.
+    // 100 lost: 70, K = cbrt(30 / 0.4). At t = 0 and an RTT of 0.1 s the curve is 0.4 (K - 0.1)^3 = 0.4 * 4.11716^3 = 27.9
+    // below 100, in whole segments 27: 73, 70 / (73 - 70) = 23.3, 23 ACKs for a segment.
     let mut law = linux(100.0, 100.0);
     law.lose().recover();
     near(law.cwnd(), 70.0);
-    near(law.ack(1).cwnd(), 70.0 + 1.0 / 35.0);
-    // At 2 s: 100 - 0.4 * 2.11716^3 = 96.2, 96: 70 / 26 = 2.7, 2.
+    near(law.ack(1).cwnd(), 70.0 + 1.0 / 23.0);
+    // At 2 s: 0.4 * 2.11716^3 = 3.8 below, 3: 70 / 27 = 2.6, 2.
     let cwnd = law.cwnd();
     near(law.advance(2000).ack(1).cwnd(), cwnd + 0.5);
 }
