@@ -5,12 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dumbbell import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.studies import Done
 
 BASE = """
 name = "base"
@@ -138,3 +142,11 @@ def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
+    """Give a quick study that was run, each once for all tests."""
+    from dumbbell.studies import run_study, study
+
+    return cache(lambda name: run_study(study(name), tmp_path_factory.mktemp(name), quick=True))

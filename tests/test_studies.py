@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,6 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
 OTHERS = [name for name in studies() if name != "ns2-cbr"]  # which test_study_run.py has
-
-
-@pytest.fixture(scope="session")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
-    """Give a quick study that was run, each once."""
-    return cache(lambda name: run_study(study(name), tmp_path_factory.mktemp(name), quick=True))
 
 
 @pytest.mark.parametrize("name", OTHERS)

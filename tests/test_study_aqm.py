@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dumbbell.results import Results
-from dumbbell.studies import Verdict, study
+from dumbbell.studies import Done, Verdict, study
 from dumbbell.studies.aqm import claims_codel, claims_others
 from dumbbell.studies.aqm.data import RTTS, page_times
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating, at
-from quick import Quick
+from quick import table, verdicts
 
 Floats = npt.NDArray[np.float64]
 N = 10
@@ -198,28 +198,22 @@ def test_parameters_are_the_rfcs() -> None:
     assert [flows.count(group) for group in "abc"] == [6, 8, 5]
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Quick:
-    return Quick(study("aqm"), tmp_path_factory.mktemp("aqm"))
-
-
-def test_the_quick_study(quick: Quick) -> None:
-    quick.check()
-    verdicts = {c["id"]: c["verdict"] for c in quick.content["claims"]}
+def test_verdicts(done: Callable[[str], Done]) -> None:
+    found = verdicts(done("aqm"))
     for claim in ("droptail-fills", "codel-overload", "codel-formula", "pie-target", "fq-sparse", "fq-own-queue"):
-        assert verdicts[claim] == "agrees"
+        assert found[claim] == "agrees"
 
 
-def test_physics(quick: Quick) -> None:
-    found: dict[str, Results] = quick.done.results
-    one = {r["discipline"]: r for r in quick.table("s5-1-1")}
+def test_physics(done: Callable[[str], Done]) -> None:
+    ran = done("aqm")
+    one = {r["discipline"]: r for r in table(ran, "s5-1-1")}
     # One NewReno flow over a queue of one bandwidth-delay product: the sawtooth of the queue runs from 0 to 100 ms.
     assert 35 < float(one["DropTail"]["mean delay, ms"].split()[0]) < 65
     assert float(one["DropTail"]["utilisation"].split()[0]) > 0.97
     # A packet in six is dropped of UDP at 1.2 times the capacity.
-    for row in quick.table("s5-3-1"):
+    for row in table(ran, "s5-3-1"):
         assert float(row["dropped, %"].split()[0]) == pytest.approx(100 / 6, abs=0.6)
-    slow = Phases(found["8.2.6-1"], alternating(20.0), 0.05)
+    slow = Phases(ran.results["8.2.6-1"], alternating(20.0), 0.05)
     for name in slow.names:
         for phase in slow.phases:
             assert 0 < float(np.median(slow.goodput(name, phase))) < phase.rate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 
 import dumbbell
 from dumbbell.results import Results
-from dumbbell.studies import study
+from dumbbell.studies import Done, study
 from dumbbell.studies.bbr_cases.analysis import CHECKS, examine
 from dumbbell.studies.bbr_cases.case import MSS, Case
-from quick import Quick
+from quick import table, verdicts
 
 FOLDER = study("bbr-cases").folder
 
@@ -82,13 +83,7 @@ def test_a_made_up_trace() -> None:
     assert gone.seen == [("no probe up after 0 s", False)]
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Quick:
-    return Quick(study("bbr-cases"), tmp_path_factory.mktemp("bbr-cases"))
-
-
-def test_the_study(quick: Quick) -> None:
-    quick.check()
-    assert {c["verdict"] for c in quick.content["claims"]} == {"agrees"}
-    assert len(quick.content["figures"]) == 22
-    assert all(row[""] == "holds" for row in quick.table("cases"))
+def test_the_study(done: Callable[[str], Done]) -> None:
+    assert set(verdicts(done("bbr-cases")).values()) == {"agrees"}
+    assert len(done("bbr-cases").drawn) == 22
+    assert all(row[""] == "holds" for row in table(done("bbr-cases"), "cases"))

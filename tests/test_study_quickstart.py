@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dumbbell.studies import Verdict, study
+from dumbbell.studies import Done, Verdict, study
 from dumbbell.studies.quickstart import claims_one
 from dumbbell.studies.quickstart.data import Series, Stage, stages
-from quick import Quick
+from quick import table, verdicts
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,20 +78,12 @@ def test_halving(low: float, verdict: Verdict) -> None:
     assert claims_one.reno(Made(low, utilisation=0.9))[2].verdict is Verdict.DIFFERS
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Quick:
-    return Quick(study("quickstart"), tmp_path_factory.mktemp("quickstart"))
+def test_textbooks_are_right(done: Callable[[str], Done]) -> None:
+    assert verdicts(done("quickstart")) == dict.fromkeys((c.id for c in study("quickstart").paper.claims), "agrees")
 
 
-def test_the_quick_study(quick: Quick) -> None:
-    quick.check()
-    assert {f["id"]: f["verdict"] for f in quick.content["claims"]} == dict.fromkeys(
-        (c.id for c in study("quickstart").paper.claims), "agrees"
-    )
-
-
-def test_physics(quick: Quick) -> None:
-    rows = {q["queue"]: q for q in quick.table("queues")}
+def test_physics(done: Callable[[str], Done]) -> None:
+    rows = {q["queue"]: q for q in table(done("quickstart"), "queues")}
     # 200 packets x 1500 bytes x 8 / 5 Mbit/s = 480 ms on top of 30; CUBIC's queue is between full and 0.7 of full.
     ping = float(rows["200 packets"]["ping, median ms"].split()[0])
     assert 30 + 0.6 * 480 < ping < 515

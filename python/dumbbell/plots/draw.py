@@ -29,6 +29,8 @@ HEIGHTS = {1: 3.5, 2: 3.1, 3: 2.5}
 """Height of one row of panels, by the number side by side."""
 MANY = 7
 """Words on an axis from which they are broken earlier."""
+DENSE = 1.8
+"""Decades on an axis from which there are fewer numbers in each."""
 LEGEND_ENTRY = 1.75
 """Width that an entry of the legend takes at most."""
 
@@ -177,7 +179,9 @@ def _limits(ax: Axes, panel: Panel) -> None:
         _log(ax.xaxis, (1, 2, 5) if high > 3 * low else (1, 1.5, 2, 3, 5, 7))
     if panel.y_log:
         ax.set_yscale("log")
-        _log(ax.yaxis, (1, 1.5, 2, 3, 5, 7))
+        low, high = ax.get_ylim()
+        decades = math.log10(high / low)
+        _log(ax.yaxis, (1, 1.5, 2, 3, 5, 7) if decades <= DENSE else (1, 2, 5) if decades <= 2 * DENSE else (1,))
     elif panel.y_from_zero:
         ax.set_ylim(bottom=0)
     if panel.y_top is not None:

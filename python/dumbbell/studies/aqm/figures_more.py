@@ -99,15 +99,11 @@ def phase_pictures(congestion: Phases, slow: Phases, fast: Phases) -> list[Pictu
     """Draw sections 8.2.5 and 8.2.6."""
     return [
         _over_time(congestion, "s8-2-5-time", "§8.2.5: delay while the number of flows changes", 1.0),
-        by_phase(congestion, "s8-2-5-planes", "§8.2.5: goodput and delay by phase", _phase_words),
+        by_phase(congestion, "s8-2-5-planes", "§8.2.5: goodput and delay by phase"),
         _over_time(slow, "s8-2-6-1-time", "§8.2.6, experiment 1: delay while the capacity changes each 20 s", 0.5),
-        by_phase(slow, "s8-2-6-1-planes", "§8.2.6, experiment 1: goodput and delay by phase", _phase_words),
-        by_phase(fast, "s8-2-6-2-planes", "§8.2.6, experiment 2 (100 ms): goodput and delay by phase", _phase_words),
+        by_phase(slow, "s8-2-6-1-planes", "§8.2.6, experiment 1: goodput and delay by phase"),
+        by_phase(fast, "s8-2-6-2-planes", "§8.2.6, experiment 2 (100 ms): delay by phase", together=True),
     ]
-
-
-def _phase_words(text: str) -> str:
-    return f"Mean delay phase by phase: {text}."
 
 
 def _over_time(data: Phases, name: str, title: str, window: float) -> Picture:

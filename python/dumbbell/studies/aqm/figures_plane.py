@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -107,14 +107,21 @@ def _windows(section: Section) -> Picture:
     return Picture("s5-1-2-windows", title, f"{reading[:1].upper()}{reading[1:]}.", panels, columns=2, markers=False)
 
 
-def by_phase(data: Phases, name: str, title: str, words: Callable[[str], str]) -> Picture:
-    """Draw a plane for each phase of a section."""
+def by_phase(data: Phases, name: str, title: str, *, together: bool = False) -> Picture:
+    """Draw a plane for each phase of a section; ``together``: over the goodput of all phases.
+
+    Phases as short as a round trip are no longer apart where goodput is measured, at the receiver.
+    """
+    label = "goodput of both phases (Mbit/s)" if together else GOODPUT
     panels = []
     for phase in data.phases:
-        points = {n: (data.delay(n, phase), data.goodput(n, phase)) for n in data.names}
-        panels.append(plane(phase.name, points))
+        points = {
+            n: (data.delay(n, phase), data.total(n) if together else data.goodput(n, phase)) for n in data.names
+        }
+        panels.append(plane(phase.name, points, label))
     parts = []
     for n in data.names:
         delays = " / ".join(f"{np.median(data.delay(n, p)):.0f}" for p in data.phases)
-        parts.append(f"{LABELS[n]} {delays} ms")
-    return Picture(name, title, words(", ".join(parts)), panels, columns=2, markers=False)
+        got = f" at {np.median(data.total(n)):.1f} Mbit/s" if together else ""
+        parts.append(f"{LABELS[n]} {delays} ms{got}")
+    return Picture(name, title, f"Mean delay phase by phase: {', '.join(parts)}.", panels, columns=2, markers=False)

@@ -116,6 +116,11 @@ class Phases:
         could = self._rate[inside].sum() * self.step * 1e6
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / could)
 
+    def total(self, name: str) -> Floats:
+        """Give the goodput over all phases, Mbit/s; (n,)."""
+        inside = self.t >= BEGIN
+        return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / (inside.sum() * self.step) * 1e-6)
+
     def over_time(self, name: str, window: float) -> tuple[Floats, Floats]:
         """Give the middles of windows (s), and the median over repetitions of the mean delay in each (ms)."""
         per = round(window / self.step)
