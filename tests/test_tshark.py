@@ -24,7 +24,7 @@ def tshark_4_0() -> bool:
 def test_the_stored_captures_are_there() -> None:
     assert len(CAPTURES) >= 15
     labels = {label for path in CAPTURES for row in answer(path).frames.values() for label in row[1]}
-    # Linux probes a closed window with an empty segment, which Wireshark takes for a keep-alive: these two are missing.
+    # Linux probes a closed window with an empty segment, for Wireshark a keep-alive: these two are missing.
     assert labels == set(against.LABELS) - {"zero_window_probe", "zero_window_probe_ack"}
 
 

@@ -100,12 +100,12 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     if (0.84..0.93).contains(&t.left) && relative > 0.0085 && t.rounds < 20.0 {
         return ("scalable", near(t.left, 0.88, 0.05) * near(relative, 0.0105, 0.004));
     }
-    if (0.76..0.94).contains(&t.left) && t.slope > 0.3 && relative < 0.0085 {
-        return ("bic", near(t.left, 0.84, 0.09));
-    }
     if (0.45..0.82).contains(&t.left) && t.middle < 0.4 && t.slope > 1.1 && t.rounds >= 10.0 {
         let wanted = t.free.clamp(0.5, 0.8);
         return ("htcp", near(t.left, wanted, 0.12) * near(t.middle, 0.2, 0.25));
+    }
+    if (0.76..0.94).contains(&t.left) && t.slope > 0.3 && relative < 0.0085 {
+        return ("bic", near(t.left, 0.84, 0.09));
     }
     if (0.44..0.64).contains(&t.left) && t.middle > 0.62 && t.spread < 0.3 {
         // Both are concave: Compound's delay window gives way to Reno's growth, Illinois' growth fades out.
