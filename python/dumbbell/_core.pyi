@@ -264,6 +264,7 @@ def analyze_pair(
     b: str | PathLike[str],
     *,
     interval_ns: int | None = None,
+    same_clock: bool = False,
     matches: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, object]: ...

@@ -10,7 +10,7 @@ fn main() {
         eprintln!("usage: pair SENDER RECEIVER");
         std::process::exit(2);
     };
-    match dumbbell_capture::pair::pair(Path::new(a), Path::new(b), None, &mut |_| true, None) {
+    match dumbbell_capture::pair::pair(Path::new(a), Path::new(b), None, false, &mut |_| true, None) {
         Ok(found) => {
             println!("{:?} {:?}", found.clock, found.packets);
             for (name, values) in &found.flows.columns {

@@ -25,7 +25,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "frames",
         "Wireshark doesn't show the sequence number of a quoted header, nor options that end early",
     ),
-    ("ipv6.pcap", "frames", "a payload length of 0 is a super-packet here, an empty packet there"),
     ("ng-custom-block.pcapng", "", "a custom block is a frame of length 0 without a time to Wireshark"),
     ("ng-simple.pcapng", "frames", "as cut.pcap"),
     ("tcp-header-length.pcap", "frames", "Wireshark shows nothing of a header behind a length below 20"),

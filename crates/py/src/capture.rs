@@ -9,6 +9,7 @@
 //! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
 //! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
 //! - `classify`: a row for each long transfer: which congestion control it may have, with the evidence
+//! - `rounds`: a row for each round trip of those
 //! - `total`: a row for each interval: all frames
 //!
 //! `analyze_pair(a, b, ...)` matches two captures of one path: a dict of `flows`, `series` and the clocks.
@@ -310,6 +311,7 @@ pub(crate) fn analyze(
         take("series", |f| &mut f.series),
         take("phases", |f| &mut f.phases),
         take("classify", |f| &mut f.classes),
+        take("rounds", |f| &mut f.rounds),
         take("total", |f| &mut f.total),
     ];
     Ok(CaptureOutput { found, tables })
@@ -320,12 +322,13 @@ pub(crate) fn analyze(
 ///
 /// `matches`: have a table `matches` too (frames, time, delay of each packet).
 #[pyfunction]
-#[pyo3(signature = (a, b, *, interval_ns = None, matches = false, progress = None))]
+#[pyo3(signature = (a, b, *, interval_ns = None, same_clock = false, matches = false, progress = None))]
 pub(crate) fn analyze_pair(
     py: Python<'_>,
     a: PathBuf,
     b: PathBuf,
     interval_ns: Option<u64>,
+    same_clock: bool,
     matches: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyDict>> {
@@ -344,7 +347,7 @@ pub(crate) fn analyze_pair(
         };
         let mut keep = |m: Match| rows.push(m);
         let keep: Option<&mut dyn FnMut(Match)> = if matches { Some(&mut keep) } else { None };
-        let found = pair(&a, &b, interval_ns, &mut report, keep);
+        let found = pair(&a, &b, interval_ns, same_clock, &mut report, keep);
         (found, rows, error)
     });
     if let Some(error) = error {

@@ -19,7 +19,7 @@ from dumbbell import _core
 from dumbbell.capture.select import Selection
 from dumbbell.exceptions import CaptureError
 
-__all__ = ["Capture", "Progress", "analyze", "files_of"]
+__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "frame_of"]
 
 Progress = Callable[[int, int, int | None], object]
 """Told of the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
@@ -49,7 +49,7 @@ def files_of(paths: Name | Iterable[Name]) -> list[str]:
     return files
 
 
-def _frame(table: dict[str, Any]) -> pl.DataFrame:
+def frame_of(table: dict[str, Any]) -> pl.DataFrame:
     """Make a frame; what is missing is null."""
     columns = []
     for name, values in table.items():
@@ -159,7 +159,7 @@ class Capture:
         def keep(tables: dict[str, Any]) -> None:
             nonlocal count
             for name, place in places.items():
-                frame = _frame(tables[name])
+                frame = frame_of(tables[name])
                 if name == "packets":
                     frame = frame.with_columns(_flags(self.labels))
                 frame.write_parquet(place / f"{count:06}.parquet")
@@ -281,7 +281,7 @@ def analyze(
         lengths=_lengths(found.lengths()),
         lengths_text=found.lengths_text(),
         properties_text=found.properties_text(),
-        tables={name: _frame(found.table(name)) for name in found.tables()},
+        tables={name: frame_of(found.table(name)) for name in found.tables()},
         warnings=found.warnings,
         damage=found.damage,
         options=options,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +16,19 @@ from dumbbell.capture.pictures import name_of, talkers
 from dumbbell.exceptions import CaptureError
 from dumbbell.metrics import spikes
 
-__all__ = ["FORMAT", "conversations", "document", "medians", "properties", "summary", "write_tables"]
+__all__ = [
+    "FORMAT",
+    "conversations",
+    "document",
+    "guesses",
+    "medians",
+    "properties",
+    "summary",
+    "write_frames",
+    "write_tables",
+]
 
+Form = Literal["csv", "parquet"]
 FORMAT = 1
 """Of the JSON document: counted up when a key changes its meaning or goes away; new keys don't count."""
 SPIKE = 50.0
@@ -98,6 +109,28 @@ def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def guesses(capture: Capture) -> pl.DataFrame:
+    """Give the congestion control that each long transfer may have, the largest transfer first."""
+    table = capture.tables["classify"]
+    if not table.height:
+        return pl.DataFrame()
+    flows = capture.flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", "payload_bytes")
+    both = table.join(flows, on=["flow", "direction"]).sort("payload_bytes", descending=True)
+    rows = [
+        {
+            "connection": name_of(row),
+            "family": row["family"],
+            "confidence": row["confidence"],
+            "after/before": row["decrease"],
+            "growth at half": row["growth"],
+            "reductions": row["reductions"],
+            "evidence": row["evidence"],
+        }
+        for row in both.iter_rows(named=True)
+    ]
+    return pl.DataFrame(rows)
+
+
 def summary(capture: Capture) -> Iterator[str]:
     """Say what the capture holds."""
     flows, udp = capture.flows, capture.udp
@@ -169,8 +202,22 @@ def medians(captures: Sequence[Capture]) -> pl.DataFrame:
     return pl.DataFrame(rows).fill_nan(None)
 
 
-def write_tables(capture: Capture, folder: Path, form: Literal["csv", "parquet"]) -> list[Path]:
+def write_tables(capture: Capture, folder: Path, form: Form) -> list[Path]:
     """Write every table into a directory, the packets with their labels too.
+
+    Raises
+    ------
+    CaptureError
+        If a file can't be written.
+    """
+    tables: dict[str, pl.DataFrame | pl.LazyFrame] = {**capture.tables, "lengths": capture.lengths}
+    if "-" not in capture.files:
+        tables["packets"] = capture.packets
+    return write_frames(tables, folder, form)
+
+
+def write_frames(tables: Mapping[str, pl.DataFrame | pl.LazyFrame], folder: Path, form: Form) -> list[Path]:
+    """Write frames into a directory, each as a file of its name.
 
     Raises
     ------
@@ -180,14 +227,12 @@ def write_tables(capture: Capture, folder: Path, form: Literal["csv", "parquet"]
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in {**capture.tables, "lengths": capture.lengths}.items():
+        for name, table in tables.items():
             place = folder / f"{name}.{form}"
-            _flat(table).write_csv(place) if form == "csv" else table.write_parquet(place)
-            written.append(place)
-        if "-" not in capture.files:
-            place = folder / f"packets.{form}"
-            rows = capture.packets
-            rows.sink_csv(place) if form == "csv" else rows.sink_parquet(place)
+            if isinstance(table, pl.LazyFrame):
+                table.sink_csv(place) if form == "csv" else table.sink_parquet(place)
+            else:
+                _flat(table).write_csv(place) if form == "csv" else table.write_parquet(place)
             written.append(place)
     except OSError as e:
         raise CaptureError(f"{folder}: can't be written: {e.strerror or e}") from None

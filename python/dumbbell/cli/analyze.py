@@ -37,15 +37,19 @@ dumbbell analyze trace.pcap --json | jq '.flows\\[] | select(.retransmission > 0
 
 dumbbell analyze run-*.pcap --compare
 
+dumbbell analyze --pair sender.pcap receiver.pcap    (one-way delays, losses between)
+
+dumbbell analyze trace.pcap --classify    (which congestion control?)
+
 tcpdump -w - -c 10000 | dumbbell analyze - --where "dst_port = 443"
 """
 
 
 def analyze(
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(help="pcap or pcapng files, patterns, or - for stdin.", show_default=False, metavar="FILE..."),
-    ],
+    ] = None,
     rules: Annotated[
         str | None,
         typer.Option(help="Whose labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell.", show_default=False),
@@ -88,6 +92,20 @@ def analyze(
     compare: Annotated[
         bool, typer.Option("--compare", help="Put the files side by side, each for itself, with medians.")
     ] = False,
+    classify: Annotated[
+        bool, typer.Option("--classify", help="Tell which congestion control each long transfer may have, and why.")
+    ] = False,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            help="Two captures of one path, the sender's first: match them packet by packet.",
+            show_default=False,
+            metavar="A B",
+        ),
+    ] = None,
+    same_clock: Annotated[
+        bool, typer.Option("--same-clock", help="With --pair: one clock stamped both, so delays are absolute.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Threads (default: one for each core).", show_default=False),
@@ -100,7 +118,19 @@ def analyze(
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyse  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
+    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
 
+    if pair is not None:
+        _only_pair(files, rules, flow, host, port, where, begin, end, tunnels, compare, classify)
+        from dumbbell.cli.analyze_pair import analyze_pair  # noqa: PLC0415
+
+        interval_s = _seconds("--interval", interval)
+        analyze_pair(
+            pair, interval_s=interval_s, same_clock=same_clock, as_json=as_json, csv=csv, parquet=parquet, out=out
+        )
+        return
+    if same_clock:
+        raise CaptureError("--same-clock: only with --pair")
     select = Selection(flow or (), host or (), port or (), where)
     options: dict[str, Any] = {
         "rules": rules,
@@ -111,16 +141,27 @@ def analyze(
         "select": select,
         "threads": jobs,
     }
-    names = files_of(files)
+    names = files_of(files or [])
     captures = []
     for part in [[name] for name in names] if compare else [names]:
         with _progress(part) as moved:
             captures.append(analyse(part, progress=moved, **options))
-    _show(captures, compare=compare, as_json=as_json)
+    _show(captures, compare=compare, classify=classify, as_json=as_json)
     for capture in captures:
         _keep(capture, csv, parquet, out, several=len(captures) > 1)
     if any(capture.damage for capture in captures):
         raise typer.Exit(1)
+
+
+def _only_pair(*others: object) -> None:
+    """Refuse what has no meaning for a pair."""
+    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+
+    names = ("FILE", "--rules", "--flow", "--host", "--port", "--where", "--from", "--to", "--tunnels", "--compare",
+             "--classify")  # fmt: skip
+    given = [name for name, value in zip(names, others, strict=True) if value]
+    if given:
+        raise CaptureError(f"--pair: can't be combined with {', '.join(given)}")
 
 
 def _seconds(option: str, text: str | None) -> float | None:
@@ -144,19 +185,36 @@ def _progress(files: list[str]) -> Iterator[Callable[[int, int, int | None], Non
         yield lambda file, done, _size: moved(before[file] + done, sum(sizes))
 
 
-def _show(captures: list[Capture], *, compare: bool, as_json: bool) -> None:
+def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bool) -> None:
     from dumbbell.capture.words import document, medians  # noqa: PLC0415
 
     if as_json:
         documents = [document(c) for c in captures]
         output.document(documents if compare else documents[0])
         return
-    if compare:
+    if compare or classify:
         for capture in captures:
             _warn(capture)
+    if classify:
+        for capture in captures:
+            _print_classes(capture)
+    if compare:
         output.print_frame(f"{len(captures)} captures side by side", medians(captures))
+    if not (compare or classify):
+        _print(captures[0])
+
+
+def _print_classes(capture: Capture) -> None:
+    """Print the guesses, each with its evidence."""
+    from dumbbell.capture.words import guesses  # noqa: PLC0415
+
+    table = guesses(capture)
+    if not table.height:
+        typer.echo(f"{', '.join(capture.files)}: no transfer is long enough to tell its congestion control.")
         return
-    _print(captures[0])
+    output.print_frame(f"Congestion control, {', '.join(capture.files)}", table.drop("evidence"))
+    for row in table.iter_rows(named=True):
+        typer.echo(f"{row['connection']}: {row['evidence']}")
 
 
 def _warn(capture: Capture) -> None:
@@ -168,7 +226,7 @@ def _warn(capture: Capture) -> None:
 
 
 def _print(capture: Capture) -> None:
-    from dumbbell.capture.words import conversations, properties, summary  # noqa: PLC0415
+    from dumbbell.capture.words import conversations, guesses, properties, summary  # noqa: PLC0415
 
     _warn(capture)
     for sentence in summary(capture):
@@ -183,10 +241,13 @@ def _print(capture: Capture) -> None:
     table = conversations(capture)
     if table.height:
         output.print_frame(f"Top talkers, labels by {capture.rules}", table)
-    for name in ("quic", "classify"):
-        more = capture.tables.get(name)
-        if more is not None and more.height:
-            output.print_frame(name, more.head(20))
+    quic = capture.tables["quic"]
+    if quic.height:
+        columns = ["conversation", "version", "sni", "alpn", "original_cid", "handshake_rtt_ms"]
+        output.print_frame("QUIC", quic.select(columns).head(10))
+    found = guesses(capture)
+    if found.height:
+        output.print_frame("Congestion control (--classify tells why)", found.drop("evidence").head(10))
 
 
 def _keep(capture: Capture, csv: Path | None, parquet: Path | None, out: Path | None, *, several: bool) -> None:

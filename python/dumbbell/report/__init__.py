@@ -6,6 +6,7 @@ from dumbbell.report.write import (
     files,
     write_capture_report,
     write_markdown,
+    write_pair_report,
     write_report,
     write_results_report,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "files",
     "write_capture_report",
     "write_markdown",
+    "write_pair_report",
     "write_report",
     "write_results_report",
 ]

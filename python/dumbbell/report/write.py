@@ -13,6 +13,7 @@ from dumbbell.report.content import Content
 from dumbbell.report.document import document
 from dumbbell.report.markdown import markdown
 from dumbbell.report.of_capture import of_capture
+from dumbbell.report.of_pair import of_pair
 from dumbbell.report.of_results import of_results
 from dumbbell.report.of_study import of_study
 from dumbbell.report.page import page
@@ -20,7 +21,7 @@ from dumbbell.results import Results
 from dumbbell.results.run import Progress, cores
 
 if TYPE_CHECKING:
-    from dumbbell.capture import Capture
+    from dumbbell.capture import Capture, Pair
     from dumbbell.studies import Done
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "write_capture_report",
     "write_content",
     "write_markdown",
+    "write_pair_report",
     "write_report",
     "write_results_report",
 ]
@@ -88,6 +90,11 @@ def write_results_report(
 def write_capture_report(capture: Capture, folder: Path, command: str, *, progress: Progress | None = None) -> Path:
     """Write ``report.html``, figures and tables of a capture into a directory."""
     return write_content(of_capture(capture, [command]), folder, progress=progress)
+
+
+def write_pair_report(pair: Pair, folder: Path, command: str, *, progress: Progress | None = None) -> Path:
+    """Write ``report.html``, figures and tables of a pair of captures into a directory."""
+    return write_content(of_pair(pair, [command]), folder, progress=progress)
 
 
 def write_content(content: Content, folder: Path, *, progress: Progress | None = None) -> Path:

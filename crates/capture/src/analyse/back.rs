@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
 use crate::flow::classify::{Guess, classify};
-use crate::flow::rounds::Phase;
+use crate::flow::rounds::{Phase, Round};
 use crate::flow::side::Side;
 use crate::flow::{Connection, Ending, Seen};
 use crate::series::{Interval, Series, Ticks};
@@ -44,6 +44,8 @@ pub(crate) struct Told {
     pub(crate) phases: [Vec<Phase>; 2],
     /// Which congestion control it may be, of directions with enough rounds.
     pub(crate) guesses: [Option<Guess>; 2],
+    /// The rounds behind the guesses.
+    pub(crate) rounds: [Vec<Round>; 2],
 }
 
 impl Told {
@@ -71,7 +73,7 @@ const FEW_ROUNDS: usize = 20;
 /// Longer payloads are super-packets.
 const MOST_MSS: u32 = 9_000;
 
-/// Most rounds kept of all open connections together; further ones make phases only.
+/// Most rounds kept of all connections together; further ones make phases only.
 const MOST_ROUNDS: usize = 500_000;
 
 /// The back of the analysis.
@@ -83,7 +85,7 @@ pub(crate) struct Back {
     pub(crate) ticks: Ticks,
     pub(crate) total: Series,
     rows: usize,
-    /// Rounds kept of all open connections.
+    /// Rounds kept of all connections.
     rounds: usize,
     most_rows: usize,
     most_told: usize,
@@ -194,7 +196,10 @@ impl Back {
             c.sides[d].close_limit(last);
             let keep = c.keep_rounds;
             c.rounds[d].finish(last, &mut c.sides[d], keep);
-            self.rounds = self.rounds.saturating_sub(c.rounds[d].rounds.len());
+            if c.rounds[d].rounds.len() < FEW_ROUNDS {
+                self.rounds = self.rounds.saturating_sub(c.rounds[d].rounds.len());
+                c.rounds[d].rounds = Vec::new();
+            }
         }
         let rows = series.iter().map(Series::len).sum::<usize>();
         let doublings = self.ticks.doublings;
@@ -220,6 +225,7 @@ impl Back {
                 (rounds.len() >= FEW_ROUNDS)
                     .then(|| classify(rounds, c.sides[d].payload_max.min(MOST_MSS), at_sender))
             }),
+            rounds: c.rounds.each_mut().map(|r| std::mem::take(&mut r.rounds)),
             phases: c.rounds.map(|r| r.phases),
             sides: c.sides,
         });
@@ -239,6 +245,7 @@ impl Back {
             self.rest.connections += 1;
             self.rest.packets += t.sides.iter().map(|s| s.packets).sum::<u64>();
             self.rest.bytes += t.bytes();
+            self.rounds = self.rounds.saturating_sub(t.rounds.iter().map(Vec::len).sum());
             self.rows = self.rows.saturating_sub(t.series.iter().map(Vec::len).sum());
         }
     }

@@ -3,7 +3,7 @@
 use super::back::{Back, Told};
 use crate::flow::Ending;
 use crate::flow::classify::Guess;
-use crate::flow::rounds::Phase;
+use crate::flow::rounds::{Phase, Round};
 use crate::flow::side::{Limit, Side};
 use crate::flow::sketch::Sketch;
 use crate::quic::Quic;
@@ -281,8 +281,37 @@ pub(super) fn classes(told: &[Told]) -> Table {
         .with("confidence", column(rows, |r| r.2.confidence))
         .with("decrease", column(rows, |r| r.2.decrease))
         .with("growth", column(rows, |r| r.2.growth))
+        .with("slope", column(rows, |r| r.2.slope))
         .with("reductions", column(rows, |r| r.2.reductions))
         .with("evidence", column(rows, |r| r.2.evidence.clone()))
+}
+
+/// `rounds`: one row for each round trip of a long transfer.
+pub(super) fn rounds(told: &[Told], origin: i64) -> Table {
+    let mut rows: Vec<(u64, u8, &Round)> = Vec::new();
+    for t in told {
+        for (d, rounds) in t.rounds.iter().enumerate() {
+            rows.extend(rounds.iter().map(|r| (t.number, d as u8, r)));
+        }
+    }
+    let rows = &rows[..];
+    let known = |r: &Round, value: f64| if r.rtts > 0 { value } else { f64::NAN };
+    Table::default()
+        .with("flow", column(rows, |r| r.0))
+        .with("direction", column(rows, |r| r.1))
+        .with("start_ns", column(rows, |r| r.2.start - origin))
+        .with("end_ns", column(rows, |r| r.2.end - origin))
+        .with("flight", column(rows, |r| r.2.flight))
+        .with("new_bytes", column(rows, |r| r.2.bytes))
+        .with("acked_bytes", column(rows, |r| r.2.acked))
+        .with("rtt_min_ms", column(rows, |r| known(r.2, f64::from(r.2.rtt_min) / 1e6)))
+        .with("rtt_mean_ms", column(rows, |r| known(r.2, r.2.rtt_sum as f64 / f64::from(r.2.rtts) / 1e3)))
+        .with("retransmissions", column(rows, |r| r.2.repeats))
+        .with("ecn_echoes", column(rows, |r| r.2.echoes))
+        .with("fast", column(rows, |r| u8::from(r.2.fast)))
+        .with("timeout", column(rows, |r| u8::from(r.2.timeout)))
+        .with("repairing", column(rows, |r| u8::from(r.2.repairing)))
+        .with("limit", column(rows, |r| r.2.limit.name().to_owned()))
 }
 
 /// `total`: one row for each interval of the capture: frames of any kind.

@@ -41,7 +41,7 @@ columns!(Rows {
     flags: u16,
     window: u64,
     labels: u16,
-    duplicate_ack: u32,
+    duplicate_ack_num: u32,
     ack_rtt_ns: i64,
     bytes_in_flight: u32,
     initial_rtt_ns: i64,
@@ -82,7 +82,7 @@ impl Packets {
         r.flags.push(s.flags.0);
         r.window.push(if s.len.is_some() { seen.window } else { u64::from(s.window) });
         r.labels.push(v.labels.0);
-        r.duplicate_ack.push(v.duplicate_ack);
+        r.duplicate_ack_num.push(v.duplicate_ack);
         r.ack_rtt_ns.push(v.ack_rtt);
         r.bytes_in_flight.push(v.bytes_in_flight);
         r.initial_rtt_ns.push(v.initial_rtt);

@@ -48,6 +48,8 @@ pub struct Analysis {
     pub phases: Table,
     /// One row for each long transfer: which congestion control it may have.
     pub classes: Table,
+    /// One row for each round trip of those.
+    pub rounds: Table,
     /// One row for each interval: all frames.
     pub total: Table,
     /// Length of the intervals, ns.
@@ -111,8 +113,10 @@ pub fn analyse(
                 frame.number = frames;
                 let time = frame.time.unwrap_or(0);
                 if time >= from && time < to {
-                    lengths.add(frame.time, frame.len);
                     let found = dissector.dissect(&frame);
+                    if found.is_counted() {
+                        lengths.add(frame.time, frame.len);
+                    }
                     if let Some(chunk) = pipe.event(front.frame(&frame, &found)) {
                         hand_on(chunk);
                     }
@@ -143,6 +147,7 @@ pub fn analyse(
             series: flows::series(&back),
             phases: flows::phases(&back.told, origin),
             classes: flows::classes(&back.told),
+            rounds: flows::rounds(&back.told, origin),
             total: flows::total(&mut back),
             interval: back.ticks.length(),
             origin,

@@ -110,7 +110,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
     // DIVERGES [Wireshark 4.0]: it takes such a packet without the option for an empty one.
     let whole = match (said, jumbo_len(header[6], at.after(40))) {
         (0, Some(len)) => at.cut(len.saturating_add(40)),
-        (0, None) => at,
+        (0, None) if at.len > 40 + 0xffff => at,
         _ => at.cut(40 + said),
     };
     let class = (header[0] << 4) | (header[1] >> 4);

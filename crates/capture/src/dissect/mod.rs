@@ -112,6 +112,15 @@ pub struct Dissected<'a> {
     pub transport: Transport<'a>,
 }
 
+impl Dissected<'_> {
+    /// Whether Wireshark's statistics count the frame: one whose dissection ends inside of what ICMP quotes is taken for
+    /// a part of the quote, and left out.
+    #[inline]
+    pub fn is_counted(&self) -> bool {
+        !matches!(self.transport, Transport::Icmp { quote_cut: true, .. })
+    }
+}
+
 /// What a datagram carries.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport<'a> {
@@ -127,6 +136,8 @@ pub enum Transport<'a> {
         code: u8,
         /// The quoted headers.
         quoted: Option<Quoted<'a>>,
+        /// The snap length cuts the headers that the message quotes.
+        quote_cut: bool,
     },
     /// Another protocol, by its number.
     Other(u8),

@@ -74,6 +74,8 @@ pub struct TcpOptions {
     pub sack_count: u8,
     /// The SACK option is there but the capture ends inside of it.
     pub sack_cut: bool,
+    /// The SACK option is too short for a block: Wireshark's dissection ends there.
+    pub sack_empty: bool,
     /// Timestamp value and echo reply.
     pub timestamps: Option<(u32, u32)>,
     /// Subtype of the (first) MPTCP option.
@@ -126,8 +128,8 @@ pub(super) fn parse(at: Slice<'_>, whole: bool) -> Option<TcpView<'_>> {
     let h = at.data.first_chunk::<NEEDED>()?;
     let header_len = usize::from(h[12] >> 4) * 4;
     let options_end = header_len.max(20);
-    let header_cut = at.data.len() < options_end;
     let options = at.data.get(20..at.data.len().min(options_end)).unwrap_or_default();
+    let (options, options_cut) = parse_options(options, options_end - 20);
     Some(TcpView {
         src_port: u16::from_be_bytes([h[0], h[1]]),
         dst_port: u16::from_be_bytes([h[2], h[3]]),
@@ -137,38 +139,44 @@ pub(super) fn parse(at: Slice<'_>, whole: bool) -> Option<TcpView<'_>> {
         flags: Flags(u16::from_be_bytes([h[12] & 0x0f, h[13]])),
         header_len: header_len as u8,
         len: if whole { at.len.checked_sub(header_len).map(|n| n as u32) } else { None },
-        header_cut,
-        options: parse_options(options, header_cut),
+        header_cut: at.data.len() < 20 || options_cut,
+        options,
         payload: at.data.get(header_len..).unwrap_or_default(),
     })
 }
 
-/// Reads the options; `cut`: the capture ends at the end of `bytes`, not the header.
+/// Reads the options, and says whether the capture ends before they do. `room`: the bytes that they have in the header.
 #[inline]
-fn parse_options(bytes: &[u8], cut: bool) -> TcpOptions {
+fn parse_options(bytes: &[u8], room: usize) -> (TcpOptions, bool) {
     let be32 = |b: &[u8]| u32::from_be_bytes([b[0], b[1], b[2], b[3]]);
     let mut found = TcpOptions::default();
     // What nearly every segment carries: two fillers and timestamps.
     if let [1, 1, 8, 10, value @ ..] = bytes
         && value.len() == 8
+        && room == 12
     {
         found.timestamps = Some((be32(value), be32(&value[4..])));
-        return found;
+        return (found, false);
     }
-    let mut rest = bytes;
-    while let [kind, after @ ..] = rest {
-        match kind {
-            0 => break,
-            1 => {
-                rest = after;
+    let (mut rest, mut room) = (bytes, room);
+    while room > 0 {
+        match rest.first() {
+            None => return (found, true),
+            // The padding behind it is looked at too.
+            Some(0) => return (found, rest.len() < room),
+            Some(1) => {
+                rest = &rest[1..];
+                room -= 1;
                 continue;
             }
-            _ => {}
+            Some(_) if room < 2 => return (found, rest.len() < room),
+            Some(_) => {}
         }
-        let Some(&len) = after.first() else { break };
+        let Some(&[kind, len]) = rest.first_chunk::<2>() else { return (found, true) };
         let len = usize::from(len);
-        if len < 2 {
-            break;
+        // One that would go past the end of the header isn't read; what is left of the header is looked at.
+        if len < 2 || len > room {
+            return (found, rest.len() < room - 2);
         }
         let whole = rest.len() >= len;
         let value = &rest[2..rest.len().min(len)];
@@ -176,12 +184,16 @@ fn parse_options(bytes: &[u8], cut: bool) -> TcpOptions {
             (2, 4) if whole => found.mss = Some(u16::from_be_bytes([value[0], value[1]])),
             (3, 3) if whole => found.wscale = Some(value[0]),
             (4, 2) => found.sack_permitted = true,
+            (5, ..10) if whole => {
+                found.sack_empty = true;
+                return (found, false);
+            }
             (5, _) => {
                 for (block, raw) in found.sack.iter_mut().zip(value.chunks_exact(8)) {
                     *block = SackBlock { left: be32(raw), right: be32(&raw[4..]) };
                     found.sack_count += 1;
                 }
-                found.sack_cut = !whole && cut;
+                found.sack_cut = !whole;
             }
             (8, 10) if whole => found.timestamps = Some((be32(value), be32(&value[4..]))),
             (30, _) if !value.is_empty() => {
@@ -190,9 +202,10 @@ fn parse_options(bytes: &[u8], cut: bool) -> TcpOptions {
             _ => {}
         }
         if !whole {
-            break;
+            return (found, true);
         }
         rest = &rest[len..];
+        room -= len;
     }
-    found
+    (found, false)
 }

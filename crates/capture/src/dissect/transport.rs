@@ -135,10 +135,26 @@ fn icmp<'a>(
     read: fn(Slice<'a>) -> Option<(Ip, u8, Slice<'a>)>,
 ) -> Transport<'a> {
     let Some(&[kind, code]) = at.head::<2>() else { return Transport::None(Unread::Cut) };
-    let quoted = if is_error(kind) { read(at.after(8)) } else { None };
-    let quoted =
-        quoted.map(|(ip, protocol, body)| Quoted { ip, transport: quoted_transport(protocol, body) });
-    Transport::Icmp { kind, code, quoted }
+    if !is_error(kind) {
+        return Transport::Icmp { kind, code, quoted: None, quote_cut: false };
+    }
+    let quote = at.after(8);
+    let begun = at.data.len() >= 8;
+    let Some((ip, protocol, body)) = read(quote) else {
+        return Transport::Icmp { kind, code, quoted: None, quote_cut: begun && ends_before(quote, 40) };
+    };
+    let header = match protocol {
+        TCP => body.u8(12).map_or(20, |b| usize::from(b >> 4) * 4),
+        UDP | ICMP | ICMPV6 => 8,
+        _ => 0,
+    };
+    let quoted = Some(Quoted { ip, transport: quoted_transport(protocol, body) });
+    Transport::Icmp { kind, code, quoted, quote_cut: ends_before(body, header) }
+}
+
+/// The snap length cuts it within the first `header` bytes.
+fn ends_before(at: Slice<'_>, header: usize) -> bool {
+    at.data.len() < at.len.min(header)
 }
 
 fn quoted_transport(protocol: u8, at: Slice<'_>) -> QuotedTransport<'_> {

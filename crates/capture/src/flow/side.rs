@@ -20,6 +20,19 @@ pub enum Limit {
     Network,
 }
 
+impl Limit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Application => "application",
+            Self::Window => "window",
+            Self::Recovery => "recovery",
+            Self::Network => "network",
+        }
+    }
+}
+
 /// Number of [`Limit`]s.
 pub const LIMITS: usize = 5;
 

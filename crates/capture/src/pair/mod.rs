@@ -77,18 +77,32 @@ struct Way {
     matched: u64,
     lost: u64,
     lost_bytes: u64,
+    /// Sent so late that the second capture may have ended before they came.
+    under_way: u64,
+    /// The longest time from the first place to the second, by their clocks.
+    longest: i64,
     /// Only at the second place: not captured at the first (or made in between).
     extra: u64,
     reordered: u64,
     reordering: u64,
     delay: Sketch,
-    queueing: Sketch,
     /// Delays are relative and may be negative: the least one, ns.
     least: Option<f64>,
     /// Order of the newest matched packet at the first place.
     newest: u64,
     sum: f64,
     series: Series,
+}
+
+impl Way {
+    fn mean(&self) -> f64 {
+        self.sum / self.delay.count() as f64
+    }
+
+    /// What of a delay is queueing: all beyond the least.
+    fn above_least(&self, delay: Option<f64>) -> Option<f64> {
+        delay.zip(self.least).map(|(d, least)| (d - least).max(0.0))
+    }
 }
 
 struct Flow {
@@ -184,7 +198,8 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key2(Key);
 
-/// Matches two captures of one path; A should be the one at the sender's side. `matched` is given each packet of both.
+/// Matches two captures of one path; A should be the one at the sender's side. `same_clock`: one clock stamped both, so
+/// that delays are absolute. `matched` is given each packet of both.
 ///
 /// # Errors
 ///
@@ -193,6 +208,7 @@ pub fn pair(
     a: &Path,
     b: &Path,
     interval: Option<u64>,
+    same_clock: bool,
     progress: &mut dyn FnMut(u64) -> bool,
     mut matched: Option<&mut dyn FnMut(Match)>,
 ) -> Result<Pair, Error> {
@@ -206,6 +222,7 @@ pub fn pair(
             damage: Vec::new(),
         });
     };
+    let rough = if same_clock { 0 } else { rough };
     let sides = sides(a, b, rough)?;
     let mut there = Envelope::least();
     let mut back = Envelope::greatest();
@@ -221,7 +238,8 @@ pub fn pair(
         }
         None
     })?;
-    let clock = Clock::estimate(&there, &back);
+    let estimate = Clock::estimate(&there, &back);
+    let clock = if same_clock { Clock { offset: 0.0, drift: 0.0, ..estimate } } else { estimate };
     let origin = origin.unwrap_or(0);
     let mut pass = Pass::new(rough, &sides, interval);
     let damage = pass.run(a, b, progress, &mut |m| {
@@ -311,6 +329,8 @@ struct Pass<'a> {
     nearby: HashMap<(u32, u8), VecDeque<u64>, Folding>,
     orders: u64,
     packets: [u64; 3],
+    /// The newest time in A and in B, by their own clocks.
+    newest: [i64; 2],
     ticks: Ticks,
 }
 
@@ -328,6 +348,7 @@ impl<'a> Pass<'a> {
             nearby: HashMap::default(),
             orders: 0,
             packets: [0; 3],
+            newest: [i64::MIN; 2],
             ticks: Ticks::new(interval),
         }
     }
@@ -349,7 +370,7 @@ impl<'a> Pass<'a> {
             self.packet(s, from_a, found);
         }
         while !self.queue.is_empty() {
-            self.give_up();
+            self.give_up(true);
         }
         Ok([a, b].iter().filter_map(|s| s.packets.damage()).collect())
     }
@@ -372,11 +393,13 @@ impl<'a> Pass<'a> {
         let now = if from_a { s.time } else { s.time - self.rough };
         self.ticks.start(now);
         self.packets[usize::from(!from_a)] += 1;
+        let newest = &mut self.newest[usize::from(!from_a)];
+        *newest = s.time.max(*newest);
         self.flows[flow as usize].ways[usize::from(way)].packets[usize::from(!first)] += 1;
         while self.queue.len() >= MOST_WAITING
             || self.queue.front().is_some_and(|w| now - self.time(&w.seen, w.way) > PATIENCE)
         {
-            self.give_up();
+            self.give_up(false);
         }
         let p = print(hash(&self.hasher, &s.key), &s);
         if first {
@@ -402,6 +425,8 @@ impl<'a> Pass<'a> {
         let again = std::mem::replace(&mut w.matched, true);
         let w = *w;
         self.packets[2] += u64::from(!again);
+        let longest = &mut self.flows[flow as usize].ways[usize::from(way)].longest;
+        *longest = s.time.saturating_sub(w.seen.time).max(*longest);
         let (at_a, at_b) = if from_a { (s, w.seen) } else { (w.seen, s) };
         let both = Both {
             frames: [at_a.frame, at_b.frame],
@@ -422,8 +447,6 @@ impl<'a> Pass<'a> {
         way.sum += delay;
         way.least = Some(way.least.map_or(delay, |l| l.min(delay)));
         way.delay.add(delay.max(0.0) as i64);
-        let queueing = delay - way.least.unwrap_or(delay);
-        way.queueing.add(queueing as i64);
         let row = way.series.at(at, self.ticks.doublings).0;
         row.packets += 1;
         row.bytes += u64::from(s.bytes);
@@ -450,8 +473,8 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// The oldest waiting packet is lost, unless it was matched.
-    fn give_up(&mut self) {
+    /// The oldest waiting packet is lost, unless it was matched or may have come after the end.
+    fn give_up(&mut self, at_end: bool) {
         let Some(w) = self.queue.pop_front() else { return };
         let p = print(hash(&self.hasher, &w.seen.key), &w.seen);
         if let Some(numbers) = self.waiting.get_mut(&p) {
@@ -464,7 +487,12 @@ impl<'a> Pass<'a> {
         if !w.matched {
             let now = self.time(&w.seen, w.way);
             let at = self.ticks.at(now);
+            let end = self.newest[usize::from(w.way == 0)];
             let way = &mut self.flows[w.flow as usize].ways[usize::from(w.way)];
+            if at_end && w.seen.time.saturating_add(way.longest) > end {
+                way.under_way += 1;
+                return;
+            }
             way.lost += 1;
             way.lost_bytes += u64::from(w.seen.bytes);
             way.series.at(at, self.ticks.doublings).0.retransmitted += 1;
@@ -494,18 +522,19 @@ fn flows(flows: &[Flow]) -> Table {
         .with("matched", count(|w| w.matched))
         .with("lost", count(|w| w.lost))
         .with("lost_bytes", count(|w| w.lost_bytes))
+        .with("under_way", count(|w| w.under_way))
         .with("extra", count(|w| w.extra))
         .with("reordered", count(|w| w.reordered))
         .with("reordering_packets", count(|w| w.reordering))
         .with("delay_min_ms", ms(|w| w.least))
-        .with("delay_mean_ms", ms(|w| (w.delay.count() > 0).then(|| w.sum / w.delay.count() as f64)))
+        .with("delay_mean_ms", ms(|w| (w.delay.count() > 0).then(|| w.mean())))
         .with("delay_p50_ms", ms(|w| w.delay.quantile(0.5)))
         .with("delay_p95_ms", ms(|w| w.delay.quantile(0.95)))
         .with("delay_p99_ms", ms(|w| w.delay.quantile(0.99)))
         .with("delay_max_ms", ms(|w| w.delay.greatest().map(|g| g as f64)))
-        .with("queueing_mean_ms", ms(|w| w.queueing.mean()))
-        .with("queueing_p95_ms", ms(|w| w.queueing.quantile(0.95)))
-        .with("queueing_max_ms", ms(|w| w.queueing.greatest().map(|g| g as f64)))
+        .with("queueing_mean_ms", ms(|w| w.above_least((w.delay.count() > 0).then(|| w.mean()))))
+        .with("queueing_p95_ms", ms(|w| w.above_least(w.delay.quantile(0.95))))
+        .with("queueing_max_ms", ms(|w| w.above_least(w.delay.greatest().map(|g| g as f64))))
 }
 
 fn series(flows: &[Flow], length: u64) -> Table {

@@ -90,11 +90,13 @@ pub fn by_reader(file: &Path, tunnels: bool) -> Told {
     let mut lengths = PacketLengths::default();
     let mut frames = String::new();
     while let Some(frame) = reader.next_frame() {
-        lengths.add(frame.time, frame.len);
         let time = frame.time.map_or(String::new(), |t| {
             format!("{}.{:09}", t.div_euclid(1_000_000_000), t.rem_euclid(1_000_000_000))
         });
         let found = dissector.dissect(&frame);
+        if found.is_counted() {
+            lengths.add(frame.time, frame.len);
+        }
         let _ = write!(frames, "{}\t{time}\t{}\t{}", frame.number, frame.len, frame.data.len());
         match tcp(&found) {
             Some(tcp) => write_tcp(&mut frames, tcp),

@@ -35,7 +35,7 @@ impl Stream {
             return Verdict::default();
         }
         self.after(placed.direction, s, if V44 { 4 } else { 3 });
-        if s.header_cut {
+        if ends_in_options(s) {
             return Verdict::default();
         }
         if has_result {
@@ -72,8 +72,7 @@ impl Stream {
             f.sack = options.sack;
             f.sack_count = options.sack_count.min(most_blocks);
         }
-        // A cut in the options ends the dissection before this.
-        if syn && !s.header_cut {
+        if syn && !ends_in_options(s) {
             if f.scale == Scale::Unknown {
                 f.scale = Scale::Unused;
                 r.scale = Scale::Unused;
@@ -82,6 +81,12 @@ impl Stream {
             }
         }
     }
+}
+
+/// Wireshark's dissection ends in the options, before the results are shown.
+#[inline]
+fn ends_in_options(s: &Segment) -> bool {
+    s.header_cut || s.options.sack_empty
 }
 
 /// What becomes of a segment after a step of the ladder.

@@ -1,0 +1,101 @@
+use super::*;
+
+const MSS: f64 = 1448.0;
+
+/// A sawtooth of eight teeth: `law` gives the window in segments at share `x` of a tooth of `len` rounds; the RTT is 40 ms
+/// up to `pipe` segments, and what stands in the queue beyond.
+fn sawtooth(len: usize, pipe: f64, law: impl Fn(f64) -> f64) -> Vec<Round> {
+    let mut rounds = Vec::new();
+    let mut now = 0;
+    for i in 0..len * 8 {
+        let window = law((i % len) as f64 / len as f64);
+        let rtt = 40e6 * (window / pipe).max(1.0);
+        rounds.push(Round {
+            start: now,
+            end: now + rtt as i64,
+            flight: (window * MSS) as u32,
+            rtt_min: rtt as u32,
+            rtt_sum: (rtt / 1e3) as u64,
+            rtts: 1,
+            fast: i % len == 0 && i > 0,
+            repairing: i % len == 0 && i > 0,
+            limit: Limit::Network,
+            ..Round::default()
+        });
+        now += rtt as i64;
+    }
+    rounds
+}
+
+#[track_caller]
+fn is(family: &str, rounds: &[Round]) {
+    let guess = classify(rounds, MSS as u32, true);
+    assert_eq!(guess.family, family, "{guess:?}");
+    assert!(FAMILIES.contains(&guess.family));
+    assert_eq!(guess.confidence > 0.0, family != "unknown", "{guess:?}");
+}
+
+#[test]
+fn sawtooth_laws() {
+    // Reno: half is left, a segment a round.
+    is("reno-like", &sawtooth(50, 50.0, |x| 50.0 + 50.0 * x));
+    // Veno on a short queue: a segment a round up to the pipe of 66 (16 rounds), then half of one (68 rounds).
+    is("veno", &sawtooth(84, 66.0, |x| if x < 0.19 { 50.0 + 84.0 * x } else { 66.0 + 42.0 * (x - 0.19) }));
+    // CUBIC up to its plateau: W = W_max + C (t - K)^3; 0.7 is left.
+    is("cubic", &sawtooth(40, 60.0, |x| 100.0 - 30.0 * (1.0 - x).powi(3)));
+    // CUBIC that keeps up with Reno: 0.53 segments a round.
+    is("cubic", &sawtooth(57, 60.0, |x| 70.0 + 30.0 * x));
+    // Westwood: what is left empties a queue of half the pipe, 1 / 1.5 = 0.67; a segment a round.
+    is("westwood", &sawtooth(34, 66.0, |x| 66.0 + 34.0 * x));
+    // Scalable: an eighth is taken, 1 % a round is added: ln (8/7) / ln 1.01 = 13 rounds.
+    is("scalable", &sawtooth(13, 100.0, |x| 175.0 * (8.0_f64 / 7.0).powf(x)));
+    // H-TCP: the queue is small (0.8 of the window is no queue), growth with the square of the time.
+    is("htcp", &sawtooth(30, 160.0, |x| 160.0 + 40.0 * x.powi(3)));
+    // Hybla at 40 ms: (40 / 25)^2 = 2.56 segments a round.
+    is("hybla", &sawtooth(40, 102.0, |x| 102.0 + 102.0 * x));
+    // Illinois: fast at first, slow when the queue is full.
+    is("illinois", &sawtooth(60, 50.0, |x| 50.0 + 50.0 * (1.0 - (1.0 - x).powi(2))));
+    // HighSpeed at 400 segments: b = 0.5 - 0.4 ln (400/38) / ln (83000/38) = 0.378, so 0.62 is left; a = 4.4 a round.
+    is("highspeed", &sawtooth(37, 250.0, |x| 248.0 + 152.0 * x));
+    // A third is taken and a segment a round added where the queue was as large as the pipe: nobody does that.
+    let mut strange = sawtooth(33, 50.0, |x| 66.0 + 33.0 * x);
+    strange[0].rtt_min = 40_000_000; // the handshake's, without a queue
+    is("unknown", &strange);
+}
+
+#[test]
+fn windows_that_stand() {
+    // 60 segments, 4 of them in the queue.
+    let vegas = |queue: f64| {
+        let mut rounds = sawtooth(400, 60.0 - queue, |_| 60.0)[..300].to_vec();
+        rounds[0].rtt_min = 40_000_000;
+        rounds
+    };
+    is("vegas-like", &vegas(4.0));
+    // Without any queue: who knows what holds it. With half of it in the queue: by no delay-based law.
+    is("unknown", &vegas(0.0));
+    is("unknown", &vegas(30.0));
+}
+
+#[test]
+fn dips_tell_bbr() {
+    for (family, seconds, depth) in [("bbr1", 10.2, 0.1), ("bbr3", 5.2, 0.5), ("unknown", 7.5, 0.1)] {
+        let mut rounds = sawtooth(2000, 100.0, |_| 100.0)[..1500].to_vec();
+        for r in &mut rounds {
+            let phase = (r.start as f64 / 1e9) % seconds;
+            if phase < 0.2 && r.start > 1_000_000_000 {
+                r.flight = (100.0 * depth * MSS) as u32;
+            }
+        }
+        is(family, &rounds);
+    }
+}
+
+#[test]
+fn too_little_is_unknown() {
+    let short = classify(&sawtooth(4, 100.0, |x| 50.0 + x)[..20], 1448, true);
+    assert_eq!(short.family, "unknown");
+    assert!(short.evidence.contains("20 rounds"));
+    let small = classify(&sawtooth(40, 100.0, |x| 3.0 + 3.0 * x), 1448, true);
+    assert!(small.evidence.contains("too small"), "{small:?}");
+}

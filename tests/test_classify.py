@@ -1,0 +1,71 @@
+"""Which congestion control: simulated transfers, seen from both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from dumbbell import capture
+from dumbbell.scenario import Scenario
+
+TEXT = """
+name = "classify"
+duration = "40 s"
+capture = {{at = ["sender", "receiver"], snaplen = "96 bytes"}}
+[network]
+topology = "dumbbell"
+bottleneck = {{rate = "20 Mbit/s", delay = "20 ms", queue = {{discipline = "droptail", limit = "0.6 bdp"}}}}
+access = {{rate = "1 Gbit/s", delay = "1 ms"}}
+[[flows]]
+name = "f"
+variant = "{variant}"
+stack = "linux"
+"""
+
+
+@pytest.mark.parametrize(
+    ("variant", "family"),
+    [
+        ("reno", "reno-like"),
+        ("cubic", "cubic"),
+        ("westwood", "westwood"),
+        ("veno", "veno"),
+        ("scalable", "scalable"),
+        ("htcp", "htcp"),
+        ("illinois", "illinois"),
+        ("bbr1", "bbr1"),
+    ],
+)
+def test_laws_are_known_again(variant: str, family: str, tmp_path: Path) -> None:
+    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
+    for place in ("sender", "receiver"):
+        guess = capture.analyze(files[place]).classify.row(0, named=True)
+        assert guess["family"] == family, (place, guess)
+        assert guess["confidence"] > 0.3
+        assert guess["evidence"]
+
+
+def test_terminal(cli: Callable[..., Any], tmp_path: Path) -> None:
+    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant="reno")), out=tmp_path).captures(0)
+    done = cli("analyze", files["sender"], "--classify")
+    assert done.returncode == 0, done.stderr
+    for words in ("reno-like", "segments a round", "would empty the queue"):
+        assert words in done.stdout, words
+    short = dumbbell.run(
+        Scenario.from_toml(TEXT.format(variant="reno")).with_changes({"duration": "300 ms"}), out=tmp_path / "short"
+    )
+    done = cli("analyze", short.captures(0)["sender"], "--classify")
+    assert "no transfer is long enough" in done.stdout
+
+
+def test_rounds_are_there_for_those_who_want_to_see(tmp_path: Path) -> None:
+    files = dumbbell.run(Scenario.from_toml(TEXT.format(variant="reno")), out=tmp_path).captures(0)
+    rounds = capture.analyze(files["sender"]).rounds
+    assert rounds.height > 300
+    # A round lasts a round trip: 42 ms without a queue, 0.6 of that more at most (and the time of a burst).
+    lengths = (rounds["end_ns"] - rounds["start_ns"]) / 1e6
+    assert 42.0 <= float(lengths.median()) <= 42.0 * 1.6 + 2.4  # type: ignore[arg-type]

@@ -1,0 +1,14 @@
+"""Run tools."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+
+def run(command: str, *, check: bool = True) -> str:
+    """Run a command; its output."""
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False)
+    if check and done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr.strip()}")
+    return done.stdout
