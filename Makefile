@@ -32,6 +32,7 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
+	$(BIN)/python benches/variants.py
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'

@@ -33,12 +33,15 @@ fn rate(i: usize) -> f64 {
     RATE_MAX * i as f64 / (RATES - 1) as f64
 }
 
-/// The probability of `n` deliveries where `mean` are expected.
-fn poisson(mean: f64, n: u32) -> f64 {
-    if mean == 0.0 {
-        return if n == 0 { 1.0 } else { 0.0 };
+/// The probabilities of `n` deliveries, by how many are expected: the mean and its logarithm.
+fn poisson(n: u32) -> impl Fn((f64, f64)) -> f64 {
+    let n_factorial = libm::lgamma(f64::from(n) + 1.0);
+    move |(mean, log_mean)| {
+        if mean == 0.0 {
+            return if n == 0 { 1.0 } else { 0.0 };
+        }
+        libm::exp(f64::from(n) * log_mean - mean - n_factorial)
     }
-    libm::exp(f64::from(n) * libm::log(mean) - mean - libm::lgamma(f64::from(n) + 1.0))
 }
 
 /// The probability that a standard normal variable is below x.
@@ -49,7 +52,9 @@ fn normal(x: f64) -> f64 {
 /// What the model computes once.
 #[derive(Debug)]
 struct Tables {
-    /// The probability that a rate moves by so many values in a tick; from 0, both ways alike.
+    /// Deliveries that each rate lets expect in a tick, and their logarithm.
+    means: [(f64, f64); RATES],
+    /// The probability that a rate moves by so many values in a tick, from the farthest below to the farthest above.
     steps: Vec<f64>,
     /// The probability that it moves by more than so many in one direction.
     beyond: Vec<f64>,
@@ -73,7 +78,9 @@ impl Tables {
         let steps =
             (0..=reach).map(|d| if d == 0 { 1.0 - 2.0 * beyond[0] } else { beyond[d - 1] - beyond[d] });
         let steps: Vec<f64> = steps.collect();
-        let mut tables = Tables { steps, beyond, cumulative: Vec::new() };
+        let steps = steps.iter().rev().chain(&steps[1..]).copied().collect();
+        let means = std::array::from_fn(|i| (rate(i) * TICK, libm::log(rate(i) * TICK)));
+        let mut tables = Tables { means, steps, beyond, cumulative: Vec::new() };
         tables.cumulative = (1..=TICKS).map(|h| vec![[0.0; RATES]; COUNTS * h + 1]).collect();
         for from in 0..RATES {
             tables.fill(from);
@@ -122,7 +129,7 @@ impl Tables {
     /// The probabilities a tick later.
     fn evolved(&self, rates: &Rates) -> Rates {
         let mut next = [0.0; RATES];
-        let reach = self.steps.len() - 1;
+        let reach = self.beyond.len() - 1;
         for (i, &all) in rates.iter().enumerate().filter(|(_, p)| **p > 0.0) {
             let mut p = all;
             if i == 0 {
@@ -131,8 +138,8 @@ impl Tables {
                 p *= 1.0 - stays;
             }
             let (low, high) = (i.saturating_sub(reach), (i + reach).min(RATES - 1));
-            for (j, sum) in next.iter_mut().enumerate().take(high + 1).skip(low) {
-                *sum += p * self.steps[i.abs_diff(j)];
+            for (sum, step) in next[low..=high].iter_mut().zip(&self.steps[reach + low - i..]) {
+                *sum += p * step;
             }
             if i <= reach {
                 next[0] += p * self.beyond[i];
@@ -165,8 +172,9 @@ impl Model {
     /// So much was delivered in it.
     pub(super) fn observe(&mut self, deliveries: u32) {
         let mut sum = 0.0;
-        for (i, p) in self.rates.iter_mut().enumerate() {
-            *p *= poisson(rate(i) * TICK, deliveries);
+        let likely = poisson(deliveries);
+        for (p, mean) in self.rates.iter_mut().zip(&tables().means) {
+            *p *= likely(*mean);
             sum += *p;
         }
         if sum < 1e-300 {
@@ -253,7 +261,8 @@ mod tests {
     #[test]
     fn a_poisson_count_is_one() {
         // 3 expected: e^-3 * 3^2 / 2 = 0.2240.
-        assert!((poisson(3.0, 2) - 0.224_041_807_655_387_9).abs() < 1e-12);
-        assert!((poisson(0.0, 0) - 1.0).abs() < 1e-12 && poisson(0.0, 1) == 0.0);
+        assert!((poisson(2)((3.0, 3f64.ln())) - 0.224_041_807_655_387_9).abs() < 1e-12);
+        let none = (0.0, f64::NEG_INFINITY);
+        assert!((poisson(0)(none) - 1.0).abs() < 1e-12 && poisson(1)(none) == 0.0);
     }
 }

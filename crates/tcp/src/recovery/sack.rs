@@ -38,8 +38,8 @@ impl Sender {
         if self.recovery.mode != Mode::Recovery || room < self.mss() {
             return false;
         }
-        let high_sacked = self.sent.high_sacked();
-        match self.sent.unsacked_from(self.sent.high_rxt).map(|s| s.start).filter(|s| *s < high_sacked) {
+        let (high_sacked, high_rxt) = (self.sent.high_sacked(), self.sent.high_rxt);
+        match self.sent.unsacked_from(high_rxt).map(|s| s.start).filter(|s| *s < high_sacked) {
             Some(start) => self.resend(start, now, out),
             None => self.rescue(now, out),
         }
@@ -55,12 +55,12 @@ impl Sender {
     // DIVERGES [RFC 6675 §4 (4)]: not if that segment has been sent again in this episode already. The rule as written
     // repeats it whenever the receiver's window (rather than a lack of data) ends rule 2.
     fn rescue(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let Some(start) = self.sent.last_unsacked().map(|s| s.start) else { return false };
-        if self.recovery.rescued || start < self.sent.high_rxt {
+        let high_rxt = self.sent.high_rxt;
+        if self.recovery.rescued || self.sent.unsacked_from(high_rxt).is_none() {
             return false;
         }
+        let Some(start) = self.sent.last_unsacked().map(|s| s.start) else { return false };
         self.recovery.rescued = true;
-        let high_rxt = self.sent.high_rxt;
         let sends = self.resend(start, now, out);
         self.sent.high_rxt = high_rxt;
         sends

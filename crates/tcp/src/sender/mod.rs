@@ -229,7 +229,7 @@ impl Sender {
             return true;
         }
         match (self.config.shell, self.config.rack) {
-            (Shell::Sack, None) => self.sent.next_lost().is_some(),
+            (Shell::Sack, None) => self.sent.has_next_lost(),
             (Shell::Sack, Some(_)) => self.sent.has_waiting(),
             _ => self.nxt < self.max,
         }

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What an ACK costs in each window law, and a packet in a run with it.
+
+    python benches/variants.py                  # a table
+    python benches/variants.py --json           # the same as one JSON document
+    python benches/variants.py --write-docs     # and into docs/performance.md
+
+Two measures. An ACK: what the law alone takes for it (crates/cc/examples/acks.rs), by user CPU time and, where
+`valgrind` is there, by instructions. A run: user CPU time for each data packet sent in benches/two-flows.toml, beside
+the same with Reno, in turns, on two stacks and once more with 1 % of random loss. The goal: no variant takes more
+than twice Reno's time, one that paces by a model of the path three times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from disciplines import counted
+from dumbbell import Scenario, registry
+from dumbbell.results.run import cores, jobs_of
+from speed import ROOT, cpu_model, example, replace_table, timed
+
+SCENARIO = Path(__file__).with_name("two-flows.toml")
+ACKS = 2_000_000
+REPEATS = 3
+RUNS: dict[str, dict[str, Any]] = {
+    "rfc": {"flows.*.stack": "rfc"},
+    "linux": {"flows.*.stack": "linux"},
+    "linux, 1 % loss": {"flows.*.stack": "linux", "network.bottleneck.loss": "1 %"},
+}
+"""What each run changes in the scenario."""
+
+
+@dataclass
+class Cost:
+    """What a law costs.
+
+    Attributes
+    ----------
+    ack_ns : float, ns
+        User CPU time of an ACK in the law alone, median.
+    ack : float or None
+        Instructions of an ACK.
+    runs : dict
+        Time of a data packet divided by that with Reno, median, by run.
+    """
+
+    ack_ns: float
+    ack: float | None
+    runs: dict[str, float] = field(default_factory=dict)
+
+
+def ack_instructions(binary: Path, name: str) -> float:
+    """Count the instructions of an ACK: a longer process less a shorter one, so that start-up doesn't count."""
+    few, many = (counted([binary, name, str(acks)])[0] for acks in (20_000, 120_000))
+    return (many - few) / 100_000
+
+
+def packet_s(binary: Path, variant: str, changes: dict[str, Any]) -> float:
+    """Time a run; user CPU time for each data packet sent."""
+    every = {}
+    for path, value in changes.items():
+        for flow in ("a", "b"):
+            every[path.replace("*", flow)] = value
+    scenario = Scenario.load(SCENARIO, {**every, "flows.a.variant": variant, "flows.b.variant": variant})
+    run = timed([binary], json.dumps(jobs_of(scenario)[0].plan()) + "\n")
+    return run.user_s / sum(int(flow["sent_packets"]) for flow in json.loads(run.output)["flows"])
+
+
+def ratio(binary: Path, variant: str, changes: dict[str, Any]) -> float:
+    """Time a variant beside Reno, in turns, because a machine's speed drifts."""
+    pairs = [(packet_s(binary, variant, changes), packet_s(binary, "reno", changes)) for _ in range(REPEATS)]
+    return statistics.median(own / reno for own, reno in pairs)
+
+
+def measure(say: Callable[[str], None]) -> dict[str, Cost]:
+    """Measure every variant of the registry."""
+    acks, run = example("dumbbell-cc", "acks"), example("dumbbell-sim", "run_plan")
+    counts = shutil.which("valgrind") is not None
+    costs = {}
+    for name in registry.variants():
+        say(name)
+        times = [timed([acks, name, str(ACKS)]).user_s for _ in range(REPEATS)]
+        costs[name] = Cost(
+            statistics.median(times) / ACKS * 1e9,
+            ack_instructions(acks, name) if counts else None,
+            {what: ratio(run, name, changes) for what, changes in RUNS.items()},
+        )
+    return costs
+
+
+def markdown(costs: dict[str, Cost]) -> str:
+    """Write the table of docs/performance.md."""
+    head = (
+        f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
+        f"{cpu_model()}, by `python benches/variants.py --write-docs`:"
+    )
+    rows = [
+        f"| [`{name}`](variants/{name}.md) | {c.ack_ns:.0f} | {_whole(c.ack)} | "
+        + " | ".join(f"{r:.2f}" for r in c.runs.values())
+        + " |"
+        for name, c in costs.items()
+    ]
+    titles = "| variant | ns an ACK | instructions an ACK | " + " | ".join(f"run, {what}" for what in RUNS) + " |"
+    return "\n".join([head, "", titles, "|---|--:|--:|" + "--:|" * len(RUNS), *rows])
+
+
+def _whole(count: float | None) -> str:
+    return "" if count is None else f"{count:.0f}"
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md")
+    options = parser.parse_args()
+    costs = measure(lambda what: print(f"... {what}", file=sys.stderr))
+    if options.json:
+        print(json.dumps({name: asdict(cost) for name, cost in costs.items()}, indent=2))
+    else:
+        print(f"{'variant':<14}{'ns/ACK':>8}{'instr/ACK':>11}" + "".join(f"{what:>18}" for what in RUNS))
+        for name, c in costs.items():
+            runs = "".join(f"{r:>18.2f}" for r in c.runs.values())
+            print(f"{name:<14}{c.ack_ns:>8.0f}{_whole(c.ack):>11}{runs}")
+    if options.write_docs:
+        replace_table(ROOT / "docs" / "performance.md", "variants", markdown(costs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+//! Acknowledges segments to a law, for measuring what an ACK costs in it: `acks NAME ACKS`.
+//!
+//! A path of 100 Mbit/s and 40 ms, two segments for each ACK, a queue that goes up and down by 10 ms in a second, a loss
+//! every 5,000 ACKs: what is outstanding is what the law allows, within 1,000 segments. Prints the last window.
+
+use dumbbell_cc::{
+    AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
+    Start, build,
+};
+use dumbbell_units::{Dur, Time};
+use std::error::Error;
+
+const MSS: u64 = 1448;
+const USAGE: &str = "usage: acks NAME ACKS";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().ok_or(USAGE)?;
+    let acks: u64 = arguments.next().ok_or(USAGE)?.parse()?;
+    let mss = MSS as f64;
+    let start = Start { paced: true, selective_acks: true, ..Start::new(mss, 10.0 * mss, f64::INFINITY) };
+    let mut law = build(&name, &[], &start)?;
+    let mut cx = Cx {
+        now: Time(0),
+        mss,
+        initial_window: 10.0 * mss,
+        increase: Increase::Bytes,
+        whole_segments: false,
+    };
+    law.on_established(Some(Dur::millis(40)), &cx);
+    let (mut una, mut nxt) = (1, 1);
+    for n in 0..acks {
+        cx.now = Time(n * 240_000); // two segments at 100 Mbit/s
+        let window = (law.control().cwnd as u64 / MSS).clamp(2, 1000) * MSS;
+        while nxt < una + window {
+            if law.hears_sends() {
+                let flight = nxt - una;
+                nxt += MSS;
+                let ev =
+                    SentEvent { bytes: MSS, flight, snd_nxt: nxt, retransmission: false, app_limited: false };
+                law.on_sent(&ev, &cx);
+            } else {
+                nxt += MSS;
+            }
+        }
+        let flight = nxt - una;
+        let queue = 10_000_000 * (n % 4167).min(4167 - n % 4167) / 2083;
+        let lost = if n % 5000 == 4999 { MSS } else { 0 };
+        if lost > 0 {
+            let prior_delivered = una - 1;
+            law.on_lost(
+                &LostEvent {
+                    start: una,
+                    bytes: MSS,
+                    sent_in_flight: flight,
+                    lost_since: MSS,
+                    prior_delivered,
+                    app_limited: false,
+                },
+                &cx,
+            );
+            law.on_congestion(
+                &CongestionEvent {
+                    kind: Congestion::Loss,
+                    window: flight as f64,
+                    lost_sent_at: Time(cx.now.0 - 40_000_000),
+                    lost_transmissions: 1,
+                    backoffs: 0,
+                },
+                &cx,
+            );
+            law.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &cx);
+        }
+        una += 2 * MSS;
+        nxt = nxt.max(una);
+        let rtt = Dur(40_000_000 + queue);
+        let delivered = flight.min(una - 1);
+        let ev = AckEvent {
+            acked: 2 * MSS,
+            delivered: 2 * MSS,
+            rtt: Some(rtt),
+            one_way: Some(rtt.as_secs() / 2.0),
+            flight,
+            snd_una: una,
+            snd_nxt: nxt,
+            cwnd_limited: true,
+            in_recovery: false,
+            in_loss: false,
+            inflight: nxt - una,
+            lost,
+            marked: 0,
+            rate: Some(RateSample {
+                delivered,
+                interval: rtt,
+                prior_delivered: una - 1 - delivered,
+                total_delivered: una - 1,
+                sent_in_flight: flight,
+                lost,
+                app_limited: false,
+            }),
+        };
+        law.on_ack(&ev, &cx);
+    }
+    println!("{}", law.control().cwnd);
+    Ok(())
+}
