@@ -135,3 +135,15 @@ def test_interrupted_study_goes_on(blow: signal.Signals, done: Callable[[str], D
     assert again.runs == whole.runs
     assert {p: p.stat().st_mtime_ns for p in kept} == kept, "runs that were finished were made again"
     assert _contents(out) == _contents(whole.out)
+
+
+def test_back_end_that_cant_is_refused_before_anything_is_run(
+    cli: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    for backend in ("uml", "nothing"):
+        refused = cli(
+            "study", "run", "video-real-traffic", "--quick", "--backend", backend, "--out", tmp_path / "out"
+        )
+        assert refused.returncode == 2
+        assert "Traceback" not in refused.stderr
+        assert not list(tmp_path.glob("out/runs/*"))

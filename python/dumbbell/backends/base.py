@@ -51,6 +51,16 @@ class Backend(Protocol):
 
     name: str
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse what can't be honoured, by name, before anything is made.
+
+        Raises
+        ------
+        BackendError
+            The place in the scenario, and why.
+        """
+        ...
+
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs, ``parallel`` at a time, and give each as soon as it is finished, in any order.
 

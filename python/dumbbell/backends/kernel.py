@@ -45,6 +45,10 @@ class Kernel:
         self._link = OwnLink(sample_ms, calibration, max_late_ms)
         self._uml = Uml(sample_ms)
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse what none of the ways can do; see `Backend.check`."""
+        self.choose(jobs)
+
     def choose(self, jobs: Sequence[Job]) -> tuple[OwnLink | Uml, str]:
         """Choose the way for these runs; gives it, and a sentence that says so.
 

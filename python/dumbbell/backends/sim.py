@@ -24,6 +24,9 @@ class Simulator:
 
     name = "sim"
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse nothing: what a scenario can say can be simulated."""
+
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs; see `Backend.run`."""
         if any(law.key != "library" for job in jobs for law in _laws(job).values()):

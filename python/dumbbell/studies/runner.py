@@ -27,7 +27,7 @@ from dumbbell.backends import Backend
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.results import Results, run
-from dumbbell.results.run import Progress, cores
+from dumbbell.results.run import Progress, cores, jobs_of
 from dumbbell.scenario import Scenario
 from dumbbell.studies.finding import Analysis
 from dumbbell.studies.study import Experiment, Study
@@ -107,6 +107,9 @@ def run_study(
     scenarios = {e.name: study.scenario(e, quick=quick) for e in study.experiments}
     made_by = "" if backend is None or backend.name == "sim" else f"-{backend.name}"
     folders = {e.name: place / "runs" / (e.name + made_by + ("-quick" if quick else "")) for e in study.experiments}
+    if backend is not None:
+        for scenario in scenarios.values():
+            backend.check(jobs_of(scenario))
     results = {}
     for experiment in study.experiments:
         folder = folders[experiment.name]
