@@ -135,10 +135,27 @@ def test_fairness(pair: tuple[dumbbell.Results, Path]) -> None:
         assert row["jain"] == pytest.approx((a + b) ** 2 / (2 * (a**2 + b**2)))
         assert row["least_share_ratio"] == pytest.approx(2 * min(a, b) / (a + b))
         assert row["largest_share_ratio"] == pytest.approx(2 * max(a, b) / (a + b))
+    assert table["rtt_slope"].null_count() == len(results), "both flows have the same round trip"
+    over_time = results.fairness(window_s=1.0)
+    assert over_time.height == len(results) * 11, "whole seconds from the later start on"
+    assert over_time["jain"].is_between(0.5, 1.0).all()
     with pytest.raises(ResultsError, match="two flows"):
         results.fairness(["a"])
+    with pytest.raises(ResultsError, match="needs series"):
+        dumbbell.run(Scenario(**{**PAIR, "sweep": None})).fairness(window_s=1.0)
     with pytest.raises(ResultsError, match="unknown flow"):
         results.fairness(["a", "c"])
+
+
+def test_unfairness_of_round_trips() -> None:
+    far = {"access": {"delay": "10 ms"}}
+    flows = [{"name": "near", "variant": "reno"}, {"name": "far", "variant": "reno", **far}]
+    results = dumbbell.run(Scenario(**{**PAIR, "duration": "60 s", "sweep": None, "flows": flows}))
+    # Reno's share goes with the round trip to the power of -1 to -2 [Lakshman and Madhow 1997]; the queue, which both
+    # wait in, makes their round trips less different than the idle ones are.
+    slopes = results.fairness()["rtt_slope"]
+    assert slopes.null_count() == 0
+    assert -2 < slopes.median() < -0.3, slopes.to_list()
 
 
 def test_warm_up_is_cut_and_both_are_kept(pair: tuple[dumbbell.Results, Path]) -> None:

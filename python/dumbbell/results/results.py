@@ -17,7 +17,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
 from dumbbell.results.frames import frame
 from dumbbell.results.record import Run, run_key
-from dumbbell.results.statistics import comparisons, fairness, settled, statistics
+from dumbbell.results.statistics import comparisons, fairness, fairness_over_time, settled, statistics
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary
 from dumbbell.scenario import Scenario
@@ -115,15 +115,25 @@ class Results:
         """
         return comparisons(self, metric, by, level=level)
 
-    def fairness(self, flows: Sequence[str] | None = None) -> pl.DataFrame:
-        """Tell how flows share the goodput: a row for each run with Jain's index and the share ratios.
+    def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:
+        """Tell how flows share the goodput, each over its own time or window by window.
 
         Parameters
         ----------
         flows : sequence of str, optional
             Default: those that send as much as they can.
+        window_s : float, seconds, optional
+            Look at windows of this length over the time that all flows have in common; needs series.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each run: ``jain``, ``least_share_ratio``, ``largest_share_ratio`` (what a flow got over the
+            fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have the
+            same).
+            With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
-        return fairness(self, flows)
+        return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
     def settled(self, window_s: float = 0.1) -> pl.DataFrame:
         """Find where each flow's warm-up ends (MSER-5) and give its goodput with and without it, both in bit/s.

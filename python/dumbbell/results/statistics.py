@@ -16,6 +16,7 @@ from dumbbell.metrics import (
     edges_of,
     jain,
     rate_per_window,
+    rtt_slope,
     share_ratios,
     summarise_all,
     warm_up,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.summary import Interval
     from dumbbell.results.results import Results
 
-__all__ = ["comparisons", "fairness", "settled", "statistics"]
+__all__ = ["comparisons", "fairness", "fairness_over_time", "settled", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
@@ -101,8 +102,8 @@ def comparisons(
     ]
 
 
-def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFrame:
-    """Tell how flows share, by run: see `Results.fairness`."""
+def _sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
+    """Name the flows whose shares are compared; by default those that send as much as they can."""
     frame = results.flows
     known = frame["name"].unique(maintain_order=True).to_list()
     bulk = set(frame.filter(pl.col("application") == "bulk")["name"])
@@ -112,21 +113,53 @@ def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFra
             raise ResultsError(unknown("flow", name, known))
     if len(names) < 2:
         raise ResultsError("fairness needs two flows at least")
-    keys = frame.columns[: frame.columns.index("name")]
+    return names
+
+
+def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFrame:
+    """Tell how flows share, by run: see `Results.fairness`."""
+    chosen = results.flows.filter(pl.col("name").is_in(_sharing(results, flows)))
+    keys = chosen.columns[: chosen.columns.index("name")]
     rows = []
-    chosen = frame.filter(pl.col("name").is_in(names))
     for key, part in chosen.partition_by(keys, maintain_order=True, as_dict=True).items():
         rates = part["goodput_bps"].to_numpy()
         ratios = share_ratios(rates)
+        idle = part["idle_rtt_ms"].cast(pl.Float64).fill_null(np.nan).round(6).to_numpy()
         rows.append(
             {
                 **dict(zip(keys, key, strict=True)),
                 "jain": float(jain(rates)),
                 "least_share_ratio": float(ratios.min()),
                 "largest_share_ratio": float(ratios.max()),
+                "rtt_slope": rtt_slope(idle, rates) if np.isfinite(idle).all() else np.nan,
             }
         )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("rtt_slope").fill_nan(None))
+
+
+def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] | None = None) -> pl.DataFrame:
+    """Tell how flows share, by run and window of time: see `Results.fairness`."""
+    names = _sharing(results, flows)
+    parts = []
+    for run in results.runs:
+        if not {f"flow/{name}" for name in names} <= set(results.tables(run)):
+            raise ResultsError(
+                "fairness over time needs series: set trace.series = true (--trace on the command line)"
+            )
+        rows = [row for row in run.flows if row["name"] in names]
+        edges = edges_of(max(r["start_s"] for r in rows), min(r["stop_s"] for r in rows), window_s)
+        tables = [results.table(run, f"flow/{name}") for name in names]
+        rates = [rate_per_window(t["t_ns"].to_numpy() * 1e-9, t["delivered"].to_numpy(), edges) for t in tables]
+        parts.append(
+            pl.DataFrame({"time_s": edges[1:], "jain": jain(np.stack(rates, axis=-1))}).select(
+                *(pl.lit(label(value)).alias(path) for path, value in run.cell.items()),
+                pl.lit(run.index).alias("run"),
+                pl.lit(run.repetition).alias("repetition"),
+                "time_s",
+                pl.col("jain").fill_nan(None),
+            )
+        )
+    return pl.concat(parts)
 
 
 def settled(results: Results, window_s: float = WINDOW) -> pl.DataFrame:
