@@ -29,6 +29,8 @@ DIVERGING = [[0.0, "#7f3b08"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#998
 """Orange to purple, ColorBrewer's PuOr."""
 HEIGHT = {1: 360, 2: 320, 3: 280}
 """Of a row of panels, pixels, by the number side by side."""
+WIDTH, ENTRY, LETTER, LEGEND_ROW, TOOLS = 850, 55, 7, 20, 24
+"""Pixels: what a page leaves to a legend, an entry without its words, a letter, a row; the buttons above it."""
 
 
 def script() -> str:
@@ -56,10 +58,9 @@ def figure(picture: Picture) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "template": "none",
         "font": {"family": "sans-serif", "size": 12, "color": INK},
-        "margin": {"l": 64, "r": 16, "t": 16, "b": 48},
-        "height": rows * HEIGHT[columns] + 40,
+        "margin": {"l": 64, "r": 16, "t": 24, "b": 48},
         "hovermode": "closest",
-        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        "legend": {"orientation": "h", "yref": "container", "y": 1.0, "yanchor": "top", "x": 0},
         "grid": {"rows": rows, "columns": columns, "pattern": "independent", "roworder": "top to bottom"},
         "annotations": [],
         "shapes": [],
@@ -68,6 +69,12 @@ def figure(picture: Picture) -> dict[str, Any]:
     seen: set[str] = set()
     for number, panel in enumerate(picture.panels):
         _panel(panel, "" if number == 0 else str(number + 1), picture, data, layout, seen)
+    layout["showlegend"] = len(seen) > 1
+    if layout["showlegend"]:  # it stands above the panels' titles
+        across = sum(ENTRY + LETTER * len(label) for label in seen)
+        layout["margin"]["t"] += TOOLS + LEGEND_ROW * -(-across // WIDTH)
+    layout["height"] = rows * HEIGHT[columns] + layout["margin"]["t"]
+    layout["legend"]["y"] = 1 - TOOLS / layout["height"]
     return {"data": data, "layout": layout}
 
 

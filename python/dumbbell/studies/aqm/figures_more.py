@@ -16,9 +16,9 @@ __all__ = ["CASES", "burst_picture", "fairness_picture", "phase_pictures", "rati
 
 CASES = {
     "7.2-I": "I: web, CBR",
-    "7.2-II": "II: and bulk",
+    "7.2-II": "II: web, CBR, bulk",
     "7.2-III": "III: video, web, CBR",
-    "7.2-IV": "IV: and bulk",
+    "7.2-IV": "IV: video, web, CBR, bulk",
 }
 """The cases of §7.2, figure 2."""
 LEAST = 0.1

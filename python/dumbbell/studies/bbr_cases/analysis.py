@@ -54,7 +54,7 @@ def _finding(case: Case) -> Finding:
         f"a{case.number:02d}",
         Verdict.AGREES if case.holds else Verdict.DIFFERS,
         "Everything seen in the trace is as the draft has it; in brackets what is expected.",
-        tuple(Measured("" if holds else "not as expected", what) for what, holds in case.seen),
+        tuple(Measured("seen" if holds else "not as expected", what) for what, holds in case.seen),
         "; ".join(wrong or [what for what, _ in case.seen]),
     )
 
