@@ -74,6 +74,8 @@ NOTES = (
         "Not run",
         "The asymmetric link with traffic both ways (§3.1, §9.2), the traffic mix (§9.1), two AQMs in a row (§10.2) "
         "and ECN "
-        "(§4.5). Of the cumulative distributions that §2.7 wants there are means and 95th percentiles.",
+        "(§4.5). The cumulative distributions that §2.7 wants are drawn for §8.2.5; elsewhere there are means and "
+        "95th "
+        "percentiles.",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.metrics import summarise_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
@@ -14,6 +15,8 @@ from dumbbell.studies.aqm.phases import BEGIN, Phases
 
 __all__ = ["CASES", "burst_picture", "fairness_picture", "phase_pictures", "ratio"]
 
+Floats = npt.NDArray[np.float64]
+
 CASES = {
     "7.2-I": "I: web, CBR",
     "7.2-II": "II: web, CBR, bulk",
@@ -21,11 +24,13 @@ CASES = {
     "7.2-IV": "IV: video, web, CBR, bulk",
 }
 """The cases of §7.2, figure 2."""
+WINDOW = 1.0
+"""Windows of goodput, s: the RFC's K = 10 round trips of 100 ms [§2.7]."""
 LEAST = 0.1
 """Delay below which a logarithmic axis needn't go, ms."""
 
 
-def ratio(section: Section, name: str, other: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def ratio(section: Section, name: str, other: str) -> Floats:
     """Give the goodput of category II over that of category I; (n,)."""
     return section.goodput(name, other, "category-2") / section.goodput(name, other, "category-1")
 
@@ -100,10 +105,34 @@ def phase_pictures(congestion: Phases, slow: Phases, fast: Phases) -> list[Pictu
     return [
         _over_time(congestion, "s8-2-5-time", "§8.2.5: delay while the number of flows changes", 1.0),
         by_phase(congestion, "s8-2-5-planes", "§8.2.5: goodput and delay by phase"),
+        _distributions(congestion),
         _over_time(slow, "s8-2-6-1-time", "§8.2.6, experiment 1: delay while the capacity changes each 20 s", 0.5),
         by_phase(slow, "s8-2-6-1-planes", "§8.2.6, experiment 1: goodput and delay by phase"),
         by_phase(fast, "s8-2-6-2-planes", "§8.2.6, experiment 2 (100 ms): delay by phase", together=True),
     ]
+
+
+def _cdf(label: str, look: str, values: Floats) -> Curve:
+    """Draw a cumulative distribution by its percentiles."""
+    share = np.linspace(0, 1, 101)
+    return Curve(label, look, np.quantile(values, share), share)
+
+
+def _distributions(data: Phases) -> Picture:
+    """Draw the distributions that §2.7 asks for: delays, and goodput in windows of ten round trips."""
+    mild, heavy = data.phases[0], data.phases[2]
+    panels = []
+    for phase in (mild, heavy):
+        curves = [_cdf(LABELS[n], look_of(n), np.maximum(data.delays(n, phase).ravel(), LEAST)) for n in data.names]
+        panels.append(Panel(phase.name, "queueing delay (ms)", "part of the time", curves, x_log=True, y_top=1.0))
+        curves = [_cdf(LABELS[n], look_of(n), data.rates(n, phase, WINDOW).ravel()) for n in data.names]
+        axis = f"goodput of all flows per {WINDOW:g} s (Mbit/s)"
+        panels.append(Panel(phase.name, axis, "part of the windows", curves, y_top=1.0))
+    high = {n: float(np.quantile(data.delays(n, heavy), 0.95)) for n in data.names}
+    reading = ", ".join(f"{LABELS[n]} {high[n]:.0f} ms" for n in sorted(high, key=lambda n: high[n]))
+    title = "§8.2.5: distributions of delay and goodput"
+    words = f"With 19 flows the delay is for 95 % of the time at most: {reading}. {LEAST:g} ms stands for less, too."
+    return Picture("s8-2-5-cdf", title, words, panels, columns=2, markers=False)
 
 
 def _over_time(data: Phases, name: str, title: str, window: float) -> Picture:

@@ -121,6 +121,14 @@ class Phases:
         inside = self.t >= BEGIN
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / (inside.sum() * self.step) * 1e-6)
 
+    def rates(self, name: str, phase: Phase, window: float) -> Floats:
+        """Give the goodput of all flows in each window of a phase, Mbit/s; (n, windows)."""
+        bits = np.array(self._bits[name])[:, phase.holds(self.t)]
+        per = round(window / self.step)
+        count = bits.shape[1] // per
+        rows = bits[:, : count * per].reshape(len(bits), count, per)
+        return np.asarray(rows.sum(axis=2) / (per * self.step) * 1e-6)
+
     def over_time(self, name: str, window: float) -> tuple[Floats, Floats]:
         """Give the middles of windows (s), and the median over repetitions of the mean delay in each (ms)."""
         per = round(window / self.step)
