@@ -51,7 +51,7 @@ def lint(results: Results) -> list[Warned]:
         *_repetitions(results.scenario, cells),
         *_flows(cells),
         *_losses(cells),
-        *_intervals(cells),
+        *_intervals(results.scenario, cells),
     ]
     return found + list(_phases(results.scenario))
 
@@ -166,11 +166,11 @@ def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
         )
 
 
-def _intervals(cells: list[list[Run]]) -> Iterator[Warned]:
-    apart = []
+def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
+    apart, begin = [], scenario.measure_from.seconds
     for runs in cells:
         spans = [
-            (flow["start_s"], flow["stop_s"])
+            (max(flow["start_s"], begin), flow["stop_s"])
             for flow in runs[0].flows
             if flow["application"] == "bulk" and flow["stop_s"] > flow["start_s"]
         ]
