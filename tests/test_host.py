@@ -21,7 +21,7 @@ from dumbbell.backends import Job, Kernel, OwnLink, backend
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.guest import GUEST
-from dumbbell.kernel.host import available_variants, why_not
+from dumbbell.kernel.host import available_variants, bpf_variants, why_not
 from dumbbell.results import Results
 
 REASON = why_not()
@@ -80,11 +80,21 @@ def bottleneck(results: Results) -> dict[str, Any]:
 # ---------------------------------------------------------------- physics
 
 
-@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr"])
+def registered() -> str:
+    """The congestion control that the kernel has."""
+    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+
+
+@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr", "vegas", "veno", "scalable"])
 def test_a_flow_obeys_physics(variant: str) -> None:
-    if variant not in available_variants():
-        pytest.skip(f"this kernel has no {variant}")
+    loadable, why = bpf_variants()
+    if variant not in available_variants() and variant not in loadable:
+        reason = f"this kernel has no {variant}, nor can it be loaded: {why}"
+        pytest.fail(reason) if REQUIRED else pytest.skip(reason)
+    before = registered()
     results = lone(variant, 33)
+    assert registered() == before
+    assert results.runs[0].facts["bpf"] == ([] if variant in available_variants() else [variant])
     f, q = flow(results), bottleneck(results)
     capacity = 10e6 * PAYLOAD
     assert f["throughput_bps"] <= 1.001 * 10e6  # a packet at each edge of 3 s: 2 of 2500
@@ -212,6 +222,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
     monkeypatch.setattr("dumbbell.backends.own_link.available_variants", lambda: {"reno": "built-in"})
+    monkeypatch.setattr("dumbbell.backends.own_link.bpf_variants", lambda: ([], "too old"))
     with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
         once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
     with pytest.raises(
@@ -287,13 +298,13 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
 
 
 def state() -> tuple[str, str, str]:
-    """Namespaces, interfaces, and the processes that could be ours."""
+    """Namespaces, interfaces, congestion control, and the processes that could be ours."""
 
     def said(*command: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
-    return said("ip", "netns"), links, "\n".join(processes())
+    return said("ip", "netns"), links + registered(), "\n".join(processes())
 
 
 def processes() -> list[str]:
@@ -309,9 +320,10 @@ def processes() -> list[str]:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A long run, just started."""
+    """A long run, just started; its variant is loaded, where that is possible."""
     file = tmp_path / "long.toml"
-    file.write_text(scenario(duration="100 s").to_toml())
+    flows = [{"name": "f", "variant": "vegas" if bpf_variants()[0] else "reno"}]
+    file.write_text(scenario(duration="100 s", flows=flows).to_toml())
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
     # A background job of a shell has SIGINT ignored, and hands that on.
     command = ["env", "--default-signal=INT", *command]

@@ -395,7 +395,7 @@ fn running(plan: &Plan, site: &Site, flow: &FlowPlan, window: Window) -> Result<
     };
     let hosts = [host(0)?, host(1)?];
     let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
-    let kind = match (site.variant, source, &flow.application) {
+    let kind = match (site.variant.clone(), source, &flow.application) {
         (Some(variant), source, app) => Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source)),
         (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
         (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {

@@ -131,6 +131,20 @@ pub(crate) fn thread_time() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
+/// One call of `bpf`; `arguments` may hold addresses of memory that outlives it.
+pub(crate) fn bpf(command: i32, arguments: &[u8]) -> Result<i32> {
+    // SAFETY: `arguments` is valid for its length; the kernel checks what it says, and reads or writes only what the
+    // addresses in it stand for.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, arguments.as_ptr(), arguments.len()) };
+    check(result as libc::c_int)
+}
+
+/// A call of `bpf` that gives a descriptor.
+pub(crate) fn bpf_fd(command: i32, arguments: &[u8]) -> Result<OwnedFd> {
+    // SAFETY: a descriptor that the kernel has just given to us alone.
+    bpf(command, arguments).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
 // ---------------------------------------------------------------- packets of an interface that is a program
 
 fn request(interface: &str) -> libc::ifreq {

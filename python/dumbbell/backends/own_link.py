@@ -21,7 +21,7 @@ from dumbbell.backends.uml import where
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, clean
 from dumbbell.kernel.guest import Outcome, end, outcome, program
-from dumbbell.kernel.host import available_variants, remedy_for_variant, why_not
+from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_not
 from dumbbell.registry import unknown
 
 __all__ = ["Calibration", "OwnLink"]
@@ -80,7 +80,7 @@ class OwnLink:
         BackendError
             The place in the scenario, and why.
         """
-        have = available_variants()
+        have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
             for name in self._sites(job)[1]:
                 if name not in have:
@@ -106,6 +106,7 @@ class OwnLink:
             "plan": plan,
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
+            "bpf": self._in_bpf(job),
         }
         folder = Folder(HOST_PREFIX)
         points = plan.get("capture", {}).get("points", [])
@@ -125,6 +126,12 @@ class OwnLink:
         }
         tables = made.tables
         return Finished(job, result["flows"], result["queues"], result["transfers"], tables, captures, facts=facts)
+
+    @classmethod
+    def _in_bpf(cls, job: Job) -> list[str]:
+        """Name the variants that the kernel lacks and that are loaded for the run."""
+        have = available_variants()
+        return [name for name in cls._sites(job)[1] if name not in have]
 
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> dict[str, list[str]]:
         """Say what speaks against a run."""
