@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dumbbell import _core
+from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.uml import where
 from dumbbell.exceptions import BackendError
@@ -82,6 +83,9 @@ class OwnLink:
         """
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
+            reason = programs.refusal(job.plan(), _core.kernel_variants(), bpf_variants()[0])
+            if reason is not None:
+                raise BackendError(f"back end 'kernel': {reason}{where(job)}")
             for name in self._sites(job)[1]:
                 if name not in have:
                     raise BackendError(
@@ -103,7 +107,7 @@ class OwnLink:
     def _one(self, job: Job) -> Finished:
         plan = job.plan()
         order = {
-            "plan": plan,
+            "plan": programs.commands(plan),
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
             "bpf": self._in_bpf(job),
@@ -118,8 +122,12 @@ class OwnLink:
             if not points:
                 folder.remove()
         result = made.result
+        said, wrong = programs.read(plan, result, made.tables)
         facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
         facts.update(self._verdict(facts, plan))
+        if said:
+            facts["programs"] = said
+        facts["warnings"] += wrong
         # The folder lives as long as what copies from it.
         captures: dict[str, Callable[[Path], None]] = {
             point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)

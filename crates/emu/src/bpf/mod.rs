@@ -39,6 +39,7 @@ const LINK_CREATE: i32 = 28;
 const STRUCT_OPS_MAP: u32 = 26;
 const STRUCT_OPS_PROGRAM: u32 = 27;
 const STRUCT_OPS_LINK: u32 = 44;
+const NOT_RESTRICTED: u32 = 1;
 /// The map is registered by a link, not by filling it.
 const BY_LINK: u32 = 1 << 13;
 
@@ -106,6 +107,9 @@ pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, EmuError> {
     let name = format!("db{:x}v{number}", std::process::id());
     let at = place("name").ok_or_else(|| absent("name"))?;
     value[at..at + name.len().min(NAME - 1)].copy_from_slice(&name.as_bytes()[..name.len().min(NAME - 1)]);
+    // Anybody may choose it, so that it can be a namespace's default.
+    let at = place("flags").ok_or_else(|| absent("flags"))?;
+    value[at..at + 4].copy_from_slice(&NOT_RESTRICTED.to_ne_bytes());
     held.push(register(&value, value_type).map_err(|e| refuse(e.to_string()))?);
     Ok(Loaded { name, _held: held })
 }

@@ -34,7 +34,8 @@ pub(super) fn programs(elf: &Elf<'_>, kernel: &Btf<'_>) -> Result<Vec<Program>, 
         let mut instructions = section.data.to_vec();
         for (at, symbol) in elf.relocations(section.name) {
             let id = kernel.function(symbol).ok_or(format!("the kernel has no function {symbol}"))?;
-            let call = instructions.get_mut(at..at + INSTRUCTION).filter(|i| i[0] == CALL).ok_or_else(broken)?;
+            let call =
+                instructions.get_mut(at..at + INSTRUCTION).filter(|i| i[0] == CALL).ok_or_else(broken)?;
             call[1] = call[1] & 0x0f | KERNEL_FUNCTION << 4;
             call[2..4].fill(0);
             call[4..].copy_from_slice(&id.to_le_bytes());

@@ -36,6 +36,13 @@ pub(super) fn build(plan: &Sites, in_bpf: &[String]) -> Result<Hosts, EmuError> 
             Some(n) => loaded[n].name.clone(),
             None => name.to_owned(),
         });
+        if let Some(variant) = &variant {
+            for host in [&a, &b] {
+                sys::enter_network(host).step(|| "namespace".into())?;
+                // Only programs that don't choose for themselves need it: it is told where those are refused.
+                let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", variant);
+            }
+        }
         sites.push(Site { hosts: [a, b], addresses: flow.addresses, variant });
         tunnels.push([tun_a, tun_b]);
     }

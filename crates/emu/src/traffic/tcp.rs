@@ -44,12 +44,7 @@ pub(crate) struct TcpTraffic {
 }
 
 impl TcpTraffic {
-    pub(crate) fn new(
-        hosts: [Host; 2],
-        app: AppPlan,
-        variant: String,
-        source: Option<Source>,
-    ) -> TcpTraffic {
+    pub(crate) fn new(hosts: [Host; 2], app: AppPlan, variant: String, source: Option<Source>) -> TcpTraffic {
         TcpTraffic {
             hosts,
             app,
