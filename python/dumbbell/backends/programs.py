@@ -49,13 +49,17 @@ def refusal(plan: dict[str, Any], kernel_names: dict[str, str], loadable: list[s
         allowed = ALLOWED.read_text(encoding="utf-8").split() if ALLOWED.exists() else []
         if variant not in allowed:
             return (
-                f"{place}: the kernel lets '{variant}' be no namespace's default, so a program can't have it (it lets "
-                f"{', '.join(allowed)}: net.ipv4.tcp_allowed_congestion_control)"
+                f"{place}: the kernel lets '{variant}' be no namespace's default, so a program can't have it (it "
+                f"lets {', '.join(allowed)}: net.ipv4.tcp_allowed_congestion_control)"
             )
     return None
 
 
-def read(plan: dict[str, Any], result: dict[str, Any], tables: dict[str, Table]) -> tuple[dict[str, Any], list[str]]:
+def read(
+    plan: dict[str, Any],
+    result: dict[str, Any],
+    tables: dict[str, Table],
+) -> tuple[dict[str, Any], list[str]]:
     """Read what the programs of a run have said into its flows, transfers and tables.
 
     Returns
