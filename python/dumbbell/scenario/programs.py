@@ -65,6 +65,7 @@ class Http(Part):
 
     kind: Literal["http"]
     tool: Literal["curl"] = "curl"
+    """What downloads."""
     size: Volume
     """Bytes of each."""
     repeat: Annotated[Whole, Field(ge=1, le=1000)] = 1
