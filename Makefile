@@ -1,14 +1,16 @@
 # Everything sets itself up: a machine with Python 3.11+, Rust and make is enough.
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11); print(sys.executable)' 2>/dev/null)))
+CLANG ?= clang
+STRIP ?= llvm-strip
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
-RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench docs clean help
+.PHONY: demo test check bench bpf docs clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -33,6 +35,12 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
 	$(BIN)/python benches/variants.py
+
+bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
+	for source in crates/emu/bpf/*.bpf.c; do \
+		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -c $$source -o $${source%.c}.o \
+			&& $(STRIP) -g $${source%.c}.o || exit 1; \
+	done
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +18,11 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Job, Kernel, OwnLink, backend
+from dumbbell.backends import Job, Kernel, OwnLink, Uml, backend, programs
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.guest import GUEST
-from dumbbell.kernel.host import available_variants, why_not
+from dumbbell.kernel.host import available_variants, bpf_variants, why_not
 from dumbbell.results import Results
 
 REASON = why_not()
@@ -80,11 +81,21 @@ def bottleneck(results: Results) -> dict[str, Any]:
 # ---------------------------------------------------------------- physics
 
 
-@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr"])
+def registered() -> str:
+    """The congestion control that the kernel has."""
+    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
+
+
+@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr", "vegas", "veno", "scalable"])
 def test_a_flow_obeys_physics(variant: str) -> None:
-    if variant not in available_variants():
-        pytest.skip(f"this kernel has no {variant}")
+    loadable, why = bpf_variants()
+    if variant not in available_variants() and variant not in loadable:
+        reason = f"this kernel has no {variant}, nor can it be loaded: {why}"
+        pytest.fail(reason) if REQUIRED else pytest.skip(reason)
+    before = registered()
     results = lone(variant, 33)
+    assert registered() == before
+    assert results.runs[0].facts["bpf"] == ([] if variant in available_variants() else [variant])
     f, q = flow(results), bottleneck(results)
     capacity = 10e6 * PAYLOAD
     assert f["throughput_bps"] <= 1.001 * 10e6  # a packet at each edge of 3 s: 2 of 2500
@@ -172,6 +183,78 @@ def test_transfers_and_pages_complete() -> None:
     assert all(r["end_s"] - r["start_s"] > 2 * 0.04 for r in rows)
 
 
+# ---------------------------------------------------------------- real programs
+
+
+def test_programs_run_and_what_they_say_is_read() -> None:
+    flows = [
+        {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
+        {"name": "h", "variant": "reno", "application": {"kind": "http", "size": "200 kB", "repeat": 2}},
+        {
+            "name": "c",
+            "variant": "reno",
+            "application": {
+                "kind": "command",
+                "client": ["sh", "-c", "echo {from} {to} {seconds} $(cat /proc/sys/net/ipv4/tcp_congestion_control)"],
+            },
+        },
+    ]
+    for tool in ("iperf3", "curl"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} isn't installed")
+    results = once(scenario(flows=flows, trace={"series": ["flows"]}), calibration="off")
+    i, h = flow(results, "i"), flow(results, "h")
+    programs = results.runs[0].facts["programs"]
+    figures = programs["i"]["figures"]
+    assert figures["congestion"] == "reno"
+    assert i["delivered_bytes"] >= figures["delivered_bytes"] > 500_000  # its control connection sends a little too
+    # It doesn't count what is still under way when it stops: up to a window, 34 + 33 packets here.
+    assert i["delivered_bytes"] == pytest.approx(figures["delivered_bytes"], abs=80 * 1448)
+    assert i["retransmitted_packets"] == pytest.approx(figures["retransmits"], abs=2)
+    assert i["cwnd_mean_packets"] > 5  # sampled by sock_diag: the sockets are the program's
+    assert len(results.table(0, "iperf3/i")) == 3
+    assert (h["transfers_completed"], h["delivered_bytes"] > 400_000) == (2, True)
+    downloads = [r for r in results.transfers.rows(named=True) if r["flow"] == "h"]
+    assert [r["bytes"] for r in downloads] == [200_000, 200_000]
+    assert programs["c"]["client"]["stdout"] == "10.1.0.2 10.2.0.2 3 reno\n"
+    assert not results.runs[0].facts["warnings"] or "processors" in results.runs[0].facts["warnings"][0]
+
+
+def test_what_ping_says_is_read() -> None:
+    said = """PING 10.2.0.0 (10.2.0.0) 72(100) bytes of data.
+80 bytes from 10.2.0.0: icmp_seq=1 ttl=64 time=40.3 ms
+80 bytes from 10.2.0.0: icmp_seq=3 ttl=64 time=42.5 ms
+
+--- 10.2.0.0 ping statistics ---
+3 packets transmitted, 2 received, 33.3333% packet loss, time 402ms
+"""
+    ping = {"kind": "ping", "tool": "ping", "interval": "200 ms", "packet": "100 bytes", "count": 3}
+    plan = Job(scenario(flows=[{"name": "p", "application": ping}]).cells[0], 0, 1).plan()
+    command = plan["flows"][0]["application"]["client"]["command"]
+    assert command == ["ping", "-n", "-i", "0.2", "-W", "10", "-s", "72", "-c", "3", "{to}"]
+    row: dict[str, Any] = {"name": "p", "start_s": 1.0}
+    client = {"command": command, "exit": 1, "stdout": said, "stderr": ""}
+    result = {"flows": [row], "transfers": [], "facts": {"programs": {"p": {"client": client}}}}
+    tables: dict[str, Any] = {}
+    _, wrong = programs.read(plan, result, tables)
+    assert (row["pings_sent"], row["pings_lost"], row["rtt_min_ms"], row["rtt_p50_ms"]) == (3, 1, 40.3, 40.3)
+    assert list(tables["ping/p"]["t_ns"]) == [1_000_000_000, 1_200_000_000, 1_400_000_000]
+    assert wrong == [
+        "flow 'p': ping ended with 1: 3 packets transmitted, 2 received, 33.3333% packet loss, time 402ms"
+    ]
+
+
+def test_programs_are_refused_elsewhere_and_where_they_are_missing() -> None:
+    nowhere = {"kind": "command", "client": ["no-such-program"]}
+    given = scenario(flows=[{"name": "f", "variant": "reno", "application": nowhere}])
+    with pytest.raises(BackendError, match=r"flows\.f\.application: 'no-such-program' isn't installed"):
+        once(given)
+    with pytest.raises(BackendError, match=r"flows\.f\.application: 'command' is a real program"):
+        run(given)
+    with pytest.raises(BackendError, match=r"flows\.f\.application: 'command' is a program of the host"):
+        Uml().check([Job(given.cells[0], 0, 1)])
+
+
 # ---------------------------------------------------------------- series, captures
 
 
@@ -212,6 +295,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
     monkeypatch.setattr("dumbbell.backends.own_link.available_variants", lambda: {"reno": "built-in"})
+    monkeypatch.setattr("dumbbell.backends.own_link.bpf_variants", lambda: ([], "too old"))
     with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
         once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
     with pytest.raises(
@@ -287,13 +371,13 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
 
 
 def state() -> tuple[str, str, str]:
-    """Namespaces, interfaces, and the processes that could be ours."""
+    """Namespaces, interfaces, congestion control, and the processes that could be ours."""
 
     def said(*command: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
-    return said("ip", "netns"), links, "\n".join(processes())
+    return said("ip", "netns"), links + registered(), "\n".join(processes())
 
 
 def processes() -> list[str]:
@@ -309,9 +393,10 @@ def processes() -> list[str]:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A long run, just started."""
+    """A long run, just started; its variant is loaded, where that is possible."""
     file = tmp_path / "long.toml"
-    file.write_text(scenario(duration="100 s").to_toml())
+    flows = [{"name": "f", "variant": "vegas" if bpf_variants()[0] else "reno"}]
+    file.write_text(scenario(duration="100 s", flows=flows).to_toml())
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
     # A background job of a shell has SIGINT ignored, and hands that on.
     command = ["env", "--default-signal=INT", *command]

@@ -34,6 +34,7 @@ from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, Name
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.named import Named, Queue, Stack, Variant
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
@@ -76,6 +77,9 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Cbr, 'application, kind = "cbr"', "cbr"),
     (OnOff, 'application, kind = "onoff"', "onoff"),
     (Ping, 'application, kind = "ping"', "ping"),
+    (Iperf3, 'application, kind = "iperf3"', "iperf3"),
+    (Http, 'application, kind = "http"', "http"),
+    (Commands, 'application, kind = "command"', "command"),
     (Trace, "[trace]", "trace"),
     (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),

@@ -19,7 +19,7 @@ pub(crate) struct Site {
     pub(crate) hosts: [OwnedFd; 2],
     pub(crate) addresses: [Ipv4Addr; 2],
     /// The kernel's name of its congestion control, where it has one.
-    pub(crate) variant: Option<&'static str>,
+    pub(crate) variant: Option<String>,
 }
 
 /// What was seen of a flow; times are ns of the run.

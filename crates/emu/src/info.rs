@@ -34,7 +34,7 @@ pub(crate) fn state(fd: &OwnedFd) -> Result<Option<State>> {
     Ok(read(&bytes))
 }
 
-fn read(bytes: &[u8; 256]) -> Option<State> {
+pub(crate) fn read(bytes: &[u8; 256]) -> Option<State> {
     let word = |at: usize| u32::from_ne_bytes(head(&bytes[at..]));
     let long = |at: usize| u64::from_ne_bytes(head(&bytes[at..]));
     if CONNECTING.contains(&bytes[STATE]) || bytes[STATE] == CLOSED {

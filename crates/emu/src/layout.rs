@@ -161,6 +161,14 @@ impl Layout {
         layout.place_links(plan)?;
         layout.boot = boot(plan)?;
         for (number, flow) in plan.flows.iter().enumerate() {
+            if let AppPlan::Program { .. } = flow.application {
+                let message = format!(
+                    "'{}' is a program of the host, which the virtual machine doesn't have: back end 'kernel' with \
+                     way = \"link\" runs it",
+                    flow.application.kind()
+                );
+                return Err(EmuError::refused(&format!("flows.{}.application", flow.name), message));
+            }
             layout.place_flow(number, flow)?;
         }
         layout.place_routes(plan)?;

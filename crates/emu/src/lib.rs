@@ -11,6 +11,8 @@
 //! `dumbbell-guest` is the only process of the virtual machine, a User-mode Linux kernel in virtual time; on a host it
 //! runs what is `live`.
 
+#[cfg(target_os = "linux")]
+pub mod bpf;
 mod error;
 mod layout;
 mod packet;

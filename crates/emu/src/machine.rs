@@ -4,8 +4,12 @@ use crate::error::{EmuError, Step};
 use crate::fabric::{DRAIN, Fabric, Seen, Site};
 use crate::meter::{FlowMeter, Window};
 use crate::sys::{self, Clock};
-use crate::traffic::{Cx, Host, PingConfig, PingTraffic, TcpTraffic, Traffic, UdpTraffic};
-use dumbbell_sim::{AppPlan, FlowPlan, FlowResult, Plan, QueueResult, Source, Transfer, TransportPlan};
+use crate::traffic::{
+    Cx, Host, PingConfig, PingTraffic, ProgramConfig, ProgramTraffic, TcpTraffic, Traffic, UdpTraffic,
+};
+use dumbbell_sim::{
+    AppPlan, FlowPlan, FlowResult, Plan, ProgramKind, QueueResult, Source, Transfer, TransportPlan,
+};
 use dumbbell_trace::Table;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -20,6 +24,11 @@ use std::os::fd::OwnedFd;
 const TIMER: u64 = u64::MAX;
 /// The run goes on so long at most until the fate of what was under way at its end is known, ns.
 const AFTERMATH: u64 = 5_000_000_000;
+
+/// Servers have so long to get ready before the run, ms.
+const SERVER_MS: u128 = 700;
+/// Those that are known to wait for connections.
+const KNOWN_SERVER_MS: u128 = 10_000;
 
 /// What a run leaves behind.
 #[derive(Debug, Serialize)]
@@ -51,6 +60,7 @@ enum Kind {
     Tcp(TcpTraffic),
     Udp(UdpTraffic),
     Ping(PingTraffic),
+    Program(ProgramTraffic),
 }
 
 impl Kind {
@@ -59,6 +69,7 @@ impl Kind {
             Kind::Tcp(t) => t,
             Kind::Udp(t) => t,
             Kind::Ping(t) => t,
+            Kind::Program(t) => t,
         }
     }
 }
@@ -66,6 +77,9 @@ impl Kind {
 struct Running {
     kind: Kind,
     meter: FlowMeter,
+    /// Of a program's connections, by port; `meter` has what isn't TCP.
+    connections: BTreeMap<u16, FlowMeter>,
+    series: bool,
     start: u64,
     stop: u64,
     started: bool,
@@ -75,6 +89,51 @@ struct Running {
     /// Recoveries and timeouts before measurement began.
     before: [u64; 2],
     window: Window,
+}
+
+impl Running {
+    /// A connection's own meter where a flow has several at a time.
+    fn meter_of(&mut self, packet: &crate::packet::Packet) -> &mut FlowMeter {
+        match (&self.kind, packet.tcp) {
+            (Kind::Program(_), Some(tcp)) => {
+                let new = || FlowMeter::new(self.window, self.series);
+                self.connections.entry(tcp.connection).or_insert_with(new)
+            }
+            _ => &mut self.meter,
+        }
+    }
+
+    /// That of the connection that has sent most.
+    fn main_meter(&mut self) -> &mut FlowMeter {
+        let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
+        match main.and_then(|port| self.connections.get_mut(&port)) {
+            Some(meter) => meter,
+            None => &mut self.meter,
+        }
+    }
+
+    /// Fills in the figures: of several connections the sums, round trips and windows of the one that has sent most.
+    fn figures(&mut self, tcp: bool, result: &mut FlowResult) {
+        self.main_meter().finish(tcp, result);
+        let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
+        for (_, meter) in self.connections.iter_mut().filter(|(port, _)| Some(**port) != main) {
+            let mut other = FlowResult::default();
+            meter.finish(tcp, &mut other);
+            result.goodput_bps += other.goodput_bps;
+            result.throughput_bps += other.throughput_bps;
+            result.sent_packets += other.sent_packets;
+            result.sent_bytes += other.sent_bytes;
+            result.delivered_bytes += other.delivered_bytes;
+            result.retransmitted_packets += other.retransmitted_packets;
+            result.retransmitted_bytes += other.retransmitted_bytes;
+            result.duplicate_bytes += other.duplicate_bytes;
+        }
+    }
+
+    fn each_meter(&mut self, act: impl Fn(&mut FlowMeter)) {
+        act(&mut self.meter);
+        self.connections.values_mut().for_each(act);
+    }
 }
 
 struct Machine<'a, F: Fabric> {
@@ -120,12 +179,11 @@ impl<'a, F: Fabric> Machine<'a, F> {
         let timer = sys::timer(clock).step(|| "timer".into())?;
         use std::os::fd::AsRawFd;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
-        let flows = plan
-            .flows
-            .iter()
-            .zip(sites)
-            .map(|(flow, site)| running(plan, site, flow, window))
-            .collect::<Result<_, _>>()?;
+        let mut flows = Vec::new();
+        for (n, (flow, site)) in plan.flows.iter().zip(sites).enumerate() {
+            flows.push(running(plan, site, (n, flow), window)?);
+        }
+        start_servers(plan, &mut flows)?;
         let zero = match clock {
             // On a whole second, the first but one from now.
             Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
@@ -238,7 +296,7 @@ impl<'a, F: Fabric> Machine<'a, F> {
                 self.drain(); // so that what has been sent and delivered is as of now
                 for flow in self.flows.iter_mut().filter(|f| f.started && !f.stopped) {
                     let state = flow.kind.traffic().sample()?;
-                    flow.meter.sampled(state.as_ref(), clock);
+                    flow.main_meter().sampled(state.as_ref(), clock);
                 }
                 self.schedule(at + self.sample_ns, Task::Sample);
             }
@@ -262,7 +320,7 @@ impl<'a, F: Fabric> Machine<'a, F> {
     fn stop(&mut self, n: usize, at: u64) -> Result<(), EmuError> {
         self.flows[n].stopped = true;
         self.flows[n].window.to = self.flows[n].window.to.min(at);
-        self.flows[n].meter.stop(at);
+        self.flows[n].each_meter(|m| m.stop(at));
         let [recoveries, timeouts] = self.recoveries(n)?;
         let before = self.flows[n].before;
         self.flows[n].before = [recoveries.wrapping_sub(before[0]), timeouts.wrapping_sub(before[1])];
@@ -305,7 +363,7 @@ impl<'a, F: Fabric> Machine<'a, F> {
         for flow in &mut self.flows {
             if let Some(end) = flow.kind.traffic().ended() {
                 flow.window.to = flow.window.to.min(end);
-                flow.meter.stop(end);
+                flow.each_meter(|m| m.stop(end));
             }
         }
     }
@@ -324,18 +382,24 @@ impl<'a, F: Fabric> Machine<'a, F> {
             flows.push(self.figures(n));
             counters.insert(self.plan.flows[n].name.clone(), self.counters(n)?);
             let name = &self.plan.flows[n].name;
-            tables.extend(self.flows[n].meter.table(name));
+            tables.extend(self.flows[n].main_meter().table(name));
             if let Kind::Ping(ping) = &mut self.flows[n].kind {
                 tables.extend(ping.table(name));
             }
         }
-        let facts = links.facts;
+        let mut facts = links.facts;
+        for (flow, plan) in self.flows.iter_mut().zip(&self.plan.flows) {
+            if let Kind::Program(program) = &mut flow.kind {
+                facts["programs"][&plan.name] = program.report();
+            }
+        }
         Ok(Measured { flows, queues: links.queues, transfers: self.transfers, counters, facts, tables })
     }
 
     fn figures(&mut self, n: usize) -> FlowResult {
         let (plan, flow) = (&self.plan.flows[n], &mut self.flows[n]);
-        let tcp = matches!(flow.kind, Kind::Tcp(_));
+        let program = matches!(flow.kind, Kind::Program(_));
+        let tcp = matches!(flow.kind, Kind::Tcp(_)) || program && !flow.connections.is_empty();
         let variant = match (&plan.transport, &flow.kind) {
             (TransportPlan::Tcp { variant, .. }, _) => variant.name.as_str(),
             (_, Kind::Ping(_)) => "ping",
@@ -351,7 +415,7 @@ impl<'a, F: Fabric> Machine<'a, F> {
             duplicated_packets: flow.duplicated,
             ..FlowResult::default()
         };
-        flow.meter.finish(tcp, &mut result);
+        flow.figures(tcp, &mut result);
         if tcp {
             [result.fast_retransmits, result.timeouts] = flow.before;
         }
@@ -362,15 +426,33 @@ impl<'a, F: Fabric> Machine<'a, F> {
     }
 }
 
+/// Starts the servers of programs and waits until they can be connected to.
+fn start_servers(plan: &Plan, flows: &mut [Running]) -> Result<(), EmuError> {
+    let began = std::time::Instant::now();
+    for (flow, plan) in flows.iter_mut().zip(&plan.flows) {
+        let (Kind::Program(program), AppPlan::Program { name, .. }) = (&mut flow.kind, &plan.application)
+        else {
+            continue;
+        };
+        program.prepare()?;
+        // What a command is nobody knows: it may wait for datagrams.
+        let patience = if *name == ProgramKind::Command { SERVER_MS } else { KNOWN_SERVER_MS };
+        while !program.is_ready()? && began.elapsed().as_millis() < patience {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    Ok(())
+}
+
 /// Hands on what was seen of a flow.
 fn note(flows: &mut [Running], seen: &Seen) {
     match seen {
         Seen::AtHost { side, out, packet, at } => {
             let Some(flow) = flows.get_mut(packet.direction as usize / 2) else { return };
             match (side, out, packet.direction.is_multiple_of(2)) {
-                (0, true, true) => flow.meter.sent(packet, *at),
-                (0, false, false) => flow.meter.answered(packet, *at),
-                (1, false, true) => flow.meter.arrived(packet, *at),
+                (0, true, true) => flow.meter_of(packet).sent(packet, *at),
+                (0, false, false) => flow.meter_of(packet).answered(packet, *at),
+                (1, false, true) => flow.meter_of(packet).arrived(packet, *at),
                 _ => {}
             }
         }
@@ -384,7 +466,12 @@ fn note(flows: &mut [Running], seen: &Seen) {
     }
 }
 
-fn running(plan: &Plan, site: &Site, flow: &FlowPlan, window: Window) -> Result<Running, EmuError> {
+fn running(
+    plan: &Plan,
+    site: &Site,
+    (number, flow): (usize, &FlowPlan),
+    window: Window,
+) -> Result<Running, EmuError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
@@ -395,7 +482,18 @@ fn running(plan: &Plan, site: &Site, flow: &FlowPlan, window: Window) -> Result<
     };
     let hosts = [host(0)?, host(1)?];
     let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
-    let kind = match (site.variant, source, &flow.application) {
+    let kind = match (site.variant.clone(), source, &flow.application) {
+        (variant, _, AppPlan::Program { server, client, file, .. }) => {
+            let config = ProgramConfig {
+                server: server.clone(),
+                client: client.clone(),
+                file: file.clone(),
+                number,
+                seconds: (stop.saturating_sub(start) / 1_000_000_000).saturating_sub(1).max(1),
+                variant: variant.unwrap_or_default(),
+            };
+            Kind::Program(ProgramTraffic::new(hosts, config))
+        }
         (Some(variant), source, app) => Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source)),
         (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
         (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {
@@ -415,6 +513,8 @@ fn running(plan: &Plan, site: &Site, flow: &FlowPlan, window: Window) -> Result<
     Ok(Running {
         kind,
         meter: FlowMeter::new(window, plan.trace.of_flow(&flow.name)),
+        connections: BTreeMap::new(),
+        series: plan.trace.of_flow(&flow.name),
         start,
         stop,
         started: false,

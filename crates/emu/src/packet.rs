@@ -41,6 +41,17 @@ const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
 impl Packet {
+    /// The direction of the flow that a packet's destination is the end of.
+    #[must_use]
+    pub fn direction_to(bytes: &[u8]) -> Option<u32> {
+        match bytes.get(16..20)? {
+            [10, side @ (1 | 2), high, low] => {
+                Some(2 * u32::from(u16::from_be_bytes([*high, *low])) + u32::from(*side == 1))
+            }
+            _ => None,
+        }
+    }
+
     /// Reads an IPv4 header and what follows; None if it belongs to no flow.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Packet> {
@@ -118,6 +129,9 @@ mod tests {
         b[13] = 2; // now from flow 6's receiver
         let p = Packet::read(&b).unwrap();
         assert_eq!((p.direction, p.tcp.unwrap().connection), (13, 20_000));
+        assert_eq!(Packet::direction_to(&b), None);
+        b[16..20].copy_from_slice(&[10, 1, 0, 6]); // to flow 6's sender
+        assert_eq!(Packet::direction_to(&b), Some(13));
     }
 
     #[test]

@@ -116,8 +116,36 @@ pub(crate) fn real_time(priority: i32) -> Result<()> {
     unsafe {
         let mut p: libc::sched_param = zeroed();
         p.sched_priority = priority;
-        check(libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const p)).map(drop)
+        // What this thread starts has it not.
+        check(libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const p))
+            .map(drop)
     }
+}
+
+/// Makes the process that is started end with the thread that starts it.
+pub(crate) fn tie(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only a system call is made, without arguments in memory.
+    unsafe {
+        command.pre_exec(|| {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)).map(drop)
+        });
+    }
+}
+
+/// A descriptor that becomes readable when a process ends.
+pub(crate) fn watch_process(pid: u32) -> Result<OwnedFd> {
+    // SAFETY: no arguments in memory; a descriptor that the kernel has just given to us alone.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
+        owned(fd as libc::c_int)
+    }
+}
+
+/// Ends a group of processes.
+pub(crate) fn kill_group(leader: u32) {
+    // SAFETY: no arguments in memory.
+    unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
 }
 
 /// CPU time that this thread has used, ns.
@@ -129,6 +157,20 @@ pub(crate) fn thread_time() -> u64 {
         t
     };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// One call of `bpf`; `arguments` may hold addresses of memory that outlives it.
+pub(crate) fn bpf(command: i32, arguments: &[u8]) -> Result<i32> {
+    // SAFETY: `arguments` is valid for its length; the kernel checks what it says, and reads or writes only what the
+    // addresses in it stand for.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, arguments.as_ptr(), arguments.len()) };
+    check(result as libc::c_int)
+}
+
+/// A call of `bpf` that gives a descriptor.
+pub(crate) fn bpf_fd(command: i32, arguments: &[u8]) -> Result<OwnedFd> {
+    // SAFETY: a descriptor that the kernel has just given to us alone.
+    bpf(command, arguments).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 // ---------------------------------------------------------------- packets of an interface that is a program

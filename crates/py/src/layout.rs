@@ -26,6 +26,15 @@ pub(crate) fn sites(plan_json: &str) -> PyResult<(Vec<String>, Vec<&'static str>
     Ok((sites.steps(&plan), sites.variants()))
 }
 
+/// The kernel's names of congestion control that can be loaded as BPF programs.
+#[pyfunction]
+pub(crate) fn bpf_variants() -> Vec<&'static str> {
+    #[cfg(target_os = "linux")]
+    return dumbbell_emu::bpf::names().collect();
+    #[cfg(not(target_os = "linux"))]
+    Vec::new()
+}
+
 /// The congestion control that the kernel has: scenario name -> kernel name.
 #[pyfunction]
 pub(crate) fn kernel_variants() -> BTreeMap<&'static str, &'static str> {

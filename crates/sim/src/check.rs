@@ -37,7 +37,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), SimError> {
             }
             AppPlan::Ping { interval_ns, packet_bytes, .. } => interval_ns.min(u64::from(packet_bytes)),
             AppPlan::Transfer { bytes, .. } | AppPlan::Page { bytes, .. } => bytes,
-            AppPlan::Bulk {} => 1,
+            AppPlan::Bulk {} | AppPlan::Program { .. } => 1,
         };
         if least == 0 {
             return refuse(place("application"), "rate, interval and sizes must be above zero");

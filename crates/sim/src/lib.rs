@@ -34,8 +34,8 @@ pub use error::SimError;
 pub use flows::source::Source;
 pub use live::{Entering, Event, Live, LiveOutput, set_ecn};
 pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, SeriesPlan, TracePlan,
-    TransportPlan,
+    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
+    SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FlowResult, Output, QueueResult, Transfer};
 pub use route::{HERE, Routes};

@@ -275,6 +275,53 @@ pub enum AppPlan {
         /// From one start to the next, ns; a download still running delays the next.
         every_ns: u64,
     },
+    /// Real programs, on a real kernel only.
+    Program {
+        /// Their kind.
+        name: ProgramKind,
+        /// What waits for the client, from before the run begins.
+        server: Option<ProgramPlan>,
+        /// What starts when the flow does; the flow is over when it ends.
+        client: ProgramPlan,
+        /// A file that the server's directory holds: name and bytes.
+        file: Option<(String, u64)>,
+    },
+}
+
+/// What real programs a flow carries.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramKind {
+    /// iperf3, client and server.
+    Iperf3,
+    /// The host's ping.
+    Ping,
+    /// curl and a web server.
+    Http,
+    /// Whatever the scenario says.
+    Command,
+}
+
+impl ProgramKind {
+    fn word(self) -> &'static str {
+        match self {
+            ProgramKind::Iperf3 => "iperf3",
+            ProgramKind::Ping => "ping",
+            ProgramKind::Http => "http",
+            ProgramKind::Command => "command",
+        }
+    }
+}
+
+/// A real program at an end of a flow. In its arguments `{from}` and `{to}` stand for the addresses of the flow's ends,
+/// `{seconds}` for the whole seconds that the flow lasts, less one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramPlan {
+    /// Whether it runs where data are received.
+    pub at_receiver: bool,
+    /// The program and its arguments.
+    pub command: Vec<String>,
 }
 
 impl AppPlan {
@@ -288,6 +335,7 @@ impl AppPlan {
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
             AppPlan::Page { .. } => "page",
+            AppPlan::Program { name, .. } => name.word(),
         }
     }
 }

@@ -115,6 +115,10 @@ fn build(
     let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
+        (_, AppPlan::Program { .. }, _) => Err(SimError::Invalid {
+            place: format!("flows.{}.application", flow.name),
+            message: format!("'{application}' is a real program: back end 'kernel' runs it"),
+        }),
         (_, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }, _) => {
             let config = PingConfig {
                 interval: Dur(*interval_ns),

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dumbbell import _core
+from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.uml import where
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, clean
 from dumbbell.kernel.guest import Outcome, end, outcome, program
-from dumbbell.kernel.host import available_variants, remedy_for_variant, why_not
+from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_not
 from dumbbell.registry import unknown
 
 __all__ = ["Calibration", "OwnLink"]
@@ -80,8 +81,11 @@ class OwnLink:
         BackendError
             The place in the scenario, and why.
         """
-        have = available_variants()
+        have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
+            reason = programs.refusal(job.plan(), _core.kernel_variants(), bpf_variants()[0])
+            if reason is not None:
+                raise BackendError(f"back end 'kernel': {reason}{where(job)}")
             for name in self._sites(job)[1]:
                 if name not in have:
                     raise BackendError(
@@ -103,9 +107,10 @@ class OwnLink:
     def _one(self, job: Job) -> Finished:
         plan = job.plan()
         order = {
-            "plan": plan,
+            "plan": programs.commands(plan),
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
+            "bpf": self._in_bpf(job),
         }
         folder = Folder(HOST_PREFIX)
         points = plan.get("capture", {}).get("points", [])
@@ -117,14 +122,24 @@ class OwnLink:
             if not points:
                 folder.remove()
         result = made.result
+        said, wrong = programs.read(plan, result, made.tables)
         facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
         facts.update(self._verdict(facts, plan))
+        if said:
+            facts["programs"] = said
+        facts["warnings"] += wrong
         # The folder lives as long as what copies from it.
         captures: dict[str, Callable[[Path], None]] = {
             point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)
         }
         tables = made.tables
         return Finished(job, result["flows"], result["queues"], result["transfers"], tables, captures, facts=facts)
+
+    @classmethod
+    def _in_bpf(cls, job: Job) -> list[str]:
+        """Name the variants that the kernel lacks and that are loaded for the run."""
+        have = available_variants()
+        return [name for name in cls._sites(job)[1] if name not in have]
 
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> dict[str, list[str]]:
         """Say what speaks against a run."""

@@ -17,8 +17,8 @@ from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import (
     Probe,
     available_variants,
+    bpf_variants,
     find_module,
-    has_btf,
     probe,
     why_not,
 )
@@ -134,6 +134,7 @@ def _right(name: str, why_not: str | None, user: str, remedy: str) -> Finding:
 
 def _variants() -> Iterator[Finding]:
     have = available_variants()
+    in_bpf = bpf_variants()[0]
     uml = bool(installed() and GUEST.exists())
     names: dict[str, list[str]] = {}
     for ours, theirs in _core.kernel_variants().items():
@@ -142,6 +143,8 @@ def _variants() -> Iterator[Finding]:
         name = theirs if all_ours == [theirs] else f"{theirs} ({', '.join(all_ours)})"
         if theirs in have:
             yield Finding(name, True, have[theirs])
+        elif theirs in in_bpf:
+            yield Finding(name, True, "BPF")
         elif uml:
             yield Finding(name, False, "uml only", "--backend uml has it")
         else:
@@ -174,8 +177,9 @@ def _clock() -> Iterator[Finding]:
     few = "with one, link and hosts take turns: expect packets to be late above some 10 Mbit/s" if cores < 2 else None
     yield Finding("processors", cores > 1, str(cores), few)
     yield Finding("kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}")
-    btf = None if has_btf() else "a kernel with CONFIG_DEBUG_INFO_BTF=y"
-    yield Finding("BTF (for congestion control in BPF)", has_btf(), "yes" if has_btf() else "no", btf)
+    why = bpf_variants()[1]
+    remedy = "run as root on Linux 6.4 or later with CONFIG_DEBUG_INFO_BTF=y" if why else None
+    yield Finding("congestion control in BPF", why is None, "yes" if why is None else f"no: {why}", remedy)
 
 
 def _programs() -> Iterator[Finding]:

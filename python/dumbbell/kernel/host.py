@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dumbbell import _core
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.guest import GUEST
 
-__all__ = ["available_variants", "configuration", "find_module", "has_btf", "probe", "remedy_for_variant", "why_not"]
+__all__ = [
+    "Probe",
+    "available_variants",
+    "bpf_variants",
+    "find_module",
+    "probe",
+    "remedy_for_variant",
+    "why_not",
+]
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 MODULES = Path("/lib/modules")
 BTF = Path("/sys/kernel/btf/vmlinux")
+BPF_SINCE = (6, 4)
+"""The first kernel where a variant in BPF is taken back by itself when the run's process ends."""
 
 
 def available_variants() -> dict[str, str]:
@@ -51,24 +61,15 @@ def _modules() -> list[Path]:
     return [p for part in ("net/ipv4", "net/sched") for p in (place / part).glob("*.ko*")]
 
 
-def configuration() -> dict[str, str]:
-    """Read the kernel's configuration where it is told: option -> y, m or a value."""
-    sources: list[Callable[[], str]] = [
-        lambda: gzip.decompress(Path("/proc/config.gz").read_bytes()).decode(),
-        lambda: Path(f"/boot/config-{platform.release()}").read_text(encoding="utf-8"),
-    ]
-    for read in sources:
-        try:
-            lines = read().splitlines()
-        except OSError:
-            continue
-        return dict(line.split("=", 1) for line in lines if line.startswith("CONFIG_") and "=" in line)
-    return {}
-
-
-def has_btf() -> bool:
-    """Whether the kernel describes its types, as congestion control in BPF needs it."""
-    return BTF.exists()
+def bpf_variants() -> tuple[list[str], str | None]:
+    """Name the congestion control that can be loaded here as BPF, or say why none can."""
+    if platform.system() != "Linux" or not BTF.exists():
+        return [], "the kernel doesn't describe its types (CONFIG_DEBUG_INFO_BTF)"
+    if os.geteuid() != 0:
+        return [], "only root may load programs"
+    if tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2]) < BPF_SINCE:
+        return [], "Linux 6.4 or later is needed"
+    return _core.bpf_variants(), None
 
 
 @dataclass(frozen=True)
@@ -126,4 +127,6 @@ def remedy_for_variant(name: str) -> str:
     """Say how the host's kernel could get a congestion control that it lacks."""
     if shutil.which("modprobe") and find_module(f"tcp_{name}") is not None:
         return f"`modprobe tcp_{name}` as root"
+    if name in _core.bpf_variants() and (why := bpf_variants()[1]) is not None:
+        return f"it could be loaded as BPF, but {why}; or use --backend uml, whose kernel has it"
     return "use --backend uml, whose kernel has it"

@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, field_validator
 
 from dumbbell.scenario.base import Flag, Fraction, Part, Whole, problem
+from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
 
-__all__ = ["Application", "Bulk", "Cbr", "OnOff", "Page", "Ping", "Transfer"]
+__all__ = ["Application", "Bulk", "Cbr", "Commands", "Http", "Iperf3", "OnOff", "Page", "Ping", "Transfer"]
 
 UDP_HEADERS = 28
 """IP and UDP headers, bytes: the smallest datagram [RFC 791 §3.1, RFC 768]."""
@@ -135,9 +136,16 @@ class Ping(_Application):
     """How many requests; 0: until the flow stops."""
     timeout: PositiveDuration = PositiveDuration("10 s")
     """A request without a reply after this time counts as lost."""
+    tool: Literal["own", "ping"] = "own"
+    """"ping": the host's program of that name; on a real kernel only."""
 
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""
+        if self.tool == "ping":
+            seconds = [f"{t.ns * 1e-9:g}" for t in (self.interval, self.timeout)]
+            count = ["-c", str(self.count)] if self.count else ["-w", "{seconds}"]
+            size = str(self.packet.bytes - UDP_HEADERS)  # ICMP's header is as long as UDP's
+            return program("ping", ["ping", "-n", "-i", seconds[0], "-W", seconds[1], "-s", size, *count, "{to}"])
         return {
             "kind": "ping",
             "interval_ns": self.interval.ns,
@@ -171,4 +179,4 @@ class Page(_Application):
         }
 
 
-Application = Annotated[Bulk | Transfer | Cbr | OnOff | Ping | Page, Discriminator("kind")]
+Application = Annotated[Bulk | Transfer | Cbr | OnOff | Ping | Page | Iperf3 | Http | Commands, Discriminator("kind")]

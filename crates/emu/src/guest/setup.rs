@@ -28,7 +28,7 @@ impl Network {
     pub(super) fn sites(&self) -> Result<Vec<Site>, EmuError> {
         let site = |ends: &crate::layout::Ends| {
             let [a, b] = ends.hosts.map(|h| self.spaces[h].try_clone().step(|| "namespace".into()));
-            Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant: ends.variant })
+            Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant: ends.variant.map(str::to_owned) })
         };
         self.layout.flows.iter().map(site).collect()
     }

@@ -1,5 +1,6 @@
 //! Making hosts: a namespace each, with one interface that is ours to read and write.
 
+use crate::bpf::{self, Loaded};
 use crate::error::{EmuError, Step};
 use crate::fabric::Site;
 use crate::guest::OFFLOADS;
@@ -17,19 +18,35 @@ pub(super) struct Hosts {
     /// The other end of each host's interface.
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
+    /// Variants that the kernel lacks.
+    pub(super) _loaded: Vec<Loaded>,
 }
 
-pub(super) fn build(plan: &Sites) -> Result<Hosts, EmuError> {
+/// Builds the hosts; the variants of `in_bpf`, by the kernel's names of them, are loaded.
+pub(super) fn build(plan: &Sites, in_bpf: &[String]) -> Result<Hosts, EmuError> {
     let (mut sites, mut tunnels) = (Vec::new(), Vec::new());
+    let loaded: Vec<Loaded> =
+        in_bpf.iter().enumerate().map(|(n, name)| bpf::load(name, n)).collect::<Result<_, _>>()?;
     for flow in &plan.flows {
         let [(a, tun_a), (b, tun_b)] = {
             let [a, b] = &flow.spaces;
             [host(a, plan.mtu)?, host(b, plan.mtu)?]
         };
-        sites.push(Site { hosts: [a, b], addresses: flow.addresses, variant: flow.variant });
+        let variant = flow.variant.map(|name| match in_bpf.iter().position(|n| n == name) {
+            Some(n) => loaded[n].name.clone(),
+            None => name.to_owned(),
+        });
+        if let Some(variant) = &variant {
+            for host in [&a, &b] {
+                sys::enter_network(host).step(|| "namespace".into())?;
+                // Only programs that don't choose for themselves need it: it is told where those are refused.
+                let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", variant);
+            }
+        }
+        sites.push(Site { hosts: [a, b], addresses: flow.addresses, variant });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(Hosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu })
+    Ok(Hosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: loaded })
 }
 
 /// A namespace, and the other end of its interface.

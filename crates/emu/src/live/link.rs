@@ -179,7 +179,9 @@ impl Link<'_> {
 
     /// A host has sent a packet: forward from the side that sends data, else back.
     fn take(&mut self, direction: usize, bytes: &[u8], end: u64) {
-        let Some(packet) = Packet::read(bytes).filter(|p| p.direction as usize == direction) else {
+        let other_end = Packet::direction_to(bytes) == Some(direction as u32);
+        let Some(packet) = Packet::read(bytes).filter(|p| other_end && p.direction as usize == direction)
+        else {
             self.foreign += 1;
             return;
         };

@@ -33,6 +33,9 @@ struct Order {
     /// The process that the run belongs to.
     owner: u32,
     calibration: Calibration,
+    /// Kernel names of the variants that are to be BPF's.
+    #[serde(default)]
+    bpf: Vec<String>,
 }
 
 /// What becomes of a run whose link isn't what it should be.
@@ -67,7 +70,7 @@ fn work() -> Result<(), EmuError> {
     }
     let plan = &order.plan;
     let sites = Sites::new(plan)?;
-    let hosts = hosts::build(&sites)?;
+    let hosts = hosts::build(&sites, &order.bpf)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
         how => calibrate::calibrate(plan, &hosts, how == Calibration::Refuse)?,
@@ -75,6 +78,7 @@ fn work() -> Result<(), EmuError> {
     let link = own::OwnLink::new(plan, &hosts);
     let mut measured = machine::run(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = measured_first;
+    measured.facts["bpf"] = order.bpf.clone().into();
     measured.facts["host"] = facts::host(&hosts)?;
     output::write(Path::new("."), &measured)
 }

@@ -119,6 +119,11 @@ impl FlowMeter {
         self.window.to = self.window.to.min(end);
     }
 
+    /// Payload that was sent while it was measured, bytes.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.sent.1
+    }
+
     fn restart_inflight(&mut self, now: u64) {
         if now >= self.window.from && !self.restarted[0] {
             self.restarted[0] = true;

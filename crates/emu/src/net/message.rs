@@ -73,7 +73,16 @@ pub(crate) struct Netlink {
 impl Netlink {
     /// A socket of the namespace that we are in.
     pub(crate) fn new() -> Result<Netlink, EmuError> {
-        let fd = sys::blocking_socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)
+        Netlink::open(libc::NETLINK_ROUTE)
+    }
+
+    /// One that tells of other sockets.
+    pub(crate) fn of_sockets() -> Result<Netlink, EmuError> {
+        Netlink::open(libc::NETLINK_SOCK_DIAG)
+    }
+
+    fn open(protocol: i32) -> Result<Netlink, EmuError> {
+        let fd = sys::blocking_socket(libc::AF_NETLINK, libc::SOCK_RAW, protocol)
             .step(|| "netlink socket".into())?;
         Ok(Netlink { fd })
     }

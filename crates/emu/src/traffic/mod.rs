@@ -1,10 +1,12 @@
 //! Endpoints: what flows carry. One thread serves them all; a clock that stands still while it works makes that exact.
 
 mod ping;
+mod program;
 mod tcp;
 mod udp;
 
 pub(crate) use ping::{PingConfig, PingTraffic};
+pub(crate) use program::{ProgramConfig, ProgramTraffic};
 pub(crate) use tcp::TcpTraffic;
 pub(crate) use udp::UdpTraffic;
 

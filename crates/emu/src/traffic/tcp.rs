@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 18;
 pub(crate) struct TcpTraffic {
     hosts: [Host; 2],
     app: AppPlan,
-    variant: &'static str,
+    variant: String,
     source: Option<Source>,
     listener: Option<OwnedFd>,
     sender: Option<OwnedFd>,
@@ -44,12 +44,7 @@ pub(crate) struct TcpTraffic {
 }
 
 impl TcpTraffic {
-    pub(crate) fn new(
-        hosts: [Host; 2],
-        app: AppPlan,
-        variant: &'static str,
-        source: Option<Source>,
-    ) -> TcpTraffic {
+    pub(crate) fn new(hosts: [Host; 2], app: AppPlan, variant: String, source: Option<Source>) -> TcpTraffic {
         TcpTraffic {
             hosts,
             app,

@@ -1,0 +1,77 @@
+//! Just enough of ELF: sections and relocations of a 64-bit little-endian object.
+
+use super::bytes::{u16_at, u32_at, u64_at};
+
+const RELOCATIONS: u32 = 9;
+const HEADER: usize = 64;
+
+/// A section.
+pub(super) struct Section<'a> {
+    pub(super) name: &'a str,
+    pub(super) data: &'a [u8],
+    kind: u32,
+    /// The section that relocations are for.
+    target: usize,
+}
+
+/// An object.
+pub(super) struct Elf<'a> {
+    pub(super) sections: Vec<Section<'a>>,
+    symbols: &'a [u8],
+    names: &'a [u8],
+}
+
+/// A text that ends in zero.
+pub(super) fn text(bytes: &[u8], at: usize) -> &str {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    let end = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
+    std::str::from_utf8(&rest[..end]).unwrap_or("")
+}
+
+impl<'a> Elf<'a> {
+    /// Reads an object; None if it isn't one.
+    pub(super) fn read(file: &'a [u8]) -> Option<Elf<'a>> {
+        if file.get(..6)? != [0x7f, b'E', b'L', b'F', 2, 1] {
+            return None;
+        }
+        let (start, count, names_in) = (u64_at(file, 40)? as usize, u16_at(file, 60)?, u16_at(file, 62)?);
+        let header = |n: usize| file.get(start + n * HEADER..start + (n + 1) * HEADER);
+        let content = |h: &[u8]| {
+            let (from, length) = (u64_at(h, 24)? as usize, u64_at(h, 32)? as usize);
+            file.get(from..from.checked_add(length)?)
+        };
+        let names = content(header(names_in.into())?)?;
+        let mut sections = Vec::new();
+        let mut symbols = (&file[..0], &file[..0]);
+        for n in 0..usize::from(count) {
+            let h = header(n)?;
+            let data = content(h).unwrap_or(&[]);
+            let name = text(names, u32_at(h, 0)? as usize);
+            let section = Section { name, data, kind: u32_at(h, 4)?, target: u32_at(h, 44)? as usize };
+            if name == ".symtab" {
+                symbols = (data, content(header(u32_at(h, 40)? as usize)?)?);
+            }
+            sections.push(section);
+        }
+        Some(Elf { sections, symbols: symbols.0, names: symbols.1 })
+    }
+
+    pub(super) fn section(&self, name: &str) -> Option<&Section<'a>> {
+        self.sections.iter().find(|s| s.name == name)
+    }
+
+    /// Relocations of a section by name: where, and the symbol.
+    pub(super) fn relocations(&self, section: &str) -> Vec<(usize, &'a str)> {
+        const ENTRY: usize = 24;
+        let Some(number) = self.sections.iter().position(|s| s.name == section) else { return Vec::new() };
+        let of_it = self.sections.iter().filter(|s| s.kind == RELOCATIONS && s.target == number);
+        of_it
+            .flat_map(|s| s.data.chunks_exact(16))
+            .filter_map(|r| {
+                let symbol = (u64_at(r, 8)? >> 32) as usize;
+                let name = u32_at(self.symbols, symbol * ENTRY)? as usize;
+                Some((u64_at(r, 0)? as usize, text(self.names, name)))
+            })
+            .collect()
+    }
+}
