@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Set what the simulator does beside closed forms: response functions, and what stands in queues.
+
+python validation/closed_forms/closed_forms.py                 # tables; exit code 1 if something doesn't hold
+python validation/closed_forms/closed_forms.py --write-docs    # and renew docs/closed-forms.md with its figure
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+import response
+import standing
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "closed-forms.md"
+FIGURE = ROOT / "docs" / "img" / "closed-forms-response.png"
+RANDOM = (3e-3, 1e-3, 3e-4, 1e-4)
+"""Shares lost by chance; 0.01 is left out, since there one run in two has a timeout."""
+Measured = dict[tuple[str, float], float]
+
+
+def responses() -> Measured:
+    """Every response function at every share."""
+    return {(v, p): response.measured(v, p) for v, form in response.FORMS.items() for p in form.shares}
+
+
+def response_table(measured: Measured) -> tuple[str, bool]:
+    """Windows in segments: published formula, the same with recovery, measured."""
+    lines = [
+        "| law | lost | published | with recovery | measured | differs by | within |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    every = True
+    for (variant, p), window in measured.items():
+        form = response.FORMS[variant]
+        off = window / form.expected(p) - 1
+        tolerance = form.tolerance(p)
+        holds = abs(off) <= tolerance
+        every &= holds
+        allowed = f"{100 * tolerance:.1f} %" if holds else f"**not {100 * tolerance:.1f} %**"
+        numbers = f"{form.law(p):.1f} | {form.expected(p):.1f} | {window:.1f} | {100 * off:+.1f} %"
+        lines.append(f"| [`{variant}`](variants/{variant}.md) | {p:g} | {numbers} | {allowed} |")
+    return "\n".join(lines), every
+
+
+def random_table() -> tuple[str, bool]:
+    """Reno under losses by chance."""
+    lines = ["| lost | C of C / sqrt(p) | published |", "|--:|--:|--:|"]
+    constants = {p: response.random_constant(p) for p in RANDOM}
+    lines += [f"| {p:g} | {c:.2f} | 1.31 |" for p, c in constants.items()]
+    return "\n".join(lines), all(abs(c / 1.31 - 1) < 0.1 for c in constants.values())
+
+
+def standing_table() -> tuple[str, bool]:
+    """What stands in queues."""
+    lines = ["| law | setting | source | expected | measured | allowed beyond |", "|---|---|---|--:|--:|---|"]
+    every = True
+    for law in standing.LAWS:
+        for r in law():
+            expected = f"{r.low:.3g}" if r.low == r.high else f"{r.low:.3g} to {r.high:.3g}"
+            every &= r.holds
+            measured = f"{r.measured:.3g}" if r.holds else f"**{r.measured:.3g}**"
+            lines.append(f"| {r.law} | {r.setting} | {r.source} | {expected} | {measured} | {r.slack:.2g}: {r.why} |")
+    return "\n".join(lines), every
+
+
+def figure(measured: Measured) -> None:
+    """Measured dots over the published lines."""
+    fig, axes = plt.subplots(figsize=(7, 4.5), constrained_layout=True)
+    for i, (variant, form) in enumerate(response.FORMS.items()):
+        shares = [10 ** (-5 + 0.05 * n) for n in range(61)]
+        shares = [p for p in shares if p <= max(form.shares) * 1.01]
+        axes.plot(shares, [form.law(p) for p in shares], color=f"C{i}", linewidth=1, label=variant)
+        dots = [(p, w) for (v, p), w in measured.items() if v == variant]
+        axes.plot(*zip(*dots, strict=True), "os^Dv"[i], color=f"C{i}", markersize=5)
+    axes.set(xscale="log", yscale="log", xlabel="share of packets lost", ylabel="mean window, segments")
+    axes.set_title("Response functions at a round trip of 100 ms: published (lines), simulated (dots)", fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    fig.savefig(FIGURE, dpi=110, metadata={"Software": None})
+
+
+def write_docs(tables: dict[str, str]) -> None:
+    """Put each table between its markers."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, body in tables.items():
+        begin = f"<!-- table: {name} -->\n"
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n{body}\n\n{rest[rest.index('<!-- end -->') :]}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Run, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/closed-forms.md and its figure")
+    options = parser.parse_args()
+    measured = responses()
+    found = {"response": response_table(measured), "random": random_table(), "standing": standing_table()}
+    for name, (body, _) in found.items():
+        print(f"\n{name}\n{body}")
+    if options.write_docs:
+        write_docs({name: body for name, (body, _) in found.items()})
+        figure(measured)
+    return 0 if all(holds for _, holds in found.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
