@@ -14,6 +14,7 @@ import pytest
 
 from dumbbell import CaptureError, capture
 from dumbbell.capture import Selection
+from dumbbell.capture.words import error_rates, summary
 
 A, B = "10.0.0.1", "10.0.0.2"
 SYN, ACK, FIN, RST = 2, 16, 1, 4
@@ -136,6 +137,63 @@ def test_gzip_and_several_files_are_one(one: Path, tmp_path: Path) -> None:
     later = tmp_path / "two.pcap"
     later.write_bytes(pcap(connection(3000, 5.0)))
     assert capture.analyze([one, later]).flows["flow"].n_unique() == 2
+
+
+def test_spikes_are_counted_in_seconds(tmp_path: Path) -> None:
+    # In second 0 nothing, in second 1 sixty duplicate ACKs, in second 3 seventy: two spikes above 50/s.
+    burst = [(1.0 + n / 100, B, 80, 1000, 501, 201, ACK, 0) for n in range(61)]
+    later = [(3.0 + n / 100, B, 80, 1000, 501, 301, ACK, 0) for n in range(71)]
+    start: list[Segment] = [
+        (0.0, A, 1000, 80, 101, 501, ACK, 200),
+        (0.1, B, 80, 1000, 501, 101, ACK, 0),
+    ]
+    path = tmp_path / "spikes.pcap"
+    path.write_bytes(pcap([*start, *burst, *later]))
+    found = capture.analyze(path)
+    assert error_rates(found).tolist() == [0.0, 60.0, 0.0, 70.0]
+    assert "2 spikes above 50 error packets/s, 70 at most." in list(summary(found))
+
+
+# ------------------------------------------------------------ hostile files
+
+
+def test_a_jump_of_a_century_is_bounded(tmp_path: Path) -> None:
+    # Rows exist only for intervals with a segment in them, and their number is bounded by longer intervals.
+    segments = connection()
+    path = tmp_path / "jump.pcap"
+    path.write_bytes(pcap([*segments, *connection(start=3e9)]))
+    found = capture.analyze(path, interval_s=1e-3)
+    assert found.seconds == pytest.approx(3e9 + 0.42)
+    assert found.series.height < 60
+    assert found.total.height < 40
+    list(summary(found))
+
+
+def test_lengths_that_lie_cost_nothing(tmp_path: Path) -> None:
+    good = pcap(connection())
+    for lie in (262_145, 0x7FFFFFFF, 0xFFFFFFFF):
+        path = tmp_path / f"{lie}.pcap"
+        path.write_bytes(good + struct.pack("<IIII", 1, 0, lie, lie) + bytes(100))
+        found = capture.analyze(path)
+        assert found.properties[0]["packets"] == 13
+        assert f"byte {len(good)}" not in found.damage[0]["text"]
+        assert found.damage[0]["offset"] == len(good)
+
+
+def test_a_port_scan_is_bounded(tmp_path: Path) -> None:
+    # 150,000 connections of one SYN: 100,000 are told one by one, and the rest is counted.
+    heads = []
+    template = packet((0.0, A, 1, 1, 1, 0, SYN, 0))
+    for n in range(150_000):
+        data = template[:34] + struct.pack("!HH", n % 65_000 + 1, n // 65_000 + 1) + template[38:]
+        heads.append(struct.pack("<IIII", n // 1000, n % 1000, len(data), len(data)) + data)
+    path = tmp_path / "scan.pcap"
+    path.write_bytes(pcap([]) + b"".join(heads))
+    found = capture.analyze(path)
+    assert found.flows["flow"].n_unique() <= 100_000
+    told = " ".join(w["text"] for w in found.warnings if w["kind"] == "limit")
+    assert "gave up their place" in told
+    assert "with the fewest bytes are not in the tables" in told
 
 
 # ------------------------------------------------------------ command line

@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.capture.capture import Capture
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
 
-__all__ = ["LONGEST", "name_of", "pictures", "talkers"]
+__all__ = ["LONGEST", "name_of", "pictures", "talkers", "with_gaps"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +44,39 @@ def pictures(capture: Capture) -> Iterator[Picture]:
         yield _sequence(capture, row)
 
 
+def with_gaps(place: npt.NDArray[np.int64], values: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Sum values by their place and put a zero at both ends of each gap: a jump of a century makes two rows.
+
+    Parameters
+    ----------
+    place : (n,) int64
+        Numbers of intervals, in any order.
+    values : (n,) float64, any unit
+
+    Returns
+    -------
+    place, values : (m,) int64, (m,) float64
+        In order, each place once.
+    """
+    known, which = np.unique(place, return_inverse=True)
+    sums = np.bincount(which, weights=values, minlength=len(known))
+    jumps = np.flatnonzero(np.diff(known) > 1)
+    zeros = np.unique(np.concatenate((known[jumps] + 1, known[jumps + 1] - 1)))
+    whole = np.concatenate((known, zeros))
+    order = np.argsort(whole)
+    filled = np.concatenate((sums, np.zeros(len(zeros))))[order]
+    return whole[order], np.asarray(filled, dtype=np.float64)
+
+
+def _middle(place: npt.NDArray[np.int64], step: float) -> Floats:
+    """Give the times of the middles of intervals, s."""
+    return np.asarray((place + 0.5) * step, dtype=np.float64)
+
+
+def _places(table: pl.DataFrame, step: float) -> npt.NDArray[np.int64]:
+    return np.rint(table["t_ns"].to_numpy() * 1e-9 / step).astype(np.int64)
+
+
 def _times(table: pl.DataFrame, step: float) -> Floats:
     return np.asarray(table["t_ns"].to_numpy() * 1e-9 + step / 2)
 
@@ -51,19 +84,16 @@ def _times(table: pl.DataFrame, step: float) -> Floats:
 def _io(capture: Capture) -> Picture:
     """Draw packets per second, all of them and those with an error label."""
     step = capture.interval_s
-    total = capture.total
-    count = int(np.rint(total["t_ns"].to_numpy()[-1] * 1e-9 / step)) + 1 if total.height else 0
-    edges: Floats = step * np.arange(count, dtype=np.float64)
-    packets, errors = np.zeros(len(edges)), np.zeros(len(edges))
-    place = np.rint(total["t_ns"].to_numpy() * 1e-9 / step).astype(int)
-    packets[place] = total["packets"].to_numpy() / step
-    wrong = capture.series.group_by("t_ns").agg(pl.col("errors").sum())
-    np.add.at(errors, np.rint(wrong["t_ns"].to_numpy() * 1e-9 / step).astype(int), wrong["errors"].to_numpy() / step)
+    at, packets = with_gaps(_places(capture.total, step), capture.total["packets"].to_numpy() / step)
+    # Every interval of the series is one of the total.
+    every = np.concatenate((_places(capture.series, step), at))
+    wrong = np.concatenate((capture.series["errors"].to_numpy() / step, np.zeros(len(at))))
+    when, errors = with_gaps(every, wrong)
     curves = [
-        Curve("all packets", "total", edges + step / 2, packets),
-        Curve("packets with an error label", "drop", edges + step / 2, errors),
+        Curve("all packets", "total", _middle(at, step), packets),
+        Curve("packets with an error label", "drop", _middle(when, step), errors),
     ]
-    top = f"{errors.max():.4g} at {edges[int(errors.argmax())]:.4g} s" if errors.size and errors.max() > 0 else "none"
+    top = f"{errors.max():.4g} at {when[errors.argmax()] * step:.4g} s" if errors.max(initial=0) > 0 else "none"
     reading = f"{packets.max(initial=0):.4g} packets/s at most; error packets per second at most: {top}."
     panel = Panel("", "time, s", f"packets/s per {step:.3g} s", curves)
     return Picture("io-graph", "Packets and errors over time", reading, [panel], markers=False)
@@ -100,12 +130,8 @@ def _rates(capture: Capture, rows: list[dict[str, object]]) -> Picture:
 
 def _filled(table: pl.DataFrame, column: str, step: float) -> tuple[Floats, Floats]:
     """Give a column over all intervals, 0 in those without a segment."""
-    place = np.rint(table["t_ns"].to_numpy() * 1e-9 / step).astype(int)
-    if not place.size:
-        return np.zeros(0), np.zeros(0)
-    values = np.zeros(place[-1] - place[0] + 1)
-    values[place - place[0]] = table[column].to_numpy()
-    return (np.arange(place[0], place[-1] + 1) + 0.5) * step, values
+    place, values = with_gaps(_places(table, step), table[column].to_numpy().astype(np.float64))
+    return _middle(place, step), values
 
 
 def _rtt(capture: Capture, rows: list[dict[str, object]]) -> Picture:

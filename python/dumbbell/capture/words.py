@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from dumbbell.capture.capture import Capture
-from dumbbell.capture.pictures import name_of, talkers
+from dumbbell.capture.pictures import name_of, talkers, with_gaps
 from dumbbell.exceptions import CaptureError
 from dumbbell.metrics import spikes
 
@@ -31,6 +32,8 @@ __all__ = [
 Form = Literal["csv", "parquet"]
 FORMAT = 1
 """Of the JSON document: counted up when a key changes its meaning or goes away; new keys don't count."""
+LARGE = ("rounds",)
+"""Tables that the JSON document leaves out."""
 SPIKE = 50.0
 """Error packets per second above which there is a spike, as the video report counts them."""
 
@@ -109,6 +112,13 @@ def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def error_rates(capture: Capture) -> npt.NDArray[np.float64]:
+    """Count error packets in each second (or interval, if that is longer), per second; long gaps are cut short."""
+    second = max(1.0, capture.interval_s)
+    when = np.floor(capture.series["t_ns"].to_numpy() * 1e-9 / second).astype(np.int64)
+    return with_gaps(when, capture.series["errors"].to_numpy() / second)[1]
+
+
 def guesses(capture: Capture) -> pl.DataFrame:
     """Give the congestion control that each long transfer may have, the largest transfer first."""
     table = capture.tables["classify"]
@@ -142,11 +152,9 @@ def summary(capture: Capture) -> Iterator[str]:
         share = 100 * again / data
         timeouts = int(flows["timeouts"].sum())
         yield f"{again} of {data} TCP data packets were sent again ({share:.3g} %), {timeouts} timeouts."
-    errors = capture.series.group_by("t_ns").agg(pl.col("errors").sum())["errors"].to_numpy() / capture.interval_s
-    found = spikes(errors, SPIKE)
+    found = spikes(error_rates(capture), SPIKE)
     if found.count:
-        per = f"{SPIKE:g} error packets/s (per {capture.interval_s:.3g} s)"
-        yield f"{found.count} spikes above {per}, {found.maximum:.4g} at most."
+        yield f"{found.count} spikes above {SPIKE:g} error packets/s, {found.maximum:.4g} at most."
 
 
 def document(capture: Capture) -> dict[str, Any]:
@@ -161,7 +169,7 @@ def document(capture: Capture) -> dict[str, Any]:
         "damage": capture.damage,
         "properties": capture.properties,
         "lengths": capture.lengths.to_dicts(),
-        **{name: json.loads(table.write_json()) for name, table in capture.tables.items()},
+        **{name: json.loads(table.write_json()) for name, table in capture.tables.items() if name not in LARGE},
     }
 
 
@@ -173,8 +181,7 @@ def medians(captures: Sequence[Capture]) -> pl.DataFrame:
         data = flows.filter(pl.col("payload_bytes") > 0)
         seconds = capture.seconds
         rtt = data["rtt_p50_ms"].drop_nulls()
-        errors = capture.series.group_by("t_ns").agg(pl.col("errors").sum())["errors"].to_numpy() / capture.interval_s
-        peaks = spikes(errors, SPIKE)
+        peaks = spikes(error_rates(capture), SPIKE)
         values = {
             "packets": float(sum(p["packets"] for p in capture.properties)),
             "bytes": float(sum(p["bytes"] for p in capture.properties)),

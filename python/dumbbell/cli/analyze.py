@@ -247,6 +247,8 @@ def _print(capture: Capture) -> None:
         output.print_frame("QUIC", quic.select(columns).head(10))
     found = guesses(capture)
     if found.height:
+        found = found.filter(found["family"] != "unknown")
+    if found.height:
         output.print_frame("Congestion control (--classify tells why)", found.drop("evidence").head(10))
 
 

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""What the analysis takes captured transfers for, without being told: a confusion matrix.
+
+    python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
+    python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock
+    python3 validation/classify/confusion.py --write-docs ...  # into docs/analysis/classify.md
+
+A transfer is alone for a minute over each network, and captured at its sender and its receiver.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import dumbbell
+from dumbbell import backends, capture, registry
+from dumbbell.exceptions import DumbbellError
+from dumbbell.scenario import Scenario
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis" / "classify.md"
+NETWORKS = {
+    "8 Mbit/s, 34 ms, 1.5 bdp": ('rate = "8 Mbit/s", delay = "15 ms"', "1.5 bdp", ""),
+    "30 Mbit/s, 84 ms, 0.7 bdp": ('rate = "30 Mbit/s", delay = "40 ms"', "0.7 bdp", ""),
+    "100 Mbit/s, 24 ms, 1 bdp": ('rate = "100 Mbit/s", delay = "10 ms"', "1 bdp", ""),
+    "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %": ('rate = "15 Mbit/s", delay = "30 ms"', "0.8 bdp", ', loss = "0.01 %"'),
+}
+"""Other ones than those that the rules were made with."""
+SLOW = ("8 Mbit/s, 34 ms, 1.5 bdp", "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %")
+"""Networks that a busy machine's real clock can keep up with."""
+TEMPLATE = """
+name = "classify"
+duration = "{seconds} s"
+capture = {{at = ["sender", "receiver"], snaplen = "96 bytes"}}
+[network]
+topology = "dumbbell"
+bottleneck = {{{link}{more}, queue = {{discipline = "droptail", limit = "{queue}"}}}}
+access = {{rate = "1 Gbit/s", delay = "1 ms"}}
+[[flows]]
+name = "f"
+variant = "{variant}"
+stack = "{stack}"
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One transfer."""
+
+    variant: str
+    stack: str
+    network: str
+    seconds: int
+    kernel: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one capture was taken for."""
+
+    job: Job
+    place: str
+    family: str
+    confidence: float
+    evidence: str
+
+
+def one(job: Job) -> list[Seen]:
+    """Run, capture, classify."""
+    link, queue, more = NETWORKS[job.network]
+    text = TEMPLATE.format(link=link, queue=queue, more=more, **vars(job))
+    try:
+        scenario = Scenario.from_toml(text)
+    except DumbbellError:
+        return []  # this stack doesn't have the variant
+    backend = backends.backend("kernel", {"way": "link", "calibration": "mark"}) if job.kernel else None
+    with tempfile.TemporaryDirectory() as folder:
+        files = dumbbell.run(scenario, out=folder, jobs=1, backend=backend).captures(0)
+        return [classified(job, place, path) for place, path in files.items()]
+
+
+def classified(job: Job, place: str, path: Path) -> Seen:
+    """Look at the direction that carried the data."""
+    found = capture.analyze(path, threads=1)
+    busiest = found.flows.sort("payload_bytes", descending=True).row(0, named=True)
+    for row in found.classify.iter_rows(named=True):
+        if (row["flow"], row["direction"]) == (busiest["flow"], busiest["direction"]):
+            return Seen(job, place, row["family"], row["confidence"], row["evidence"])
+    return Seen(job, place, "unknown", 0.0, "too few rounds")
+
+
+def matrix(rows: Sequence[Seen]) -> Iterator[str]:
+    """Write a row for each variant: how often each family was told, most frequent first."""
+    by: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for row in rows:
+        by[row.job.variant][row.place][row.family] += 1
+    yield "| variant | at the sender | at the receiver |"
+    yield "|---|---|---|"
+    for variant, places in sorted(by.items()):
+        cells = [", ".join(f"{family} {n}" for family, n in places[p].most_common()) for p in ("sender", "receiver")]
+        yield f"| `{variant}` | {cells[0]} | {cells[1]} |"
+
+
+def write(name: str, lines: Sequence[str]) -> None:
+    """Put lines into the page between its marks."""
+    text = PAGE.read_text(encoding="utf-8")
+    begin, end = f"<!-- table: {name} -->\n", f"<!-- end: {name} -->"
+    head, rest = text.split(begin)
+    tail = rest.split(end, 1)[1]
+    PAGE.write_text(head + begin + "\n" + "\n".join(lines) + "\n\n" + end + tail, encoding="utf-8")
+
+
+def main() -> int:
+    """Run all and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--variant", action="append", default=[])
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kernel", action="store_true", help="real flows, over the link of the back end `kernel`")
+    parser.add_argument("--write-docs", action="store_true")
+    parser.add_argument("--rows", action="store_true", help="print every capture with the evidence")
+    options = parser.parse_args()
+    if options.kernel:
+        known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+        stacks, networks, names = ["linux"], list(SLOW), options.variant or sorted(known)
+        names = ["bbr1" if name == "bbr" else name for name in names if name in {"bbr", *registry.variants()}]
+    else:
+        stacks, networks, names = ["linux", "rfc"], list(NETWORKS), options.variant or list(registry.variants())
+    jobs = [Job(v, s, n, options.seconds, options.kernel) for v in names for s in stacks for n in networks]
+    if options.kernel:
+        rows = [row for job in jobs for row in one(job)]
+    else:
+        with ProcessPoolExecutor(options.jobs) as pool:
+            rows = [row for part in pool.map(one, jobs) for row in part]
+    if options.rows:
+        for row in rows:
+            j = row.job
+            print(f"{j.variant:10} {j.stack:6} {j.network:40} {row.place:9} {row.family:12} {row.confidence:.2f}")
+            print(f"    {row.evidence}")
+    lines = list(matrix(rows))
+    print("\n".join(lines))
+    if options.write_docs:
+        command = " ".join(["python validation/classify/confusion.py", *(["--kernel"] if options.kernel else [])])
+        what = f"Linux {os.uname().release.split('-')[0]}" if options.kernel else f"version {dumbbell.__version__}"
+        today = datetime.datetime.now(datetime.UTC).date()
+        head = f"Measured on {today}, {what}, {len(rows)} captures, by `{command}`:"
+        write("kernel" if options.kernel else "simulated", [head, "", *lines])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
