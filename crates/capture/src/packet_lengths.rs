@@ -79,7 +79,9 @@ impl PacketLengths {
         // Seconds and the rest apart, as Wireshark does it.
         let now = (since / 1_000_000_000) as f64 * 1000.0 + (since % 1_000_000_000) as f64 / 1e6;
         self.elapsed = now;
-        let bucket = (now / BUCKET).floor() as i64;
+        // Rounded down; the library's function is a call on processors without SSE 4.
+        let exact = now / BUCKET;
+        let bucket = exact as i64 - i64::from(exact < (exact as i64) as f64);
         self.all.add(len, now, bucket);
         // Ranges double from 20 on: their number is that of the bits of a twentieth of the length.
         let range = (u32::BITS - (len / 20).leading_zeros()).min(RANGES.len() as u32 - 1);
