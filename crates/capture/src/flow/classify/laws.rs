@@ -100,7 +100,7 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     if (0.84..0.93).contains(&t.left) && relative > 0.0085 && t.rounds < 20.0 {
         return ("scalable", near(t.left, 0.88, 0.05) * near(relative, 0.0105, 0.004));
     }
-    if (0.45..0.82).contains(&t.left) && t.middle < 0.4 && t.slope > 1.1 && t.rounds >= 10.0 {
+    if (0.45..0.82).contains(&t.left) && t.middle < 0.4 && t.slope > 0.9 && t.rounds >= 10.0 {
         let wanted = t.free.clamp(0.5, 0.8);
         return ("htcp", near(t.left, wanted, 0.12) * near(t.middle, 0.2, 0.25));
     }
