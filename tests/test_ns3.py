@@ -1,0 +1,60 @@
+"""Beside ns-3's recorded runs (validation/ns3/data): the settings in which both agree."""
+
+from __future__ import annotations
+
+import pytest
+
+import ns3_compare
+from ns3_compare import Cell
+
+# What of goodput, mean window, mean queue and drops is within the rule, where ns-3 does as its documents say
+# (docs/ns3.md has the reasons for the others). Fewer means that something has changed: look what, and renew the page.
+SHALLOW, ONE = (10.0, 40.0, 0.25, 0.0), (10.0, 40.0, 1.0, 0.0)
+AGREE = [
+    ("reno", SHALLOW, ("goodput", "window", "queue"), 0.1),
+    ("reno", ONE, ("goodput", "window", "queue"), 0.1),
+    ("newreno", SHALLOW, ("goodput", "window", "queue", "drops"), 0.05),
+    ("newreno", ONE, ("goodput", "window", "queue", "drops"), 0.05),
+    ("westwood", SHALLOW, ("goodput", "window", "queue", "drops"), 0.05),
+    ("westwood", ONE, ("goodput", "window", "queue", "drops"), 0.05),
+    ("westwood", (10.0, 40.0, 4.0, 0.0), ("goodput", "window", "queue", "drops"), 0.05),
+    ("cubic", ONE, ("goodput", "window", "queue"), 0.1),
+    ("scalable", ONE, ("goodput", "window", "queue"), 0.1),
+    ("highspeed", ONE, ("goodput", "window"), 0.1),
+    ("hybla", ONE, ("goodput", "window", "queue"), 0.1),
+    ("htcp", ONE, ("goodput", "window"), 0.1),
+    ("yeah", ONE, ("goodput", "window", "queue"), 0.1),
+    ("ledbat", ONE, ("goodput", "window"), 0.2),
+    ("bbr1", (10.0, 40.0, 4.0, 0.0), ("goodput", "window", "queue", "drops"), 0.1),
+]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]]:
+    return ns3_compare.recorded()
+
+
+@pytest.mark.parametrize(("variant", "key", "within", "shape"), AGREE)
+def test_cells_that_agree(
+    recorded: dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]],
+    variant: str,
+    key: ns3_compare.Key,
+    within: tuple[str, ...],
+    shape: float,
+) -> None:
+    seconds, packets, step, theirs = recorded[variant, key]
+    cell = Cell(variant, key, step, ns3_compare.ours(variant, key, seconds, packets, step), theirs)
+    assert not set(within) & set(cell.outside), (cell.ours, cell.theirs)
+    assert cell.shape <= shape
+
+
+def test_every_run_has_its_curve(
+    recorded: dict[tuple[str, ns3_compare.Key], tuple[float, int, float, ns3_compare.Side]],
+) -> None:
+    assert len(recorded) == 176
+    alike = 0
+    for seconds, _, step, side in recorded.values():
+        assert len(side.curve) * step == pytest.approx(seconds, rel=0.02)
+        alike += abs(side.curve.mean() / side.cwnd - 1) < 0.1
+    # The mean of 200 or 300 samples is the mean over time, but for windows that ns-3 inflates for a moment.
+    assert alike > 0.8 * len(recorded)
