@@ -54,6 +54,17 @@ impl Law {
         Law::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
     }
 
+    /// Likewise, on a stack that counts windows in whole segments, as Linux does.
+    ///
+    /// # Panics
+    /// As [`Law::new`].
+    #[must_use]
+    pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
+        let mut law = Law::new(name, params, window, ssthresh);
+        (law.cx.increase, law.cx.whole_segments) = (Increase::Whole, true);
+        law
+    }
+
     /// Likewise, on a stack that starts it in this way.
     ///
     /// # Panics

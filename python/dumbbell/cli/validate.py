@@ -32,7 +32,7 @@ dumbbell validate --only 'single/reno/*'
 
 dumbbell validate my-scenario.toml --out results/validate
 
-dumbbell validate --stored validation/kernel    (the kernel's side as it was measured: no kernel is needed)
+dumbbell validate --stored validation/linux    (the kernel's side as it was measured: no kernel is needed)
 """
 
 
@@ -72,7 +72,7 @@ def validate(
     from dumbbell.kernel import find  # noqa: PLC0415
     from dumbbell.results.run import cores  # noqa: PLC0415
     from dumbbell.validate import built_in, compare, load, measure, of_file  # noqa: PLC0415
-    from dumbbell.validate import store as store_case  # noqa: PLC0415
+    from dumbbell.validate import store as store_cases  # noqa: PLC0415
 
     if stored is not None and (scenarios or store is not None):
         raise DumbbellError("--stored: the scenarios are the stored ones; leave out SCENARIO and --store")
@@ -99,8 +99,7 @@ def validate(
         sim = measure(cases, Simulator(), jobs=at_a_time, progress=moved)
     comparisons = [c for case in cases for c in compare(case.name, sim[case.name], kernel[case.name])]
     if store is not None:
-        for case in cases:
-            store_case(store, case, kernel[case.name], version)
+        store_cases(store, cases, kernel, version)
     if as_json:
         output.document([_row(c) for c in comparisons])
     else:

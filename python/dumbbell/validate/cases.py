@@ -38,8 +38,10 @@ FAR = (
 """Conditions that no law was looked at in: variants, rate in Mbit/s, round trip in ms, buffer in BDP, length in s."""
 GAP = 5
 """Seconds from the first flow of a pair to the second."""
+RANDOM = ("cdg",)
+"""Variants that draw random numbers in every round trip or so."""
 REPETITIONS = 5
-"""Where chance matters: loss, and who comes first when two flows share a queue."""
+"""Where chance matters: loss, who comes first when two flows share a queue, a variant's own dice."""
 SAMPLE = "10 ms"
 
 
@@ -112,7 +114,7 @@ def _scenario(
 ) -> Scenario:
     rate, rtt, seconds = path
     packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
-    chance = loss > 0 or len(variants) > 1
+    chance = loss > 0 or len(variants) > 1 or variants[0] in RANDOM
     flows: list[dict[str, Any]] = [
         {"name": f"f{n + 1}", "variant": variant, "stack": stack(), "start": f"{gap * n} s"}
         for n, variant in enumerate(variants)

@@ -82,7 +82,8 @@ def _flow(case: str, sim: FlowMeasured, kernel: FlowMeasured) -> Comparison:
         ours, theirs = sim.values(figure), kernel.values(figure)
         if len(ours) and len(theirs):
             differences[figure] = Difference(figure, float(ours.mean()), float(theirs.mean()), _spread(ours, theirs))
-    curve, shape = distances(sim.cwnd, kernel.cwnd)
+    bins = round(kernel.step_s / sim.step_s)
+    curve, shape = distances(sim.thinned(bins).cwnd if bins > 1 else sim.cwnd, kernel.cwnd)
     return Comparison(case, sim.name, sim.variant, differences, curve, shape)
 
 

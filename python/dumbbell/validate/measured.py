@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +46,13 @@ class FlowMeasured:
     figures: dict[str, list[float | None]]
     cwnd: Floats
     srtt: Floats
+    step_s: float = STEP_S
+
+    def thinned(self, bins: int) -> FlowMeasured:
+        """Take so many bins of the curves as one."""
+        return replace(
+            self, cwnd=_grouped(self.cwnd, bins), srtt=_grouped(self.srtt, bins), step_s=round(self.step_s * bins, 9)
+        )
 
     def values(self, figure: str) -> Floats:
         """Give a figure's values where there are any."""
@@ -76,13 +83,18 @@ class Measured:
             flows.append(FlowMeasured(first["name"], first["variant"], figures, cwnd, srtt))
         return cls(flows)
 
+    def thinned(self, bins: int) -> Measured:
+        """Take so many bins of the curves as one."""
+        return Measured([flow.thinned(bins) for flow in self.flows])
+
     def document(self) -> list[dict[str, Any]]:
-        """Give it as JSON takes it; curves in tenths."""
+        """Give it as JSON takes it; figures in seven digits, curves in tenths."""
         return [
             {
                 "name": f.name,
                 "variant": f.variant,
-                "figures": f.figures,
+                "figures": {key: [_digits(v) for v in values] for key, values in f.figures.items()},
+                "step_s": f.step_s,
                 "cwnd": _tenths(f.cwnd),
                 "srtt_ms": _tenths(f.srtt),
             }
@@ -100,10 +112,23 @@ class Measured:
                     f["figures"],
                     np.array(f["cwnd"], dtype=float),
                     np.array(f["srtt_ms"], dtype=float),
+                    float(f.get("step_s", STEP_S)),
                 )
                 for f in document
             ]
         )
+
+
+def _digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.7g}")
+
+
+def _grouped(values: Floats, bins: int) -> Floats:
+    groups = values[: len(values) // bins * bins].reshape(-1, bins)
+    known = ~np.isnan(groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = np.where(known, groups, 0.0).sum(axis=1) / known.sum(axis=1)
+    return means
 
 
 def _tenths(values: Floats) -> list[float | None]:

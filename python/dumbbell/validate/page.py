@@ -15,7 +15,7 @@ from dumbbell.report.content import Content, Ran
 from dumbbell.studies.finding import Table
 from dumbbell.validate.cases import Case
 from dumbbell.validate.compare import TOLERANCES, Comparison
-from dumbbell.validate.measured import STEP_S, Measured
+from dumbbell.validate.measured import Measured
 
 __all__ = ["content", "summary", "table"]
 
@@ -126,11 +126,8 @@ def _pictures(
             title = rest if len(sim[case.name].flows) == 1 else f"{rest} {ours.name} ({ours.variant})"
             apart = "" if c.shape is None else f": shape {c.shape:.0%}"
             curves = [
-                Curve(label, look, STEP_S * (np.arange(len(y), dtype=np.float64) + 0.5), y)
-                for label, look, y in (
-                    ("kernel", "kernel", theirs.cwnd),
-                    ("simulator", ours.variant, ours.cwnd),
-                )
+                Curve(label, look, flow.step_s * (np.arange(len(flow.cwnd), dtype=np.float64) + 0.5), flow.cwnd)
+                for label, look, flow in (("kernel", "kernel", theirs), ("simulator", ours.variant, ours))
             ]
             groups[group].append(Panel(title + apart, "time (s)", "cwnd (segments)", curves))
     return [

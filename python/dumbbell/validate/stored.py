@@ -1,35 +1,45 @@
-"""The kernel's side as files, so that the simulator can be held against it where no kernel is built.
+"""The kernel's side as a file, so that the simulator can be held against it where no kernel is built.
 
 ::
 
-    DIR/NAME.json    one file for each case: the scenario, the kernel's version, its figures and curves
+    DIR/cases.jsonl    a line for each case: its name, the version of the kernel, its figures and curves; its
+                       scenario, unless it is one of the built-in set
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.scenario import Scenario
-from dumbbell.validate.cases import Case
+from dumbbell.validate.cases import Case, built_in
 from dumbbell.validate.measured import Measured
 
 __all__ = ["load", "store"]
 
+NAME = "cases.jsonl"
+THINNED = 5
+"""Bins of a curve that are stored as one."""
 
-def store(folder: Path, case: Case, measured: Measured, kernel: str) -> Path:
-    """Write a case; ResultsError if that can't be done."""
-    place = folder / f"{case.name.replace('/', '_').replace('%', 'pct')}.json"
-    content = {
-        "case": case.name,
-        "kernel": kernel,
-        "scenario": case.scenario.to_dict(),
-        "flows": measured.document(),
-    }
+
+def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured], kernel: str) -> Path:
+    """Write cases; others that are there stay. ResultsError if that can't be done."""
+    place = folder / NAME
+    lines = _lines(place) if place.exists() else {}
+    known = {case.name: case for case in built_in()}
+    for case in cases:
+        content: dict[str, Any] = {"case": case.name, "kernel": kernel, "plan": _mark(case)}
+        if case.name not in known or _mark(known[case.name]) != content["plan"]:
+            content["scenario"] = case.scenario.to_dict()
+        content["flows"] = measured[case.name].thinned(THINNED).document()
+        lines[case.name] = json.dumps(content, allow_nan=False, separators=(",", ":"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(content, allow_nan=False) + "\n", encoding="utf-8")
+        place.write_text("".join(f"{lines[name]}\n" for name in sorted(lines)), encoding="utf-8")
     except OSError as e:
         raise ResultsError(f"{place}: can't be written: {e.strerror or e}") from None
     return place
@@ -37,14 +47,37 @@ def store(folder: Path, case: Case, measured: Measured, kernel: str) -> Path:
 
 def load(folder: Path) -> list[tuple[Case, Measured]]:
     """Read all cases of a folder, by name; ResultsError if one can't be read."""
+    place = folder / NAME
+    known = {case.name: case for case in built_in()}
     found = []
-    for place in sorted(folder.glob("*.json")):
+    for name, line in sorted(_lines(place).items()):
         try:
-            content = json.loads(place.read_text(encoding="utf-8"))
-            case = Case(content["case"], Scenario.from_dict(content["scenario"]))
+            content = json.loads(line)
+            given = content.get("scenario")
+            case = known[name] if given is None else Case(name, Scenario.from_dict(given))
+            if _mark(case) != content["plan"]:
+                raise ResultsError(f"{place}: {name}: the built-in case has changed since: measure it again")
             found.append((case, Measured.read(content["flows"])))
-        except (OSError, ValueError, KeyError, TypeError, DumbbellError) as e:
-            raise ResultsError(f"{place}: not a stored case: {e}") from None
+        except ResultsError:
+            raise
+        except (ValueError, KeyError, TypeError, DumbbellError) as e:
+            raise ResultsError(f"{place}: {name}: not a stored case: {e!r}") from None
     if not found:
-        raise ResultsError(f"{folder}: holds no stored cases")
-    return sorted(found, key=lambda pair: pair[0].name)
+        raise ResultsError(f"{place}: holds no stored cases")
+    return found
+
+
+def _lines(place: Path) -> dict[str, str]:
+    try:
+        lines = place.read_text(encoding="utf-8").splitlines()
+        return {str(json.loads(line)["case"]): line for line in lines if line}
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise ResultsError(f"{place}: not stored cases: {e!r}") from None
+
+
+def _mark(case: Case) -> str:
+    """Tell whether a case is the one that was measured."""
+    scenario = case.scenario
+    seeds = [scenario.repetition_seed(r) for r in range(scenario.repetitions)]
+    text = json.dumps([scenario.to_dict(), seeds], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

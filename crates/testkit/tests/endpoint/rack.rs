@@ -27,6 +27,35 @@ fn two_sacks_wait_for_a_quarter_of_the_smallest_rtt() {
 }
 
 #[test]
+fn with_ticks_it_expires_with_one() {
+    // 25 ms and the 2 ms that a short timer has more: seven ticks of 4 ms, and one since none is early.
+    let (_, wire) = linux(3, &[("timer_tick", "4 ms")], losing(&[0]));
+    assert_eq!(resent(&wire.send(3).until_done()), [(232, 0)]);
+}
+
+#[test]
+fn a_loss_within_a_recovery_begins_another() {
+    // Window 10. Segment 3 is lost, and its retransmission; so is segment 15, the first that is sent after recovery has
+    // begun at 0.2 s. At 0.3 s both are found to be lost and sent again. The ACK of 3 at 0.4 s ends the recovery, which was
+    // for what had been sent before it; 15 isn't acknowledged yet.
+    let mut sent = [0; 100];
+    let faults: Faults<'static> = Box::new(move |forward, _, segment| {
+        let offset = segment.seq.0.wrapping_sub((u32::MAX - 5_000).wrapping_add(1));
+        if !forward || segment.payload == 0 {
+            return Fate::Arrives;
+        }
+        let number = (offset / 1448) as usize;
+        sent[number] += 1;
+        let hit = (number == 3 && sent[3] <= 2) || (number == 15 && sent[15] == 1);
+        if hit { Fate::Lost } else { Fate::Arrives }
+    });
+    let (law, wire) = linux(10, &[("undo", "none")], faults);
+    let wire = wire.send(60).until_done();
+    assert_eq!(resent(&wire)[..3], [(200, 3), (300, 3), (300, 15)]);
+    assert_eq!(answers(&law), ["loss", "exit", "loss", "exit"]);
+}
+
+#[test]
 fn what_is_late_by_less_is_not_sent_again() {
     let (law, wire) = linux(3, &[], late(0, 24));
     let wire = wire.send(3).until_done();

@@ -39,6 +39,7 @@ mod vegas;
 mod veno;
 mod verus;
 mod westwood;
+mod whole;
 mod yeah;
 
 /// Equal but for rounding.

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Hold the stack preset `linux` against what the kernel showed (cases.jsonl).
+
+python validation/linux/beside.py                 # table on the terminal, the furthest first
+python validation/linux/beside.py --write-docs    # and renew tables and figures of docs/validation-linux.md
+
+The kernel's side is measured again with `dumbbell validate --store validation/linux` (an hour; needs the kernel that
+`dumbbell kernel build` makes).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dumbbell.backends import Simulator
+from dumbbell.plots import Curve, Panel, Picture
+from dumbbell.plots.draw import draw
+from dumbbell.results.run import cores
+from dumbbell.validate import Comparison, Measured, compare, load, measure
+from dumbbell.validate.compare import TOLERANCES
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parents[1] / "docs"
+PAGE = DOCS / "validation-linux.md"
+SHOWN = {
+    "goodput_bps": "goodput",
+    "cwnd_mean_packets": "cwnd",
+    "srtt_mean_ms": "srtt",
+    "retransmitted_packets": "retransmitted",
+}
+OVERLAYS = (
+    "single/reno/10M40/1bdp",
+    "single/cubic/10M40/1bdp",
+    "single/bbr/10M40/1bdp",
+    "single/htcp/10M40/1bdp",
+    "single/illinois/10M40/4bdp",
+    "single/westwood/10M40/4bdp",
+    "single/cubic/1M100/4bdp",
+    "single/scalable/100M20/4bdp",
+    "single/reno/100M20/4bdp",
+)
+"""Cases whose curves the page shows: of each kind one that agrees, and at the end one that doesn't."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Everything that was compared."""
+
+    sim: dict[str, Measured]
+    kernel: dict[str, Measured]
+    rows: list[Comparison]
+
+
+def both() -> Side:
+    """Run every stored case in the simulator."""
+    held = load(HERE)
+    kernel = {case.name: measured for case, measured in held}
+    sim = measure([case for case, _ in held], Simulator(), jobs=cores())
+    rows = [c for case, measured in held for c in compare(case.name, sim[case.name], measured)]
+    return Side(sim, kernel, [c for c in rows if "cwnd_mean_packets" in c.differences])
+
+
+def apart(c: Comparison) -> float:
+    """Give how far a flow is outside, in multiples of what is allowed; 0: it is within."""
+    return max((abs(c.differences[f].relative) / TOLERANCES[f] for f in c.outside), default=0.0)
+
+
+def percent(c: Comparison, figure: str) -> str:
+    """Write a difference."""
+    d = c.differences.get(figure)
+    if d is None or not np.isfinite(d.relative):
+        return "-"
+    text = f"{100 * d.relative:+.1f}"
+    return f"**{text}**" if figure in c.outside else text
+
+
+def line(c: Comparison) -> str:
+    """Write a row of the table of flows."""
+    cwnd, resent = c.differences["cwnd_mean_packets"], c.differences["retransmitted_packets"]
+    cells = [
+        c.case,
+        c.flow,
+        *(percent(c, f) for f in SHOWN),
+        f"{cwnd.sim:.1f} / {cwnd.kernel:.1f}",
+        f"{resent.sim:.0f} / {resent.kernel:.0f}",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(rows: Sequence[Comparison]) -> str:
+    """Write the table of flows, the furthest first."""
+    head = [
+        "| case | flow | goodput % | cwnd % | srtt % | retransmitted % | cwnd | retransmitted |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    return "\n".join(head + [line(c) for c in sorted(rows, key=lambda c: (-apart(c), c.case, c.flow))])
+
+
+def summary(rows: Sequence[Comparison]) -> str:
+    """Write how many flows are within, by group and by variant of the single flows."""
+    lines = ["| group | flows | within | median of cwnd's difference % |", "|---|--:|--:|--:|"]
+    groups: dict[str, list[Comparison]] = {}
+    for c in rows:
+        groups.setdefault(c.case.split("/")[0], []).append(c)
+    for c in rows:
+        if c.case.startswith("single/"):
+            groups.setdefault(f"single, {c.variant}", []).append(c)
+    for name, group in groups.items():
+        cwnd = [abs(c.differences["cwnd_mean_packets"].relative) for c in group]
+        lines.append(
+            f"| {name} | {len(group)} | {sum(not c.outside for c in group)} | {100 * float(np.median(cwnd)):.2f} |"
+        )
+    lines.append(f"| all | {len(rows)} | {sum(not c.outside for c in rows)} | |")
+    return "\n".join(lines)
+
+
+def picture(side: Side) -> Picture:
+    """Lay the curves of some cases over each other."""
+    panels = []
+    for name in OVERLAYS:
+        ours, theirs = side.sim[name].flows[0].thinned(5), side.kernel[name].flows[0]
+        curves = [
+            Curve(label, look, flow.step_s * (np.arange(len(flow.cwnd), dtype=np.float64) + 0.5), flow.cwnd)
+            for label, look, flow in (("kernel", "kernel", theirs), ("simulator", ours.variant, ours))
+        ]
+        panels.append(Panel(name.removeprefix("single/"), "time (s)", "cwnd (segments)", curves))
+    return Picture(
+        "validation-linux-cwnd", "cwnd over time, kernel and simulator", "", panels, columns=3, markers=False
+    )
+
+
+def write_docs(side: Side) -> None:
+    """Put each table between its markers, and draw the figure."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, body in {"summary": summary(side.rows), "flows": table(side.rows)}.items():
+        begin = f"<!-- table: {name} -->\n"
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n{body}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+    PAGE.write_text(text, encoding="utf-8")
+    draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
+
+
+def main() -> None:
+    """Compare and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/validation-linux.md")
+    options = parser.parse_args()
+    side = both()
+    print(table(side.rows), "\n")
+    print(summary(side.rows))
+    if options.write_docs:
+        write_docs(side)
+
+
+if __name__ == "__main__":
+    main()
