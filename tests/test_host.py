@@ -86,7 +86,7 @@ def registered() -> str:
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
 
 
-@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr", "vegas", "veno", "scalable"])
+@pytest.mark.parametrize("variant", ["reno", "cubic", "bbr", "vegas", "veno", "illinois", "scalable"])
 def test_a_flow_obeys_physics(variant: str) -> None:
     loadable, why = bpf_variants()
     if variant not in available_variants() and variant not in loadable:

@@ -39,6 +39,7 @@ struct tcp_sock {
 };
 
 struct ack_sample {
+	u32 pkts_acked;
 	s32 rtt_us;
 };
 
@@ -50,7 +51,7 @@ KERNEL void tcp_reno_cong_avoid(struct tcp_sock *tp, u32 ack, u32 acked);
 KERNEL u32 tcp_reno_ssthresh(struct tcp_sock *tp);
 KERNEL u32 tcp_reno_undo_cwnd(struct tcp_sock *tp);
 
-enum { STATE_OPEN = 0 };
+enum { STATE_OPEN = 0, STATE_LOSS = 4 };
 enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1 };
 
 #define INFINITE 0x7fffffffu

@@ -20,6 +20,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What there is: the kernel's name of a variant, and its object.
 const OBJECTS: &[(&str, &[u8])] = &[
+    ("illinois", include_bytes!("../../bpf/illinois.bpf.o")),
     ("scalable", include_bytes!("../../bpf/scalable.bpf.o")),
     ("vegas", include_bytes!("../../bpf/vegas.bpf.o")),
     ("veno", include_bytes!("../../bpf/veno.bpf.o")),

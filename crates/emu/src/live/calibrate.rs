@@ -78,6 +78,8 @@ pub(super) fn calibrate(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<Valu
     while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {
         std::thread::sleep(Duration::from_micros(100));
     }
+    // As the run's traffic has it.
+    let _ = sys::real_time(link::PRIORITY - 1);
     let measured = paths(plan, hosts);
     signals.stop.store(true, Ordering::Relaxed);
     thread.join().map_err(|_| EmuError::Invalid("the link's thread has failed".into()))??;

@@ -21,6 +21,11 @@ use std::sync::mpsc::Sender;
 pub(super) const PRIORITY: i32 = 20;
 /// It is awake so long before something is due, ns: what waking up takes on a machine that isn't loaded.
 const SPIN: u64 = 60_000;
+/// Where that takes more of its time than this, it is awake for a shorter time: the kernel stops real-time threads that
+/// leave less than a twentieth of the time to others, for 50 ms.
+const MOST_BUSY: f64 = 0.6;
+/// Its share is looked at so often, ns.
+const SHARE: u64 = 10_000_000;
 /// It looks up so often at least, ns.
 const LOOK: u64 = 10_000_000;
 const TIMER: u64 = u64::MAX;
@@ -81,6 +86,22 @@ pub(super) struct Signals {
     pub(super) ready: AtomicBool,
     /// It is to end.
     pub(super) stop: AtomicBool,
+}
+
+/// How long before something is due the thread is awake.
+struct Spin {
+    ns: u64,
+    /// When its share was last looked at, and the CPU time that it had used: ns.
+    looked: (u64, u64),
+}
+
+impl Spin {
+    fn adapt(&mut self, now: u64, used: u64) {
+        let share =
+            used.saturating_sub(self.looked.1) as f64 / now.saturating_sub(self.looked.0).max(1) as f64;
+        self.ns = if share > MOST_BUSY { self.ns / 2 } else { (self.ns + SPIN / 16).min(SPIN) };
+        self.looked = (now, used);
+    }
 }
 
 struct Link<'a> {
@@ -155,6 +176,7 @@ impl Link<'_> {
         }
         signals.ready.store(true, Ordering::Release);
         let mut ready = Vec::new();
+        let mut spin = Spin { ns: SPIN, looked: (self.now(), sys::thread_time()) };
         loop {
             let now = self.now();
             self.happen(now.min(end));
@@ -162,8 +184,11 @@ impl Link<'_> {
                 return Ok(());
             }
             let due = self.live.next_time().map_or(u64::MAX, |t| t.0).min(end).min(now + LOOK);
-            if due > now + SPIN {
-                sys::set_timer(&timer, self.zero + due - SPIN).step(|| "timer".into())?;
+            if now > spin.looked.0 + SHARE {
+                spin.adapt(now, sys::thread_time());
+            }
+            if due > now + spin.ns {
+                sys::set_timer(&timer, self.zero + due - spin.ns).step(|| "timer".into())?;
                 sys::epoll_wait(&epoll, &mut ready).step(|| "epoll".into())?;
             } else {
                 sys::epoll_look(&epoll, &mut ready).step(|| "epoll".into())?;
@@ -258,6 +283,17 @@ impl Link<'_> {
 mod tests {
     use super::*;
     use crate::packet::Tcp;
+
+    #[test]
+    fn a_busy_thread_spins_less() {
+        let mut spin = Spin { ns: SPIN, looked: (0, 0) };
+        spin.adapt(10_000_000, 7_000_000); // 70 %
+        assert_eq!(spin.ns, SPIN / 2);
+        spin.adapt(20_000_000, 12_000_000); // 50 %
+        assert_eq!(spin.ns, SPIN / 2 + SPIN / 16);
+        (0..100).for_each(|_| spin.adapt(30_000_000, 12_000_000));
+        assert_eq!(spin.ns, SPIN);
+    }
 
     #[test]
     fn connections_and_retransmissions_are_told_apart() {
