@@ -78,7 +78,7 @@ def write_docs(tables: dict[str, str]) -> None:
     for name, body in tables.items():
         begin = f"<!-- table: {name} -->\n"
         head, rest = text.split(begin)
-        text = f"{head}{begin}\n{body}\n{rest[rest.index('<!-- end -->') :]}"
+        text = f"{head}{begin}\n{body}\n\n{rest[rest.index('<!-- end -->') :]}"
     PAGE.write_text(text, encoding="utf-8")
 
 
