@@ -44,6 +44,6 @@ def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]
         (Verdict.AGREES, "agree with what was measured"), (Verdict.DIFFERS, "differ"),
         (Verdict.NOT_MEASURED, "were not measured")) if counts[v]]  # fmt: skip
     return [
-        f"Of the report's {len(findings)} claims, {', '.join(parts)}.",
+        f"Of {len(findings)} claims, {', '.join(parts)}.",
         *(f"Differs: “{claims[f.claim]}” Measured: {f.why}." for f in findings if f.verdict is Verdict.DIFFERS),
     ]
