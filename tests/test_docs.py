@@ -122,3 +122,10 @@ def test_scenarios_of_figures_are_scenarios(generator: dict[str, ModuleType]) ->
         Scenario.from_toml(figures.variant(row).scenario)
     for row in registry.disciplines():
         Scenario.from_toml(figures.discipline(row).scenario)
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = (ROOT / "mkdocs.yml").read_text()
+    folders = re.findall(r": (\w+/)$", listed, flags=re.MULTILINE)  # all pages of these
+    pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
+    assert [p for p in pages if p not in listed and not p.startswith(tuple(folders))] == []
