@@ -136,6 +136,15 @@ class Curves:
             found.append(float(np.median(values)) if values.size else np.nan)
         return np.array(found)
 
+    def whole(self, queue: str, variant: str, bend: float) -> Floats:
+        """Give the share of teeth that are concave and convex by at least ``bend``, by repetition; (n,) float64."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            teeth = self.teeth(queue, variant, repetition)
+            both = (teeth.concave >= bend) & (teeth.convex >= bend)
+            found.append(float(both.mean()) if both.size else np.nan)
+        return np.array(found)
+
 
 _AVOIDANCE = 1
 """Code of congestion avoidance in the series' column ``phase``."""
