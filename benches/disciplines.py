@@ -27,8 +27,9 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario, registry
+from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores, jobs_of
-from speed import ROOT, SCENARIO, cpu_model, delivered, example, replace_table, timed
+from speed import ROOT, SCENARIO, cpu_model, delivered, example, timed
 
 CYCLES = 4_000_000
 REPEATS = 5
@@ -129,7 +130,7 @@ def main() -> None:
         for name, c in costs.items():
             print(f"{name:<12}{c.cycle_ns:>10.0f}{_whole(c.cycle):>13}{_whole(c.run):>17}")
     if options.write_docs:
-        replace_table(ROOT / "docs" / "performance.md", "disciplines", markdown(costs))
+        put_tables(ROOT / "docs" / "performance.md", {"disciplines": markdown(costs)})
 
 
 if __name__ == "__main__":

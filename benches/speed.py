@@ -30,6 +30,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario
+from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores, jobs_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -256,17 +257,6 @@ def markdown(report: Report) -> str:
     )
 
 
-def replace_table(path: Path, name: str, table: str) -> None:
-    """Renew what stands between a page's markers of that name."""
-    text = path.read_text(encoding="utf-8")
-    begin, end = f"<!-- table: {name} -->\n", "<!-- end -->"
-    before, _, rest = text.partition(begin)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise SystemExit(f"{path} has no place for the table '{name}'")
-    path.write_text(f"{before}{begin}\n{table}\n\n{end}{after}", encoding="utf-8")
-
-
 def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -287,7 +277,7 @@ def main() -> None:
         if not report.ratios:
             print("ns-2 is not installed (command ns, Debian package ns2): nothing to compare with")
     if options.write_docs:
-        replace_table(ROOT / "docs" / "performance.md", "speed", markdown(report))
+        put_tables(ROOT / "docs" / "performance.md", {"speed": markdown(report)})
 
 
 if __name__ == "__main__":

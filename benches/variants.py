@@ -27,8 +27,9 @@ from typing import Any
 import dumbbell
 from disciplines import counted
 from dumbbell import Scenario, registry
+from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores, jobs_of
-from speed import ROOT, cpu_model, example, replace_table, timed
+from speed import ROOT, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")
 ACKS = 2_000_000
@@ -134,7 +135,7 @@ def main() -> None:
             runs = "".join(f"{r:>18.2f}" for r in c.runs.values())
             print(f"{name:<14}{c.ack_ns:>8.0f}{_whole(c.ack):>11}{runs}")
     if options.write_docs:
-        replace_table(ROOT / "docs" / "performance.md", "variants", markdown(costs))
+        put_tables(ROOT / "docs" / "performance.md", {"variants": markdown(costs)})
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell import backends, capture, registry
 from dumbbell.exceptions import DumbbellError
+from dumbbell.report.marked import put_tables
 from dumbbell.scenario import Scenario
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis" / "classify.md"
@@ -109,15 +110,6 @@ def matrix(rows: Sequence[Seen]) -> Iterator[str]:
         yield f"| `{variant}` | {cells[0]} | {cells[1]} |"
 
 
-def write(name: str, lines: Sequence[str]) -> None:
-    """Put lines into the page between its marks."""
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- table: {name} -->\n", f"<!-- end: {name} -->"
-    head, rest = text.split(begin)
-    tail = rest.split(end, 1)[1]
-    PAGE.write_text(head + begin + "\n" + "\n".join(lines) + "\n\n" + end + tail, encoding="utf-8")
-
-
 def main() -> int:
     """Run all and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -152,7 +144,8 @@ def main() -> int:
         what = f"Linux {os.uname().release.split('-')[0]}" if options.kernel else f"version {dumbbell.__version__}"
         today = datetime.datetime.now(datetime.UTC).date()
         head = f"Measured on {today}, {what}, {len(rows)} captures, by `{command}`:"
-        write("kernel" if options.kernel else "simulated", [head, "", *lines])
+        name = "kernel" if options.kernel else "simulated"
+        put_tables(PAGE, {name: "\n".join([head, "", *lines])})
     return 0
 
 

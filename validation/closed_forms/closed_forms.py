@@ -15,6 +15,7 @@ import matplotlib as mpl
 
 import response
 import standing
+from dumbbell.report.marked import put_tables
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -88,16 +89,6 @@ def figure(measured: Measured) -> None:
     fig.savefig(FIGURE, dpi=110, metadata={"Software": None})
 
 
-def write_docs(tables: dict[str, str]) -> None:
-    """Put each table between its markers."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, body in tables.items():
-        begin = f"<!-- table: {name} -->\n"
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n{body}\n\n{rest[rest.index('<!-- end -->') :]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main() -> int:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,7 +99,7 @@ def main() -> int:
     for name, (body, _) in found.items():
         print(f"\n{name}\n{body}")
     if options.write_docs:
-        write_docs({name: body for name, (body, _) in found.items()})
+        put_tables(PAGE, {name: body for name, (body, _) in found.items()})
         figure(measured)
     return 0 if all(holds for _, holds in found.values()) else 1
 

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 import dumbbell
+from dumbbell.report.marked import put_tables
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "fairness.md"
@@ -72,16 +73,6 @@ def table(shares: Shares, buffer: str) -> str:
     return "\n".join(lines)
 
 
-def write_docs(tables: dict[str, str]) -> None:
-    """Put each table between its markers."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, body in tables.items():
-        begin = f"<!-- table: {name} -->\n"
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n{body}\n\n{rest[rest.index('<!-- end -->') :]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -93,7 +84,7 @@ def main() -> None:
     for buffer, body in tables.items():
         print(f"\n{buffer}\n{body}")
     if options.write_docs:
-        write_docs(tables)
+        put_tables(PAGE, tables)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import numpy as np
 from dumbbell.backends import Simulator
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
+from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores
 from dumbbell.validate import Comparison, Measured, compare, load, measure
 from dumbbell.validate.compare import TOLERANCES
@@ -136,12 +137,7 @@ def picture(side: Side) -> Picture:
 
 def write_docs(side: Side) -> None:
     """Put each table between its markers, and draw the figure."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, body in {"summary": summary(side.rows), "flows": table(side.rows)}.items():
-        begin = f"<!-- table: {name} -->\n"
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n{body}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
-    PAGE.write_text(text, encoding="utf-8")
+    put_tables(PAGE, {"summary": summary(side.rows), "flows": table(side.rows)})
     draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
 
 

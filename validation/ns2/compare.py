@@ -21,6 +21,7 @@ import page
 import steady
 import timelines
 from dumbbell.plots import Picture
+from dumbbell.report.marked import put_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("exp1", "robust", "exp2", "exp3", "drops")
@@ -89,7 +90,7 @@ def main() -> int:
     for name, table in tables.items():
         print(f"## {name}\n\n{table}\n")
     if options.write_docs:
-        page.write(ROOT / "docs" / "validation.md", tables)
+        put_tables(ROOT / "docs" / "validation.md", tables)
         page.draw(pictures, ROOT / "docs" / "img")
     for line in failed:
         print(f"MUST HOLD, does not: {line}", file=sys.stderr)

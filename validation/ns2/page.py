@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -261,17 +260,6 @@ def courses_picture(courses: Sequence[Course]) -> Picture:
 
 
 # ---------------------------------------------------------------- files
-
-
-def write(path: Path, tables: dict[str, str]) -> None:
-    """Replace what stands between a page's markers ``<!-- table: NAME -->`` and ``<!-- end -->``."""
-    text = path.read_text(encoding="utf-8")
-    for name, body in tables.items():
-        marked = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not marked.search(text):
-            raise SystemExit(f"{path} has no place for the table '{name}'")
-        text = marked.sub(lambda m, body=body: f"{m[1]}\n{body}\n\n{m[2]}", text)  # type: ignore[misc]
-    path.write_text(text, encoding="utf-8")
 
 
 def draw(pictures: Sequence[Picture], folder: Path) -> None:

@@ -23,6 +23,7 @@ import polars as pl
 
 import dumbbell
 from dumbbell import Scenario
+from dumbbell.report.marked import put_tables
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -238,16 +239,6 @@ def figure(found: list[Cell]) -> None:
     fig.savefig(FIGURE, dpi=90, metadata={"Software": None})
 
 
-def write_docs(tables: dict[str, str]) -> None:
-    """Put each table between its markers."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, body in tables.items():
-        begin = f"<!-- table: {name} -->\n"
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n{body}\n\n{rest[rest.index('<!-- end -->') :]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -257,7 +248,7 @@ def main() -> None:
     found = cells(options.only)
     print(table(found), summary(found), sep="\n\n")
     if options.write_docs and not options.only:
-        write_docs({"summary": summary(found), "cells": table(found)})
+        put_tables(PAGE, {"summary": summary(found), "cells": table(found)})
         figure(found)
 
 
