@@ -17,7 +17,9 @@ from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, bca, statistic_of
 from dumbbell.metrics.summary import number
 
-__all__ = ["FEWEST", "Paired", "paired"]
+__all__ = ["FEWEST", "Paired", "paired", "whole_pairs"]
+
+Floats = npt.NDArray[np.float64]
 
 FEWEST = 5
 """Pairs below which nothing is called shown: four of one sign happen by chance once in eight times."""
@@ -81,6 +83,15 @@ class Paired:
         return f"no difference shown between {a} and {b} ({numbers})"
 
 
+def whole_pairs(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Give the values of both sides, without the pairs that lack one; DumbbellError if the lengths differ."""
+    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
+    if first.shape != second.shape:
+        raise DumbbellError(f"pairs are needed: {len(first)} values against {len(second)}")
+    whole = ~(np.isnan(first) | np.isnan(second))
+    return first[whole], second[whole]
+
+
 def paired(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES) -> Paired:
     """Compare two cells over the same seeds.
 
@@ -98,11 +109,7 @@ def paired(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, resamples
     DumbbellError
         If the lengths differ.
     """
-    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
-    if first.shape != second.shape:
-        raise DumbbellError(f"pairs are needed: {len(first)} values against {len(second)}")
-    whole = ~(np.isnan(first) | np.isnan(second))
-    first, second = first[whole], second[whole]
+    first, second = whole_pairs(a, b)
     n = len(first)
     if n == 0:
         nan = math.nan

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import numpy.typing as npt
 
-from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, bca, statistic_of
-from dumbbell.metrics.paired import FEWEST
+from dumbbell.metrics.paired import FEWEST, whole_pairs
 from dumbbell.metrics.summary import number
 
 __all__ = ["Ratio", "ratio"]
@@ -56,12 +54,10 @@ def ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, resamples:
     DumbbellError
         If the lengths differ.
     """
-    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
-    if first.shape != second.shape:
-        raise DumbbellError(f"pairs are needed: {len(first)} values against {len(second)}")
-    whole = ~np.isnan(first) & (second > 0)
-    if not whole.any():
+    first, second = whole_pairs(a, b)
+    first, second = first[second > 0], second[second > 0]
+    if not first.size:
         return Ratio(0, math.nan, math.nan, math.nan)
-    ratios = first[whole] / second[whole]
+    ratios = first / second
     low, high = bca(ratios[None, :], "median", level, resamples)
     return Ratio(len(ratios), float(statistic_of(ratios, "median")), float(low[0]), float(high[0]))

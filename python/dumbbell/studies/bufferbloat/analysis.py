@@ -11,9 +11,9 @@ import polars as pl
 from dumbbell.metrics import summarise
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.claims import claims
-from dumbbell.studies.bufferbloat.data import LABELS, QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.bufferbloat.figures import pictures
-from dumbbell.studies.common import counted
+from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from dumbbell.metrics import summarise
 from dumbbell.studies import rules
-from dumbbell.studies.bufferbloat.data import LABELS, QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured
 
 __all__ = ["CUBIC_BEND", "claims"]

@@ -11,12 +11,11 @@ import polars as pl
 from dumbbell.results import Results, Run
 from dumbbell.studies.cells import Cells
 
-__all__ = ["LABELS", "QUEUES", "VARIANTS", "Curves", "Load", "Teeth"]
+__all__ = ["QUEUES", "VARIANTS", "Curves", "Load", "Teeth"]
 
 Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("reno", "cubic")
-LABELS = {"reno": "Reno", "cubic": "CUBIC"}
 QUEUES = {
     "large": "100 packets",
     "small": "20 packets",

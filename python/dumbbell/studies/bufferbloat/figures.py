@@ -6,7 +6,8 @@ import numpy as np
 
 from dumbbell.metrics import summarise, summarise_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
-from dumbbell.studies.bufferbloat.data import LABELS, QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies.common import LABELS
 
 __all__ = ["pictures"]
 

@@ -10,10 +10,10 @@ import polars as pl
 
 from dumbbell.metrics import summarise
 from dumbbell.results import Results
-from dumbbell.studies.common import counted
+from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.geni_fairness import claims1, claims2
-from dumbbell.studies.geni_fairness.data import LABELS, VARIANTS, Alone, Over, Pairs
+from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
 
 if TYPE_CHECKING:

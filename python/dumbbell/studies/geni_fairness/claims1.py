@@ -6,8 +6,9 @@ import numpy as np
 
 from dumbbell.metrics import Summary, summarise
 from dumbbell.studies import rules
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
-from dumbbell.studies.geni_fairness.data import LABELS, Alone
+from dumbbell.studies.geni_fairness.data import Alone
 
 __all__ = ["claims"]
 

@@ -9,8 +9,9 @@ import numpy as np
 from dumbbell.metrics import Summary, summarise, summarise_all
 from dumbbell.metrics.paired import FEWEST
 from dumbbell.studies import rules
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
-from dumbbell.studies.geni_fairness.data import LABELS, VARIANTS, Over, Pairs, pair_name
+from dumbbell.studies.geni_fairness.data import VARIANTS, Over, Pairs, pair_name
 
 __all__ = ["BESIDE_BBR", "STARVED", "WITHOUT_BBR", "claims"]
 
@@ -29,24 +30,28 @@ def claims(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> list[Findin
     return [_self_fair(pairs, others, over), _even(pairs, others), _starved(pairs, others), _dynamic(over)]
 
 
-def _not_fair(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> rules.Ruling:
-    """Hold unless a cell's Jain index is shown to be below `rules.FAIR`."""
+def _jains(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Summary]:
+    """Give Jain's index of some pairs, the intervals at 95 % together."""
+    found = summarise_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
+    return dict(zip(cells, found, strict=True))
+
+
+def _fair(pairs: Pairs, index: Mapping[tuple[str, str], Summary]) -> rules.Ruling:
+    """Hold unless a pair's Jain index is shown to be below `rules.FAIR`."""
     if pairs.n < FEWEST:
         return rules.Ruling(None)
-    found = summarise_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
-    measured = [Measured.of(f"Jain's index, {pair_name(a, b)}", s) for (a, b), s in zip(cells, found, strict=True)]
-    return rules.Ruling(not any(s.high < rules.FAIR for s in found), tuple(measured))
+    measured = [Measured.of(f"Jain's index, {pair_name(*pair)}", s) for pair, s in index.items()]
+    return rules.Ruling(not any(s.high < rules.FAIR for s in index.values()), tuple(measured))
 
 
 def _self_fair(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> Finding:
-    cells = [(v, v) for v in VARIANTS]
-    ruling = _not_fair(pairs, cells)
+    index = _jains(pairs, [(v, v) for v in VARIANTS])
+    ruling = _fair(pairs, index)
     found = {v: summarise(pairs.share(v, v)) for v in VARIANTS}
     listed = ", ".join(f"{LABELS[v]} {100 * s.value:.0f} %" for v, s in found.items())
-    unfair = [v for v, (_, s) in zip(VARIANTS, _jains(pairs, cells), strict=True) if s.high < rules.FAIR]
     base = [summarise(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
     end = ""
-    if "vegas" in unfair:
+    if index["vegas", "vegas"].high < rules.FAIR:
         end = (
             ". The second Vegas never sees the path without the first one's packets: it takes the base round trip "
             f"for {1000 * base[1].value:.2f} ms, the first one for {1000 * base[0].value:.2f} ms, and keeps its "
@@ -73,14 +78,8 @@ def _self_fair(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> Finding
     )
 
 
-def _jains(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], Summary]]:
-    found = summarise_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
-    return list(zip(cells, found, strict=True))
-
-
 def _even(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
-    cells = [("cubic", "reno"), ("reno", "cubic")]
-    ruling = _not_fair(pairs, cells)
+    ruling = _fair(pairs, _jains(pairs, [("cubic", "reno"), ("reno", "cubic")]))
 
     def share(of: Pairs) -> Summary:
         """Give CUBIC's share, over both orders."""

@@ -11,14 +11,14 @@ import polars as pl
 from dumbbell.metrics import edges_of, jain, rate_per_window, shares
 from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
+from dumbbell.studies.common import LABELS
 
-__all__ = ["BUFFER", "LABELS", "VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
+__all__ = ["BUFFER", "VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
 
 Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("cubic", "reno", "vegas", "bbr")
 """In the order of the report's matrix."""
-LABELS = {"cubic": "CUBIC", "reno": "Reno", "vegas": "Vegas", "bbr": "BBR"}
 BUFFER = 100
 """Packets, in the experiment `pairs`."""
 WINDOW = 1.0

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from dumbbell.metrics import harm, summarise, summarise_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.spec import Grid
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.geni_fairness.claims2 import BESIDE_BBR, WITHOUT_BBR
-from dumbbell.studies.geni_fairness.data import LABELS, VARIANTS, Alone, Over, Pairs, pair_name
+from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
 
 __all__ = ["Harmed", "pictures"]
 

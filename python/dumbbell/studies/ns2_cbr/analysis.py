@@ -9,9 +9,10 @@ import polars as pl
 
 from dumbbell.metrics import summarise
 from dumbbell.results import Results
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Analysis, Table
 from dumbbell.studies.ns2_cbr import claims_exp1, claims_exp2, claims_exp3, figures_exp1, figures_exp2, figures_exp3
-from dumbbell.studies.ns2_cbr.data import LABELS, METRICS, VARIANTS, Experiment1, Experiment2, report_rates
+from dumbbell.studies.ns2_cbr.data import METRICS, VARIANTS, Experiment1, Experiment2, report_rates
 from dumbbell.studies.ns2_cbr.data3 import QUEUES, Experiment3
 from dumbbell.studies.ns2_cbr.words import notes, summary
 

@@ -17,7 +17,6 @@ from dumbbell.studies.cells import Cells
 __all__ = [
     "CONSTANT",
     "JITTERED",
-    "LABELS",
     "METRICS",
     "RATE",
     "VARIANTS",
@@ -30,8 +29,6 @@ Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
 """In the order of their years; SACK is not in the report's experiment 1."""
-LABELS = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"}
-"""As people write them."""
 RATE = "flows.cbr.application.rate"
 JITTER = "flows.cbr.application.jitter"
 JITTERED, CONSTANT = 0.5, 0.0

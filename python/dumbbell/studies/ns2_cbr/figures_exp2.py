@@ -6,7 +6,8 @@ import numpy as np
 
 from dumbbell.metrics import jain, shares, summarise_all
 from dumbbell.plots import Panel, Picture, curve_of
-from dumbbell.studies.ns2_cbr.data import LABELS, Experiment2
+from dumbbell.studies.common import LABELS
+from dumbbell.studies.ns2_cbr.data import Experiment2
 from dumbbell.studies.ns2_cbr.figures_exp1 import AXES, CBR_AXIS
 
 __all__ = ["PAIRS", "pictures"]

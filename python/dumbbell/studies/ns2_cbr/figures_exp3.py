@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dumbbell.metrics import summarise_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
-from dumbbell.studies.ns2_cbr.data import LABELS
+from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.data3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
 
 __all__ = ["pictures"]

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from dumbbell.results import Results
-from dumbbell.studies.common import counted
+from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.video_real_traffic.claims import REPORTED, claims, of_report
-from dumbbell.studies.video_real_traffic.data import CLIENT, LABELS, METRICS, SERVER, VARIANTS, Shaped
+from dumbbell.studies.video_real_traffic.data import CLIENT, METRICS, SERVER, VARIANTS, Shaped
 from dumbbell.studies.video_real_traffic.figures import pictures
 
 if TYPE_CHECKING:

@@ -10,12 +10,11 @@ from dumbbell.capture import Capture, analyze
 from dumbbell.metrics import spikes
 from dumbbell.results import Results
 
-__all__ = ["CLIENT", "LABELS", "METRICS", "RETRANSMISSIONS", "SERVER", "VARIANTS", "Shaped"]
+__all__ = ["CLIENT", "METRICS", "RETRANSMISSIONS", "SERVER", "VARIANTS", "Shaped"]
 
 Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("cubic", "veno", "vegas")
-LABELS = {"cubic": "CUBIC", "veno": "Veno", "vegas": "Vegas"}
 SERVER, CLIENT = "server", "client"
 """Where the variant is set."""
 METRICS = {
