@@ -171,12 +171,55 @@ def test_warm_up_is_cut_and_both_are_kept(pair: tuple[dumbbell.Results, Path]) -
         one().settled()
 
 
+def test_a_given_warm_up_is_cut(pair: tuple[dumbbell.Results, Path]) -> None:
+    results = pair[0]
+    table = results.settled(warm_up_s=6.0)
+    assert (table["warm_up_s"] == 6.0).all()
+    # Whole and cut together give the part that was cut: 60 of its 119 windows or so.
+    run, row = results.runs[0], table.row(0, named=True)
+    series = results.table(run, "flow/a")
+    begin = run.flows[0]["start_s"] + 6.0
+    end = begin + 0.1 * int((run.flows[0]["stop_s"] - begin) / 0.1 + 1e-9)
+    delivered = np.interp([begin, end], series["t_ns"].to_numpy() * 1e-9, series["delivered"].to_numpy())
+    assert row["settled_bps"] == pytest.approx(8 * np.diff(delivered)[0] / (end - begin), rel=0.01)
+    with pytest.raises(ResultsError, match="no window"):
+        results.settled(window_s=60.0)
+
+
+def test_harm_runs_the_flows_alone(pair: tuple[dumbbell.Results, Path]) -> None:
+    results = pair[0]
+    table = results.harm()
+    assert table.height == 2 * len(results)
+    for row in table.iter_rows(named=True):
+        flow = next(f for f in results.runs[row["run"]].flows if f["name"] == row["name"])
+        assert row["contested"] == flow["goodput_bps"]
+        assert row["harm"] == pytest.approx((row["alone"] - row["contested"]) / row["alone"])
+        assert row["contested"] < 0.95 * 9.65e6, "1448 of 1500 bytes of 10 Mbit/s are shared"
+    # What a flow has alone doesn't hang on who would have been there: it is what it has in a scenario of its own.
+    alone = {(r["flows.a.variant"], r["name"], r["repetition"]): r["alone"] for r in table.iter_rows(named=True)}
+    assert all(alone["reno", "b", r] == alone["vegas", "b", r] for r in range(5))
+    own = dumbbell.run(Scenario(**{**PAIR, "sweep": None, "flows": [{"name": "a", "variant": "reno"}]}))
+    for r, goodput in enumerate(own.flows["goodput_bps"]):
+        assert alone["reno", "a", r] == pytest.approx(goodput, rel=0.02)
+    delay = results.harm("rtt_mean_ms")
+    vegas = (delay["flows.a.variant"] == "vegas") & (delay["name"] == "a")
+    assert delay.filter(vegas & (delay["harm"] <= 0.2)).is_empty(), "CUBIC's queue"
+    with pytest.raises(ResultsError, match="more' or 'less"):
+        results.harm("sent_packets")
+    with pytest.raises(ResultsError, match="unknown metric"):
+        results.harm("goodput")
+
+
 def test_stats_command(cli: Cli, pair: tuple[dumbbell.Results, Path]) -> None:
     place = str(pair[1])
     shown = cli("stats", place, "--by", "variant", "--name", "a")
     assert shown.returncode == 0, shown.stderr
     assert "Mbit/s" in shown.stdout
     assert "reno" in shown.stdout
+    harm = cli("stats", place, "--harm")
+    assert harm.returncode == 0, harm.stderr
+    assert "contested" in harm.stdout
+    assert len(json.loads(cli("stats", place, "--harm", "--json").stdout)["runs"]) == 20
     found = json.loads(cli("stats", place, "--metric", "rtt_p95_ms", "--by", "variant", "--json").stdout)
     assert [c["n"] for c in found["cells"]] == [5] * 4
     assert len(found["comparisons"]) == 2

@@ -12,8 +12,12 @@ from dumbbell.cli import output
 
 if TYPE_CHECKING:
     from dumbbell.metrics import Compared
+    from dumbbell.results import Results
 
 __all__ = ["register"]
+
+MEASURED = ("alone", "contested", "harm")
+"""Columns of `Results.harm` that are summarised."""
 
 
 class Interval(StrEnum):
@@ -35,6 +39,8 @@ dumbbell stats results/cbr                                 (goodput: n, mean, me
 
 dumbbell stats results/cbr --metric rtt_p95_ms --by variant    (and which variants differ, on the same seeds)
 
+dumbbell stats results/pair --harm                         (what each flow loses by the others: runs them alone)
+
 dumbbell stats results/cbr --metric utilisation --name 'r1->r2' --interval student --json
 """
 
@@ -48,6 +54,9 @@ def stats(
             help="Compare the values of this swept path with each other, on the same seeds.", metavar="PATH"
         ),
     ] = None,
+    harm: Annotated[
+        bool, typer.Option("--harm", help="Run each flow alone too, and give the part that the others cost it.")
+    ] = False,
     name: Annotated[
         list[str] | None, typer.Option(help="Only this flow or queue (may be repeated).", show_default=False)
     ] = None,
@@ -67,6 +76,9 @@ def stats(
     from dumbbell.results.summary import short_names  # noqa: PLC0415
 
     results = Results.load(directory)
+    if harm:
+        _harm(results, directory, metric, name, as_json=as_json)
+        return
     table = results.statistics(metric, interval=interval.value, level=level)
     told = results.comparisons(metric, by, level=level) if by is not None else []
     if name:
@@ -90,6 +102,34 @@ def stats(
         output.stdout().print(
             f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}", soft_wrap=True, highlight=False
         )
+
+
+def _harm(results: Results, directory: Path, metric: str, name: list[str] | None, *, as_json: bool) -> None:
+    """Run the flows alone, on the back end that made the results, and print what company costs them."""
+    import polars as pl  # noqa: PLC0415
+
+    from dumbbell.backends import backend  # noqa: PLC0415
+    from dumbbell.metrics import summarise  # noqa: PLC0415
+    from dumbbell.plots.words import quantity  # noqa: PLC0415
+    from dumbbell.results.store import Store  # noqa: PLC0415
+    from dumbbell.results.summary import short_names  # noqa: PLC0415
+
+    made_by = backend(Store(directory).manifest().get("backend", "sim"))
+    with output.progress("alone") as moved:
+        table = results.harm(metric, flows=name, backend=made_by, progress=moved)
+    if as_json:
+        output.document({"metric": metric, "runs": table.to_dicts()})
+        return
+    shown = quantity(metric)
+    cell = table.columns[: table.columns.index("run")]
+    rows = []
+    for key, part in table.partition_by([*cell, "name"], maintain_order=True, as_dict=True).items():
+        values = {c: part[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in MEASURED}
+        factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
+        rows.append([*key, *(summarise(factors[c] * values[c]).text() for c in MEASURED)])
+    short = short_names(cell)
+    headings = [*(short[c] for c in cell), "name", *MEASURED]
+    output.print_table(f"Harm: {shown.label}, alone and contested; median [95 % interval]", headings, rows)
 
 
 def _plain(cell: dict[str, object], compared: Compared) -> dict[str, object]:

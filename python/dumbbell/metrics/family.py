@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics.paired import FEWEST, Paired, paired
+from dumbbell.metrics.ratio import Ratio, ratio
 
 __all__ = ["Compared", "compare_all", "holm", "signed_rank"]
 
@@ -62,11 +63,12 @@ def signed_rank(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One comparison of a family: who, the paired difference, its p-value alone and within the family."""
+    """One comparison of a family: who, the paired difference and ratio, its p-value alone and within the family."""
 
     a: str
     b: str
     difference: Paired
+    times: Ratio
     p: float
     adjusted: float
     level: float
@@ -86,7 +88,8 @@ class Compared:
         """Say it in words."""
         if self.shown:
             side = "higher" if self.difference.median > 0 else "lower"
-            numbers = f"{self.difference.text(unit, digits)}, Holm p {self.adjusted:.2g}"
+            times = f", {self.times.text()}" if self.times.n == self.difference.n else ""
+            numbers = f"{self.difference.text(unit, digits)}{times}, Holm p {self.adjusted:.2g}"
             return f"{self.a} is {side} than {self.b} ({numbers})"
         if self.difference.n < FEWEST:
             return f"too few pairs to show a difference between {self.a} and {self.b}"
@@ -111,6 +114,14 @@ def compare_all(
     wanted = pairs if pairs is not None else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     p = [signed_rank(samples[a], samples[b]) for a, b in wanted]
     return [
-        Compared(a, b, paired(samples[a], samples[b], level=level), own, float(adjusted), level)
+        Compared(
+            a,
+            b,
+            paired(samples[a], samples[b], level=level),
+            ratio(samples[a], samples[b], level=level),
+            own,
+            float(adjusted),
+            level,
+        )
         for (a, b), own, adjusted in zip(wanted, p, holm(p), strict=True)
     ]

@@ -28,6 +28,11 @@ class Ratio:
         """Whether it is shown to differ from one: the interval leaves one out, from at least five pairs."""
         return self.n >= FEWEST and (self.low > 1 or self.high < 1)
 
+    def text(self) -> str:
+        """Write the ratio with its interval, such as ``1.82 times [1.63, 2.01]``."""
+        interval = "" if math.isnan(self.low) else f" [{number(self.low)}, {number(self.high)}]"
+        return f"{number(self.median)} times{interval}"
+
     def sentence(self, a: str, b: str, what: str) -> str:
         """Say it in words, such as ``Vegas has 1.8 times Reno's goodput [1.6, 2.0]``."""
         if self.n == 0:

@@ -25,10 +25,12 @@ from dumbbell.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dumbbell.backends import Backend
     from dumbbell.metrics import Compared
     from dumbbell.metrics.summary import Interval
     from dumbbell.plots.of_results import Plots
     from dumbbell.results.lint import Warned
+    from dumbbell.results.run import Progress
 
 __all__ = ["Results"]
 
@@ -135,12 +137,53 @@ class Results:
         """
         return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
-    def settled(self, window_s: float = 0.1) -> pl.DataFrame:
-        """Find where each flow's warm-up ends (MSER-5) and give its goodput with and without it, both in bit/s.
+    def settled(self, window_s: float = 0.1, *, warm_up_s: float | None = None) -> pl.DataFrame:
+        """Cut the warm-up off each flow's goodput and give it with and without, both in bit/s.
 
-        Needs series of the flows; ``warm_up_s`` is null where the run is too short to tell.
+        Needs series of the flows.
+
+        Parameters
+        ----------
+        window_s : float, seconds
+            Windows that the goodput is counted in.
+        warm_up_s : float, seconds, optional
+            How much of the beginning to cut; default: until the series has settled (MSER-5), ``warm_up_s`` being null
+            where a run is too short to tell.
         """
-        return settled(self, window_s)
+        return settled(self, window_s, warm_up_s)
+
+    def harm(
+        self,
+        metric: str = "goodput_bps",
+        *,
+        better: Literal["more", "less"] | None = None,
+        flows: Sequence[str] | None = None,
+        jobs: int | None = None,
+        backend: Backend | None = None,
+        progress: Progress | None = None,
+    ) -> pl.DataFrame:
+        """Run each flow alone on the same path and seeds, and tell what the others cost it.
+
+        Parameters
+        ----------
+        metric : str
+            A column of `flows`.
+        better : {"more", "less"}, optional
+            Whether more of it is better; known for the usual ones.
+        flows : sequence of str, optional
+            Whose; default: those that send as much as they can.
+        jobs, backend, progress : optional
+            As for `dumbbell.run`.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each run and flow: ``alone`` and ``contested`` in the metric's unit, and ``harm``, the part of
+            it that is lost (see `dumbbell.metrics.harm`).
+        """
+        from dumbbell.results.harm import harm_done  # noqa: PLC0415 - imports this module
+
+        return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
 
     def document(self) -> dict[str, Any]:
         """Give everything but the series as the command line's ``--json`` prints it."""

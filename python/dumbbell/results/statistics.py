@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from dumbbell.metrics.summary import Interval
     from dumbbell.results.results import Results
 
-__all__ = ["comparisons", "fairness", "fairness_over_time", "settled", "statistics"]
+__all__ = ["comparisons", "fairness", "fairness_over_time", "settled", "sharing", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
@@ -96,13 +97,10 @@ def comparisons(
                     pairs.append((f"{number} {a}", f"{number} {b}"))
                     where.append((dict(zip(others, rest, strict=True)), a, b))
     found = compare_all(every, pairs=pairs, level=level)
-    return [
-        (cell, Compared(a, b, c.difference, c.p, c.adjusted, c.level))
-        for (cell, a, b), c in zip(where, found, strict=True)
-    ]
+    return [(cell, replace(c, a=a, b=b)) for (cell, a, b), c in zip(where, found, strict=True)]
 
 
-def _sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
+def sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
     """Name the flows whose shares are compared; by default those that send as much as they can."""
     frame = results.flows
     known = frame["name"].unique(maintain_order=True).to_list()
@@ -118,7 +116,7 @@ def _sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
 
 def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFrame:
     """Tell how flows share, by run: see `Results.fairness`."""
-    chosen = results.flows.filter(pl.col("name").is_in(_sharing(results, flows)))
+    chosen = results.flows.filter(pl.col("name").is_in(sharing(results, flows)))
     keys = chosen.columns[: chosen.columns.index("name")]
     rows = []
     for key, part in chosen.partition_by(keys, maintain_order=True, as_dict=True).items():
@@ -139,7 +137,7 @@ def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFra
 
 def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] | None = None) -> pl.DataFrame:
     """Tell how flows share, by run and window of time: see `Results.fairness`."""
-    names = _sharing(results, flows)
+    names = sharing(results, flows)
     parts = []
     for run in results.runs:
         if not {f"flow/{name}" for name in names} <= set(results.tables(run)):
@@ -162,7 +160,7 @@ def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] |
     return pl.concat(parts)
 
 
-def settled(results: Results, window_s: float = WINDOW) -> pl.DataFrame:
+def settled(results: Results, window_s: float = WINDOW, warm_up_s: float | None = None) -> pl.DataFrame:
     """Cut the warm-up off each flow's goodput: see `Results.settled`."""
     rows = []
     for run in results.runs:
@@ -173,12 +171,14 @@ def settled(results: Results, window_s: float = WINDOW) -> pl.DataFrame:
             flow = next(row for row in run.flows if row["name"] == name.removeprefix("flow/"))
             edges = edges_of(flow["start_s"], flow["stop_s"], window_s)
             rates = rate_per_window(table["t_ns"].to_numpy() * 1e-9, table["delivered"].to_numpy(), edges)
-            cut = warm_up(rates) if rates.size else None
+            if not rates.size:
+                raise ResultsError(f"flow '{flow['name']}' has no window of {window_s:g} s: give shorter ones")
+            cut = warm_up(rates) if warm_up_s is None else min(round(warm_up_s / window_s), rates.size - 1)
             rows.append(
                 {
                     **{path: label(value) for path, value in run.cell.items()},
                     "run": run.index, "repetition": run.repetition, "name": flow["name"],
-                    "whole_bps": float(rates.mean()) if rates.size else None,
+                    "whole_bps": float(rates.mean()),
                     "warm_up_s": None if cut is None else cut * window_s,
                     "settled_bps": None if cut is None else float(rates[cut:].mean()),
                 }

@@ -1,0 +1,113 @@
+"""What flows lose by each other's company: each is run alone on the same path, with the same seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from dumbbell.exceptions import ResultsError
+from dumbbell.metrics import harm
+from dumbbell.registry import unknown
+from dumbbell.results.compare import BETTER
+from dumbbell.results.frames import label
+from dumbbell.results.record import Run
+from dumbbell.results.run import Progress, run
+from dumbbell.results.statistics import sharing
+from dumbbell.scenario import Scenario
+
+if TYPE_CHECKING:
+    from dumbbell.backends import Backend
+    from dumbbell.results.results import Results
+
+__all__ = ["harm_done", "solo"]
+
+PLACE = ("name", "at", "from", "to", "enter", "leave", "direction", "access", "class")
+"""What a flow's place in the network is made of."""
+
+
+def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
+    """Make the scenario in which a flow has the path without some others.
+
+    Those stay in their places, so that hosts, routes and random streams are the same, but carry a single byte at the
+    very end. Everything else (a CBR stream, a ping) goes on.
+    """
+    document = scenario.to_dict()
+    document.pop("sweep", None)
+    last = scenario.duration.ns - scenario.start_jitter.ns - 1
+    silent = {
+        "variant": "reno", "application": {"kind": "transfer", "size": "1 bytes"}, "start": f"{max(last, 0)} ns",
+    }  # fmt: skip
+    document["flows"] = [
+        {**{key: flow[key] for key in PLACE if key in flow}, **silent} if flow["name"] in others else flow
+        for flow in document["flows"]
+    ]
+    document.pop("capture", None)
+    document.pop("until", None)
+    document["trace"] = {}
+    document["name"] = f"{scenario.name}: {name} alone"
+    return Scenario.from_dict(document)
+
+
+def harm_done(
+    results: Results,
+    metric: str = "goodput_bps",
+    *,
+    better: Literal["more", "less"] | None = None,
+    flows: Sequence[str] | None = None,
+    jobs: int | None = None,
+    backend: Backend | None = None,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Run each flow alone and tell what the company of the others cost it: see `Results.harm`."""
+    better = better or BETTER.get(metric)
+    if metric not in results.flows.columns:
+        raise ResultsError(unknown("metric of flows", metric, list(BETTER)))
+    if better is None:
+        raise ResultsError(f"metric '{metric}': say whether 'more' or 'less' of it is better")
+    names = sharing(results, flows)
+    scenarios = {_key(cell.values): cell.scenario for cell in results.scenario.cells}
+    contested = [
+        (runs, name, solo(scenarios[_key(runs[0].cell)], name, [n for n in names if n != name]))
+        for runs in results.by_cell()
+        for name in names
+    ]
+    # Cells that differ in the silent flows only have the same solo runs.
+    wanted = {alone.to_toml(): (alone, name) for _, name, alone in contested}
+    most = max(len(runs) for runs, _, _ in contested)
+    done: dict[str, list[float | None]] = {}
+    for number, (key, (alone, name)) in enumerate(wanted.items(), 1):
+        found = run(alone, repetitions=most, jobs=jobs, backend=backend)
+        done[key] = [_value(one, name, metric) for one in found.runs]
+        if progress is not None:
+            progress(number, len(wanted))
+    rows = []
+    for runs, name, scenario in contested:
+        for one in runs:
+            alone_value, beside = done[scenario.to_toml()][one.repetition], _value(one, name, metric)
+            lost = None
+            if alone_value is not None and beside is not None:
+                lost = float(harm(alone_value, beside, better=better))
+            rows.append(
+                {
+                    **{path: label(value) for path, value in one.cell.items()},
+                    "run": one.index,
+                    "repetition": one.repetition,
+                    "name": name,
+                    "alone": alone_value,
+                    "contested": beside,
+                    "harm": lost,
+                }
+            )
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("harm").fill_nan(None))
+
+
+def _key(cell: dict[str, Any]) -> str:
+    return json.dumps(cell, sort_keys=True)
+
+
+def _value(run: Run, name: str, metric: str) -> float | None:
+    value = next(row for row in run.flows if row["name"] == name).get(metric)
+    return None if value is None else float(value)
