@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Scenario, run
+from dumbbell import Scenario, _core, run
 from dumbbell.backends import Job, Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import Kernel, installed
@@ -219,6 +221,60 @@ def test_series_have_the_simulators_columns() -> None:
     assert cwnd["cwnd"][0] == 10 * 1448
     assert set(flow(kernel)) == set(flow(simulator))
     assert set(bottleneck(kernel)) == set(bottleneck(simulator))
+
+
+# ---------------------------------------------------------------- captures
+
+
+def test_captures_are_the_simulators(tmp_path: Path) -> None:
+    points = ["sender", "bottleneck", "receiver"]
+    given = scenario(capture=points, duration="5 s", network__bottleneck__loss="0.1 %")
+    kernel = run(given, backend=Uml(), out=tmp_path / "kernel")
+    simulator = run(given, out=tmp_path / "simulator")
+    files = kernel.captures(0)
+    assert set(files) == set(simulator.captures(0)) == set(points)
+    said = {point: _core.analyze([files[point]]) for point in points}
+    names = {point: re.findall(r"Name = (.+)", said[point].properties_text()[0]) for point in points}
+    assert names == {"sender": ["s1"], "bottleneck": ["r1->r2", "r2->r1"], "receiver": ["d1"]}
+    f, q = flow(kernel), bottleneck(kernel)
+    there, back = (int(n) for n in said["bottleneck"].table("flows")["packets"])
+    returning = next(q for q in kernel.runs[0].queues if q["name"] == "r2->r1")
+    assert (there, back) == (q["arrivals"], returning["arrivals"])
+    assert said["bottleneck"].damage == []
+    # The handshake and what the flow sent; at the receiver what neither queue nor wire has lost.
+    sent = int(said["sender"].table("flows")["packets"][0])
+    assert sent == f["sent_packets"] + 2
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark isn't installed")
+def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
+    flows = [
+        {"name": "f", "variant": "cubic", "stack": {"preset": "linux", "ecn": True}},
+        {"name": "p", "application": {"kind": "ping", "interval": "100 ms", "packet": "100 bytes"}},
+        {"name": "u", "transport": "udp", "application": {"kind": "cbr", "rate": "1 Mbit/s", "packet": "501 bytes"}},
+    ]
+    queue = {"discipline": "codel", "ecn": True}
+    given = scenario(capture=["sender", "bottleneck"], duration="3 s", flows=flows, network__bottleneck__queue=queue)
+    files = run(given, backend=Uml(), out=tmp_path).captures(0)
+    checks = [o for layer in ("ip", "tcp", "udp") for o in ("-o", f"{layer}.check_checksum:TRUE")]
+    fields = ["frame.time_epoch", "frame.comment", "ip.checksum.status", "tcp.checksum.status"]
+    fields += ["udp.checksum.status", "_ws.expert.severity", "ip.dsfield.ecn"]
+    for file in files.values():
+        command = ["tshark", "-r", str(file), *checks, "-T", "fields", "-E", "separator=|", "-E", "aggregator=;"]
+        for field in fields:
+            command += ["-e", field]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows = [line.split("|") for line in done.stdout.splitlines()]
+        assert len(rows) > 2000
+        times = [float(row[0]) for row in rows]
+        assert times == sorted(times)
+        assert 0 <= times[0] < times[-1] < 3
+        # Checksums that are good, or of which too little was kept to tell: 1 and 2.
+        assert {status for row in rows for status in row[2:5]} <= {"", "1", "2"}
+        warning = 0x0060_0000
+        assert not [row for row in rows if row[5] and max(map(int, row[5].split(";"))) > warning]
+    # Marks are seen behind the queue; what comes to it is ECN-capable.
+    assert {row[6] for row in rows} >= {"0", "2"}
 
 
 # ---------------------------------------------------------------- refusals, limits, clean-up

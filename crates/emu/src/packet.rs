@@ -102,6 +102,32 @@ impl Packet {
     }
 }
 
+/// Fills in the checksum of the TCP segment or UDP datagram in an IPv4 packet of which this is the head, the rest being
+/// zeros [RFC 1071].
+pub(crate) fn fill_checksum(head: &mut [u8]) {
+    let header = usize::from(head.first().map_or(0, |b| b & 15)) * 4;
+    let place = match head.get(9) {
+        Some(&TCP) => header + 16,
+        Some(&UDP) => header + 6,
+        _ => return,
+    };
+    if header < 20 || head.len() < place + 2 {
+        return;
+    }
+    head[place..place + 2].fill(0);
+    let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
+    // Addresses, protocol, length; header and payload.
+    let length = word(&head[2..4]) - header as u32;
+    let mut sum = u32::from(head[9]) + length;
+    sum += head[12..20].chunks(2).chain(head[header..].chunks(2)).map(word).sum::<u32>();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    // A datagram's 0 would say that there is none.
+    let sum = if head[9] == UDP && sum == 0xffff { 0xffff } else { !(sum as u16) };
+    head[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +158,19 @@ mod tests {
         assert_eq!(Packet::direction_to(&b), None);
         b[16..20].copy_from_slice(&[10, 1, 0, 6]); // to flow 6's sender
         assert_eq!(Packet::direction_to(&b), Some(13));
+    }
+
+    #[test]
+    fn checksums_are_those_of_the_whole_packet() {
+        // A datagram of 4 bytes of payload: 45 00 00 20 .. 11 .., 10.1.0.0 -> 10.2.0.0, ports 1 and 2, length 12.
+        let mut b = vec![0x45, 0, 0, 32, 0, 0, 0, 0, 64, UDP, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
+        b.extend([0, 1, 0, 2, 0, 12, 0xab, 0xcd]); // what stands in the checksum's place doesn't count
+        fill_checksum(&mut b); // the payload, zeros, was cut off
+        // 0x0a01 + 0x0a02 + 17 + 12 + 1 + 2 + 12 = 0x1403 + 44 = 0x142f; its complement.
+        assert_eq!(b[26..28], (!0x142fu16).to_be_bytes());
+        let mut short = vec![0x45; 12];
+        fill_checksum(&mut short);
+        assert_eq!(short, [0x45; 12]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::error::{EmuError, Step};
 use crate::net::head;
-use crate::packet::Packet;
+use crate::packet::{Packet, fill_checksum};
 use crate::sys::{self, Ring};
 use std::os::fd::OwnedFd;
 
@@ -16,6 +16,8 @@ const PACKET_STATISTICS: i32 = 6;
 const PACKET_VERSION: i32 = 10;
 const VERSION_2: i32 = 1;
 const FOR_US: u32 = 1;
+/// The interface would have filled the checksum in.
+const NO_CHECKSUM: u32 = 1 << 3;
 /// Offsets in a frame's head (`tpacket2_hdr`, then `sockaddr_ll`).
 const CAPTURED: usize = 8;
 const NETWORK: usize = 14;
@@ -25,7 +27,7 @@ const KIND: usize = 42;
 const OUTGOING: u8 = 4;
 
 /// A packet that passed an interface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Passed {
     /// Wall clock, ns.
     pub(crate) time: u64,
@@ -34,6 +36,17 @@ pub(crate) struct Passed {
     /// Whether it left.
     pub(crate) out: bool,
     pub(crate) packet: Packet,
+    /// Its first bytes, of what came by an interface that was told of.
+    pub(crate) head: Option<Box<[u8]>>,
+}
+
+/// The head of a packet whose rest is zeros, with its checksum, which may be yet to be filled in.
+fn whole(bytes: &[u8], fill: bool) -> Box<[u8]> {
+    let mut head: Box<[u8]> = bytes.into();
+    if fill {
+        fill_checksum(&mut head);
+    }
+    head
 }
 
 /// See the top of this file.
@@ -42,6 +55,7 @@ pub(crate) struct Tap {
     ring: Ring,
     frames: usize,
     next: usize,
+    heads_of: Vec<u32>,
 }
 
 impl Tap {
@@ -57,7 +71,12 @@ impl Tap {
             .and_then(|()| sys::set_option_bytes(&fd, libc::SOL_PACKET, PACKET_RX_RING, &size))
             .and_then(|()| Ring::map(&fd, blocks * BLOCK))
             .step(|| "packet ring".into())?;
-        Ok(Tap { fd, ring, frames, next: 0 })
+        Ok(Tap { fd, ring, frames, next: 0, heads_of: Vec::new() })
+    }
+
+    /// Keeps the heads of packets that come by this interface.
+    pub(crate) fn keep_heads(&mut self, index: u32) {
+        self.heads_of.push(index);
     }
 
     /// Appends all packets that have passed since the last call.
@@ -71,14 +90,23 @@ impl Tap {
             let network = usize::from(u16::from_ne_bytes(head(&frame[NETWORK..])));
             let captured = u32::from_ne_bytes(head(&frame[CAPTURED..])) as usize;
             let end = (network + captured).min(FRAME);
-            if let Some(packet) = frame.get(network..end).and_then(Packet::read) {
+            let bytes = frame.get(network..end).unwrap_or(&[]);
+            if let Some(packet) = Packet::read(bytes) {
                 let seconds = u32::from_ne_bytes(head(&frame[SECONDS..]));
                 let rest = u32::from_ne_bytes(head(&frame[SECONDS + 4..]));
+                let index = u32::from_ne_bytes(head(&frame[INTERFACE..]));
+                let out = frame[KIND] == OUTGOING;
+                let kept = !out && self.heads_of.contains(&index);
                 into.push(Passed {
                     time: u64::from(seconds) * 1_000_000_000 + u64::from(rest),
-                    index: u32::from_ne_bytes(head(&frame[INTERFACE..])),
-                    out: frame[KIND] == OUTGOING,
+                    index,
+                    out,
                     packet,
+                    head: kept.then(|| {
+                        // What lies beyond the packet is of earlier ones.
+                        let bytes = &bytes[..bytes.len().min(packet.bytes as usize)];
+                        whole(bytes, self.ring.status(at) & NO_CHECKSUM != 0)
+                    }),
                 });
             }
             self.ring.release(at);

@@ -29,7 +29,7 @@ mod route;
 mod run;
 mod tcp_meter;
 
-pub use capture::Capture;
+pub use capture::{Capture, Captures};
 pub use error::SimError;
 pub use flows::source::Source;
 pub use live::{Entering, Event, Live, LiveOutput, set_ecn};

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,7 +18,7 @@ from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.uml import where
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, Folder, clean
+from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import Outcome, end, outcome, program
 from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_not
 from dumbbell.registry import unknown
@@ -113,13 +111,13 @@ class OwnLink:
             "bpf": self._in_bpf(job),
         }
         folder = Folder(HOST_PREFIX)
-        points = plan.get("capture", {}).get("points", [])
+        kept = captures(folder, plan)
         try:
             made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
         except BackendError as e:
             raise BackendError(f"back end 'kernel', repetition {job.repetition}{where(job)}: {e}") from None
         finally:
-            if not points:
+            if not kept:
                 folder.remove()
         result = made.result
         said, wrong = programs.read(plan, result, made.tables)
@@ -128,12 +126,7 @@ class OwnLink:
         if said:
             facts["programs"] = said
         facts["warnings"] += wrong
-        # The folder lives as long as what copies from it.
-        captures: dict[str, Callable[[Path], None]] = {
-            point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)
-        }
-        tables = made.tables
-        return Finished(job, result["flows"], result["queues"], result["transfers"], tables, captures, facts=facts)
+        return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts)
 
     @classmethod
     def _in_bpf(cls, job: Job) -> list[str]:
@@ -193,10 +186,6 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
             end(process)
         said.seek(0)
         return outcome(place, said.read().decode(errors="replace"), "the run")
-
-
-def _copy(folder: Folder, name: str, to: Path) -> None:
-    shutil.copyfile(folder.path / name, to)
 
 
 def _place(job: Job, kernel_name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import clean
+from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
 
@@ -110,6 +110,9 @@ class Uml:
         plan = job.plan()
         packets = packets_of(plan)
         memory = 256 + len(plan["flows"]) * 2 + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
+        folder = Folder(UML_PREFIX)
+        kept = captures(folder, plan)
+        memory += packets // 1500 if kept else 0
         processes: list[subprocess.Popen[bytes]] = []
 
         def started(process: subprocess.Popen[bytes]) -> None:
@@ -125,15 +128,18 @@ class Uml:
                 options=self._layout(job)[1],
                 limit_s=self.limit_s or 120 + packets / 500,
                 watch=started,
+                folder=folder,
             )
         except BackendError as e:
             raise BackendError(f"back end 'uml', repetition {job.repetition}{where(job)}: {e}") from None
         finally:
             with self._lock:
                 self._processes.difference_update(processes)
+            if not kept:
+                folder.remove()
         result = outcome.result
         facts = {"way": "uml", "host": {"kernel": kernel.version}, "counters": result["counters"]}
-        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, facts=facts)
+        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, kept, facts)
 
 
 def packets_of(plan: dict[str, Any]) -> int:

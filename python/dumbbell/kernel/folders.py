@@ -13,11 +13,13 @@ import signal
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-__all__ = ["HOST_PREFIX", "UML_PREFIX", "Folder", "Left", "clean", "left_behind"]
+__all__ = ["HOST_PREFIX", "UML_PREFIX", "Folder", "Left", "captures", "clean", "left_behind"]
 
 UML_PREFIX = "dumbbell-uml-"
 """Of the folders of virtual machines; the number of the process that made it follows."""
@@ -40,6 +42,16 @@ class Folder:
         self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
         self.remove = weakref.finalize(self, _remove, self.path)
         """Ends what still works in it, and removes it, now."""
+
+
+def captures(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path], None]]:
+    """Give what copies a run's captures from its folder, which lives as long as that does."""
+    points = plan.get("capture", {}).get("points", [])
+    return {point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)}
+
+
+def _copy(folder: Folder, name: str, to: Path) -> None:
+    shutil.copyfile(folder.path / name, to)
 
 
 def left_behind() -> list[Left]:

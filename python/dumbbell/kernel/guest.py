@@ -56,6 +56,7 @@ def run_guest(
     limit_s: float,
     options: Sequence[str] = (),
     watch: Callable[[subprocess.Popen[bytes]], None] = lambda _process: None,
+    folder: Folder | None = None,
 ) -> Outcome:
     """Boot the kernel with an order, wait for its end, read what it leaves.
 
@@ -71,19 +72,22 @@ def run_guest(
         Further options of the kernel's command line.
     watch : callable
         Told of the process as soon as there is one.
+    folder : Folder, optional
+        An empty folder for the guest, which outlives the run. Default: one that is gone afterwards.
 
     Raises
     ------
     BackendError
         The guest refuses the order, dies, or takes too long.
     """
-    folder = Folder(UML_PREFIX)
+    place = folder or Folder(UML_PREFIX)
     try:
-        prepare(folder.path, order)
-        said = _boot(command_line(kernel, memory_mb, seed, options), folder.path, memory_mb, limit_s, watch)
-        return outcome(folder.path, said, "the virtual machine")
+        prepare(place.path, order)
+        said = _boot(command_line(kernel, memory_mb, seed, options), place.path, memory_mb, limit_s, watch)
+        return outcome(place.path, said, "the virtual machine")
     finally:
-        folder.remove()
+        if folder is None:
+            place.remove()
 
 
 def prepare(place: Path, order: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 //! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
 //! results, and switches the machine off. Its root directory is a folder of the host.
 
+mod captures;
 mod setup;
 mod taps;
 

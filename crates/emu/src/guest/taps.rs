@@ -1,14 +1,18 @@
 //! The kernel's own queues, seen from taps at nodes and hosts.
 
+use super::captures::Captures;
 use super::setup::Network;
 use crate::error::EmuError;
 use crate::fabric::{Fabric, Links, Seen};
-use crate::meter::{LinkMeter, Window};
+use crate::meter::{LinkMeter, Lost, Window};
 use crate::net;
+use crate::packet::Packet;
 use crate::sys::{self, Clock};
 use crate::tap::Passed;
+use dumbbell_qdisc::DropReason;
 use dumbbell_sim::{HERE, Plan, Routes, SeriesPlan};
 use serde_json::Value;
+use std::path::Path;
 
 /// See the top of this file.
 pub(crate) struct Taps<'a> {
@@ -20,18 +24,34 @@ pub(crate) struct Taps<'a> {
     full_before: Vec<u64>,
     /// What each tap saw and no meter has heard of yet.
     seen: Vec<Vec<Passed>>,
+    captures: Option<Captures>,
     zero: u64,
 }
 
+/// What the meters of flows hear of a packet that was lost.
+fn told(lost: Lost, each: &mut dyn FnMut(Seen)) {
+    if lost.payload {
+        each(Seen::Dropped { direction: lost.direction, at: lost.since });
+    }
+}
+
 impl<'a> Taps<'a> {
-    pub(crate) fn new(plan: &'a Plan, net: Network) -> Result<Taps<'a>, EmuError> {
+    pub(crate) fn new(plan: &'a Plan, mut net: Network) -> Result<Taps<'a>, EmuError> {
         let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
         let meter = |l: &dumbbell_sim::LinkPlan| {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
             LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
         };
+        let captures = Captures::new(plan);
+        if captures.is_some() {
+            let entrances: Vec<u32> = Captures::entrances(&net.layout.flows).collect();
+            for (_, tap) in &mut net.taps {
+                entrances.iter().for_each(|index| tap.keep_heads(*index));
+            }
+        }
         Ok(Taps {
             plan,
+            captures,
             routes: Routes::new(plan).map_err(|e| EmuError::Invalid(e.to_string()))?,
             links: plan.links.iter().map(meter).collect(),
             full_before: vec![0; plan.links.len()],
@@ -55,7 +75,7 @@ impl<'a> Taps<'a> {
         &mut self,
         space: usize,
         p: &Passed,
-        landed: &mut Vec<(usize, Passed)>,
+        landed: &mut Vec<(usize, Packet, u64)>,
         each: &mut dyn FnMut(Seen),
     ) {
         let now = p.time.saturating_sub(self.zero);
@@ -68,17 +88,24 @@ impl<'a> Taps<'a> {
         let links = &self.net.layout.links;
         if p.out {
             if let Some(link) = links.iter().position(|l| l.from == space && l.out == p.index) {
-                let lost = |direction, at| each(Seen::Dropped { direction, at });
-                self.links[link].departed(&p.packet, now, lost);
+                let captures = &mut self.captures;
+                self.links[link].departed(&p.packet, now, |lost| {
+                    told(lost, each);
+                    captures.iter_mut().for_each(|c| c.lost(link, lost));
+                });
             }
             return;
         }
         if let Some(link) = links.iter().position(|l| l.to == space && l.enter == p.index) {
-            landed.push((link, *p));
+            landed.push((link, p.packet, now));
         }
         let next = self.routes.next(space, p.packet.direction);
-        if next != HERE {
-            self.links[next as usize].arrived(&p.packet, now);
+        let next = (next != HERE).then_some(next as usize);
+        if let Some(link) = next {
+            self.links[link].arrived(&p.packet, now);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.came(space, next, p, now);
         }
     }
 }
@@ -112,10 +139,15 @@ impl Fabric for Taps<'_> {
                 self.pass(space, &p, &mut landed, each);
             }
         }
-        for (link, p) in landed {
-            let now = p.time.saturating_sub(self.zero);
-            let lost = |direction, at| each(Seen::Dropped { direction, at });
-            self.links[link].landed(&p.packet, now, lost);
+        for (link, packet, now) in landed {
+            let captures = &mut self.captures;
+            self.links[link].landed(&packet, now, |lost| {
+                told(lost, each);
+                captures.iter_mut().for_each(|c| c.lost(link, lost));
+            });
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.settle();
         }
     }
 
@@ -135,17 +167,33 @@ impl Fabric for Taps<'_> {
             }
         }
         let (mut queues, mut tables) = (Vec::new(), Vec::new());
+        let mut ever_full = Vec::new();
         for (n, link) in self.plan.links.iter().enumerate() {
             let (waiting, full) = self.queue(n)?;
+            ever_full.push(full > 0);
             let full = full.saturating_sub(self.full_before[n]);
-            let meter = &mut self.links[n];
-            meter.close(waiting as usize, |direction, at| each(Seen::Dropped { direction, at }));
+            let (meter, captures) = (&mut self.links[n], &mut self.captures);
+            meter.close(waiting as usize, |lost| {
+                told(lost, each);
+                captures.iter_mut().for_each(|c| c.lost(n, lost));
+            });
             if meter.strays > 0 {
                 let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
                 return Err(EmuError::Invalid(message));
             }
             queues.push(meter.finish(&link.name, &link.queue.name, full));
             tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+        }
+        if let Some(mut captures) = self.captures.take() {
+            captures.settle();
+            captures.write(Path::new("/"), |link| {
+                match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
+                    ("droptail" | "sfq", _) => Some(DropReason::Full),
+                    (_, false) => Some(DropReason::Early),
+                    // An AQM that was full at times: the kernel doesn't say which packets that cost.
+                    (_, true) => None,
+                }
+            })?;
         }
         Ok(Links { queues, tables, dropped: None, duplicated: None, facts: Value::Null })
     }

@@ -23,6 +23,26 @@ struct Waiting {
     ce: bool,
 }
 
+/// A packet that was lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub(crate) direction: u32,
+    /// Tells it from the others of its direction.
+    pub(crate) key: u64,
+    /// When it came to the queue, or onto the wire.
+    pub(crate) since: u64,
+    /// Whether it carries any.
+    pub(crate) payload: bool,
+    /// On the wire, not in the queue.
+    pub(crate) on_wire: bool,
+}
+
+impl Lost {
+    fn new(direction: u32, w: &Waiting, on_wire: bool) -> Lost {
+        Lost { direction, key: w.key, since: w.since, payload: w.payload, on_wire }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Columns {
     arrivals: Vec<(u64, u32)>,
@@ -96,8 +116,8 @@ impl LinkMeter {
         self.queue.entry(packet.direction).or_default().push_back(waiting);
     }
 
-    /// Its transmission begins. `lost` is told of every packet with payload that was dropped: direction and time.
-    pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(u32, u64)) {
+    /// Its transmission begins. `lost` is told of every packet that was dropped.
+    pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let queue = self.queue.entry(packet.direction).or_default();
         let Some(at) = queue.iter().position(|w| w.key == packet.key) else {
             self.strays += 1;
@@ -128,11 +148,9 @@ impl LinkMeter {
         self.wire.entry(packet.direction).or_default().push_back(on_wire);
     }
 
-    fn dropped(&mut self, direction: u32, w: &Waiting, lost: &mut impl FnMut(u32, u64)) {
+    fn dropped(&mut self, direction: u32, w: &Waiting, lost: &mut impl FnMut(Lost)) {
         self.drops += u64::from(self.window.holds(w.since));
-        if w.payload {
-            lost(direction, w.since);
-        }
+        lost(Lost::new(direction, w, false));
         if w.since < self.window.to && self.series.drops {
             self.columns.drops.push((w.since, direction, w.bytes));
         }
@@ -152,7 +170,7 @@ impl LinkMeter {
     }
 
     /// It has reached the other end.
-    pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(u32, u64)) {
+    pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let wire = self.wire.entry(packet.direction).or_default();
         let Some(at) = wire.iter().position(|w| w.key == packet.key) else {
             self.strays += 1;
@@ -162,9 +180,7 @@ impl LinkMeter {
         self.delivered += u64::from(self.window.holds(now));
         for w in wire.drain(..=at).take(at) {
             self.wire_losses += u64::from(self.window.holds(w.since));
-            if w.payload {
-                lost(packet.direction, w.since);
-            }
+            lost(Lost::new(packet.direction, &w, true));
         }
     }
 
@@ -174,7 +190,7 @@ impl LinkMeter {
     }
 
     /// Nothing comes any more: of what is left, so many wait, and the others were dropped (the latest).
-    pub(crate) fn close(&mut self, waiting: usize, mut lost: impl FnMut(u32, u64)) {
+    pub(crate) fn close(&mut self, waiting: usize, mut lost: impl FnMut(Lost)) {
         let mut left: Vec<(u32, Waiting)> =
             self.queue.iter().flat_map(|(d, q)| q.iter().map(|w| (*d, *w))).collect();
         left.sort_by_key(|(_, w)| w.since);

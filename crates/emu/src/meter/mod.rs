@@ -6,7 +6,7 @@ mod ranges;
 mod segments;
 
 pub(crate) use flow::{FlowMeter, State, Unwrapped};
-pub(crate) use link::LinkMeter;
+pub(crate) use link::{LinkMeter, Lost};
 
 /// The span of time that figures count: [from, to), ns of the run.
 #[derive(Clone, Copy, Debug)]

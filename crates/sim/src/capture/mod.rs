@@ -5,6 +5,7 @@
 //! later (a drop further on) is known only at the end, so a capture is kept in memory until then and written after
 //! the run: about 150 bytes for each packet sent and 24 for each time it is seen.
 
+mod outside;
 mod truth;
 mod write;
 
@@ -17,6 +18,7 @@ use dumbbell_units::Time;
 use std::sync::Arc;
 use write::{Addressing, InterfaceOf};
 
+pub use outside::Captures;
 pub use write::Capture;
 
 /// Why a segment was sent again.
@@ -54,8 +56,8 @@ struct Sent {
     number: u64,
     bytes: u32,
     cause: Option<Cause>,
-    /// Where and why it was dropped.
-    lost: Option<(u32, DropReason)>,
+    /// Where it was dropped, and why if that is known.
+    lost: Option<(u32, Option<DropReason>)>,
     /// The link that made it, if that copied another packet.
     copied_by: Option<u32>,
     /// Sent again although nothing of it was lost; known at the end.
@@ -213,6 +215,10 @@ impl Recorder {
 
     /// A packet is dropped.
     pub(crate) fn dropped(&mut self, link: usize, handle: u32, reason: DropReason) {
+        self.lost(link, handle, Some(reason));
+    }
+
+    fn lost(&mut self, link: usize, handle: u32, reason: Option<DropReason>) {
         let (packet, _) = self.handles[handle as usize];
         self.sent[packet as usize].lost = Some((link as u32, reason));
     }

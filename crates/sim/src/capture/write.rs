@@ -227,11 +227,12 @@ impl Capture {
             comments.push(format!("copy made by {}", addressing.links[link as usize].0));
         }
         if let Some((link, reason)) = about.lost {
-            let name = &addressing.links[link as usize].0;
-            comments.push(match here {
-                InterfaceOf::Link(at) if at == link as usize => format!("dropped here: {}", reason.name()),
-                _ => format!("dropped at {name}: {}", reason.name()),
-            });
+            let place = match here {
+                InterfaceOf::Link(at) if at == link as usize => "here".to_owned(),
+                _ => format!("at {}", addressing.links[link as usize].0),
+            };
+            let why = reason.map_or(String::new(), |reason| format!(": {}", reason.name()));
+            comments.push(format!("dropped {place}{why}"));
         }
     }
 }
