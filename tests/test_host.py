@@ -280,6 +280,22 @@ def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
     assert not analysed.damage
 
 
+@pytest.mark.parametrize("application", ["bulk", "iperf3"])
+def test_bbr_says_what_it_believes_in(application: str) -> None:
+    if application == "iperf3" and shutil.which("iperf3") is None:
+        pytest.skip("iperf3 isn't installed")
+    if "bbr" not in available_variants():
+        pytest.skip("this kernel has no bbr")
+    flows = [{"name": "f", "variant": "bbr", "application": {"kind": application}}]
+    given = scenario(flows=flows, duration="3 s", trace={"series": ["flows"]})
+    table = once(given, sample_ms=1, calibration="off").table(0, "flow/f")
+    # 2.89 to begin with; the rate of the bottleneck, and no more of payload than that; never below propagation.
+    assert table["pacing_gain"].max() == 739 / 256
+    assert 0.8 * 10e6 / 8 < table["bw"].median() <= 1.05 * 10e6 / 8
+    assert 0.04 < table["min_rtt"].median() < 0.06
+    assert table["t_ns"].diff().median() == pytest.approx(1e6, rel=0.1)
+
+
 # ---------------------------------------------------------------- verdicts, refusals, choice
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Scenario, _core, run
+from dumbbell import Scenario, _core, registry, run
 from dumbbell.backends import Job, Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import Kernel, installed
@@ -221,6 +221,38 @@ def test_series_have_the_simulators_columns() -> None:
     assert cwnd["cwnd"][0] == 10 * 1448
     assert set(flow(kernel)) == set(flow(simulator))
     assert set(bottleneck(kernel)) == set(bottleneck(simulator))
+
+
+def test_what_variants_say_of_themselves_has_the_simulators_names() -> None:
+    flows = [{"name": name, "variant": name} for name in ("vegas", "bbr", "yeah", "westwood", "illinois", "nv")]
+    given = scenario(flows=flows, duration="6 s", limit="400 packets", trace={"series": ["flows"]})
+    kernel = once(given, sample_ms=1)
+    taken = {name: kernel.table(0, f"flow/{name}") for name in (f["name"] for f in flows)}
+    # A sample each ms from the handshake on, exactly: virtual time waits.
+    t = taken["vegas"]["t_ns"]
+    assert t.diff().drop_nulls().unique().to_list() == [1_000_000]
+    assert len(t) > 5900
+    # Propagation, and transmission of a full packet and its ACK: the first to come found the queue empty.
+    assert taken["vegas"]["base_rtt"][-1] == pytest.approx(0.0415, abs=1e-4)
+    bbr = taken["bbr"]
+    high = 739 / 256  # 2/ln 2, in the kernel's 256ths
+    assert {high, 1.25} <= set(bbr["pacing_gain"].to_list())
+    assert bbr["cwnd_gain"].to_list()[-1] in (1.0, 2.0)
+    assert 0 < bbr["bw"].max() <= 10e6 / 8
+    for name in ("vegas", "bbr", "yeah", "westwood", "illinois", "nv"):
+        own = set(taken[name].columns) & set(registry.variant(name).columns)
+        assert own, name
+
+
+def test_dctcp_says_its_alpha() -> None:
+    queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
+    flows = [{"name": "f", "variant": "dctcp"}]
+    given = scenario(network__bottleneck__queue=queue, duration="5 s", flows=flows, trace={"series": ["flows"]})
+    table = once(given).table(0, "flow/f")
+    # It begins with 1 and falls to the share that is really marked, for one flow about sqrt(2 / W).
+    assert table["alpha"][0] == 1
+    assert 0.05 < table["alpha"][-1] < 0.5
+    assert table["marked_share"].fill_nan(0).max() <= 1
 
 
 # ---------------------------------------------------------------- captures

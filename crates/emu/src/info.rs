@@ -1,5 +1,6 @@
 //! `TCP_INFO`: what the kernel says of a connection.
 
+use crate::law::{self, Law};
 use crate::meter::State;
 use crate::net::head;
 use crate::sys;
@@ -27,14 +28,14 @@ const LOSS: u8 = 4;
 const INFINITE: u32 = 0x7fff_ffff;
 const MICROSECOND: f64 = 1000.0;
 
-/// The state of a connection; None while it isn't established or is over.
-pub(crate) fn state(fd: &OwnedFd) -> Result<Option<State>> {
+/// The state of a connection under a congestion control; None while it isn't established or is over.
+pub(crate) fn state(fd: &OwnedFd, variant: &str) -> Result<Option<State>> {
     let mut bytes = [0; 256];
     sys::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
-    Ok(read(&bytes))
+    Ok(read(&bytes, law::of(fd, variant)?))
 }
 
-pub(crate) fn read(bytes: &[u8; 256]) -> Option<State> {
+pub(crate) fn read(bytes: &[u8; 256], law: Law) -> Option<State> {
     let word = |at: usize| u32::from_ne_bytes(head(&bytes[at..]));
     let long = |at: usize| u64::from_ne_bytes(head(&bytes[at..]));
     if CONNECTING.contains(&bytes[STATE]) || bytes[STATE] == CLOSED {
@@ -60,6 +61,7 @@ pub(crate) fn read(bytes: &[u8; 256]) -> Option<State> {
         pacing_rate: rate(PACING_RATE),
         delivery_rate: rate(DELIVERY_RATE),
         min_rtt: f64::from(word(MIN_RTT)) * MICROSECOND,
+        law,
     })
 }
 
@@ -75,10 +77,10 @@ mod tests {
         b[SSTHRESH..SSTHRESH + 4].copy_from_slice(&INFINITE.to_ne_bytes());
         b[SRTT..SRTT + 4].copy_from_slice(&40_000u32.to_ne_bytes());
         b[MSS..MSS + 4].copy_from_slice(&1448u32.to_ne_bytes());
-        let s = read(&b).unwrap();
+        let s = read(&b, Law::default()).unwrap();
         assert_eq!((s.cwnd, s.ssthresh, s.srtt, s.mss), (20.0, f64::INFINITY, Some(40e6), 1448));
         assert_eq!(s.phase, Phase::SlowStart as u8);
         b[STATE] = 2;
-        assert!(read(&b).is_none());
+        assert!(read(&b, Law::default()).is_none());
     }
 }

@@ -29,6 +29,8 @@ pub mod guest;
 #[cfg(target_os = "linux")]
 mod info;
 #[cfg(target_os = "linux")]
+mod law;
+#[cfg(target_os = "linux")]
 pub mod live;
 #[cfg(target_os = "linux")]
 mod machine;

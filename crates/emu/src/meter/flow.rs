@@ -3,6 +3,7 @@
 use super::Window;
 use super::ranges::Ranges;
 use super::segments::Segments;
+use crate::law::Law;
 use crate::packet::{Packet, Tcp};
 use dumbbell_sim::FlowResult;
 use dumbbell_sim::meter::{Spans, TimeMeans};
@@ -31,6 +32,8 @@ pub(crate) struct State {
     pub(crate) delivery_rate: f64,
     /// ns.
     pub(crate) min_rtt: f64,
+    /// What the congestion control says of itself.
+    pub(crate) law: Law,
 }
 
 /// Sequence numbers of a connection without wrapping, the first byte being 0.
@@ -57,6 +60,7 @@ struct Columns {
     floats: [Vec<f64>; 7],
     counts: [Vec<u64>; 4],
     phase: Vec<u8>,
+    laws: Vec<Law>,
 }
 
 /// See the top of this file.
@@ -261,6 +265,7 @@ impl FlowMeter {
             let counts = [next.saturating_sub(una), una, next, delivered];
             c.counts.iter_mut().zip(counts).for_each(|(column, v)| column.push(v));
             c.phase.push(s.phase);
+            c.laws.push(s.law);
         }
     }
 
@@ -299,21 +304,24 @@ impl FlowMeter {
         let c = self.columns.take().filter(|c| !c.t.is_empty())?;
         let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt] = c.floats;
         let [inflight, snd_una, snd_nxt, delivered] = c.counts;
-        Some(
-            Table::new(format!("flow/{name}"))
-                .with("t_ns", ColumnData::U64(c.t))
-                .with("cwnd", ColumnData::F64(cwnd))
-                .with("ssthresh", ColumnData::F64(ssthresh))
-                .with("srtt_ns", ColumnData::F64(srtt))
-                .with("rto_ns", ColumnData::F64(rto))
-                .with("inflight", ColumnData::U64(inflight))
-                .with("snd_una", ColumnData::U64(snd_una))
-                .with("snd_nxt", ColumnData::U64(snd_nxt))
-                .with("delivered", ColumnData::U64(delivered))
-                .with("phase", ColumnData::U8(c.phase))
-                .with("pacing_rate", ColumnData::F64(pacing))
-                .with("delivery_rate", ColumnData::F64(delivery))
-                .with("min_rtt_ns", ColumnData::F64(min_rtt)),
-        )
+        let table = Table::new(format!("flow/{name}"))
+            .with("t_ns", ColumnData::U64(c.t))
+            .with("cwnd", ColumnData::F64(cwnd))
+            .with("ssthresh", ColumnData::F64(ssthresh))
+            .with("srtt_ns", ColumnData::F64(srtt))
+            .with("rto_ns", ColumnData::F64(rto))
+            .with("inflight", ColumnData::U64(inflight))
+            .with("snd_una", ColumnData::U64(snd_una))
+            .with("snd_nxt", ColumnData::U64(snd_nxt))
+            .with("delivered", ColumnData::U64(delivered))
+            .with("phase", ColumnData::U8(c.phase))
+            .with("pacing_rate", ColumnData::F64(pacing))
+            .with("delivery_rate", ColumnData::F64(delivery))
+            .with("min_rtt_ns", ColumnData::F64(min_rtt));
+        let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
+        Some(own.iter().enumerate().fold(table, |table, (n, name)| {
+            let value = |law: &Law| if law.columns == own { law.values[n] } else { f64::NAN };
+            table.with(*name, ColumnData::F64(c.laws.iter().map(value).collect()))
+        }))
     }
 }

@@ -179,7 +179,7 @@ impl Traffic for ProgramTraffic {
 
     fn sample(&mut self) -> Result<Option<State>, EmuError> {
         let Some(sockets) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        Ok(net::busiest(sockets)?.as_ref().and_then(info::read))
+        Ok(net::busiest(sockets)?.and_then(|socket| info::read(&socket.info, socket.law)))
     }
 
     fn ended(&self) -> Option<u64> {

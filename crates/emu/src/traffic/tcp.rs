@@ -311,7 +311,8 @@ impl Traffic for TcpTraffic {
     }
 
     fn sample(&mut self) -> Result<Option<State>, EmuError> {
-        self.sender.as_ref().map_or(Ok(None), |fd| info::state(fd).step(|| "TCP_INFO".into()))
+        let Some(fd) = &self.sender else { return Ok(None) };
+        info::state(fd, &self.variant).step(|| "TCP_INFO".into())
     }
 
     fn ended(&self) -> Option<u64> {
