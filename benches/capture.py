@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How fast captures are analysed: CPU seconds beside a bare loop over the records, tcptrace and tshark.
 
-    python benches/capture.py                        # a table; writes 1.7 GB to the temporary folder
+    python benches/capture.py                  # a table; writes 1.8 GB to the temporary folder
     python benches/capture.py --packets 200000 --rounds 3
+    python benches/capture.py --write-docs     # and into docs/performance.md, with tshark
 
-Everything is timed by CPU time (user and system), in turns, the file in the page cache; the table has the medians.
-What isn't installed is left out.
+CPU time is user and system time of a process, the file in the page cache; the processes take turns, because a
+machine's speed drifts, and the least of their times counts, because others use it too. What isn't installed is left
+out.
 """
 
 from __future__ import annotations
@@ -13,17 +15,21 @@ from __future__ import annotations
 import argparse
 import mmap
 import os
-import resource
 import shutil
-import statistics
 import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from dumbbell.report.marked import put_tables
+from dumbbell.results.run import cores
+from speed import ROOT, cpu_model, example
+
 BARE = """
 #include <fcntl.h>
 #include <stdint.h>
@@ -48,19 +54,48 @@ int main(int argc, char **argv) {
 """The loop that everything is measured by: one look at each record's header."""
 
 
-def cpu(command: Sequence[str | Path]) -> float:
-    """CPU time of a process and its children, s."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+ANALYSIS = "analysis, one thread"
+"""What everything is compared with."""
 
 
-def example(name: str) -> Path:
-    """Build an example and find it."""
-    command = ["cargo", "build", "--release", "--quiet", "--package", "dumbbell-capture", "--example", name]
-    subprocess.run(command, check=True, cwd=ROOT)
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "examples" / name
+@dataclass(frozen=True)
+class Cost:
+    """What a process took.
+
+    Attributes
+    ----------
+    cpu_s, wall_s : float, s
+        CPU time (user and system), time.
+    peak_kib : int, KiB
+        Most memory, as it was seen every hundredth of a second.
+    """
+
+    cpu_s: float
+    wall_s: float
+    peak_kib: int
+
+
+def run(command: Sequence[str | Path]) -> Cost:
+    """Run a command to its end; RuntimeError if it fails."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak, ended = 0, 0
+    while not ended:
+        peak = max(peak, _peak(process.pid))
+        time.sleep(0.01)
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command[0]} failed with {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - begin, peak)
+
+
+def _peak(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
 def count(path: Path) -> int:
@@ -73,45 +108,88 @@ def count(path: Path) -> int:
         return packets
 
 
-def main() -> int:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def commands(path: Path, *, slow: bool) -> dict[str, list[str | Path]]:
+    """Collect what is measured, with the name that the tables give it."""
+    found: dict[str, list[str | Path]] = {}
+    if compiler := shutil.which("cc"):
+        source = path.with_name("bare.c")
+        source.write_text(BARE)
+        subprocess.run([compiler, "-O2", "-o", source.with_suffix(""), source], check=True)
+        found["bare loop in C"] = [source.with_suffix(""), path]
+    analyse = example("dumbbell-capture", "analyse")
+    found[ANALYSIS] = [analyse, "wireshark-4.4", "1", path]
+    found["analysis, two threads"] = [analyse, "wireshark-4.4", "2", path]
+    if shutil.which("tcptrace"):
+        found["tcptrace `-l`"] = ["tcptrace", "-l", path]
+    command = Path(sys.executable).with_name("dumbbell")
+    if command.exists():
+        found["`dumbbell analyze -j 1`"] = [command, "analyze", "-j", "1", path]
+    if slow and shutil.which("tshark"):
+        quiet = ["--disable-heuristic", "thrift_tcp", "-q", "-z", "io,stat,1"]
+        found["tshark `-q -z io,stat,1`"] = ["tshark", "-n", "-r", path, *quiet]
+    return found
+
+
+def measure(path: Path, rounds: int, say: Callable[[str], None], *, slow: bool) -> dict[str, Cost]:
+    """Measure everything in turns (tshark once); the least of each."""
+    costs: dict[str, list[Cost]] = {}
+    jobs = commands(path, slow=slow)
+    for turn in range(rounds):
+        for name, command in jobs.items():
+            if turn == 0 or not name.startswith("tshark"):
+                say(name)
+                costs.setdefault(name, []).append(run(command))
+    return {
+        name: Cost(min(c.cpu_s for c in all_), min(c.wall_s for c in all_), max(c.peak_kib for c in all_))
+        for name, all_ in costs.items()
+    }
+
+
+def ratio(cost: Cost, ours: Cost) -> str:
+    """Tell how a time stands to the analysis'."""
+    by = cost.cpu_s / ours.cpu_s
+    return f"{by:.1f} times the analysis" if by >= 1 else f"the analysis takes {1 / by:.1f} times as much"
+
+
+def markdown(costs: dict[str, Cost], packets: int, size: int, rounds: int) -> str:
+    """Write the table of docs/performance.md."""
+    head = (
+        f"Measured on {date.today().isoformat()}, {cores()} cores of an {cpu_model()} that others use too, by "
+        f"`python benches/capture.py --write-docs`: {packets / 1e6:.2f} million packets, {size / 1e9:.2f} GB in the "
+        f"page cache, least of {rounds} rounds in turn (tshark once):"
+    )
+    rows = [
+        f"| {name} | {c.cpu_s:.3f} s | {c.wall_s:.2f} s | {c.peak_kib / 1024:.0f} MiB | "
+        f"{'' if name == ANALYSIS else ratio(c, costs[ANALYSIS])} |"
+        for name, c in costs.items()
+    ]
+    return "\n".join([head, "", "| what | CPU time | time | memory | |", "|---|--:|--:|--:|---|", *rows])
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packets", type=int, default=1_730_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--slow", action="store_true", help="time tshark too (minutes)")
+    parser.add_argument("--slow", action="store_true", help="time tshark too (half a minute and more)")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md; with --slow")
     options = parser.parse_args()
+    if options.packets < 1 or options.rounds < 1:
+        parser.error("--packets and --rounds: at least 1 is needed")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bulk.pcap"
-        subprocess.run([example("bulk_capture"), path, str(options.packets)], check=True)
-        analyse = example("analyse")
-        jobs: dict[str, list[str | Path]] = {}
-        if compiler := shutil.which("cc"):
-            source = Path(folder) / "bare.c"
-            source.write_text(BARE)
-            subprocess.run([compiler, "-O2", "-o", source.with_suffix(""), source], check=True)
-            jobs["bare loop"] = [source.with_suffix(""), path]
-        jobs["analysis, one thread"] = [analyse, "wireshark-4.4", "1", path]
-        jobs["analysis, two threads"] = [analyse, "wireshark-4.4", "2", path]
-        if shutil.which("tcptrace"):
-            jobs["tcptrace -l"] = ["tcptrace", "-l", path]
-        if options.slow and shutil.which("tshark"):
-            quiet = ["--disable-heuristic", "thrift_tcp", "-q", "-z", "io,stat,1"]
-            jobs["tshark io,stat"] = ["tshark", "-n", "-r", path, *quiet]
-        times: dict[str, list[float]] = {name: [] for name in jobs}
-        for turn in range(options.rounds):
-            for name, command in jobs.items():
-                if turn > 0 and name.startswith("tshark"):
-                    continue
-                times[name].append(cpu(command))
-        size = path.stat().st_size
-        print(f"{count(path):,} packets, {size / 1e9:.2f} GB; CPU time, median of {options.rounds}")
-        base = statistics.median(times["bare loop"]) if "bare loop" in times else None
-        for name, values in times.items():
-            middle = statistics.median(values)
-            ratio = f"{middle / base:6.2f} x the bare loop" if base else ""
-            print(f"  {name:24s} {middle:8.3f} s  {size / middle / 1e9:6.2f} GB/s  {ratio}")
-    return 0
+        subprocess.run([example("dumbbell-capture", "bulk_capture"), path, str(options.packets)], check=True)
+        slow = options.slow or options.write_docs
+        costs = measure(path, options.rounds, lambda what: print(f"... {what}", file=sys.stderr), slow=slow)
+        packets, size = count(path), path.stat().st_size
+    print(f"{packets:,} packets, {size / 1e9:.2f} GB; least of {options.rounds} rounds")
+    for name, c in costs.items():
+        told = "" if name == ANALYSIS else ratio(c, costs[ANALYSIS])
+        print(f"{name:26} {c.cpu_s:8.3f} s CPU {c.wall_s:8.2f} s {c.peak_kib / 1024:6.0f} MiB  {told}")
+    if options.write_docs:
+        table = markdown(costs, packets, size, options.rounds)
+        put_tables(ROOT / "docs" / "performance.md", {"captures": table})
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -50,20 +50,25 @@ pub(super) struct Input {
     pub(super) consumed: Arc<AtomicU64>,
 }
 
-/// Looks at the first bytes of `source` and puts a decompressor before it if they ask for one.
-pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
-    let consumed = Arc::new(AtomicU64::new(0));
-    let mut source = Counted { source, count: consumed.clone() };
-    let mut head = Vec::with_capacity(4);
-    source.by_ref().take(4).read_to_end(&mut head)?;
-    let compression = match *head.as_slice() {
+/// How a stream that begins with `head` (four bytes, if it has so many) is compressed.
+pub(super) fn compression(head: &[u8]) -> Option<Compression> {
+    match *head {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
         // Skippable frames, with which a file of either format may begin; zstd's tools write them.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
         [0x04, 0x22, 0x4d, 0x18] => Some(Compression::Lz4),
         _ => None,
-    };
+    }
+}
+
+/// Looks at the first bytes of `source` and puts a decompressor before it if they ask for one.
+pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
+    let consumed = Arc::new(AtomicU64::new(0));
+    let mut source = Counted { source, count: consumed.clone() };
+    let mut head = Vec::with_capacity(4);
+    source.by_ref().take(4).read_to_end(&mut head)?;
+    let compression = compression(&head);
     let whole = io::Cursor::new(head).chain(source);
     let stream: Box<dyn Read + Send> = match compression {
         None => Box::new(whole),

@@ -5,6 +5,8 @@ mod bytes;
 mod describe;
 mod input;
 mod limits;
+#[cfg(target_os = "linux")]
+mod map;
 pub mod options;
 mod pcap;
 mod pcapng;
@@ -31,7 +33,8 @@ const FORMATS: &str = "pcap and pcapng can be read, plain or compressed by gzip,
 
 /// Reads the frames of one file, in file order.
 ///
-/// Its memory is one window of the file: 256 KiB, more only while a longer frame needs it.
+/// Its memory is one window of the file: 4 MiB of a plain file, which is mapped (Linux), 256 KiB of a stream; more only
+/// while a longer frame needs it.
 pub struct Reader {
     name: String,
     window: Window,
@@ -45,7 +48,8 @@ pub struct Reader {
     damage: Option<Damage>,
     snaplen: Option<u32>,
     compression: Option<Compression>,
-    consumed: Arc<AtomicU64>,
+    /// Bytes of the file read so far, if they aren't those of the window.
+    consumed: Option<Arc<AtomicU64>>,
     file_size: Option<u64>,
 }
 
@@ -104,10 +108,28 @@ impl Reader {
         let refuse = |source| Error::Io { file: name.clone(), source };
         let file = File::open(path).map_err(refuse)?;
         let about = file.metadata().map_err(refuse)?;
-        let mut reader = Self::from_read(&name, Box::new(file))?;
+        let mut reader = Self::from_file(&name, file)?;
         // A pipe has no size.
         reader.file_size = about.is_file().then_some(about.len());
         Ok(reader)
+    }
+
+    /// A plain file that isn't compressed is mapped.
+    #[cfg(target_os = "linux")]
+    fn from_file(name: &str, file: File) -> Result<Self, Error> {
+        use std::os::unix::fs::FileExt;
+        let mut head = [0; 4];
+        let plain = file.read_at(&mut head, 0).is_ok_and(|n| input::compression(&head[..n]).is_none());
+        let mapped = if plain { map::Mapped::new(file) } else { Err(file) };
+        match mapped {
+            Ok(file) => Self::begin(name, Window::mapped(file), None, None),
+            Err(file) => Self::from_read(name, Box::new(file)),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn from_file(name: &str, file: File) -> Result<Self, Error> {
+        Self::from_read(name, Box::new(file))
     }
 
     /// Reads from any stream of bytes; `name` is for messages.
@@ -118,7 +140,16 @@ impl Reader {
     pub fn from_read(name: &str, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let refuse = |source| Error::Io { file: name.to_owned(), source };
         let input = input::open(source).map_err(refuse)?;
-        let mut window = Window::new(input.stream);
+        Self::begin(name, Window::new(input.stream), input.compression, Some(input.consumed))
+    }
+
+    fn begin(
+        name: &str,
+        mut window: Window,
+        compression: Option<Compression>,
+        consumed: Option<Arc<AtomicU64>>,
+    ) -> Result<Self, Error> {
+        let refuse = |source| Error::Io { file: name.to_owned(), source };
         if !window.fill(4) {
             if let Some(source) = window.take_error() {
                 return Err(refuse(source));
@@ -145,8 +176,8 @@ impl Reader {
             tally: Tally::default(),
             damage: None,
             snaplen: starting.snaplen,
-            compression: input.compression,
-            consumed: input.consumed,
+            compression,
+            consumed,
             file_size: None,
         })
     }
@@ -162,9 +193,10 @@ impl Reader {
             Format::Pcapng(pcapng) => pcapng.next(&mut self.window, &mut self.interfaces),
         };
         match found {
-            Ok(Some(record)) => Some(self.frame(record)),
-            Ok(None) => self.stop(None),
-            Err(fault) => self.stop(Some(fault)),
+            Ok(Some(record)) if !self.window.broken() => Some(self.frame(record)),
+            Ok(Some(record)) => self.stop(None, record.total),
+            Ok(None) => self.stop(None, 0),
+            Err(fault) => self.stop(Some(fault), 0),
         }
     }
 
@@ -196,9 +228,9 @@ impl Reader {
         }
     }
 
-    /// No more frames: the end of the file, or damage.
+    /// No more frames: the end of the file, or damage, `back` bytes before the window's place.
     #[cold]
-    fn stop(&mut self, fault: Option<Fault>) -> Option<Frame<'_>> {
+    fn stop(&mut self, fault: Option<Fault>, back: usize) -> Option<Frame<'_>> {
         let fault = match self.window.take_error() {
             Some(error) => Some(Fault::Stream(error.to_string())),
             None => fault,
@@ -207,7 +239,7 @@ impl Reader {
             self.damage = Some(Damage {
                 file: self.name.clone(),
                 offset: match &self.format {
-                    Format::Pcap(_) => self.window.offset(),
+                    Format::Pcap(_) => self.window.offset() - back as u64,
                     Format::Pcapng(pcapng) => pcapng.block(),
                 },
                 frames: self.tally.packets,
@@ -249,7 +281,7 @@ impl Reader {
     /// Bytes of the file read so far, compressed if it is, for a progress bar; the whole is
     /// [`file_size`](Self::file_size).
     pub fn consumed(&self) -> u64 {
-        self.consumed.load(Ordering::Relaxed)
+        self.consumed.as_ref().map_or(self.window.offset(), |count| count.load(Ordering::Relaxed))
     }
 
     /// The file's size in bytes; `None` for a stream that has none, or whose end hasn't come yet.
