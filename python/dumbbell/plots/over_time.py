@@ -45,7 +45,8 @@ def queues_of(results: Results, run: Run, queue: Sequence[str] | None = None, ki
     """Name the queues of a run that left a table; by default those where packets waited longest, one at least."""
     known = [t.removeprefix(f"{kind}/") for t in results.tables(run) if t.startswith(f"{kind}/")]
     if not known:
-        raise ResultsError(f'no {kind} tables were kept: set trace.series = true, or a list with "{kind}s"')
+        table = {"queue": "queues"}.get(kind, kind)
+        raise ResultsError(f'no series of {table} were kept: set trace.series = true, or a list with "{table}"')
     for name in queue or ():
         if name not in known:
             raise ResultsError(unknown("queue", name, known))

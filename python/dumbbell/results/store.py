@@ -112,8 +112,11 @@ class Store:
 
     def manifest(self) -> dict[str, Any]:
         """Read the manifest."""
+        file = self.path / "manifest.json"
+        if not file.exists():
+            raise ResultsError(f"{self.path}: no results here: a directory that dumbbell run --out has made is needed")
         try:
-            content = json.loads((self.path / "manifest.json").read_text(encoding="utf-8"))
+            content = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as e:
             raise ResultsError(f"{self.path}: no readable manifest.json: {e}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -122,8 +125,8 @@ class Store:
 
     def scenario(self) -> Scenario:
         """Read the scenario that the directory holds."""
+        manifest = self.manifest()
         try:
-            manifest = self.manifest()
             stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
             named = {name: Law(name, content) for name, content in manifest.get("registered", {}).items()}
             with files.beside(files.Files(self.path, stored, asleep=True)), scope(named):
