@@ -38,8 +38,8 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 
 bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
 	for source in crates/emu/bpf/*.bpf.c; do \
-		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -c $$source -o $${source%.c}.o \
-			&& $(STRIP) -g $${source%.c}.o || exit 1; \
+		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source \
+			-o $${source%.c}.o && $(STRIP) -g $${source%.c}.o || exit 1; \
 	done
 
 docs: $(READY)   ## the documentation, in site/

@@ -25,6 +25,7 @@ typedef int s32;
 
 struct inet_connection_sock {
 	u64 icsk_ca_priv[13];
+	u8 icsk_ca_state : 5;
 };
 
 struct tcp_sock {
@@ -35,6 +36,8 @@ struct tcp_sock {
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 max_packets_out;
+	u32 srtt_us;
+	u32 mss_cache;
 	u32 is_cwnd_limited : 1;
 };
 
@@ -51,8 +54,10 @@ KERNEL void tcp_reno_cong_avoid(struct tcp_sock *tp, u32 ack, u32 acked);
 KERNEL u32 tcp_reno_ssthresh(struct tcp_sock *tp);
 KERNEL u32 tcp_reno_undo_cwnd(struct tcp_sock *tp);
 
-enum { STATE_OPEN = 0, STATE_LOSS = 4 };
-enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1 };
+enum { STATE_OPEN = 0, STATE_DISORDER = 1, STATE_CWR = 2, STATE_RECOVERY = 3, STATE_LOSS = 4 };
+enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1, EVENT_COMPLETE_CWR = 2, EVENT_LOSS = 3 };
+/* An ACK that isn't merely the next one in order. */
+enum { ACK_SLOW = 1 };
 
 #define INFINITE 0x7fffffffu
 
@@ -89,6 +94,13 @@ INLINE int in_slow_start(const struct tcp_sock *tp)
 		value <<= __builtin_preserve_field_info((tp)->field, 4);                        \
 		value >> __builtin_preserve_field_info((tp)->field, 5);                         \
 	})
+
+INLINE u32 state(const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *connection = (const struct inet_connection_sock *)tp;
+
+	return BITS(connection, icsk_ca_state);
+}
 
 /* Whether the window held sending back: in slow start, whether more than half of it was used. */
 INLINE int cwnd_limited(const struct tcp_sock *tp)

@@ -14,6 +14,17 @@ pub(super) struct Section<'a> {
     target: usize,
 }
 
+/// A place in a section that refers to a symbol.
+pub(super) struct Relocation<'a> {
+    pub(super) at: usize,
+    /// Empty if it stands for a whole section.
+    pub(super) symbol: &'a str,
+    /// Number of the section that has it; 0: none of this object.
+    pub(super) section: usize,
+    /// Offset in that.
+    pub(super) value: u64,
+}
+
 /// An object.
 pub(super) struct Elf<'a> {
     pub(super) sections: Vec<Section<'a>>,
@@ -60,18 +71,21 @@ impl<'a> Elf<'a> {
         self.sections.iter().find(|s| s.name == name)
     }
 
-    /// Relocations of a section by name: where, and the symbol.
-    pub(super) fn relocations(&self, section: &str) -> Vec<(usize, &'a str)> {
-        const ENTRY: usize = 24;
+    /// Relocations of a section by name.
+    pub(super) fn relocations(&self, section: &str) -> Vec<Relocation<'a>> {
         let Some(number) = self.sections.iter().position(|s| s.name == section) else { return Vec::new() };
         let of_it = self.sections.iter().filter(|s| s.kind == RELOCATIONS && s.target == number);
-        of_it
-            .flat_map(|s| s.data.chunks_exact(16))
-            .filter_map(|r| {
-                let symbol = (u64_at(r, 8)? >> 32) as usize;
-                let name = u32_at(self.symbols, symbol * ENTRY)? as usize;
-                Some((u64_at(r, 0)? as usize, text(self.names, name)))
-            })
-            .collect()
+        of_it.flat_map(|s| s.data.chunks_exact(16)).filter_map(|r| self.relocation(r)).collect()
+    }
+
+    fn relocation(&self, record: &[u8]) -> Option<Relocation<'a>> {
+        const ENTRY: usize = 24;
+        let symbol = self.symbols.get((u64_at(record, 8)? >> 32) as usize * ENTRY..)?;
+        Some(Relocation {
+            at: u64_at(record, 0)? as usize,
+            symbol: text(self.names, u32_at(symbol, 0)? as usize),
+            section: u16_at(symbol, 6)?.into(),
+            value: u64_at(symbol, 8)?,
+        })
     }
 }

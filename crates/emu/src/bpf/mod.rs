@@ -1,7 +1,7 @@
 //! Congestion control that the running kernel lacks, as BPF programs: loaded for one run, under names of its own.
 //!
 //! ```text
-//! object -> made to fit the kernel's types -> a program for each operation -> struct_ops map -> link
+//! object -> its constants in maps -> made to fit the kernel's types -> a program for each operation -> struct_ops map -> link
 //! ```
 //! The link is what registers a variant, and it hangs on a descriptor of ours: when the process ends, however it does,
 //! the kernel takes the variant back. Needs Linux 6.4 or later with BTF, and root.
@@ -20,10 +20,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What there is: the kernel's name of a variant, and its object.
 const OBJECTS: &[(&str, &[u8])] = &[
+    ("bic", include_bytes!("../../bpf/bic.bpf.o")),
+    ("highspeed", include_bytes!("../../bpf/highspeed.bpf.o")),
+    ("htcp", include_bytes!("../../bpf/htcp.bpf.o")),
+    ("hybla", include_bytes!("../../bpf/hybla.bpf.o")),
     ("illinois", include_bytes!("../../bpf/illinois.bpf.o")),
     ("scalable", include_bytes!("../../bpf/scalable.bpf.o")),
     ("vegas", include_bytes!("../../bpf/vegas.bpf.o")),
     ("veno", include_bytes!("../../bpf/veno.bpf.o")),
+    ("westwood", include_bytes!("../../bpf/westwood.bpf.o")),
+    ("yeah", include_bytes!("../../bpf/yeah.bpf.o")),
 ];
 
 const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -36,11 +42,15 @@ const MAP_CREATE: i32 = 0;
 const MAP_UPDATE: i32 = 2;
 const PROGRAM_LOAD: i32 = 5;
 const TYPES_LOAD: i32 = 18;
+const MAP_FREEZE: i32 = 22;
 const LINK_CREATE: i32 = 28;
+const ARRAY_MAP: u32 = 2;
 const STRUCT_OPS_MAP: u32 = 26;
 const STRUCT_OPS_PROGRAM: u32 = 27;
 const STRUCT_OPS_LINK: u32 = 44;
 const NOT_RESTRICTED: u32 = 1;
+/// Programs may only read the map.
+const CONSTANT: u32 = 1 << 7;
 /// The map is registered by a link, not by filling it.
 const BY_LINK: u32 = 1 << 13;
 
@@ -94,7 +104,13 @@ pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, EmuError> {
     let elf = Elf::read(object).ok_or_else(|| refuse("the object is damaged".into()))?;
     let mut value = vec![0u8; size as usize];
     let mut held = Vec::new();
-    for program in relocate::programs(&elf, &kernel).map_err(refuse)? {
+    let mut maps = Vec::new();
+    for (number, section) in elf.sections.iter().enumerate().filter(|(_, s)| relocate::is_constant(s.name)) {
+        let map = constants(section.data).map_err(|e| refuse(format!("{}: {e}", section.name)))?;
+        maps.push((number, map.as_raw_fd()));
+        held.push(map);
+    }
+    for program in relocate::programs(&elf, &kernel, &maps).map_err(refuse)? {
         let operation = program.operation.as_str();
         let member = kernel.member_number(operations, operation);
         let (Some(member), Some(at)) = (member, place(operation)) else {
@@ -141,6 +157,30 @@ fn load_program(instructions: &[u8], operations: u32, member: u32) -> Result<Own
     })
 }
 
+/// A map of one value, for ever that.
+fn constants(value: &[u8]) -> std::io::Result<OwnedFd> {
+    let arguments = Arguments::new()
+        .word(0, ARRAY_MAP)
+        .word(4, 4)
+        .word(8, value.len() as u32)
+        .word(12, 1)
+        .word(16, CONSTANT);
+    let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
+    fill(&map, value)?;
+    sys::bpf(MAP_FREEZE, &Arguments::new().word(0, map.as_raw_fd() as u32).0)?;
+    Ok(map)
+}
+
+/// Sets the only value of a map.
+fn fill(map: &OwnedFd, value: &[u8]) -> std::io::Result<()> {
+    let key = [0u8; 4];
+    let arguments = Arguments::new()
+        .word(0, map.as_raw_fd() as u32)
+        .long(8, key.as_ptr() as u64)
+        .long(16, value.as_ptr() as u64);
+    sys::bpf(MAP_UPDATE, &arguments.0).map(|_| ())
+}
+
 /// A description of types of our own: the kernel wants every such map to have one, and looks at nothing of it.
 fn own_types() -> std::io::Result<OwnedFd> {
     const TEXTS: [u8; 5] = *b"\0int\0";
@@ -165,12 +205,7 @@ fn register(value: &[u8], value_type: u32) -> std::io::Result<OwnedFd> {
         .word(48, types.as_raw_fd() as u32)
         .word(60, value_type);
     let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
-    let key = [0u8; 4];
-    let arguments = Arguments::new()
-        .word(0, map.as_raw_fd() as u32)
-        .long(8, key.as_ptr() as u64)
-        .long(16, value.as_ptr() as u64);
-    sys::bpf(MAP_UPDATE, &arguments.0)?;
+    fill(&map, value)?;
     sys::bpf_fd(LINK_CREATE, &Arguments::new().word(0, map.as_raw_fd() as u32).word(8, STRUCT_OPS_LINK).0)
 }
 
@@ -190,6 +225,43 @@ mod tests {
             let tcp = own.structure("tcp_sock").unwrap();
             assert_eq!(own.named_member(tcp, "snd_ssthresh").map(|f| f.bit), Some(32), "{name}");
         }
+    }
+
+    /// Programs of an object against its own types; constants are in maps with descriptors from 70 on.
+    fn programs(object: &[u8]) -> Result<Vec<relocate::Program>, String> {
+        let elf = Elf::read(object).unwrap();
+        let own = Btf::read(elf.section(".BTF").unwrap().data).unwrap();
+        let all = elf.sections.iter().enumerate();
+        let constants: Vec<usize> =
+            all.filter(|(_, s)| relocate::is_constant(s.name)).map(|(n, _)| n).collect();
+        let maps: Vec<_> = constants.into_iter().zip(70..).collect();
+        relocate::programs(&elf, &own, &maps)
+    }
+
+    fn object(name: &str) -> &'static [u8] {
+        OBJECTS.iter().find(|(n, _)| *n == name).unwrap().1
+    }
+
+    #[test]
+    fn constants_are_read_where_the_map_has_them() {
+        let highspeed = programs(object("highspeed")).unwrap();
+        let ssthresh = highspeed.iter().find(|p| p.operation == "ssthresh").unwrap();
+        let load = ssthresh.instructions.chunks_exact(16).find(|i| i[0] == 0x18);
+        let either = ssthresh.instructions[8..].chunks_exact(16).find(|i| i[0] == 0x18);
+        let load = load.or(either).unwrap();
+        // Source register 2: an address in the value of the map 70; its offset is in the second half. A row is 8 bytes,
+        // and its cut is the second half of it: at 0 with the offset in the read, or at 4.
+        assert_eq!((load[1] >> 4, load[4]), (2, 70));
+        assert!([0, 4].contains(&load[12]), "{load:?}");
+    }
+
+    #[test]
+    fn a_program_with_variables_of_its_own_is_refused() {
+        let mut hybla = object("hybla").to_vec();
+        let at = hybla.windows(12).position(|w| w == b".rodata.cst8").unwrap();
+        hybla[at..at + 12].copy_from_slice(b".bss.of.mine");
+        let refused = programs(&hybla).err().unwrap();
+        assert_eq!(refused, "it refers to .bss.of.mine: only constants (.rodata) can be had");
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Making an object fit the kernel that runs: where fields lie, and the numbers of the kernel's functions.
+//! Making an object fit the kernel that runs: where fields lie, the numbers of the kernel's functions, and where the
+//! object's own constants are.
 
 use super::btf::{Btf, Field};
 use super::bytes::u32_at;
-use super::elf::Elf;
+use super::elf::{Elf, Relocation};
 
 /// What is asked of a field.
 const BYTE_OFFSET: u32 = 0;
@@ -15,6 +16,15 @@ const CALL: u8 = 0x85;
 /// A call's source register that says "a function of the kernel".
 const KERNEL_FUNCTION: u8 = 2;
 
+/// An instruction that loads 64 bits (it fills two), and its source register that says "an address in that map's value".
+const LOAD: u8 = 0x18;
+const MAP_VALUE: u8 = 2;
+
+/// Whether a section holds constants.
+pub(super) fn is_constant(section: &str) -> bool {
+    section == ".rodata" || section.starts_with(".rodata.")
+}
+
 /// A program of an object, as its section has it.
 pub(super) struct Program {
     /// The operation that it is.
@@ -24,21 +34,28 @@ pub(super) struct Program {
 
 const PREFIX: &str = "struct_ops/";
 
-/// The programs of an object, fit for a kernel; an error says what that kernel doesn't have.
-pub(super) fn programs(elf: &Elf<'_>, kernel: &Btf<'_>) -> Result<Vec<Program>, String> {
+/// The programs of an object, fit for a kernel; an error says what that kernel doesn't have. `constants` are the sections
+/// of constants: their numbers, and the descriptors of the maps that hold them.
+pub(super) fn programs(
+    elf: &Elf<'_>,
+    kernel: &Btf<'_>,
+    constants: &[(usize, i32)],
+) -> Result<Vec<Program>, String> {
     let broken = || "the object is damaged".to_owned();
     let ours = elf.section(".BTF").and_then(|s| Btf::read(s.data)).ok_or_else(broken)?;
     let extra = elf.section(".BTF.ext").ok_or_else(broken)?.data;
     let mut made = Vec::new();
     for section in elf.sections.iter().filter(|s| s.name.starts_with(PREFIX) && !s.data.is_empty()) {
         let mut instructions = section.data.to_vec();
-        for (at, symbol) in elf.relocations(section.name) {
-            let id = kernel.function(symbol).ok_or(format!("the kernel has no function {symbol}"))?;
-            let call =
-                instructions.get_mut(at..at + INSTRUCTION).filter(|i| i[0] == CALL).ok_or_else(broken)?;
-            call[1] = call[1] & 0x0f | KERNEL_FUNCTION << 4;
-            call[2..4].fill(0);
-            call[4..].copy_from_slice(&id.to_le_bytes());
+        for relocation in elf.relocations(section.name) {
+            let place = instructions.get_mut(relocation.at..).ok_or_else(broken)?;
+            match relocation.section {
+                0 => call(place, relocation.symbol, kernel)?,
+                number => match constants.iter().find(|(n, _)| *n == number) {
+                    Some((_, map)) => constant(place, &relocation, *map).ok_or_else(broken)?,
+                    None => return Err(elsewhere(elf, &relocation)),
+                },
+            }
         }
         for request in requests(extra, &ours, section.name).ok_or_else(broken)? {
             let value = request.value(&ours, kernel)?;
@@ -47,6 +64,33 @@ pub(super) fn programs(elf: &Elf<'_>, kernel: &Btf<'_>) -> Result<Vec<Program>, 
         made.push(Program { operation: section.name[PREFIX.len()..].to_owned(), instructions });
     }
     Ok(made)
+}
+
+/// Makes a call one of the kernel's function of that name.
+fn call(place: &mut [u8], function: &str, kernel: &Btf<'_>) -> Result<(), String> {
+    let id = kernel.function(function).ok_or(format!("the kernel has no function {function}"))?;
+    let call = place.get_mut(..INSTRUCTION).filter(|i| i[0] == CALL).ok_or("the object is damaged")?;
+    call[1] = call[1] & 0x0f | KERNEL_FUNCTION << 4;
+    call[2..4].fill(0);
+    call[4..].copy_from_slice(&id.to_le_bytes());
+    Ok(())
+}
+
+/// Makes a load one of an address among the constants that a map holds.
+fn constant(place: &mut [u8], to: &Relocation<'_>, map: i32) -> Option<()> {
+    let load = place.get_mut(..2 * INSTRUCTION).filter(|i| i[0] == LOAD)?;
+    let offset = u32_at(load, 4)?.checked_add(u32::try_from(to.value).ok()?)?;
+    load[1] = load[1] & 0x0f | MAP_VALUE << 4;
+    load[4..8].copy_from_slice(&map.to_le_bytes());
+    load[12..].copy_from_slice(&offset.to_le_bytes());
+    Some(())
+}
+
+/// Why a program can't refer to that: what a variant keeps belongs to its connection.
+fn elsewhere(elf: &Elf<'_>, to: &Relocation<'_>) -> String {
+    let section = elf.sections.get(to.section).map_or("?", |s| s.name);
+    let what = if to.symbol.is_empty() { section.to_owned() } else { format!("{} in {section}", to.symbol) };
+    format!("it refers to {what}: only constants (.rodata) can be had")
 }
 
 /// A field that an instruction asks about.
