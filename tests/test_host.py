@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dumbbell import Scenario, _core, run
@@ -37,6 +39,8 @@ def _possible() -> None:
         pytest.skip(REASON)
 
 
+BPF_CALL = 321
+"""The number of `bpf` on x86-64."""
 PAYLOAD = 1448 / 1500
 """Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
 
@@ -116,6 +120,59 @@ def test_a_flow_obeys_physics(variant: str) -> None:
     assert facts["host"]["offloads"] == {"tso": False, "gso": False, "gro": False}
     assert facts["link"]["missed"] == 0
     assert facts["host"]["sysctl"]["tcp_no_metrics_save"] == "1"
+
+
+def test_each_law_loaded_cuts_the_window_as_its_own_rules_say() -> None:
+    """Six side by side, each on a path of its own, with three packets lost in 5 s and room for what isn't."""
+    laws = ["bic", "highspeed", "htcp", "hybla", "westwood", "yeah"]
+    loadable, why = bpf_variants()
+    if not loadable:
+        pytest.fail(f"{why}") if REQUIRED else pytest.skip(f"{why}")
+    queue = {"discipline": "droptail", "limit": "300 packets"}
+    path = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue}
+    drops = {law: [{"flow": law, "packets": [150, 1500, 3000]}] for law in laws}
+    links = [{"from": f"a{n}", "to": f"b{n}", **path, "drops": drops[law]} for n, law in enumerate(laws)]
+    nodes = [f"{end}{n}" for n in range(len(laws)) for end in "ab"]
+    flows = [{"name": law, "variant": law, "from": f"a{n}", "to": f"b{n}"} for n, law in enumerate(laws)]
+    document = {
+        "name": "laws",
+        "duration": "5 s",
+        "network": {"topology": "custom", "nodes": nodes, "links": links},
+        "flows": flows,
+        "trace": {"series": ["flows"]},
+    }
+    before = registered()
+    results = once(Scenario.from_dict(document), sample_ms=1, calibration="off")
+    assert registered() == before
+    assert results.runs[0].facts["bpf"] == [law for law in laws if law not in available_variants()]
+    cuts = {}
+    for law in laws:
+        f = flow(results, law)
+        assert 0.85 * 10e6 * PAYLOAD <= f["goodput_bps"] <= 10e6 * PAYLOAD
+        assert f["rtt_min_ms"] > 40
+        assert f["timeouts"] == 0
+        windows = results.series(0, "cwnd", flow=law)["cwnd"].to_numpy() / 1448
+        thresholds = results.series(0, "ssthresh", flow=law)["ssthresh"].to_numpy() / 1448
+        at = np.flatnonzero(thresholds[1:] != thresholds[:-1]) + 1
+        cuts[law] = list(zip(windows[at - 1], thresholds[at], strict=True))
+
+    # Between two samples a window in slow start grows by two segments at most; and all are whole numbers.
+    def left(law: str, *shares: float) -> None:
+        assert [after for _, after in cuts[law]] == pytest.approx(
+            [share * window for (window, _), share in zip(cuts[law], shares, strict=True)], abs=2.5
+        )
+
+    left("bic", *3 * [819 / 1024])
+    left("hybla", *3 * [1 / 2])
+    # Slow start looks nothing up; later it is above 38 segments, where 112 of 256 are taken.
+    left("highspeed", 1 / 2, 144 / 256, 144 / 256)
+    assert all(0.5 * window - 1 <= after <= 0.8 * window for window, after in cuts["htcp"])
+    # What fills the path without a queue: 10 Mbit/s / 12,000 bit = 833 segments/s, for 41.2 ms, which are 44 in ticks:
+    # 36.7, less what rounding to whole bytes a tick takes, and what the filter still remembers of the start.
+    assert 33 <= cuts["westwood"][-1][1] <= 37
+    # The first loss comes before the queue is known to be long: an eighth. Then once half of the window for what is in
+    # the queue, and after 16 slow rounds a half as Reno.
+    left("yeah", 7 / 8, 1 / 2, 1 / 2, 1 / 2)
 
 
 def test_shorter_queues_lose_more_and_longer_ones_delay() -> None:
@@ -349,6 +406,7 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
     found = json.loads(cli("doctor", "--json").stdout)
     variants = {f["name"].partition(" ")[0]: f for f in found["Congestion control"]}
     assert variants["reno"]["ok"]
+    assert all(variants[v]["ok"] for v in bpf_variants()[0])
     assert all(f["ok"] or f["remedy"] for findings in found.values() for f in findings)
     assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
 
@@ -386,14 +444,27 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- nothing left behind
 
 
+def in_bpf() -> str:
+    """Programs, maps, types and links of BPF in the kernel, by their numbers."""
+    if bpf_variants()[1] is not None:
+        return ""
+    call, every = ctypes.CDLL(None).syscall, []
+    for next_of_them in (11, 12, 23, 31):
+        number = (ctypes.c_uint32 * 3)()  # after which; which it is; flags
+        while call(BPF_CALL, next_of_them, number, ctypes.sizeof(number)) == 0:
+            every.append((next_of_them, number[1]))
+            number[0] = number[1]
+    return str(every)
+
+
 def state() -> tuple[str, str, str]:
-    """Namespaces, interfaces, congestion control, and the processes that could be ours."""
+    """Namespaces, interfaces, congestion control, BPF, and the processes that could be ours."""
 
     def said(*command: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
-    return said("ip", "netns"), links + registered(), "\n".join(processes())
+    return said("ip", "netns"), links + registered() + in_bpf(), "\n".join(processes())
 
 
 def processes() -> list[str]:
@@ -411,7 +482,7 @@ def processes() -> list[str]:
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A long run, just started; its variant is loaded, where that is possible."""
     file = tmp_path / "long.toml"
-    flows = [{"name": "f", "variant": "vegas" if bpf_variants()[0] else "reno"}]
+    flows = [{"name": "f", "variant": "highspeed" if bpf_variants()[0] else "reno"}]
     file.write_text(scenario(duration="100 s", flows=flows).to_toml())
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
     # A background job of a shell has SIGINT ignored, and hands that on.

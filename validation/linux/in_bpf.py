@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Set congestion control in BPF, on the host's kernel, beside the modules of the kernel in virtual time.
+
+    python validation/linux/in_bpf.py                 # tables on the terminal, of what in_bpf.csv holds
+    python validation/linux/in_bpf.py --measure       # first measure what it doesn't hold; without it all, 50 minutes
+    python validation/linux/in_bpf.py --write-docs    # and renew the tables of docs/kernel.md
+
+Measuring needs root, a kernel that can load BPF, and the kernel that `dumbbell kernel build` makes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dumbbell import Scenario, _core, run
+from dumbbell.backends import Backend, OwnLink, Uml
+from dumbbell.report.marked import put_tables
+
+HERE = Path(__file__).resolve().parent
+STORE = HERE / "in_bpf.csv"
+PAGE = HERE.parents[1] / "docs" / "kernel.md"
+OWN = "reno"
+"""What both kernels have themselves: how far apart they are without any BPF."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One flow for 20 s over this, measured from 5 s on: Mbit/s, ms, packets, percent."""
+
+    rate: int
+    rtt: int
+    limit: int
+    loss: float = 0.0
+    repetitions: int = 1
+
+    @property
+    def name(self) -> str:
+        """Give what the table calls it."""
+        loss = f", {self.loss:g} % loss" if self.loss else ""
+        return f"{self.rate} Mbit/s, {self.rtt} ms, {self.limit} packets{loss}"
+
+    def scenario(self, variants: Sequence[str]) -> Scenario:
+        """Give the runs of those variants."""
+        queue = {"discipline": "droptail", "limit": f"{self.limit} packets"}
+        link = {"rate": f"{self.rate} Mbit/s", "delay": f"{self.rtt / 2:g} ms", "queue": queue}
+        if self.loss:
+            link["loss"] = f"{self.loss:g} %"
+        document: dict[str, Any] = {
+            "name": "in-bpf",
+            "duration": "20 s",
+            "measure_from": "5 s",
+            "repetitions": self.repetitions,
+            "network": {"bottleneck": link, "access": {"rate": "100 Mbit/s", "delay": "0 ms"}},
+            "flows": [{"name": "f", "variant": OWN}],
+            "sweep": {"flows.f.variant": list(variants)},
+        }
+        return Scenario.from_dict(document)
+
+
+CONDITIONS = {
+    "modules": [Condition(10, 40, 33), Condition(10, 40, 133), Condition(5, 80, 20)],
+    "elsewhere": [
+        Condition(50, 10, 42),
+        Condition(50, 100, 417),
+        Condition(20, 200, 100),
+        Condition(20, 100, 167, 1.0, 5),
+    ],
+}
+"""The conditions of each table of the page."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run on one kernel: `host` or `uml`."""
+
+    condition: str
+    variant: str
+    kernel: str
+    repetition: int
+    cwnd_packets: float
+    srtt_ms: float
+    goodput_mbps: float
+    episodes: int
+    late_p99_ms: float
+
+
+def load() -> list[Row]:
+    """Read what has been measured."""
+    kinds = {f.name: {"str": str, "int": int, "float": float}[str(f.type)] for f in fields(Row)}
+    if not STORE.exists():
+        return []
+    with STORE.open(encoding="utf-8", newline="") as file:
+        return [Row(**{name: kinds[name](text) for name, text in line.items()}) for line in csv.DictReader(file)]
+
+
+def save(rows: Iterable[Row]) -> None:
+    """Keep what has been measured."""
+    with STORE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def runs(condition: Condition, variants: Sequence[str], kernel: str, backend: Backend) -> list[Row]:
+    """Measure some variants under one condition."""
+    found = []
+    for measured in run(condition.scenario(variants), backend=backend).runs:
+        (flow,) = measured.flows
+        late = measured.facts["link"]["late_p99_ms"] if kernel == "host" else 0.0
+        found.append(
+            Row(
+                condition=condition.name,
+                variant=measured.cell["flows.f.variant"],
+                kernel=kernel,
+                repetition=measured.repetition,
+                cwnd_packets=round(flow["cwnd_mean_packets"], 3),
+                srtt_ms=round(flow["srtt_mean_ms"], 3),
+                goodput_mbps=round(flow["goodput_bps"] / 1e6, 4),
+                episodes=flow["fast_retransmits"] + flow["timeouts"],
+                late_p99_ms=round(late, 4),
+            )
+        )
+    return found
+
+
+def measure() -> None:
+    """Measure what isn't in the store."""
+    rows = load()
+    backends: dict[str, Backend] = {"uml": Uml(), "host": OwnLink(calibration="mark")}
+    for condition in (c for group in CONDITIONS.values() for c in group):
+        for kernel, backend in backends.items():
+            held = {r.variant for r in rows if (r.condition, r.kernel) == (condition.name, kernel)}
+            missing = [v for v in (OWN, *_core.bpf_variants()) if v not in held]
+            if missing:
+                print(f"{condition.name}: {kernel}: {', '.join(missing)}", file=sys.stderr)
+                rows += runs(condition, missing, kernel, backend)
+                save(rows)
+
+
+def line(condition: Condition, variant: str, rows: Sequence[Row]) -> str:
+    """Write a row of a table."""
+    host, uml = (
+        [r for r in rows if (r.condition, r.variant, r.kernel) == (condition.name, variant, kernel)]
+        for kernel in ("host", "uml")
+    )
+    (here, there), (srtt, srtt_there), (goodput, goodput_there), (episodes, episodes_there) = (
+        [float(np.mean([getattr(r, figure) for r in side])) for side in (host, uml)]
+        for figure in ("cwnd_packets", "srtt_ms", "goodput_mbps", "episodes")
+    )
+    error = ""
+    if min(len(host), len(uml)) > 1:
+        variances = [np.var([r.cwnd_packets for r in side], ddof=1) / len(side) for side in (host, uml)]
+        error = f" ± {100 * np.sqrt(sum(variances)) / there:.1f}"
+    cells = [
+        f"{here:.2f}",
+        f"{there:.2f}",
+        f"{100 * (here / there - 1):+.1f}{error} %",
+        f"{srtt:.1f} / {srtt_there:.1f}",
+        f"{goodput:.3f} / {goodput_there:.3f}",
+        f"{episodes:g} / {episodes_there:g}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def table(conditions: Sequence[Condition], rows: Sequence[Row]) -> str:
+    """Write a table: every condition, every variant."""
+    lines = [
+        "| scenario | variant | mean cwnd, this way | in virtual time | difference | mean srtt, ms | goodput, Mbit/s "
+        "| losses found |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for condition in conditions:
+        variants = [r.variant for r in rows if (r.condition, r.kernel, r.repetition) == (condition.name, "host", 0)]
+        for n, variant in enumerate(sorted(variants, key=lambda v: (v != OWN, v))):
+            first = condition.name if n == 0 else ""
+            named = f"{variant} (both kernels' own)" if variant == OWN else variant
+            lines.append(f"| {first} | {named} {line(condition, variant, rows)}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, compare, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measure", action="store_true", help="measure what in_bpf.csv doesn't hold")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel.md")
+    options = parser.parse_args()
+    if options.measure:
+        measure()
+    rows = load()
+    tables = {name: table(conditions, rows) for name, conditions in CONDITIONS.items()}
+    print("\n\n".join(tables.values()))
+    if options.write_docs:
+        put_tables(PAGE, tables)
+
+
+if __name__ == "__main__":
+    main()
