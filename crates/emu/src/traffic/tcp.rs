@@ -92,6 +92,7 @@ impl TcpTraffic {
         let name = self.variant.as_bytes();
         sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
             .step(|| format!("congestion control '{}'", self.variant))?;
+        lingers(fd, false).step(|| "SO_LINGER".into())?;
         if self.source.is_some() {
             // What the application writes goes at once, as its rate says.
             sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
@@ -201,8 +202,9 @@ impl TcpTraffic {
                 self.push()?;
             }
         }
-        if came.closed {
-            self.sender = None;
+        if let Some(fd) = self.sender.take_if(|_| came.closed) {
+            lingers(&fd, true).step(|| "SO_LINGER".into())?;
+            drop(fd);
             self.next_transfer(cx);
         }
         Ok(())
@@ -221,8 +223,9 @@ impl TcpTraffic {
             self.completed += 1;
             self.completed_at = cx.now;
         }
-        if came.closed {
-            self.receiver = None;
+        if let Some(fd) = self.receiver.take_if(|_| came.closed) {
+            lingers(&fd, true).step(|| "SO_LINGER".into())?;
+            drop(fd);
             self.next_transfer(cx);
         }
         Ok(())
@@ -236,6 +239,14 @@ impl TcpTraffic {
             cx.alarm((self.begun_at + every).max(cx.now));
         }
     }
+}
+
+/// Whether a socket that is closed goes on with what it still holds. Where it doesn't, its connection ends when the flow is
+/// stopped or the process is killed; the kernel would try for minutes, and keep namespace and congestion control for that.
+/// Connections that are taken in have it from the listener.
+fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
+    let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
+    sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)
 }
 
 /// What a socket has given.
@@ -302,11 +313,6 @@ impl Traffic for TcpTraffic {
 
     fn stop(&mut self, _now: u64) {
         self.stopped = true;
-        // At once: a close alone would go on sending what the socket still holds.
-        for fd in self.sender.iter().chain(&self.receiver) {
-            let at_once = [1i32, 0].map(i32::to_ne_bytes).concat();
-            let _ = sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &at_once);
-        }
         (self.sender, self.receiver, self.listener) = (None, None, None);
     }
 
