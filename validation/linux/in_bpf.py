@@ -22,6 +22,7 @@ import numpy as np
 
 from dumbbell import Scenario, _core, run
 from dumbbell.backends import Backend, OwnLink, Uml
+from dumbbell.exceptions import BackendError
 from dumbbell.report.marked import put_tables
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +30,7 @@ STORE = HERE / "in_bpf.csv"
 PAGE = HERE.parents[1] / "docs" / "kernel.md"
 OWN = "reno"
 """What both kernels have themselves: how far apart they are without any BPF."""
+KERNELS = ("host", "uml")
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Condition:
         loss = f", {self.loss:g} % loss" if self.loss else ""
         return f"{self.rate} Mbit/s, {self.rtt} ms, {self.limit} packets{loss}"
 
-    def scenario(self, variants: Sequence[str]) -> Scenario:
-        """Give the runs of those variants."""
+    def scenario(self, variant: str) -> Scenario:
+        """Give the runs of a variant."""
         queue = {"discipline": "droptail", "limit": f"{self.limit} packets"}
         link = {"rate": f"{self.rate} Mbit/s", "delay": f"{self.rtt / 2:g} ms", "queue": queue}
         if self.loss:
@@ -59,8 +61,7 @@ class Condition:
             "measure_from": "5 s",
             "repetitions": self.repetitions,
             "network": {"bottleneck": link, "access": {"rate": "100 Mbit/s", "delay": "0 ms"}},
-            "flows": [{"name": "f", "variant": OWN}],
-            "sweep": {"flows.f.variant": list(variants)},
+            "flows": [{"name": "f", "variant": variant}],
         }
         return Scenario.from_dict(document)
 
@@ -109,16 +110,16 @@ def save(rows: Iterable[Row]) -> None:
         writer.writerows(asdict(row) for row in rows)
 
 
-def runs(condition: Condition, variants: Sequence[str], kernel: str, backend: Backend) -> list[Row]:
-    """Measure some variants under one condition."""
+def runs(condition: Condition, variant: str, kernel: str, backend: Backend) -> list[Row]:
+    """Measure a variant under one condition."""
     found = []
-    for measured in run(condition.scenario(variants), backend=backend).runs:
+    for measured in run(condition.scenario(variant), backend=backend).runs:
         (flow,) = measured.flows
         late = measured.facts["link"]["late_p99_ms"] if kernel == "host" else 0.0
         found.append(
             Row(
                 condition=condition.name,
-                variant=measured.cell["flows.f.variant"],
+                variant=variant,
                 kernel=kernel,
                 repetition=measured.repetition,
                 cwnd_packets=round(flow["cwnd_mean_packets"], 3),
@@ -139,17 +140,19 @@ def measure() -> None:
         for kernel, backend in backends.items():
             held = {r.variant for r in rows if (r.condition, r.kernel) == (condition.name, kernel)}
             missing = [v for v in (OWN, *_core.bpf_variants()) if v not in held]
-            if missing:
-                print(f"{condition.name}: {kernel}: {', '.join(missing)}", file=sys.stderr)
-                rows += runs(condition, missing, kernel, backend)
-                save(rows)
+            for variant in missing:
+                try:
+                    rows += runs(condition, variant, kernel, backend)
+                    save(rows)
+                except BackendError as e:
+                    print(f"{condition.name}: {e}", file=sys.stderr)
 
 
 def line(condition: Condition, variant: str, rows: Sequence[Row]) -> str:
     """Write a row of a table."""
     host, uml = (
         [r for r in rows if (r.condition, r.variant, r.kernel) == (condition.name, variant, kernel)]
-        for kernel in ("host", "uml")
+        for kernel in KERNELS
     )
     (here, there), (srtt, srtt_there), (goodput, goodput_there), (episodes, episodes_there) = (
         [float(np.mean([getattr(r, figure) for r in side])) for side in (host, uml)]
@@ -162,7 +165,7 @@ def line(condition: Condition, variant: str, rows: Sequence[Row]) -> str:
     cells = [
         f"{here:.2f}",
         f"{there:.2f}",
-        f"{100 * (here / there - 1):+.1f}{error} %",
+        f"{round(100 * (here / there - 1), 1) + 0.0:+.1f}{error} %",
         f"{srtt:.1f} / {srtt_there:.1f}",
         f"{goodput:.3f} / {goodput_there:.3f}",
         f"{episodes:g} / {episodes_there:g}",
@@ -178,8 +181,8 @@ def table(conditions: Sequence[Condition], rows: Sequence[Row]) -> str:
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
     for condition in conditions:
-        variants = [r.variant for r in rows if (r.condition, r.kernel, r.repetition) == (condition.name, "host", 0)]
-        for n, variant in enumerate(sorted(variants, key=lambda v: (v != OWN, v))):
+        here, there = ({r.variant for r in rows if (r.condition, r.kernel) == (condition.name, k)} for k in KERNELS)
+        for n, variant in enumerate(sorted(here & there, key=lambda v: (v != OWN, v))):
             first = condition.name if n == 0 else ""
             named = f"{variant} (both kernels' own)" if variant == OWN else variant
             lines.append(f"| {first} | {named} {line(condition, variant, rows)}")
