@@ -24,6 +24,7 @@
 
 mod aggregation;
 mod cwnd;
+mod params;
 mod policer;
 
 use crate::common::{Bubble, DeliveryRound, WindowedMax, pacing_rate};
@@ -34,12 +35,11 @@ use crate::{
 };
 use aggregation::Aggregation;
 use cwnd::Window;
-use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::param::Params;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Time};
+use params::Settings;
 use policer::{Policer, Seen};
-
-const GAIN: Kind = Kind::Float { min: 0.1, max: 10.0 };
 
 pub(crate) const ROW: Variant = Variant {
     name: "bbr1",
@@ -53,80 +53,7 @@ pub(crate) const ROW: Variant = Variant {
     on_loss: "for a round trip no more than is delivered, then as before; timeout: cwnd = 1 segment",
     on_delay: "cwnd within twice the smallest delay times the rate",
     on_ecn: "none",
-    params: &[
-        Spec {
-            name: "high_gain",
-            kind: Kind::Float { min: 1.0, max: 10.0 },
-            default: "2.885",
-            doc: "gain of rate and window in startup, 2/ln 2: the least that doubles the rate each round trip",
-        },
-        Spec {
-            name: "probe_gain",
-            kind: Kind::Float { min: 1.0, max: 1.9 },
-            default: "1.25",
-            doc: "gain of the phase that looks for more bandwidth; the next phase gives up as much: 2 less this",
-        },
-        Spec {
-            name: "cwnd_gain",
-            kind: GAIN,
-            default: "2",
-            doc: "gain of the window while probing for bandwidth",
-        },
-        Spec {
-            name: "bw_window",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "10",
-            doc: "round trips over which the largest rate is taken",
-        },
-        Spec {
-            name: "min_rtt_window",
-            kind: Kind::Duration,
-            default: "10 s",
-            doc: "time over which the smallest RTT is taken; at its end the window dips to see it anew",
-        },
-        Spec {
-            name: "probe_rtt_duration",
-            kind: Kind::Duration,
-            default: "200 ms",
-            doc: "how long the window dips at least",
-        },
-        Spec {
-            name: "min_cwnd",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "4",
-            doc: "smallest window outside a timeout, and that of the dip, segments",
-        },
-        Spec {
-            name: "full_bw_growth",
-            kind: Kind::Float { min: 1.0, max: 10.0 },
-            default: "1.25",
-            doc: "a rate less than so many times the last mark counts as no growth",
-        },
-        Spec {
-            name: "full_bw_rounds",
-            kind: Kind::Int { min: 1, max: 1000 },
-            default: "3",
-            doc: "round trips without growth that end startup",
-        },
-        Spec {
-            name: "pacing_margin",
-            kind: Kind::Probability,
-            default: "1 %",
-            doc: "how much below the gain times the rate it paces",
-        },
-        Spec {
-            name: "extra_acked_gain",
-            kind: Kind::Float { min: 0.0, max: 10.0 },
-            default: "1",
-            doc: "part of the ACKs' excess that the window gets; 0: none, as before Linux 5.1",
-        },
-        Spec {
-            name: "policer_detection",
-            kind: Kind::Bool,
-            default: "true",
-            doc: "whether lossy intervals of like rate make it keep to that rate",
-        },
-    ],
+    params: params::PARAMS,
     stacks: &[],
     columns: &[
         "bw",
@@ -148,24 +75,6 @@ const BW_UNIT: f64 = 1e6 / 16_777_216.0;
 
 /// Phases of the gain cycle.
 const CYCLE: usize = 8;
-
-/// The parameters.
-#[derive(Clone, Copy, Debug)]
-struct Settings {
-    high_gain: f64,
-    probe_gain: f64,
-    cwnd_gain: f64,
-    bw_window: u64,
-    min_rtt_window: Dur,
-    probe_rtt_duration: Dur,
-    min_cwnd: f64,
-    full_bw_growth: f64,
-    full_bw_rounds: u64,
-    /// What is left of a rate after the margin.
-    pace: f64,
-    extra_acked_gain: f64,
-    policer_detection: bool,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -214,20 +123,7 @@ struct Bbr1 {
 
 impl Bbr1 {
     fn new(params: &Params, start: &Start) -> Bbr1 {
-        let set = Settings {
-            high_gain: params.float("high_gain"),
-            probe_gain: params.float("probe_gain"),
-            cwnd_gain: params.float("cwnd_gain"),
-            bw_window: params.int("bw_window"),
-            min_rtt_window: params.duration("min_rtt_window"),
-            probe_rtt_duration: params.duration("probe_rtt_duration"),
-            min_cwnd: params.int("min_cwnd") as f64,
-            full_bw_growth: params.float("full_bw_growth"),
-            full_bw_rounds: params.int("full_bw_rounds"),
-            pace: 1.0 - params.probability("pacing_margin"),
-            extra_acked_gain: params.float("extra_acked_gain"),
-            policer_detection: params.bool("policer_detection"),
-        };
+        let set = Settings::new(params);
         let initial_window = start.initial_window / start.mss;
         let mut law = Bbr1 {
             set,
