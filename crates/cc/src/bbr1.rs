@@ -28,7 +28,7 @@ mod params;
 mod policer;
 
 use crate::common::{Bubble, DeliveryRound, WindowedMax, pacing_rate};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RateSample,
     RecoveryExit, SentEvent, Start,

@@ -20,7 +20,7 @@
 //! Left out: nothing.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -24,7 +24,7 @@
 //! Left out: the published filter for ACKs that a receiver's timer has delayed.
 
 use crate::common::{LossDriven, Round, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;

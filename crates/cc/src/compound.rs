@@ -16,7 +16,7 @@
 //! Left out: finding gamma from the path ("tuning by emulation"), which the draft offers beside the fixed 30.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -19,7 +19,7 @@
 //! the window as with every law.
 
 use crate::common::{Srtt, Window, WindowedMin};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
 };

@@ -20,7 +20,7 @@
 //! is, and the next stage starts anew.
 
 use crate::common::{Srtt, Window, last_tick, whole_ticks};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
 };

@@ -12,7 +12,7 @@
 //! Left out: resetting alpha after a loss, which §4.1 allows.
 
 use crate::common::{Echo, LossDriven, Marks, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -5,7 +5,7 @@
 //! ```
 //! Losses are still repaired, but neither they nor delay nor marks move the window.
 
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};

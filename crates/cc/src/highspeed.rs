@@ -17,7 +17,7 @@
 //! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 

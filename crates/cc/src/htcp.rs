@@ -21,7 +21,7 @@
 //! Left out: nothing else of the draft's sender.
 
 use crate::common::{DeliveryRate, LossDriven, Window, last_tick, whole_ticks};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};

@@ -20,7 +20,7 @@
 //! long paths.
 
 use crate::common::{LossDriven, Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};

@@ -16,7 +16,7 @@
 //! Left out: forgetting max_rtt, which neither has.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 

@@ -13,7 +13,7 @@
 //! target); a drift of the clocks.
 
 use crate::common::{BaseDelay, LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};

@@ -16,7 +16,7 @@
 //! Left out: nothing of the draft.
 
 use crate::common::{BaseDelay, LossDriven, Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};

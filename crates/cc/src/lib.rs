@@ -32,6 +32,7 @@ mod registry;
 mod reno;
 mod scalable;
 mod sprout;
+mod variant;
 mod vegas;
 mod vegas_linux;
 mod veno;
@@ -44,7 +45,8 @@ pub use event::{
     SlowStart, Start, Unused,
 };
 pub use foreign::{Failure, Foreign, usable};
-pub use registry::{ALIASES, Build, EcnUse, Shell, Variant, build, find, registry};
+pub use registry::{ALIASES, build, find, registry};
+pub use variant::{Build, EcnUse, Shell, Variant};
 
 use dumbbell_units::{Dur, Rate};
 

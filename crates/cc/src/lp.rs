@@ -17,7 +17,7 @@
 //! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
 
 use crate::common::{LossDriven, Round, Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};

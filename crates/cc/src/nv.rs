@@ -19,7 +19,7 @@
 //! Left out: a base RTT that the network's owner sets.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::random::Stream;

@@ -16,7 +16,7 @@
 //! Left out: finding out that the bottleneck treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
 
 use crate::common::{Echo, LossDriven, Marks, Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Bytes, Dur, Rate, Time};

@@ -11,7 +11,7 @@
 //! growth where the stack asks for it).
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{EcnUse, Shell, Variant};
+use crate::variant::{EcnUse, Shell, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -12,7 +12,7 @@
 //! Left out: nothing.
 
 use crate::common::{LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -22,7 +22,7 @@
 //! tenth of Vegas' throughput. Linux's rules (`rules`) are in `vegas_linux.rs`.
 
 use crate::common::{Round, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::vegas_linux::LinuxVegas;
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,

@@ -16,7 +16,7 @@
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

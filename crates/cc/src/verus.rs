@@ -19,7 +19,7 @@
 //! the window, where theirs is a cubic spline; at least 2 segments are outstanding.
 
 use crate::common::{Srtt, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent,
     Start,

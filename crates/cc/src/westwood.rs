@@ -17,7 +17,7 @@
 //! during a recovery counts when it is acknowledged.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};

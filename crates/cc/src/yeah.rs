@@ -17,7 +17,7 @@
 //! that of the newest segment that an ACK covers.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 

@@ -11,9 +11,9 @@
 //! DIVERGES [Feng et al. 2002]: an arrival that finds the link idle and nothing waiting is always accepted, as
 //! everywhere here.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::fifo::Fifo;
 use crate::law::blue::{Blue as Law, Config};
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;

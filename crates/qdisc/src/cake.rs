@@ -16,11 +16,11 @@
 //! ```
 //! A full packet has 1514 bytes. Of CAKE this has one tin and no host isolation, see its page.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::flows::{Empty, Flow, Flows, hash, pop};
 use crate::law::Verdict;
 use crate::law::cobalt::{Cobalt as Law, Config};
 use crate::law::deficit_shaper::DeficitShaper;
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;

@@ -9,9 +9,9 @@
 //! ce_threshold a packet that has waited for longer is marked whatever the law says (for DCTCP's kind of control)
 //! ```
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::fifo::Fifo;
 use crate::law::codel::{Codel as Law, Config, Head, Source};
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};

@@ -4,7 +4,7 @@
 //! `counting = "ns2"` it counts as one, so a limit of L leaves room for L - 1 waiting packets behind it, as the
 //! queue of ns-2 does, which drops when length + 1 >= L.
 
-use crate::registry::{Discipline, Limit, LinkFacts};
+use crate::discipline::{Discipline, Limit, LinkFacts};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, Params, Spec};
 use std::collections::VecDeque;

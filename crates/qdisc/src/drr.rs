@@ -13,7 +13,7 @@
 //! with packets. Queues of flows that have gone are used again, so nothing is allocated once the largest number of
 //! flows and packets has been seen. The paper hashes flows into a fixed number of queues; here each has its own.
 
-use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use std::collections::{HashMap, VecDeque};

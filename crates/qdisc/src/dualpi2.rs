@@ -19,11 +19,11 @@
 //! A full packet is the largest one seen so far. DIVERGES [RFC 9332, App. A.1]: the document's example has a ramp from
 //! 0.8 to 1.2 ms where a step is here, as in Linux.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::fifo::Fifo;
 use crate::law::Verdict;
 use crate::law::pi2::Pi2 as Law;
 use crate::pi2::{COUPLING, config};
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::ticks::Ticks;
 use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
 use dumbbell_units::Dur;

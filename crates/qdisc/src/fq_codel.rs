@@ -13,10 +13,10 @@
 //! connections of the same flow share its queue. The hash is salted with the run's seed.
 
 use crate::codel::{CE_THRESHOLD, INTERVAL, Settings, TARGET};
+use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::fifo::Fifo;
 use crate::flows::{Empty, Flow, Flows, hash, place, pop};
 use crate::law::codel::{Codel as Law, Head, Source};
-use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 

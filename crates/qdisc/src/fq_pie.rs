@@ -9,11 +9,11 @@
 //! ```
 //! Hash, flows and directions are as in [`crate::fq_codel`].
 
+use crate::discipline::{Discipline, LinkFacts, some_bytes};
 use crate::flows::{Empty, Flow, Flows, hash, place, pop};
 use crate::fq_codel::{FLOWS, MEMORY_LIMIT, QUANTUM};
 use crate::law::pie::Pie as Law;
 use crate::pie::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, Settings, TARGET, TUPDATE};
-use crate::registry::{Discipline, LinkFacts, some_bytes};
 use crate::ticks::Ticks;
 use crate::{Backlog, Cx, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};

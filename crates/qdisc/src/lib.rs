@@ -11,6 +11,7 @@
 mod blue;
 mod cake;
 mod codel;
+mod discipline;
 mod droptail;
 mod drr;
 mod dualpi2;
@@ -29,8 +30,9 @@ mod sfq;
 mod tbf;
 mod ticks;
 
+pub use discipline::{Build, Discipline, Limit, LinkFacts};
 pub use packet::{DropReason, Ecn, Packet};
-pub use registry::{Build, Discipline, Limit, LinkFacts, build, find, registry};
+pub use registry::{build, find, registry};
 
 use dumbbell_units::Time;
 use law::Verdict;

@@ -11,10 +11,10 @@
 //! full packet  the largest packet seen so far
 //! ```
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::fifo::Fifo;
 use crate::law::Verdict;
 use crate::law::pi2::{Config, Pi2 as Law};
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::ticks::Ticks;
 use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
 use dumbbell_units::Dur;

@@ -10,9 +10,9 @@
 //! delay        that of the packet which left last, zero once nothing waits; or estimated             [RFC 8033 §4.3]
 //! ```
 
+use crate::discipline::{Discipline, Limit, LinkFacts, span};
 use crate::fifo::Fifo;
 use crate::law::pie::{Config, Pie as Law};
-use crate::registry::{Discipline, Limit, LinkFacts, span};
 use crate::ticks::Ticks;
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::Bytes;

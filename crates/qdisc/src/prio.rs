@@ -8,8 +8,8 @@
 //! ```
 //! A flow's `class` says its queue; Linux derives it from a packet's type of service by its priomap.
 
+use crate::discipline::{Discipline, Limit, LinkFacts};
 use crate::fifo::Fifo;
-use crate::registry::{Discipline, Limit, LinkFacts};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, Params, Spec};
 

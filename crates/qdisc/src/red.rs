@@ -19,8 +19,8 @@
 //! min_th, counts the arrival itself in the spacing and whole packet times of idling, marks by p_b < 0.1 (here: average
 //! below max_th; the same where max_p is 0.1), and lets adaptive max_p fall below 0.01 on links above 8 Mbit/s.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::law::red::{Adaptive, Config, Red as Law, Verdict};
-use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;

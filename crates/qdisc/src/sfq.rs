@@ -13,9 +13,9 @@
 //! The flow's number stands for the addresses and ports; each direction is a flow of its own. Not a longest-queue
 //! search but one over the queues in use is made, and only at a drop.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::fifo::Fifo;
 use crate::flows::{hash, place};
-use crate::registry::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::ticks::Ticks;
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::Dur;

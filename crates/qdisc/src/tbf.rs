@@ -13,9 +13,10 @@
 //! packet larger than the bucket goes when that is full and leaves a debt; Linux drops every such packet, and a flow of
 //! them starves for a parameter.
 
+use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
 use crate::fifo::Fifo;
 use crate::law::token_bucket::TokenBucket;
-use crate::registry::{Discipline, Limit, LinkFacts, build, some_bytes};
+use crate::registry::build;
 use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::param::{Kind, ParamError, Params, Part, Spec};
 use dumbbell_units::parse::Length;

@@ -1,7 +1,7 @@
 //! The registry row of BBRv3 and its parameters.
 
 use super::Bbr3;
-use crate::registry::{EcnUse, Variant};
+use crate::variant::{EcnUse, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
