@@ -3,9 +3,12 @@
 #![allow(dead_code)]
 
 use std::io::Cursor;
+use std::path::Path;
 
+use dumbbell_capture::analyse::{Analysis, Options as Wanted, analyse};
 use dumbbell_capture::capinfos::{Numbers, report};
 use dumbbell_capture::dissect::QuotedTransport;
+use dumbbell_capture::pair::pair;
 use dumbbell_capture::read::options::Options;
 use dumbbell_capture::tcp::label::Rules;
 use dumbbell_capture::{
@@ -108,6 +111,55 @@ pub fn frame(data: &[u8]) {
             offset: 0,
             options: Options::default(),
         });
+    }
+}
+
+/// A file analysed as a whole, mapped as a user's file would be; the first byte chooses what is asked for. Then beside
+/// itself, as two captures of one path.
+pub fn analysis(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let name = format!("dumbbell-fuzz-{}-{:?}", std::process::id(), std::thread::current().id());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, rest).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let bit = |n: u8| choice >> n & 1 == 1;
+    let wanted = Wanted {
+        rules: [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell, Rules::Dumbbell]
+            [usize::from(choice & 3)],
+        interval: bit(2).then_some(1_000_000),
+        enter_tunnels: bit(3),
+        most_open: if bit(4) { 2 } else { 1_000 },
+        most_told: if bit(5) { 2 } else { 1_000 },
+        most_rows: 1_000,
+        threads: if bit(6) { 2 } else { 1 },
+        chunk: 7,
+        ..Wanted::default()
+    };
+    let mut rows = 0;
+    let mut count = |chunk: dumbbell_capture::analyse::Chunk| rows += chunk.packets.rows();
+    let found = analyse(&[&path], &wanted, &mut |_| true, if bit(7) { Some(&mut count) } else { None });
+    if let Ok(found) = &found {
+        whole(found, &wanted);
+    }
+    let both = pair(Path::new(&path), &path, None, bit(3), &mut |_| true, None);
+    assert_eq!(found.is_ok(), both.is_ok());
+    if let Ok(both) = both {
+        let [a, b, matched] = both.packets;
+        assert!(a == b && matched <= a, "{a} {b} {matched}");
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
+/// What must hold of every analysis.
+fn whole(found: &Analysis, wanted: &Wanted) {
+    assert!(found.flows.rows() <= 2 * wanted.most_told && found.flows.rows().is_multiple_of(2));
+    // A row for each direction may be needed, however few are allowed.
+    let most = 2 * wanted.most_rows + 4 * (wanted.most_told + wanted.most_open);
+    assert!(found.series.rows() <= most, "{} rows", found.series.rows());
+    for table in [&found.flows, &found.udp, &found.series, &found.phases, &found.classes, &found.total] {
+        assert!(table.columns.iter().all(|(_, values)| values.len() == table.rows()));
+    }
+    for warning in &found.warnings {
+        assert!(!warning.text.is_empty());
     }
 }
 

@@ -32,13 +32,21 @@ fn every_target(bytes: &[u8]) {
     harness::pcap(bytes);
     harness::pcapng(bytes);
     harness::frame(bytes);
+    for choice in [0x00, 0xff] {
+        analysis(choice, bytes);
+    }
+}
+
+/// A capture as input of the target `analysis`: what is asked for comes first.
+fn analysis(choice: u8, capture: &[u8]) {
+    harness::analysis(&[&[choice], capture].concat());
 }
 
 /// Each input on which a fuzzer once found something, and each capture as input of every target.
 #[test]
 fn corpus() {
     let mut inputs = data();
-    for target in ["file", "pcap", "pcapng", "frame"] {
+    for target in ["file", "pcap", "pcapng", "frame", "analysis"] {
         let folder = Path::new("../../fuzz/corpus").join(target);
         inputs.extend(files(&folder).iter().map(|file| fs::read(file).expect("a file")));
     }
@@ -120,8 +128,8 @@ fn chance() {
     while Instant::now() < until {
         let mut input = seeds[chance.below(seeds.len())].clone();
         change(&mut input, &seeds, &mut chance);
-        let target =
-            [harness::file, harness::file, harness::pcap, harness::pcapng, harness::frame][chance.below(5)];
+        let target = [harness::file, harness::analysis, harness::pcap, harness::pcapng, harness::frame]
+            [chance.below(5)];
         let caught = std::panic::catch_unwind(|| target(&input));
         if caught.is_err() {
             let kept = std::env::temp_dir().join("dumbbell-fuzz-input");

@@ -26,7 +26,8 @@ impl Stream {
             f.nextseq = f.maxacked;
         }
         f.sack_count = 0;
-        let mut has_result = placed.reused;
+        // Wireshark notes every SYN on a known number, even if it finds nothing to say of it.
+        let mut has_result = placed.reused || placed.syn_again;
         if let Some(len) = s.len {
             has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, &mut found);
         }
