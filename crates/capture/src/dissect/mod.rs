@@ -13,7 +13,7 @@ mod udp;
 mod wireless;
 
 pub use fragments::Fragments;
-pub use tcp::{Flags, MptcpKind, SackBlock, TcpOptions, TcpView};
+pub use tcp::{Flags, SackBlock, TcpOptions, TcpView};
 pub use udp::UdpView;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -48,17 +48,6 @@ pub struct SackBlock {
     pub right: u32,
 }
 
-/// What MPTCP's option says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MptcpKind(pub u8);
-
-impl MptcpKind {
-    /// Announces or withdraws an address, changes a priority, reports a failure, closes: ADD_ADDR to MP_FASTCLOSE.
-    pub fn is_management(self) -> bool {
-        (3..=7).contains(&self.0)
-    }
-}
-
 /// The options that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpOptions {
@@ -74,12 +63,12 @@ pub struct TcpOptions {
     pub sack_count: u8,
     /// The SACK option is there but the capture ends inside of it.
     pub sack_cut: bool,
-    /// The SACK option is too short for a block: Wireshark's dissection ends there.
+    /// The SACK option is too short for a block: Wireshark's dissection mostly ends there.
     pub sack_empty: bool,
     /// Timestamp value and echo reply.
     pub timestamps: Option<(u32, u32)>,
-    /// Subtype of the (first) MPTCP option.
-    pub mptcp: Option<MptcpKind>,
+    /// Subtypes of the MPTCP options, a bit each: bit 0 for MP_CAPABLE to bit 15.
+    pub mptcp: u16,
 }
 
 impl TcpOptions {
@@ -174,9 +163,10 @@ fn parse_options(bytes: &[u8], room: usize) -> (TcpOptions, bool) {
         }
         let Some(&[kind, len]) = rest.first_chunk::<2>() else { return (found, true) };
         let len = usize::from(len);
-        // One that would go past the end of the header isn't read; what is left of the header is looked at.
+        // One without a length isn't read, nor is one that would go past the end of the header: of that one, what is left
+        // of the header is looked at.
         if len < 2 || len > room {
-            return (found, rest.len() < room - 2);
+            return (found, len > room && rest.len() < room - 2);
         }
         let whole = rest.len() >= len;
         let value = &rest[2..rest.len().min(len)];
@@ -196,9 +186,7 @@ fn parse_options(bytes: &[u8], room: usize) -> (TcpOptions, bool) {
                 found.sack_cut = !whole;
             }
             (8, 10) if whole => found.timestamps = Some((be32(value), be32(&value[4..]))),
-            (30, _) if !value.is_empty() => {
-                found.mptcp = found.mptcp.or(Some(MptcpKind(value[0] >> 4)));
-            }
+            (30, 3..) if whole => found.mptcp |= 1 << (value[0] >> 4),
             _ => {}
         }
         if !whole {

@@ -1,9 +1,9 @@
 //! The ladder, and what follows it. `V44`: after the rules of 4.4, else of 4.0.
 
 use super::super::label::Label;
-use super::super::seq::gt;
+use super::super::seq::{gt, lt};
 use super::super::track::Placed;
-use super::side::{Scale, Side, Stream};
+use super::side::{MPTCP, Scale, Side, Stream};
 use super::{Verdict, family};
 use crate::dissect::Flags;
 use crate::tcp::segment::Segment;
@@ -29,14 +29,16 @@ impl Stream {
         // Wireshark notes every SYN on a known number, even if it finds nothing to say of it.
         let mut has_result = placed.reused || placed.syn_again;
         if let Some(len) = s.len {
-            has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, &mut found);
+            has_result |= analyse::<V44>(f, r, s, len, self.initial_rtt, self.mptcp, &mut found);
+            f.mptcp = self.mptcp;
         }
         // A header length that can't be true ends the dissection: neither results nor options.
         if s.header_len < 20 {
             return Verdict::default();
         }
-        self.after(placed.direction, s, if V44 { 4 } else { 3 });
-        if ends_in_options(s) {
+        let ends = ends_in_options(s, r);
+        self.after(placed.direction, s, ends, if V44 { 4 } else { 3 });
+        if ends {
             return Verdict::default();
         }
         if has_result {
@@ -47,7 +49,7 @@ impl Stream {
 
     /// What Wireshark does with the segment after the analysis.
     #[inline]
-    fn after(&mut self, direction: u8, s: &Segment, most_blocks: u8) {
+    fn after(&mut self, direction: u8, s: &Segment, ends: bool, most_blocks: u8) {
         let [a, b] = &mut self.sides;
         let (f, r) = if direction == 0 { (a, b) } else { (b, a) };
         let syn = s.flags.has(Flags::SYN);
@@ -73,7 +75,8 @@ impl Stream {
             f.sack = options.sack;
             f.sack_count = options.sack_count.min(most_blocks);
         }
-        if syn && !ends_in_options(s) {
+        self.mptcp |= (options.mptcp & MPTCP) as u8;
+        if syn && !ends {
             if f.scale == Scale::Unknown {
                 f.scale = Scale::Unused;
                 r.scale = Scale::Unused;
@@ -84,10 +87,11 @@ impl Stream {
     }
 }
 
-/// Wireshark's dissection ends in the options, before the results are shown.
+/// Wireshark's dissection ends in the options, before the results are shown: at the end of the capture, or where it looks
+/// for a D-SACK in a SACK option that has no block, which it does unless the ACK lies before the other side's numbers.
 #[inline]
-fn ends_in_options(s: &Segment) -> bool {
-    s.header_cut || s.options.sack_empty
+fn ends_in_options(s: &Segment, r: &Side) -> bool {
+    s.header_cut || s.options.sack_empty && (r.nextseq == 0 || !lt(s.ack, r.base_seq))
 }
 
 /// What becomes of a segment after a step of the ladder.
@@ -106,13 +110,14 @@ fn analyse<const V44: bool>(
     s: &Segment,
     len: u32,
     initial_rtt: i64,
+    mptcp: u8,
     found: &mut Verdict,
 ) -> bool {
     let ack_set = s.flags.has(Flags::ACK);
     if ack_set {
         r.valid_flight = true;
     }
-    let probe = matches!(climb::<V44>(f, r, s, len, found), Ladder::Settled)
+    let probe = matches!(climb::<V44>(f, r, s, len, mptcp, found), Ladder::Settled)
         && found.labels.has(Label::ZeroWindowProbe);
 
     if s.ack != f.lastack {
@@ -163,7 +168,14 @@ fn analyse<const V44: bool>(
 
 /// The steps of the ladder up to the duplicate ACK.
 #[inline]
-fn climb<const V44: bool>(f: &mut Side, r: &mut Side, s: &Segment, len: u32, found: &mut Verdict) -> Ladder {
+fn climb<const V44: bool>(
+    f: &mut Side,
+    r: &mut Side,
+    s: &Segment,
+    len: u32,
+    mptcp: u8,
+    found: &mut Verdict,
+) -> Ladder {
     let labels = &mut found.labels;
     let window = u32::from(s.window);
     let plain = s.is_plain();
@@ -222,7 +234,8 @@ fn climb<const V44: bool>(f: &mut Side, r: &mut Side, s: &Segment, len: u32, fou
             labels.set(Label::KeepAliveAck);
             return Ladder::Settled;
         }
-        if !s.options.mptcp.is_some_and(|kind| kind.is_management()) {
+        // MPTCP repeats ACKs to carry its options: what is new there is no sign of a loss.
+        if mptcp == f.mptcp {
             f.dupacks = f.dupacks.wrapping_add(1).max(1);
             found.duplicate_ack = f.dupacks;
             found.labels.set(Label::DuplicateAck);

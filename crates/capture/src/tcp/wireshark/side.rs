@@ -43,6 +43,8 @@ pub(crate) struct Side {
     /// SACK blocks of the last segment.
     pub(super) sack: [SackBlock; 4],
     pub(super) sack_count: u8,
+    /// What MPTCP's options had been about at the last packet in this direction.
+    pub(super) mptcp: u8,
 }
 
 impl Default for Side {
@@ -64,6 +66,7 @@ impl Default for Side {
             unacked: Unacked::default(),
             sack: [SackBlock::default(); 4],
             sack_count: 0,
+            mptcp: 0,
         }
     }
 }
@@ -90,4 +93,9 @@ pub(crate) struct Stream {
     pub(super) syn_time: Option<i64>,
     /// Initial RTT, ns; 0: not known yet.
     pub(crate) initial_rtt: i64,
+    /// What MPTCP's options have been about so far, either way: bits of [`MPTCP`].
+    pub(super) mptcp: u8,
 }
+
+/// The subtypes of MPTCP that count, MP_CAPABLE to MP_FASTCLOSE: a bit each.
+pub(super) const MPTCP: u16 = 0xff;
