@@ -96,6 +96,8 @@ impl PacketLengths {
 
     fn row(&self, range: Option<(u32, u32)>, c: &Counter) -> Row {
         let some = c.count > 0;
+        // Frames that lie too far back in time belong to no burst.
+        let busy = c.burst.best > 0;
         Row {
             range,
             count: c.count,
@@ -104,8 +106,8 @@ impl PacketLengths {
             max: some.then_some(c.max),
             rate: (self.elapsed != 0.0).then(|| f64::from(c.count as f32) / self.elapsed),
             percent: (self.all.count > 0).then(|| c.count as f64 * 100.0 / self.all.count as f64),
-            burst_rate: some.then(|| c.burst.best as f64 / WINDOW),
-            burst_start: some.then(|| c.burst.best_start / 1000.0),
+            burst_rate: busy.then(|| c.burst.best as f64 / WINDOW),
+            burst_start: busy.then(|| c.burst.best_start / 1000.0),
         }
     }
 
@@ -326,5 +328,10 @@ mod tests {
         assert_eq!((all.count, all.burst_rate), (3, Some(0.02)));
         // The last frame in the file lies 20 ms before the first.
         assert_eq!(all.rate, Some(3.0 / -20.0));
+        // All frames of the range 160-319 lie 200 ms before the empty bucket that it begins with, and more.
+        table.add(Some(-200 * MS), 200);
+        table.add(Some(790 * MS), 200);
+        let range = table.rows()[5];
+        assert_eq!((range.count, range.burst_rate, range.burst_start), (2, None, None));
     }
 }
