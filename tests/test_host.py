@@ -345,12 +345,13 @@ def test_bbr_says_what_it_believes_in(application: str) -> None:
         pytest.skip("this kernel has no bbr")
     flows = [{"name": "f", "variant": "bbr", "application": {"kind": application}}]
     given = scenario(flows=flows, duration="3 s", trace={"series": ["flows"]})
-    table = once(given, sample_ms=1, calibration="off").table(0, "flow/f")
+    arrays = once(given, sample_ms=1, calibration="off").arrays(0, "flow/f")
+    columns = {name: np.asarray(values, np.float64) for name, values in arrays.items()}
     # 2.89 to begin with; the rate of the bottleneck, and no more of payload than that; never below propagation.
-    assert table["pacing_gain"].max() == 739 / 256
-    assert 0.8 * 10e6 / 8 < table["bw"].median() <= 1.05 * 10e6 / 8
-    assert 0.04 < table["min_rtt"].median() < 0.06
-    assert table["t_ns"].diff().median() == pytest.approx(1e6, rel=0.1)
+    assert columns["pacing_gain"].max() == 739 / 256
+    assert 0.8 * 10e6 / 8 < np.median(columns["bw"]) <= 1.05 * 10e6 / 8
+    assert 0.04 < np.median(columns["min_rtt"]) < 0.06
+    assert np.median(np.diff(columns["t_ns"])) == pytest.approx(1e6, rel=0.1)
 
 
 # ---------------------------------------------------------------- verdicts, refusals, choice
@@ -482,12 +483,14 @@ def processes() -> list[str]:
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A long run, just started; its variant is loaded, where that is possible."""
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+    """A long run, just started, over our link or another way; its variant is loaded, where that is possible."""
     file = tmp_path / "long.toml"
     flows = [{"name": "f", "variant": "highspeed" if bpf_variants()[0] else "reno"}]
-    file.write_text(scenario(duration="100 s", flows=flows).to_toml())
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
+    delay = {"network__bottleneck__delay": "0 ms"}  # without netem too
+    file.write_text(scenario(duration="100 s", flows=flows, **delay).to_toml())
+    way = request.node.callspec.params.get("way", "link")
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", f"way={way}"]
     # A background job of a shell has SIGINT ignored, and hands that on.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -516,8 +519,14 @@ def settles(before: State) -> bool:
     return settled()
 
 
-@pytest.mark.parametrize("after", [0.0, 0.004, 0.03, 0.2, 1.3])
-def test_a_kill_leaves_nothing_that_clean_does_not_remove(after: float, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    ("way", "after"),
+    [*(("link", t) for t in (0.0, 0.004, 0.03, 0.2, 1.3)), *(("tc", t) for t in (0.0, 0.02, 0.06, 0.4, 1.3))],
+)
+def test_a_kill_leaves_nothing_that_clean_does_not_remove(
+    way: str, after: float, request: pytest.FixtureRequest
+) -> None:
+    del way  # the fixture looks at it
     before = state()
     process = request.getfixturevalue("running")
     wait_for_run(process)

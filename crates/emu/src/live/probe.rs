@@ -12,15 +12,19 @@ const DISCIPLINES: &[&str] = &[
     "fq", "prio", "drr",
 ];
 
+/// The interface that every namespace has, by its number.
+const LOOPBACK: u32 = 1;
+
 /// Prints one JSON object: for each step null, or why it is impossible.
 pub fn print() {
     let namespaces = namespace().err();
     let usable = namespaces.is_none();
+    let veth = if usable { net::try_veth().err().map(|e| e.to_string()) } else { None };
     let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
     let mut reason = tunnel.as_ref().err().map(Error::to_string);
-    if let Ok(Some(_held)) = &tunnel {
+    if usable {
         for (n, name) in DISCIPLINES.iter().enumerate() {
             let found = match discipline(name, n as u32 + 1) {
                 Ok(()) => Value::Null,
@@ -28,7 +32,7 @@ pub fn print() {
             };
             disciplines.insert((*name).into(), found);
         }
-    } else if !usable {
+    } else {
         reason = Some("no namespace to try it in".into());
     }
     let text = |e: &Option<Error>| e.as_ref().map(Error::to_string);
@@ -37,6 +41,7 @@ pub fn print() {
         json!({
             "namespaces": text(&namespaces),
             "tunnel": reason,
+            "veth": veth,
             "real_time": text(&real_time),
             "disciplines": disciplines,
         })
@@ -52,9 +57,8 @@ fn namespace() -> Result<()> {
 
 /// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.
 fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
-    let index = sys::interface_number(INTERFACE).map_err(|e| e.to_string())?;
     let socket = Netlink::new().map_err(|e| e.to_string())?;
-    match net::try_qdisc(&socket, index, name, number) {
+    match net::try_qdisc(&socket, LOOPBACK, name, number) {
         Err(e) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&e.raw_os_error()) => {
             Err("the kernel doesn't have it".into())
         }
