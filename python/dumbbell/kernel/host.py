@@ -81,6 +81,7 @@ class Probe:
     namespaces: str | None
     tunnel: str | None
     veth: str | None
+    offloads: dict[str, str | None]
     real_time: str | None
     disciplines: dict[str, str | None]
     as_root: bool

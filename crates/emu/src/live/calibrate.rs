@@ -67,6 +67,7 @@ struct Path {
 
 /// What is measured.
 pub(super) struct Network<'a> {
+    /// What it should be.
     pub(super) plan: &'a Plan,
     /// The hosts of each flow.
     pub(super) sites: &'a [Site],
@@ -78,8 +79,14 @@ pub(super) struct Network<'a> {
     pub(super) ahead: f64,
 }
 
-/// Measures every path of the plan over our own link. With `refuse`, being off is an error.
-pub(super) fn over_own_link(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<Value, EmuError> {
+/// Measures every path of the plan over our own link and holds it against what was promised. With `refuse`, being off is
+/// an error.
+pub(super) fn over_own_link(
+    plan: &Plan,
+    promised: &Plan,
+    hosts: &Hosts,
+    refuse: bool,
+) -> Result<Value, EmuError> {
     let (plan_there, tunnels) = (plan.clone(), hosts.tunnels.clone());
     let signals = Arc::new(Signals::default());
     let theirs = signals.clone();
@@ -93,7 +100,8 @@ pub(super) fn over_own_link(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<
     }
     // As the run's traffic has it.
     let _ = sys::real_time(link::PRIORITY - 1);
-    let network = Network { plan, sites: &hosts.sites, mtu: hosts.mtu, transmits: &|_| true, ahead: 0.0 };
+    let network =
+        Network { plan: promised, sites: &hosts.sites, mtu: hosts.mtu, transmits: &|_| true, ahead: 0.0 };
     let measured = calibrate(&network, refuse);
     signals.stop.store(true, Ordering::Relaxed);
     thread.join().map_err(|_| EmuError::Invalid("the link's thread has failed".into()))??;

@@ -37,6 +37,9 @@ struct Order {
     /// The process that the run belongs to.
     owner: u32,
     calibration: Calibration,
+    /// What calibration holds the network against, if that isn't the plan: to try how a network that is off is refused.
+    #[serde(default)]
+    promised: Option<Plan>,
     /// What carries packets between hosts.
     #[serde(default)]
     way: Way,
@@ -103,7 +106,10 @@ fn over_own_link(order: &Order) -> Result<Measured, EmuError> {
     let hosts = hosts::build(&sites, &order.bpf)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
-        how => calibrate::over_own_link(plan, &hosts, how == Calibration::Refuse)?,
+        how => {
+            let promised = order.promised.as_ref().unwrap_or(plan);
+            calibrate::over_own_link(plan, promised, &hosts, how == Calibration::Refuse)?
+        }
     };
     let link = own::OwnLink::new(plan, &hosts);
     let mut measured = machine::run(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;

@@ -1,5 +1,6 @@
 //! What of a run's means this host has: tried in a namespace that is gone at once.
 
+use crate::guest::OFFLOADS;
 use crate::net::{self, Netlink};
 use crate::sites::INTERFACE;
 use crate::sys;
@@ -20,6 +21,7 @@ pub fn print() {
     let namespaces = namespace().err();
     let usable = namespaces.is_none();
     let veth = if usable { net::try_veth().err().map(|e| e.to_string()) } else { None };
+    let offloads = if veth.is_none() && usable { offloads() } else { Map::new() };
     let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
@@ -42,10 +44,22 @@ pub fn print() {
             "namespaces": text(&namespaces),
             "tunnel": reason,
             "veth": veth,
+            "offloads": offloads,
             "real_time": text(&real_time),
             "disciplines": disciplines,
         })
     );
+}
+
+/// Whether interfaces can be told to leave segments alone; they are off otherwise than by default.
+fn offloads() -> Map<String, Value> {
+    let names = ["tso", "gso", "gro"].iter().zip(OFFLOADS);
+    let switched = names.map(|(name, command)| {
+        let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
+        let why = control.and_then(|c| sys::set_offload(&c, net::TRIED, command, false)).err();
+        ((*name).to_owned(), why.map_or(Value::Null, |e| e.to_string().into()))
+    });
+    switched.collect()
 }
 
 fn namespace() -> Result<()> {

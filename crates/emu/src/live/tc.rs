@@ -44,7 +44,9 @@ pub(super) fn run(order: &Order) -> Result<Measured, EmuError> {
         how => {
             let transmits = |link: &LinkPlan| ground.transmits(link);
             // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
-            let measures = Network { plan, sites: &sites, mtu, transmits: &transmits, ahead: 1.0 / 3.0 };
+            let promised = order.promised.as_ref().unwrap_or(plan);
+            let measures =
+                Network { plan: promised, sites: &sites, mtu, transmits: &transmits, ahead: 1.0 / 3.0 };
             calibrate(&measures, how == Calibration::Refuse)?
         }
     };

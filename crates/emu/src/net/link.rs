@@ -42,6 +42,9 @@ pub(crate) fn add_wire(net: &Netlink, wire: &Wire, mtu: u32, there: &OwnedFd) ->
     net.request(message, || format!("veth pair {} - {}", a.name(), b.name()))
 }
 
+/// One end of the pair that [`try_veth`] makes.
+pub(crate) const TRIED: &str = "v2000";
+
 /// Tries to make a veth pair in the namespace that we are in.
 pub(crate) fn try_veth() -> Result<(), EmuError> {
     let end = |index| End { space: 0, index, qdisc: None };
