@@ -21,6 +21,7 @@ import pytest
 
 from dumbbell import Scenario, _core, run
 from dumbbell.backends import Job, Kernel, OwnLink, Uml, backend, programs
+from dumbbell.backends.own_link import run_host
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.guest import GUEST
@@ -295,10 +296,27 @@ def test_what_ping_says_is_read() -> None:
     tables: dict[str, Any] = {}
     _, wrong = programs.read(plan, result, tables)
     assert (row["pings_sent"], row["pings_lost"], row["rtt_min_ms"], row["rtt_p50_ms"]) == (3, 1, 40.3, 40.3)
-    assert list(tables["ping/p"]["t_ns"]) == [1_000_000_000, 1_200_000_000, 1_400_000_000]
+    # 402 ms for the two intervals, not quite what was asked for.
+    assert list(tables["ping/p"]["t_ns"]) == [1_000_000_000, 1_201_000_000, 1_402_000_000]
     assert wrong == [
         "flow 'p': ping ended with 1: 3 packets transmitted, 2 received, 33.3333% packet loss, time 402ms"
     ]
+
+
+@pytest.mark.skipif(shutil.which("ping") is None, reason="ping isn't installed")
+def test_the_hosts_ping_measures_the_path() -> None:
+    ping = {"kind": "ping", "tool": "ping", "interval": "50 ms", "packet": "1000 bytes", "count": 20}
+    given = scenario(flows=[{"name": "p", "application": ping}], duration="2 s", trace={"series": True})
+    results = once(given, calibration="off")
+    row = flow(results, "p")
+    # As with our own ping: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms. It
+    # rounds to 0.1 ms.
+    exact = 2 * (20 + 0.8 + 2 * 0.08)
+    assert row["idle_rtt_ms"] == pytest.approx(exact)
+    assert exact - 0.05 <= row["rtt_min_ms"] < exact + 0.5
+    assert (row["pings_sent"], row["pings_lost"], row["variant"]) == (20, 0, "ping")
+    assert len(results.table(0, "ping/p")) == 20
+    assert results.runs[0].facts["programs"]["p"]["client"]["exit"] == 0
 
 
 def test_programs_are_refused_elsewhere_and_where_they_are_missing() -> None:
@@ -345,15 +363,43 @@ def test_bbr_says_what_it_believes_in(application: str) -> None:
         pytest.skip("this kernel has no bbr")
     flows = [{"name": "f", "variant": "bbr", "application": {"kind": application}}]
     given = scenario(flows=flows, duration="3 s", trace={"series": ["flows"]})
-    table = once(given, sample_ms=1, calibration="off").table(0, "flow/f")
+    arrays = once(given, sample_ms=1, calibration="off").arrays(0, "flow/f")
+    columns = {name: np.asarray(values, np.float64) for name, values in arrays.items()}
     # 2.89 to begin with; the rate of the bottleneck, and no more of payload than that; never below propagation.
-    assert table["pacing_gain"].max() == 739 / 256
-    assert 0.8 * 10e6 / 8 < table["bw"].median() <= 1.05 * 10e6 / 8
-    assert 0.04 < table["min_rtt"].median() < 0.06
-    assert table["t_ns"].diff().median() == pytest.approx(1e6, rel=0.1)
+    assert columns["pacing_gain"].max() == 739 / 256
+    assert 0.8 * 10e6 / 8 < np.median(columns["bw"]) <= 1.05 * 10e6 / 8
+    assert 0.04 < np.median(columns["min_rtt"]) < 0.06
+    assert np.median(np.diff(columns["t_ns"])) == pytest.approx(1e6, rel=0.1)
 
 
 # ---------------------------------------------------------------- verdicts, refusals, choice
+
+
+@pytest.mark.parametrize("way", ["link", "tc"])
+@pytest.mark.parametrize(
+    ("promised", "said"),
+    [
+        # 10 of 10.5 Mbit/s: 4.8 % too little.
+        ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, should be 10500000 within 2 %"),
+        # 2 ms more in one direction than there are.
+        ({"delay_ns": 2_000_000}, r"the round trip of flow f is \d+\.\d+ ms, should be 2\.\d+ ms within 0\.20 ms"),
+    ],
+)
+def test_a_link_that_is_off_is_refused_with_the_numbers(
+    way: str, promised: dict[str, int], said: str, tmp_path: Path
+) -> None:
+    plan = Job(scenario(network__bottleneck__delay="0 ms").cells[0], 0, 1).plan()
+    links = [{**link, **(promised if link["name"] == "r1->r2" else {})} for link in plan["links"]]
+    order = {
+        "plan": plan,
+        "promised": {**plan, "links": links},
+        "sample_ns": 10_000_000,
+        "calibration": "refuse",
+        "way": way,
+    }
+    with pytest.raises(BackendError, match=f"^the link isn't what it should be: .*{said}"):
+        run_host(tmp_path, order, 10)
+    assert not (tmp_path / "result.json").exists()
 
 
 def test_a_late_run_is_marked() -> None:
@@ -411,7 +457,8 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
     assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
 
 
-def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["link", "tc"])
+def test_an_ordinary_user_can_run_it(way: str, tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("needs root to become another user")
     nobody = 65534
@@ -429,9 +476,10 @@ def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
     if json.loads(probed.stdout)["namespaces"] is not None:
         pytest.skip("this host allows no user namespaces")
     order = {
-        "plan": Job(scenario(duration="1 s").cells[0], 0, 1).plan(),
+        "plan": Job(scenario(duration="1 s", network__bottleneck__delay="0 ms").cells[0], 0, 1).plan(),
         "sample_ns": 10_000_000,
         "calibration": "off",
+        "way": way,
         "owner": os.getpid(),
     }
     (place / "plan.json").write_text(json.dumps(order))
@@ -482,12 +530,14 @@ def processes() -> list[str]:
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A long run, just started; its variant is loaded, where that is possible."""
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+    """A long run, just started, over our link or another way; its variant is loaded, where that is possible."""
     file = tmp_path / "long.toml"
     flows = [{"name": "f", "variant": "highspeed" if bpf_variants()[0] else "reno"}]
-    file.write_text(scenario(duration="100 s", flows=flows).to_toml())
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel"]
+    delay = {"network__bottleneck__delay": "0 ms"}  # without netem too
+    file.write_text(scenario(duration="100 s", flows=flows, **delay).to_toml())
+    way = request.node.callspec.params.get("way", "link")
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", f"way={way}"]
     # A background job of a shell has SIGINT ignored, and hands that on.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -516,8 +566,14 @@ def settles(before: State) -> bool:
     return settled()
 
 
-@pytest.mark.parametrize("after", [0.0, 0.004, 0.03, 0.2, 1.3])
-def test_a_kill_leaves_nothing_that_clean_does_not_remove(after: float, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    ("way", "after"),
+    [*(("link", t) for t in (0.0, 0.004, 0.03, 0.2, 1.3)), *(("tc", t) for t in (0.0, 0.02, 0.06, 0.4, 1.3))],
+)
+def test_a_kill_leaves_nothing_that_clean_does_not_remove(
+    way: str, after: float, request: pytest.FixtureRequest
+) -> None:
+    del way  # the fixture looks at it
     before = state()
     process = request.getfixturevalue("running")
     wait_for_run(process)

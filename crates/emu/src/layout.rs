@@ -20,15 +20,63 @@ use crate::stack::{KernelStack, kernel_stack};
 use crate::variant::kernel_variant;
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
 pub(crate) const ETHERNET: i32 = 14;
+/// What the shaper must let through at once where super-packets come, bytes.
+const SUPER_PACKET: u64 = 1 << 16;
 /// Largest packet where no flow sends larger ones, bytes.
 const MTU: u32 = 1500;
 /// Flows that a machine of moderate memory carries.
 pub(crate) const MOST_FLOWS: usize = 500;
+
+/// Whose kernel a plan is laid out for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Owner {
+    /// That of the virtual machine, alone with it, in virtual time.
+    #[default]
+    Guest,
+    /// The host's own, which others use too, on the real clock.
+    Host,
+}
+
+/// What a plan is laid out on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// Whose kernel it is.
+    pub owner: Owner,
+    /// Whether interfaces may segment and merge: hosts then send super-packets.
+    pub offloads: bool,
+}
+
+impl Ground {
+    /// How late a timer of the shaper may be, µs: it keeps the tokens of so long.
+    fn late_us(self) -> u64 {
+        match self.owner {
+            Owner::Guest => 4,
+            Owner::Host => 1000,
+        }
+    }
+
+    /// Whether a packet takes its transmission time behind the shaper. A super-packet doesn't: shaper and transmitter
+    /// count its headers differently, and the slower one would hold a second queue.
+    pub(crate) fn transmits(self, link: &LinkPlan) -> bool {
+        self.has_wire(link) && !self.offloads
+    }
+
+    /// Whether a link has a transmitter and wire of its own behind the queue. The host's kernel may have none: it is spared
+    /// where nothing else asks for it.
+    pub(crate) fn has_wire(self, link: &LinkPlan) -> bool {
+        self.owner == Owner::Guest
+            || link.delay_ns > 0
+            || link.jitter.is_some()
+            || link.loss != LossPlan::default()
+    }
+}
 
 /// A network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +180,10 @@ pub struct Layout {
     pub links: Vec<LinkEnds>,
     /// Largest IP packet of every interface, bytes.
     pub mtu: u32,
+    /// What it is laid out on.
+    pub ground: Ground,
+    /// Disciplines that the kernel must have, each with the first place in the scenario that asks for it.
+    pub disciplines: BTreeMap<&'static str, String>,
     /// Options of the kernel's command line: parameters of its congestion control.
     pub boot: Vec<String>,
 }
@@ -144,24 +196,29 @@ impl Layout {
     ///
     /// # Errors
     /// What the kernel can't honour, with its place in the scenario.
-    pub fn new(plan: &Plan) -> Result<Layout, EmuError> {
+    pub fn new(plan: &Plan, ground: Ground) -> Result<Layout, EmuError> {
         if plan.flows.len() > MOST_FLOWS {
             let message =
                 format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
             return Err(EmuError::refused("flows", message));
         }
         let mut layout = Layout {
-            spaces: plan.nodes.iter().map(|n| forwarding(n)).collect(),
+            spaces: plan.nodes.iter().map(|n| forwarding(n, ground)).collect(),
             wires: Vec::new(),
             flows: Vec::new(),
             links: Vec::new(),
             mtu: mtu(plan),
+            ground,
+            disciplines: BTreeMap::new(),
             boot: Vec::new(),
         };
         layout.place_links(plan)?;
-        layout.boot = boot(plan)?;
+        match ground.owner {
+            Owner::Guest => layout.boot = boot(plan)?,
+            Owner::Host => one_set_for_all(plan)?,
+        }
         for (number, flow) in plan.flows.iter().enumerate() {
-            if let AppPlan::Program { .. } = flow.application {
+            if let (AppPlan::Program { .. }, Owner::Guest) = (&flow.application, ground.owner) {
                 let message = format!(
                     "'{}' is a program of the host, which the virtual machine doesn't have: back end 'kernel' with \
                      way = \"link\" runs it",
@@ -189,15 +246,16 @@ impl Layout {
                 continue;
             }
             let back = plan.links.iter().position(|l| l.from == link.to && l.to == link.from);
-            let (queue_there, wire_there) = stages(plan, link, self.mtu)?;
+            let (queue_there, wire_there) = self.stages(plan, link)?;
             let (queue_back, wire_back) = match back {
-                Some(b) => stages(plan, &plan.links[b], self.mtu).map(|(q, w)| (Some(q), Some(w)))?,
+                Some(b) => self.stages(plan, &plan.links[b]).map(|(q, w)| (Some(q), w))?,
                 None => (None, None),
             };
             let middle = self.spaces.len();
-            self.spaces.push(forwarding(&format!("{}~{}", plan.nodes[link.from], plan.nodes[link.to])));
+            let name = format!("{}~{}", plan.nodes[link.from], plan.nodes[link.to]);
+            self.spaces.push(forwarding(&name, self.ground));
             let [out, inward] = self.wire((link.from, Some(queue_there)), (middle, wire_back));
-            let [onward, enter] = self.wire((middle, Some(wire_there)), (link.to, queue_back));
+            let [onward, enter] = self.wire((middle, wire_there), (link.to, queue_back));
             placed[n] = Some(LinkEnds { from: link.from, out, middle, onward, to: link.to, enter });
             if let Some(b) = back {
                 let (from, to) = (link.to, link.from);
@@ -208,8 +266,34 @@ impl Layout {
         Ok(())
     }
 
+    /// The queue at a link's entrance and what is behind it, noting what the kernel needs for them.
+    fn stages(&mut self, plan: &Plan, link: &LinkPlan) -> Result<(Qdisc, Option<Qdisc>), EmuError> {
+        let (shaper, wire) = stages(plan, link, self.mtu, self.ground)?;
+        let place = |key: &str| format!("links.{}.{key}", link.name);
+        self.disciplines.entry(shaper.kind()).or_insert_with(|| place("rate"));
+        if let Qdisc::Tbf { inner, .. } = &shaper {
+            self.disciplines.entry(inner.kind()).or_insert_with(|| place("queue"));
+        }
+        if let Some(wire) = &wire {
+            let asks = [("delay", link.delay_ns > 0), ("jitter", link.jitter.is_some()), ("loss", true)];
+            let key = asks.iter().find(|(_, given)| *given).map_or("loss", |(key, _)| key);
+            self.disciplines.entry(wire.kind()).or_insert_with(|| place(key));
+        }
+        Ok((shaper, wire))
+    }
+
+    /// Names of the congestion control that the kernel must have.
+    #[must_use]
+    pub fn variants(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.flows.iter().filter_map(|f| f.variant).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     fn place_flow(&mut self, number: usize, flow: &FlowPlan) -> Result<(), EmuError> {
-        let Hosts { spaces, addresses, variant } = hosts_of(number, flow)?;
+        let Hosts { mut spaces, addresses, variant } = hosts_of(number, flow)?;
+        spaces.iter_mut().for_each(|space| space.settings.extend(self.ground.settings()));
         let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
         for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
             hosts[side] = self.spaces.len();
@@ -293,13 +377,37 @@ fn boot(plan: &Plan) -> Result<Vec<String>, EmuError> {
     Ok(sets.into_values().flat_map(|(options, _)| options).collect())
 }
 
-fn forwarding(name: &str) -> Space {
-    Space {
-        name: name.to_owned(),
-        address: None,
-        settings: vec![("ip_forward", "1".into())],
-        routes: Vec::new(),
+/// A host's kernel has one set of parameters of a variant, for everybody on it.
+pub(crate) fn one_set_for_all(plan: &Plan) -> Result<(), EmuError> {
+    for flow in &plan.flows {
+        let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
+        if let Some((key, _)) = variant.params.iter().next() {
+            kernel_variant(&flow.name, variant)?;
+            let message =
+                "a host's kernel has one set of parameters for everybody: back end 'uml' can set them";
+            return Err(EmuError::refused(&format!("flows.{}.variant.{key}", flow.name), message));
+        }
     }
+    Ok(())
+}
+
+impl Ground {
+    /// What every namespace is set to, before it has interfaces.
+    fn settings(self) -> Vec<(&'static str, String)> {
+        match self.owner {
+            Owner::Guest => Vec::new(),
+            // A new namespace may have the host's own setting; packets there may come by another way than they go.
+            Owner::Host => {
+                ["conf/all/rp_filter", "conf/default/rp_filter"].map(|name| (name, "0".into())).into()
+            }
+        }
+    }
+}
+
+fn forwarding(name: &str, ground: Ground) -> Space {
+    let mut settings = ground.settings();
+    settings.push(("ip_forward", "1".into()));
+    Space { name: name.to_owned(), address: None, settings, routes: Vec::new() }
 }
 
 /// What every host has; `own` comes last and wins.
@@ -331,7 +439,12 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
 }
 
 /// The queue at a node's interface, and the transmitter and wire behind it.
-fn stages(plan: &Plan, link: &LinkPlan, mtu: u32) -> Result<(Qdisc, Qdisc), EmuError> {
+fn stages(
+    plan: &Plan,
+    link: &LinkPlan,
+    mtu: u32,
+    ground: Ground,
+) -> Result<(Qdisc, Option<Qdisc>), EmuError> {
     // Every field by name: one that is added must be honoured or refused here.
     let LinkPlan {
         name,
@@ -382,22 +495,23 @@ fn stages(plan: &Plan, link: &LinkPlan, mtu: u32) -> Result<(Qdisc, Qdisc), EmuE
     };
     let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);
-    // What the transmitter sends while a timer may be late (4 µs): tokens that would be lost otherwise.
-    let late = rate_bps * 4 / 8_000_000 + 1;
+    // What is sent while a timer may be late: tokens that would be lost otherwise.
+    let late = rate_bps * ground.late_us() / 8_000_000 + 1;
+    let at_once = if ground.offloads { packet.max(SUPER_PACKET) } else { packet };
     let shaper = Qdisc::Tbf {
         rate_bps: *rate_bps,
-        burst: packet + late,
+        burst: at_once + late,
         overhead,
         inner: Box::new(queue(plan, link, discipline, packet as u32)?),
     };
     let jitter = jitter_ns / 2; // the kernel's varies to both sides
     let wire = Qdisc::Netem {
-        rate_bps: *rate_bps,
+        rate_bps: if ground.transmits(link) { *rate_bps } else { 0 },
         overhead,
         delay_ns: delay_ns + jitter,
         jitter_ns: jitter,
         loss: *loss,
         seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
     };
-    Ok((shaper, wire))
+    Ok((shaper, ground.has_wire(link).then_some(wire)))
 }

@@ -48,7 +48,7 @@ mod tap;
 mod traffic;
 
 pub use error::EmuError;
-pub use layout::{End, Ends, Layout, LinkEnds, Route, Space, Wire};
+pub use layout::{End, Ends, Ground, Layout, LinkEnds, Owner, Route, Space, Wire};
 pub use queue::Qdisc;
 pub use sites::Sites;
 pub use variant::VARIANTS;

@@ -400,9 +400,9 @@ impl<'a, F: Fabric> Machine<'a, F> {
         let (plan, flow) = (&self.plan.flows[n], &mut self.flows[n]);
         let program = matches!(flow.kind, Kind::Program(_));
         let tcp = matches!(flow.kind, Kind::Tcp(_)) || program && !flow.connections.is_empty();
-        let variant = match (&plan.transport, &flow.kind) {
-            (TransportPlan::Tcp { variant, .. }, _) => variant.name.as_str(),
-            (_, Kind::Ping(_)) => "ping",
+        let variant = match &plan.transport {
+            TransportPlan::Tcp { variant, .. } => variant.name.as_str(),
+            _ if plan.application.kind() == "ping" => "ping",
             _ => "udp",
         };
         let mut result = FlowResult {

@@ -6,9 +6,8 @@
 //! ```
 
 use crate::error::EmuError;
-use crate::layout::{Hosts, MOST_FLOWS, hosts_of, mtu};
-use crate::variant::kernel_variant;
-use dumbbell_sim::{Live, Plan, TransportPlan};
+use crate::layout::{Hosts, MOST_FLOWS, hosts_of, mtu, one_set_for_all};
+use dumbbell_sim::{Live, Plan};
 
 /// The name of every host's interface.
 pub(crate) const INTERFACE: &str = "tun0";
@@ -31,15 +30,7 @@ impl Sites {
             return Err(EmuError::refused("flows", message));
         }
         Live::new(plan).map_err(|e| EmuError::refused("network", e.to_string()))?;
-        for flow in &plan.flows {
-            let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
-            if let Some((key, _)) = variant.params.iter().next() {
-                kernel_variant(&flow.name, variant)?;
-                let message =
-                    "a host's kernel has one set of parameters for everybody: back end 'uml' can set them";
-                return Err(EmuError::refused(&format!("flows.{}.variant.{key}", flow.name), message));
-            }
-        }
+        one_set_for_all(plan)?;
         let flows = plan.flows.iter().enumerate().map(|(n, flow)| hosts_of(n, flow));
         Ok(Sites { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan) })
     }

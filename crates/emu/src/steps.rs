@@ -1,18 +1,51 @@
 //! A layout in words: the commands that would do the same.
 
-use crate::layout::{Layout, PEER};
+use crate::layout::{Layout, Owner, PEER};
 use crate::queue::Qdisc;
 use std::fmt::Write as _;
 
 impl Layout {
+    /// The disciplines of all interfaces, outer ones first, as `tc` would show them.
+    pub(crate) fn disciplines_in_words(&self) -> impl Iterator<Item = String> {
+        let ends = self.wires.iter().flat_map(|wire| &wire.ends);
+        ends.filter_map(|end| end.qdisc.as_ref().map(|qdisc| (end, qdisc))).map(|(end, qdisc)| {
+            let place = format!("{}, {}", self.spaces[end.space].name, end.name());
+            match qdisc {
+                Qdisc::Tbf { inner, .. } => format!("{place}: {qdisc}, {inner}"),
+                _ => format!("{place}: {qdisc}"),
+            }
+        })
+    }
+
+    /// The name of the only interface of a host.
+    pub(crate) fn interface_at(&self, host: usize) -> String {
+        let mut ends = self.wires.iter().flat_map(|wire| &wire.ends);
+        ends.find(|end| end.space == host).map_or(String::new(), |end| end.name())
+    }
+
     /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
+        let unnamed = match self.ground.owner {
+            Owner::Guest => "",
+            Owner::Host => "  # without a name, so it is gone with the process",
+        };
+        let offloads = ["off", "on"][usize::from(self.ground.offloads)];
         for space in &self.spaces {
-            steps.push(format!("ip netns add '{}'", space.name));
+            steps.push(format!("ip netns add '{}'{}", space.name, unnamed));
+            if self.ground.owner == Owner::Host {
+                let name = &space.name;
+                steps
+                    .push(format!("ip netns exec '{name}' sysctl -w net.ipv6.conf.default.disable_ipv6='1'"));
+                steps.push(format!("ip -n '{name}' link set lo up"));
+            }
             for (name, value) in &space.settings {
-                steps.push(format!("ip netns exec '{}' sysctl -w net.ipv4.{name}='{value}'", space.name));
+                steps.push(format!(
+                    "ip netns exec '{}' sysctl -w net.ipv4.{}='{value}'",
+                    space.name,
+                    name.replace('/', ".")
+                ));
             }
         }
         for wire in &self.wires {
@@ -28,7 +61,9 @@ impl Layout {
             ));
             for (end, peer) in [(a, b), (b, a)] {
                 let (space, device) = (name(end.space), end.name());
-                steps.push(format!("ip netns exec '{space}' ethtool -K {device} tso off gso off gro off"));
+                steps.push(format!(
+                    "ip netns exec '{space}' ethtool -K {device} tso {offloads} gso {offloads} gro {offloads}"
+                ));
                 steps.push(format!("ip -n '{space}' link set {device} up"));
                 let mac = peer.mac().map(|b| format!("{b:02x}")).join(":");
                 steps.push(format!(

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use dumbbell_emu::{Layout, Qdisc};
+use dumbbell_emu::{Ground, Layout, Owner, Qdisc};
 use dumbbell_sim::Plan;
 use serde_json::{Value, json};
 
@@ -44,12 +44,12 @@ fn plan(change: Value) -> Plan {
 }
 
 fn refusal(change: Value) -> String {
-    Layout::new(&plan(change)).unwrap_err().to_string()
+    Layout::new(&plan(change), Ground::default()).unwrap_err().to_string()
 }
 
 #[test]
 fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
-    let layout = Layout::new(&plan(json!({}))).unwrap();
+    let layout = Layout::new(&plan(json!({})), Ground::default()).unwrap();
     let names: Vec<&str> = layout.spaces.iter().map(|s| s.name.as_str()).collect();
     // Three nodes, a box for each of two links, two hosts of one flow.
     assert_eq!(names, ["s1", "r1", "d1", "r1~d1", "s1~r1", "f.from", "f.to"]);
@@ -77,7 +77,7 @@ fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
 
 #[test]
 fn data_and_acknowledgments_have_a_way_at_every_hop() {
-    let layout = Layout::new(&plan(json!({}))).unwrap();
+    let layout = Layout::new(&plan(json!({})), Ground::default()).unwrap();
     let [from, to] = layout.flows[0].addresses;
     for (start, target) in [("f.from", to), ("f.to", from)] {
         let mut space = layout.spaces.iter().position(|s| s.name == start).unwrap();
@@ -98,10 +98,13 @@ fn data_and_acknowledgments_have_a_way_at_every_hop() {
 
 #[test]
 fn framing_limits_and_jitter() {
-    let layout = Layout::new(&plan(json!({
-        "overhead_bytes": 14, "jitter": {"distribution": "uniform", "max_ns": 1_000_000},
-        "queue": {"name": "droptail", "params": {"limit": "0.5 bdp"}}, "loss": 0.01,
-    })))
+    let layout = Layout::new(
+        &plan(json!({
+            "overhead_bytes": 14, "jitter": {"distribution": "uniform", "max_ns": 1_000_000},
+            "queue": {"name": "droptail", "params": {"limit": "0.5 bdp"}}, "loss": 0.01,
+        })),
+        Ground::default(),
+    )
     .unwrap();
     let text = layout.steps().join("\n");
     // 0.5 x 10 Mbit/s x 40 ms / 8 = 25,000 bytes; frames of 1514 bytes; a jitter of 0..1 ms is 0.5 ± 0.5 ms.
@@ -111,9 +114,33 @@ fn framing_limits_and_jitter() {
 }
 
 #[test]
+fn a_hosts_kernel_has_what_is_needed_and_no_more() {
+    let host = Ground { owner: Owner::Host, offloads: false };
+    let direct = Layout::new(&plan(json!({"delay_ns": 0})), host).unwrap();
+    // Nothing delays or loses: no netem. The shaper keeps the tokens of 1 ms: 1250 bytes at 10 Mbit/s, and one more.
+    let needs: Vec<_> = direct.disciplines.iter().map(|(kind, place)| (*kind, place.as_str())).collect();
+    assert_eq!(needs, [("pfifo", "links.r1->d1.queue"), ("tbf", "links.r1->d1.rate")]);
+    let text = direct.steps().join("\n");
+    assert!(!text.contains("netem"), "{text}");
+    assert!(text.contains("tbf rate 10000000bit burst 2751b"), "{text}");
+    assert!(text.contains("sysctl -w net.ipv4.conf.all.rp_filter='0'"), "{text}");
+    assert!(text.contains("ip netns add 'r1'  # without a name"), "{text}");
+    assert_eq!(direct.variants(), ["cubic"]);
+    for (change, key) in [(json!({}), "delay"), (json!({"delay_ns": 0, "loss": 0.1}), "loss")] {
+        let far = Layout::new(&plan(change), host).unwrap();
+        assert_eq!(far.disciplines["netem"], format!("links.r1->d1.{key}"));
+    }
+    // 64 KiB at once, so that super-packets pass whole; 1250 + 1.
+    let offloads = Layout::new(&plan(json!({})), Ground { offloads: true, ..host }).unwrap();
+    let text = offloads.steps().join("\n");
+    assert!(text.contains("burst 66787b"), "{text}");
+    assert!(text.contains("tso on gso on gro on"), "{text}");
+}
+
+#[test]
 fn disciplines_in_the_kernels_words() {
     let step = |queue: Value| {
-        let steps = Layout::new(&plan(json!({"queue": queue}))).unwrap().steps();
+        let steps = Layout::new(&plan(json!({"queue": queue})), Ground::default()).unwrap().steps();
         steps.into_iter().find(|s| s.contains("dev v10 parent 1:1")).unwrap()
     };
     let codel = step(json!({"name": "codel", "params": {"limit": "100 packets", "ce_threshold": "1 ms"}}));
@@ -137,7 +164,7 @@ fn variants_and_stacks_take_what_the_kernel_can_set() {
         "variant": {"name": "cubic", "params": {"beta": 0.8, "fast_convergence": false}},
         "stack": {"name": "linux", "params": {"initial_window": "4 packets", "mss": "1000 bytes", "rack": false,
                                               "prr": true}},
-    }})))
+    }})), Ground::default())
     .unwrap();
     // 0.8 x 1024 = 819.2.
     assert_eq!(layout.boot, ["tcp_cubic.beta=819", "tcp_cubic.fast_convergence=0"]);
@@ -155,12 +182,12 @@ fn flows_of_one_variant_share_its_parameters() {
     let mut other = plan.flows[0].clone();
     other.name = "g".into();
     plan.flows.push(other);
-    assert_eq!(Layout::new(&plan).unwrap().boot, ["tcp_vegas.alpha=3"]);
+    assert_eq!(Layout::new(&plan, Ground::default()).unwrap().boot, ["tcp_vegas.alpha=3"]);
     let dumbbell_sim::TransportPlan::Tcp { variant, .. } = &mut plan.flows[1].transport else {
         unreachable!()
     };
     variant.params.clear();
-    let message = Layout::new(&plan).unwrap_err().to_string();
+    let message = Layout::new(&plan, Ground::default()).unwrap_err().to_string();
     assert!(message.starts_with("flows.g.variant: other parameters than flow 'f'"), "{message}");
 }
 

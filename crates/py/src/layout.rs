@@ -1,19 +1,35 @@
 //! A plan laid out for a kernel.
 
 use crate::errors::RunError;
-use dumbbell_emu::{Layout, Sites, VARIANTS};
+use dumbbell_emu::{Ground, Layout, Owner, Sites, VARIANTS};
 use dumbbell_sim::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
 /// What a kernel back end does with a plan (JSON), step by step, and the options that its kernel boots with; RunError if
-/// it can't honour something of it.
+/// it can't honour something of it. `offloads`: whether interfaces segment and merge.
 #[pyfunction]
-pub(crate) fn layout(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+#[pyo3(signature = (plan_json, offloads = false))]
+pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<(Vec<String>, Vec<String>)> {
+    let layout = on(plan_json, Ground { owner: Owner::Guest, offloads })?;
+    Ok((layout.steps(), layout.boot))
+}
+
+/// The same for the host's own kernel and its queue disciplines: steps, the congestion control that the kernel must have,
+/// the disciplines that it must have, each with the place that asks for it.
+#[pyfunction]
+#[pyo3(signature = (plan_json, offloads = false))]
+pub(crate) fn tc_layout(plan_json: &str, offloads: bool) -> PyResult<TcLayout> {
+    let layout = on(plan_json, Ground { owner: Owner::Host, offloads })?;
+    Ok((layout.steps(), layout.variants(), layout.disciplines))
+}
+
+type TcLayout = (Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
+
+fn on(plan_json: &str, ground: Ground) -> PyResult<Layout> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
-    let layout = Layout::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
-    Ok((layout.steps(), layout.boot))
+    Layout::new(&plan, ground).map_err(|e| RunError::new_err(e.to_string()))
 }
 
 /// What a run on the host's own kernel does with a plan (JSON), step by step, and the congestion control that the kernel

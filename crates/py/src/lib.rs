@@ -32,6 +32,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
     m.add_function(wrap_pyfunction!(layout::layout, m)?)?;
+    m.add_function(wrap_pyfunction!(layout::tc_layout, m)?)?;
     m.add_function(wrap_pyfunction!(layout::sites, m)?)?;
     m.add_function(wrap_pyfunction!(layout::kernel_variants, m)?)?;
     m.add_function(wrap_pyfunction!(layout::bpf_variants, m)?)?;

@@ -10,9 +10,22 @@ from dumbbell.backends.base import Backend, Finished, Job, Table
 from dumbbell.backends.kernel import Kernel
 from dumbbell.backends.own_link import OwnLink
 from dumbbell.backends.sim import Simulator
+from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
 
-__all__ = ["BACKENDS", "Backend", "Finished", "Job", "Kernel", "OwnLink", "Simulator", "Table", "Uml", "backend"]
+__all__ = [
+    "BACKENDS",
+    "Backend",
+    "Finished",
+    "Job",
+    "Kernel",
+    "OwnLink",
+    "Simulator",
+    "Table",
+    "Tc",
+    "Uml",
+    "backend",
+]
 
 BACKENDS: dict[str, type[Backend]] = {b.name: b for b in (Simulator, Kernel, Uml)}
 """Every back end by name."""

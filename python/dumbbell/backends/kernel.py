@@ -7,15 +7,16 @@ from typing import Literal, get_args
 
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.own_link import Calibration, OwnLink
-from dumbbell.backends.uml import Uml
+from dumbbell.backends.tc import Tc
+from dumbbell.backends.uml import Switch, Uml, is_on
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.guest import GUEST
-from dumbbell.kernel.store import installed
+from dumbbell.kernel.guest import program
+from dumbbell.kernel.store import find
 from dumbbell.registry import unknown
 
 __all__ = ["Kernel"]
 
-Way = Literal["best", "link", "uml"]
+Way = Literal["best", "link", "tc", "uml"]
 
 
 class Kernel:
@@ -23,11 +24,14 @@ class Kernel:
 
     Parameters
     ----------
-    way : "best", "link" or "uml"
-        ``link``: the host's kernel over our own link. ``uml``: the kernel in virtual time. ``best``: the first if the
-        host and the scenario allow it, else the second.
+    way : "best", "link", "tc" or "uml"
+        ``link``: the host's kernel over our own link. ``tc``: the same over its own queue disciplines. ``uml``: the
+        kernel in virtual time. ``best``: the first of them that host and scenario allow.
     sample_ms, calibration, max_late_ms
         See `OwnLink`.
+    offloads : "off" or "on"
+        Whether interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB (not over our own
+        link).
     """
 
     name = "kernel"
@@ -38,12 +42,21 @@ class Kernel:
         sample_ms: float = 10.0,
         calibration: Calibration = "refuse",
         max_late_ms: float | None = None,
+        offloads: Switch = "off",
     ) -> None:
         if way not in get_args(Way):
             raise BackendError(unknown("way", way, list(get_args(Way))))
         self.way: Way = way
-        self._link = OwnLink(sample_ms, calibration, max_late_ms)
-        self._uml = Uml(sample_ms)
+        on = is_on("offloads", offloads)
+        if on and way == "link":
+            raise BackendError("offloads: 'on' given: our own link takes packets of the size that it carries; way=tc")
+        self._ways: dict[str, OwnLink | Uml] = {
+            "link": OwnLink(sample_ms, calibration, max_late_ms),
+            "tc": Tc(sample_ms, calibration, offloads=offloads),
+            "uml": Uml(sample_ms, offloads=offloads),
+        }
+        if on:
+            del self._ways["link"]
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse what none of the ways can do; see `Backend.check`."""
@@ -57,23 +70,24 @@ class Kernel:
         BackendError
             None is possible: what speaks against each.
         """
-        if self.way == "uml":
-            return self._uml, "kernel: in virtual time (uml)"
-        try:
-            self._link.check(jobs)
-        except BackendError as e:
-            if self.way == "link" or not (installed() and GUEST.exists()):
-                more = (
-                    "" if self.way == "link" else "; nor is the virtual-time kernel built (`dumbbell kernel build`)"
-                )
-                raise BackendError(f"{e}{more}") from None
-            self._uml.check(jobs)
-            return self._uml, f"kernel: in virtual time (uml), because: {e}"
-        return self._link, "kernel: this host's own, over Dumbbell's link"
+        against: list[str] = []
+        for name in list(self._ways) if self.way == "best" else [self.way]:
+            way = self._ways[name]
+            try:
+                if isinstance(way, Uml):
+                    program()
+                    find()
+                way.check(jobs)
+            except BackendError as e:
+                against.append(str(e))
+                continue
+            because = f", because: {'; '.join(dict.fromkeys(against))}" if against else ""
+            return way, way.said + because
+        raise BackendError("; ".join(dict.fromkeys(against)))
 
     def steps(self, job: Job) -> list[str]:
-        """Give every step of a run; see `choose`."""
-        way, said = self.choose([job])
+        """Give every step of a run; see `choose`. Of a way that was asked for also where the host can't do it."""
+        way, said = self.choose([job]) if self.way == "best" else (self._ways[self.way], self._ways[self.way].said)
         return [f"# {said}", *way.steps(job)]
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:

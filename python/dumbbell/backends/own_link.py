@@ -46,6 +46,9 @@ class OwnLink:
     """
 
     name = "kernel"
+    way = "own link"
+    said = "kernel: this host's own, over Dumbbell's link"
+    """What is said of a run made this way."""
 
     def __init__(
         self, sample_ms: float = 10.0, calibration: Calibration = "refuse", max_late_ms: float | None = None
@@ -60,16 +63,23 @@ class OwnLink:
         self.calibration: Calibration = calibration
         self.max_late_ms = max_late_ms
 
-    @staticmethod
-    def _sites(job: Job) -> tuple[list[str], list[str]]:
+    def _layout(self, job: Job) -> tuple[list[str], list[str]]:
+        """Lay a run out: its steps, and the congestion control that the kernel must have."""
         try:
             return _core.sites(json.dumps(job.plan(), allow_nan=False))
         except _core.RunError as e:
             raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
 
+    def _how(self) -> dict[str, Any]:
+        """Give what the order says of the way."""
+        return {"way": "link"}
+
+    def _why_not(self) -> str | None:
+        return why_not()
+
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run, as a command that would do the same where there is one; see `check`."""
-        return self._sites(job)[0]
+        return self._layout(job)[0]
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse what can't be honoured, by name, before anything is made.
@@ -84,13 +94,13 @@ class OwnLink:
             reason = programs.refusal(job.plan(), _core.kernel_variants(), bpf_variants()[0])
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{where(job)}")
-            for name in self._sites(job)[1]:
+            for name in self._layout(job)[1]:
                 if name not in have:
                     raise BackendError(
                         f"back end 'kernel': {_place(job, name)}: this host's kernel doesn't have '{name}' (it has "
                         f"{', '.join(sorted(have))}): {remedy_for_variant(name)}{where(job)}"
                     )
-        reason = why_not()
+        reason = self._why_not()
         if reason is not None:
             raise BackendError(f"back end 'kernel': {reason}")
 
@@ -109,6 +119,7 @@ class OwnLink:
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
             "bpf": self._in_bpf(job),
+            **self._how(),
         }
         folder = Folder(HOST_PREFIX)
         kept = captures(folder, plan)
@@ -121,22 +132,24 @@ class OwnLink:
                 folder.remove()
         result = made.result
         said, wrong = programs.read(plan, result, made.tables)
-        facts = {"way": "own link", **result["facts"], "counters": result["counters"]}
-        facts.update(self._verdict(facts, plan))
+        facts = {"way": self.way, **result["facts"], "counters": result["counters"]}
+        facts["invalid"], facts["warnings"] = self._verdict(facts, plan)
+        facts["invalid"] += [text for path in facts["calibration"] or [] for text in path["off"]]
+        if max((facts["cpu"] or {}).get("share", 0.0), facts["link"].get("cpu_share", 0.0)) > BUSY:
+            facts["warnings"].append(f"the processors were busy for more than {BUSY:.0%} of the run")
         if said:
             facts["programs"] = said
         facts["warnings"] += wrong
         return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts)
 
-    @classmethod
-    def _in_bpf(cls, job: Job) -> list[str]:
+    def _in_bpf(self, job: Job) -> list[str]:
         """Name the variants that the kernel lacks and that are loaded for the run."""
         have = available_variants()
-        return [name for name in cls._sites(job)[1] if name not in have]
+        return [name for name in self._layout(job)[1] if name not in have]
 
-    def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> dict[str, list[str]]:
-        """Say what speaks against a run."""
-        link, cpu = facts["link"], facts["cpu"] or {}
+    def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
+        """Say what makes a run invalid, and what is doubtful, in sentences."""
+        link = facts["link"]
         invalid, warnings = [], []
         allowed = self.max_late_ms or packet_ms(plan)
         if link["late_p99_ms"] > allowed:
@@ -151,12 +164,9 @@ class OwnLink:
             )
         if link["missed"]:
             invalid.append(f"{link['missed']} packets of the hosts found no room on their way to the link")
-        invalid += [text for path in facts["calibration"] or [] for text in path["off"]]
         if link["refused_by_hosts"]:
             warnings.append(f"the hosts took {link['refused_by_hosts']} packets not in")
-        if max(cpu.get("share", 0.0), link["cpu_share"]) > BUSY:
-            warnings.append(f"the processors were busy for more than {BUSY:.0%} of the run")
-        return {"invalid": invalid, "warnings": warnings}
+        return invalid, warnings
 
 
 def packet_ms(plan: dict[str, Any]) -> float:

@@ -20,7 +20,7 @@ WEB = Path(kernel.__file__).with_name("web.py")
 ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 PACKAGES = {"ping": "iputils-ping"}
 REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
-TALLY = re.compile(r"(\d+) packets transmitted, (\d+) received")
+TALLY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
 
 
 def commands(plan: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Tab
 def _ping(said: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[str, Any]) -> None:
     """Take ping's replies and its tally."""
     replies = {int(number): float(ms) for number, ms in REPLY.findall(said)}
-    sent, received = (int(n) for n in TALLY.findall(said)[-1])
+    sent, received, span_ms = (int(n) for n in TALLY.findall(said)[-1])
     row["pings_sent"], row["pings_lost"] = sent, sent - received
     times = np.sort(np.array(list(replies.values())))
     if len(times):
@@ -126,7 +126,8 @@ def _ping(said: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[s
         for q in (50, 95, 99):
             row[f"rtt_p{q}_ms"] = float(times[max(0, -(-q * len(times) // 100) - 1)])
     command = flow["application"]["client"]["command"]
-    interval = float(command[command.index("-i") + 1])
+    # It doesn't keep to the interval to the millisecond: what they all took tells.
+    interval = span_ms * 1e-3 / (sent - 1) if sent > 1 else float(command[command.index("-i") + 1])
     tables[f"ping/{row['name']}"] = {
         "t_ns": np.array([round((row["start_s"] + n * interval) * 1e9) for n in range(sent)], np.uint64),
         "rtt_ns": np.array([replies.get(n + 1, np.nan) * 1e6 for n in range(sent)]),

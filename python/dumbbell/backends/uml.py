@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import Any, Literal, get_args
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
@@ -19,10 +19,13 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
+from dumbbell.registry import unknown
 
-__all__ = ["Uml", "packets_of", "where"]
+__all__ = ["Switch", "Uml", "is_on", "packets_of", "where"]
 
 WAIT_S = 0.2
+
+Switch = Literal["off", "on"]
 
 
 class Uml:
@@ -34,15 +37,20 @@ class Uml:
         From one sample of a connection's state (cwnd, ssthresh, srtt ...) to the next.
     limit_s : float, optional
         A run is given up after so long on the host's clock. Default: by its size, generously.
+    offloads : "off" or "on"
+        Whether interfaces may segment and merge: hosts then send super-packets of up to 64 KiB.
     """
 
     name = "uml"
+    said = "kernel: in virtual time (uml)"
+    """What is said of a run made this way."""
 
-    def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None) -> None:
+    def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None, offloads: Switch = "off") -> None:
         if not 0.1 <= sample_ms <= 10_000:
             raise BackendError(f"{sample_ms:g} ms between two samples given: must be from 0.1 to 10000")
         self.sample_ms = sample_ms
         self.limit_s = limit_s
+        self.offloads = is_on("offloads", offloads)
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[bytes]] = set()
@@ -62,11 +70,10 @@ class Uml:
         """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
         return self._layout(job)[0]
 
-    @staticmethod
-    def _layout(job: Job) -> tuple[list[str], list[str]]:
+    def _layout(self, job: Job) -> tuple[list[str], list[str]]:
         """Lay a run out: its steps, and the options that its kernel boots with."""
         try:
-            return _core.layout(json.dumps(job.plan(), allow_nan=False))
+            return _core.layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'uml': {e}{where(job)}") from None
 
@@ -122,7 +129,7 @@ class Uml:
         try:
             outcome = run_guest(
                 kernel,
-                {"plan": plan, "sample_ns": round(self.sample_ms * 1e6)},
+                {"plan": plan, "sample_ns": round(self.sample_ms * 1e6), "offloads": self.offloads},
                 memory_mb=memory,
                 seed=job.seed,
                 options=self._layout(job)[1],
@@ -140,6 +147,13 @@ class Uml:
         result = outcome.result
         facts = {"way": "uml", "host": {"kernel": kernel.version}, "counters": result["counters"]}
         return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, kept, facts)
+
+
+def is_on(option: str, value: Switch) -> bool:
+    """Whether a switch is on; BackendError if it is neither that nor off."""
+    if value not in get_args(Switch):
+        raise BackendError(unknown(option, str(value), list(get_args(Switch))))
+    return value == "on"
 
 
 def packets_of(plan: dict[str, Any]) -> int:

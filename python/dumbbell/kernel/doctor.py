@@ -20,6 +20,7 @@ from dumbbell.kernel.host import (
     bpf_variants,
     find_module,
     probe,
+    why_no_veth,
     why_not,
 )
 from dumbbell.kernel.store import installed
@@ -80,6 +81,7 @@ def examine() -> Report:
             "Rights": list(_rights(found, trouble)),
             "Congestion control": list(_variants()),
             "Queue disciplines of the kernel": list(_disciplines(found)),
+            "Offloads": list(_offloads(found)),
             "Clock and processors": list(_clock()),
             "Programs": list(_programs()),
         }
@@ -89,6 +91,9 @@ def examine() -> Report:
 def _ways() -> Iterator[Finding]:
     reason = why_not()
     yield Finding("kernel, over Dumbbell's link", reason is None, "yes" if reason is None else "no", reason)
+    reason = why_no_veth()
+    netem = "" if reason is not None or probe().disciplines.get("netem") is None else ", without delay and loss"
+    yield Finding("kernel, over its own queues", reason is None, f"yes{netem}" if reason is None else "no", reason)
     kernels = installed()
     unsupported = tools.unsupported()
     if kernels and GUEST.exists():
@@ -115,6 +120,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         user,
         "`modprobe tun`; containers: --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN",
     )
+    yield _right("veth pairs", found.veth, user, "`modprobe veth`: -o way=tc needs them")
     yield _right(
         "real-time priority",
         found.real_time,
@@ -122,7 +128,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run says so",
     )
     yield _right(
-        "netem", found.disciplines.get("netem"), user, "not needed: Dumbbell's own link has all of it, on any host"
+        "netem", found.disciplines.get("netem"), user, "-o way=tc needs it; Dumbbell's own link has all of it"
     )
 
 
@@ -145,6 +151,10 @@ def _variants() -> Iterator[Finding]:
             yield Finding(name, True, have[theirs])
         elif theirs in in_bpf:
             yield Finding(name, True, "BPF")
+        elif theirs in _core.bpf_variants():
+            why = bpf_variants()[1]
+            other = "; --backend uml has it" if uml else ""
+            yield Finding(name, False, "uml only" if uml else "no", f"could be loaded as BPF, but {why}{other}")
         elif uml:
             yield Finding(name, False, "uml only", "--backend uml has it")
         else:
@@ -161,7 +171,13 @@ def _disciplines(found: Probe | None) -> Iterator[Finding]:
         elif find_module(module) is not None:
             yield Finding(name, False, "module", f"`modprobe {module}` as root")
         else:
-            yield Finding(name, False, "no", "not needed: Dumbbell's own link brings its own")
+            yield Finding(name, False, "no", "-o way=tc can't have it; Dumbbell's own link brings its own")
+
+
+def _offloads(found: Probe | None) -> Iterator[Finding]:
+    for name, reason in found.offloads.items() if found is not None else ():
+        state = "can be switched" if reason is None else f"stays as it is: {reason}"
+        yield Finding(name, reason is None, state, None if reason is None else "-o way=link has none")
 
 
 def _clock() -> Iterator[Finding]:

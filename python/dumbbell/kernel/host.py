@@ -20,9 +20,11 @@ __all__ = [
     "Probe",
     "available_variants",
     "bpf_variants",
+    "discipline_remedy",
     "find_module",
     "probe",
     "remedy_for_variant",
+    "why_no_veth",
     "why_not",
 ]
 
@@ -78,6 +80,8 @@ class Probe:
 
     namespaces: str | None
     tunnel: str | None
+    veth: str | None
+    offloads: dict[str, str | None]
     real_time: str | None
     disciplines: dict[str, str | None]
     as_root: bool
@@ -107,20 +111,43 @@ def probe() -> Probe:
 
 
 def why_not() -> str | None:
-    """Say why this host can't run flows on its own kernel, with the remedy; None if it can."""
+    """Say why this host can't run flows on its own kernel over our link, with the remedy; None if it can."""
     try:
         found = probe()
     except BackendError as e:
         return str(e)
     if found.namespaces is not None:
-        who = "" if found.as_root else " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
-        return f"no network namespace can be made ({found.namespaces}): run as root{who}"
+        return _no_namespace(found)
     if found.tunnel is not None:
         return (
             f"no TUN interface can be made ({found.tunnel}): `modprobe tun`, and give containers the device "
             "/dev/net/tun (docker run --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)"
         )
     return None
+
+
+def why_no_veth() -> str | None:
+    """Say why this host can't run flows over its own disciplines, with the remedy; None if it can."""
+    try:
+        found = probe()
+    except BackendError as e:
+        return str(e)
+    if found.namespaces is not None:
+        return _no_namespace(found)
+    if found.veth is not None:
+        return f"no veth pair can be made ({found.veth}): `modprobe veth` as root, or -o way=link"
+    return None
+
+
+def _no_namespace(found: Probe) -> str:
+    who = "" if found.as_root else " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
+    return f"no network namespace can be made ({found.namespaces}): run as root{who}"
+
+
+def discipline_remedy(kind: str) -> str:
+    """Say how the host's kernel could get a queue discipline that it lacks."""
+    load = f"`modprobe sch_{kind}` as root, or " if find_module(f"sch_{kind}") is not None else ""
+    return f"{load}way=link, whose links bring their own, or --backend uml"
 
 
 def remedy_for_variant(name: str) -> str:

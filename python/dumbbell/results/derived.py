@@ -17,6 +17,8 @@ ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
 TCP_IP = 40
 """Headers of a segment without options, bytes."""
+ICMP_IP = 28
+"""Headers of an echo request, bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ def idle_paths(cell: Cell) -> dict[str, IdlePath]:
         if not way or any(_varies(link) for link in (*way, *home)):
             continue
         size = _packet(flow)
-        reply = size if flow["application"]["kind"] == "ping" else ACK
+        if size is None:
+            continue
+        reply = size if "ping" in (flow["application"]["kind"], flow["application"].get("name")) else ACK
         small = _ms(way, ACK) + _ms(home, ACK)
         rate = min(_rate(link) for link in way)
         found[flow["name"]] = IdlePath(rate, size, _ms(way, size) + _ms(home, reply), small)
@@ -68,10 +72,16 @@ def _varies(link: Mapping[str, Any]) -> bool:
     return any(key in link for key in ("rate_course", "opportunities", "delay_course"))
 
 
-def _packet(flow: Mapping[str, Any]) -> int:
-    """The IP packet of a full segment, or of a datagram, bytes."""
+def _packet(flow: Mapping[str, Any]) -> int | None:
+    """The IP packet of a full segment, or of a datagram, bytes; None if only a program knows."""
+    application = flow["application"]
+    if flow["transport"]["kind"] != "tcp" and application["kind"] == "program":
+        if application["name"] != "ping":
+            return None
+        command = application["client"]["command"]
+        return int(command[command.index("-s") + 1]) + ICMP_IP
     if flow["transport"]["kind"] != "tcp":
-        return int(flow["application"]["packet_bytes"])
+        return int(application["packet_bytes"])
     stack = flow["transport"]["stack"]
     default = next(p.default for p in registry.stack(stack["name"]).params if p.name == "mss")
     return int(_core.parse("bytes", str(stack["params"].get("mss", default)))) + TCP_IP

@@ -5,9 +5,11 @@ mod captures;
 mod setup;
 mod taps;
 
-pub(crate) use setup::OFFLOADS;
+pub(crate) use setup::{OFFLOADS, build};
+pub(crate) use taps::Taps;
 
 use crate::error::{EmuError, Step};
+use crate::layout::{Ground, Owner};
 use crate::sys::{self, Clock};
 use crate::{machine, output};
 use dumbbell_sim::Plan;
@@ -22,6 +24,12 @@ struct Order {
     plan: Plan,
     /// From one sample of the sockets to the next, ns.
     sample_ns: u64,
+    /// Whether interfaces segment and merge.
+    #[serde(default)]
+    offloads: bool,
+    /// Whose kernel the plan is laid out for; a host's layout runs here too.
+    #[serde(default)]
+    owner: Owner,
 }
 
 /// Runs `/plan.json`; leaves `/result.json` and `/tables.bin`, or `/error.txt`.
@@ -37,9 +45,11 @@ fn work() -> Result<(), EmuError> {
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| EmuError::Invalid(format!("plan.json does not read: {e}")))?;
-    let network = setup::build(&order.plan)?;
+    setup::memory()?;
+    let ground = Ground { owner: order.owner, offloads: order.offloads };
+    let network = setup::build(&order.plan, ground)?;
     let sites = network.sites()?;
-    let taps = taps::Taps::new(&order.plan, network)?;
+    let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
     let measured = machine::run(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
     output::write(Path::new("/"), &measured)
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{EmuError, Step};
 use crate::fabric::{DRAIN, Site};
-use crate::layout::Layout;
+use crate::layout::{Ground, Layout, Owner};
 use crate::net::{self, Netlink};
 use crate::sys;
 use crate::tap::Tap;
@@ -14,18 +14,18 @@ use std::os::fd::OwnedFd;
 pub(crate) const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
 
 /// The network, ready to run.
-pub(super) struct Network {
-    pub(super) layout: Layout,
+pub(crate) struct Network {
+    pub(crate) layout: Layout,
     /// A namespace for each of the layout's.
-    pub(super) spaces: Vec<OwnedFd>,
-    pub(super) sockets: Vec<Netlink>,
+    pub(crate) spaces: Vec<OwnedFd>,
+    pub(crate) sockets: Vec<Netlink>,
     /// The layout's number of a namespace, and its tap.
     pub(super) taps: Vec<(usize, Tap)>,
 }
 
 impl Network {
     /// Where each flow stands.
-    pub(super) fn sites(&self) -> Result<Vec<Site>, EmuError> {
+    pub(crate) fn sites(&self) -> Result<Vec<Site>, EmuError> {
         let site = |ends: &crate::layout::Ends| {
             let [a, b] = ends.hosts.map(|h| self.spaces[h].try_clone().step(|| "namespace".into()));
             Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant: ends.variant.map(str::to_owned) })
@@ -35,14 +35,19 @@ impl Network {
 }
 
 /// Builds the network of a plan.
-pub(super) fn build(plan: &Plan) -> Result<Network, EmuError> {
-    let layout = Layout::new(plan)?;
-    memory()?;
+pub(crate) fn build(plan: &Plan, ground: Ground) -> Result<Network, EmuError> {
+    let layout = Layout::new(plan, ground)?;
     let (mut spaces, mut sockets) = (Vec::new(), Vec::new());
     for space in &layout.spaces {
         sys::new_network().step(|| format!("namespace {}", space.name))?;
-        spaces.push(OwnedFd::from(File::open("/proc/self/ns/net").step(|| "namespace".into())?));
+        spaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
         sockets.push(Netlink::new()?);
+        if ground.owner == Owner::Host {
+            // IPv6 would send packets of its own.
+            let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+            // Without any address of its own, a namespace may have no table of them, and routes are refused.
+            net::set_up_tunnel(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
+        }
         for (name, value) in &space.settings {
             setting(name, value)?;
         }
@@ -55,7 +60,7 @@ pub(super) fn build(plan: &Plan) -> Result<Network, EmuError> {
             sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
             let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
             for command in OFFLOADS {
-                sys::set_offload(&control, &end.name(), command, false)
+                sys::set_offload(&control, &end.name(), command, ground.offloads)
                     .step(|| format!("offload {command:#x} of {}", end.name()))?;
             }
             net::set_up(socket, end)?;
@@ -73,12 +78,19 @@ pub(super) fn build(plan: &Plan) -> Result<Network, EmuError> {
             net::add_route(socket, route, space.address)?;
         }
     }
-    let taps = taps(plan, &layout, &spaces)?;
+    let taps = taps(plan, &layout, &spaces, ground.owner)?;
     Ok(Network { layout, spaces, sockets, taps })
 }
 
 /// Taps at all nodes and hosts, each with room for what may pass between two drains.
-fn taps(plan: &Plan, layout: &Layout, spaces: &[OwnedFd]) -> Result<Vec<(usize, Tap)>, EmuError> {
+fn taps(
+    plan: &Plan,
+    layout: &Layout,
+    spaces: &[OwnedFd],
+    owner: Owner,
+) -> Result<Vec<(usize, Tap)>, EmuError> {
+    // On a real clock a drain may be late.
+    let late = if owner == Owner::Host { 20 } else { 1 };
     const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
     let boxes = layout.links.iter().map(|l| l.middle);
     let boxes: std::collections::BTreeSet<usize> = boxes.collect();
@@ -91,7 +103,7 @@ fn taps(plan: &Plan, layout: &Layout, spaces: &[OwnedFd]) -> Result<Vec<(usize, 
         let node = node.unwrap_or(n);
         let rate: u64 =
             plan.links.iter().filter(|l| l.from == node || l.to == node).map(|l| l.rate_bps).sum();
-        let packets = u128::from(rate) * u128::from(DRAIN) / (8_000_000_000 * u128::from(SMALL));
+        let packets = u128::from(rate) * u128::from(DRAIN * late) / (8_000_000_000 * u128::from(SMALL));
         sys::enter_network(space).step(|| "namespace".into())?;
         taps.push((n, Tap::new((packets as usize).clamp(1 << 9, 1 << 16))?));
     }
@@ -99,7 +111,7 @@ fn taps(plan: &Plan, layout: &Layout, spaces: &[OwnedFd]) -> Result<Vec<(usize, 
 }
 
 /// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it.
-fn memory() -> Result<(), EmuError> {
+pub(super) fn memory() -> Result<(), EmuError> {
     let text = fs::read_to_string("/proc/meminfo").step(|| "meminfo".into())?;
     let total = text.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0);
     let pages = total / 4;

@@ -4,6 +4,7 @@ use super::captures::Captures;
 use super::setup::Network;
 use crate::error::EmuError;
 use crate::fabric::{Fabric, Links, Seen};
+use crate::live::Cpu;
 use crate::meter::{LinkMeter, Lost, Window};
 use crate::net;
 use crate::packet::Packet;
@@ -11,7 +12,7 @@ use crate::sys::{self, Clock};
 use crate::tap::Passed;
 use dumbbell_qdisc::DropReason;
 use dumbbell_sim::{HERE, Plan, Routes, SeriesPlan};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// See the top of this file.
@@ -25,7 +26,28 @@ pub(crate) struct Taps<'a> {
     /// What each tap saw and no meter has heard of yet.
     seen: Vec<Vec<Passed>>,
     captures: Option<Captures>,
+    /// Where files go.
+    place: &'a Path,
+    clock: Clock,
+    /// When the run began, by the wall clock, ns.
     zero: u64,
+    /// What the wall clock was ahead of the run's own when that began, ns.
+    ahead: i64,
+    /// What was dropped for being full before the run.
+    full_at_begin: Vec<u64>,
+    cpu: Option<Cpu>,
+    real_time: bool,
+}
+
+/// On a real clock packets are handed on so long after their time, ns: until then the kernel may still be writing them into
+/// some tap.
+const SETTLED: u64 = 2_000_000;
+/// Below the system's own, above everybody else's.
+const PRIORITY: i32 = 19;
+
+/// How far the wall clock is ahead of the steady one, ns.
+fn ahead() -> i64 {
+    sys::now(Clock::Wall) as i64 - sys::now(Clock::Steady) as i64
 }
 
 /// What the meters of flows hear of a packet that was lost.
@@ -36,7 +58,12 @@ fn told(lost: Lost, each: &mut dyn FnMut(Seen)) {
 }
 
 impl<'a> Taps<'a> {
-    pub(crate) fn new(plan: &'a Plan, mut net: Network) -> Result<Taps<'a>, EmuError> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        mut net: Network,
+        clock: Clock,
+        place: &'a Path,
+    ) -> Result<Taps<'a>, EmuError> {
         let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
         let meter = |l: &dumbbell_sim::LinkPlan| {
             let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
@@ -57,7 +84,13 @@ impl<'a> Taps<'a> {
             full_before: vec![0; plan.links.len()],
             seen: net.taps.iter().map(|_| Vec::new()).collect(),
             net,
+            place,
+            clock,
             zero: 0,
+            ahead: 0,
+            full_at_begin: vec![0; plan.links.len()],
+            cpu: None,
+            real_time: false,
         })
     }
 
@@ -113,6 +146,20 @@ impl<'a> Taps<'a> {
 impl Fabric for Taps<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), EmuError> {
         self.zero = zero;
+        if self.clock == Clock::Steady {
+            self.ahead = ahead();
+            self.zero = zero.saturating_add_signed(self.ahead);
+            self.cpu = Some(Cpu::now());
+            self.real_time = sys::real_time(PRIORITY).is_ok();
+        }
+        // What passed before the run is none of its.
+        for (_, tap) in &mut self.net.taps {
+            tap.drain(&mut Vec::new());
+            tap.missed()?;
+        }
+        for n in 0..self.links.len() {
+            self.full_at_begin[n] = self.queue(n)?.1;
+        }
         Ok(())
     }
 
@@ -124,7 +171,75 @@ impl Fabric for Taps<'_> {
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Seen)) {
-        let until = sys::now(Clock::Wall);
+        let settled = if self.clock == Clock::Wall { 0 } else { SETTLED };
+        self.drain_until(sys::now(Clock::Wall).saturating_sub(settled), each);
+    }
+
+    fn undecided(&self) -> usize {
+        self.links.iter().map(LinkMeter::undecided).sum()
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(Seen)) -> Result<Links, EmuError> {
+        if self.clock == Clock::Steady {
+            self.drain_until(u64::MAX, each);
+        }
+        let mut missed = 0;
+        for (_, tap) in &self.net.taps {
+            missed += u64::from(tap.missed()?);
+        }
+        if missed > 0 && self.clock == Clock::Wall {
+            return Err(EmuError::Invalid(format!(
+                "the taps missed {missed} packets: too many between two drains"
+            )));
+        }
+        let (mut queues, mut tables) = (Vec::new(), Vec::new());
+        let mut ever_full = Vec::new();
+        for (n, link) in self.plan.links.iter().enumerate() {
+            let (waiting, full) = self.queue(n)?;
+            ever_full.push(full > self.full_at_begin[n]);
+            let full = full.saturating_sub(self.full_before[n]);
+            let (meter, captures) = (&mut self.links[n], &mut self.captures);
+            meter.close(waiting as usize, |lost| {
+                told(lost, each);
+                captures.iter_mut().for_each(|c| c.lost(n, lost));
+            });
+            if meter.strays > 0 && self.clock == Clock::Wall {
+                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
+                return Err(EmuError::Invalid(message));
+            }
+            queues.push(meter.finish(&link.name, &link.queue.name, full));
+            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+        }
+        if let Some(mut captures) = self.captures.take() {
+            captures.settle();
+            captures.write(self.place, |link| {
+                match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
+                    ("droptail" | "sfq", _) => Some(DropReason::Full),
+                    (_, false) => Some(DropReason::Early),
+                    // An AQM that was full at times: the kernel doesn't say which packets that cost.
+                    (_, true) => None,
+                }
+            })?;
+        }
+        let facts = match self.clock {
+            Clock::Wall => Value::Null,
+            Clock::Steady => json!({
+                "link": {
+                    "missed": missed,
+                    "strays": self.links.iter().map(|l| l.strays).sum::<u64>(),
+                    "clock_moved_ms": (ahead() - self.ahead) as f64 * 1e-6,
+                    "real_time": self.real_time,
+                },
+                "cpu": self.cpu.as_ref().map(Cpu::since),
+            }),
+        };
+        Ok(Links { queues, tables, dropped: None, duplicated: None, facts })
+    }
+}
+
+impl Taps<'_> {
+    /// Hands on what was seen up to a time of the wall clock.
+    fn drain_until(&mut self, until: u64, each: &mut dyn FnMut(Seen)) {
         for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
             tap.drain(seen);
         }
@@ -132,6 +247,10 @@ impl Fabric for Taps<'_> {
         // cause, which may have passed another tap.
         let mut landed = Vec::new();
         for tap in 0..self.seen.len() {
+            if self.clock == Clock::Steady {
+                // Several processors write into a tap.
+                self.seen[tap].sort_by_key(|p| p.time);
+            }
             let ready = self.seen[tap].partition_point(|p| p.time <= until);
             let space = self.net.taps[tap].0;
             let passed: Vec<Passed> = self.seen[tap].drain(..ready).collect();
@@ -149,52 +268,5 @@ impl Fabric for Taps<'_> {
         if let Some(captures) = &mut self.captures {
             captures.settle();
         }
-    }
-
-    fn undecided(&self) -> usize {
-        self.links.iter().map(LinkMeter::undecided).sum()
-    }
-
-    fn finish(&mut self, each: &mut dyn FnMut(Seen)) -> Result<Links, EmuError> {
-        for (_, tap) in &self.net.taps {
-            match tap.missed()? {
-                0 => {}
-                n => {
-                    return Err(EmuError::Invalid(format!(
-                        "the taps missed {n} packets: too many between two drains"
-                    )));
-                }
-            }
-        }
-        let (mut queues, mut tables) = (Vec::new(), Vec::new());
-        let mut ever_full = Vec::new();
-        for (n, link) in self.plan.links.iter().enumerate() {
-            let (waiting, full) = self.queue(n)?;
-            ever_full.push(full > 0);
-            let full = full.saturating_sub(self.full_before[n]);
-            let (meter, captures) = (&mut self.links[n], &mut self.captures);
-            meter.close(waiting as usize, |lost| {
-                told(lost, each);
-                captures.iter_mut().for_each(|c| c.lost(n, lost));
-            });
-            if meter.strays > 0 {
-                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
-                return Err(EmuError::Invalid(message));
-            }
-            queues.push(meter.finish(&link.name, &link.queue.name, full));
-            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
-        }
-        if let Some(mut captures) = self.captures.take() {
-            captures.settle();
-            captures.write(Path::new("/"), |link| {
-                match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
-                    ("droptail" | "sfq", _) => Some(DropReason::Full),
-                    (_, false) => Some(DropReason::Early),
-                    // An AQM that was full at times: the kernel doesn't say which packets that cost.
-                    (_, true) => None,
-                }
-            })?;
-        }
-        Ok(Links { queues, tables, dropped: None, duplicated: None, facts: Value::Null })
     }
 }

@@ -65,8 +65,28 @@ struct Path {
     off: Vec<String>,
 }
 
-/// Measures every path of the plan. With `refuse`, being off is an error.
-pub(super) fn calibrate(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<Value, EmuError> {
+/// What is measured.
+pub(super) struct Network<'a> {
+    /// What it should be.
+    pub(super) plan: &'a Plan,
+    /// The hosts of each flow.
+    pub(super) sites: &'a [Site],
+    /// Largest packet, bytes.
+    pub(super) mtu: u32,
+    /// Whether a packet that doesn't wait takes its transmission time on a link.
+    pub(super) transmits: &'a dyn Fn(&LinkPlan) -> bool,
+    /// The part of a train, at its begin, that may pass faster than the rate.
+    pub(super) ahead: f64,
+}
+
+/// Measures every path of the plan over our own link and holds it against what was promised. With `refuse`, being off is
+/// an error.
+pub(super) fn over_own_link(
+    plan: &Plan,
+    promised: &Plan,
+    hosts: &Hosts,
+    refuse: bool,
+) -> Result<Value, EmuError> {
     let (plan_there, tunnels) = (plan.clone(), hosts.tunnels.clone());
     let signals = Arc::new(Signals::default());
     let theirs = signals.clone();
@@ -80,10 +100,17 @@ pub(super) fn calibrate(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<Valu
     }
     // As the run's traffic has it.
     let _ = sys::real_time(link::PRIORITY - 1);
-    let measured = paths(plan, hosts);
+    let network =
+        Network { plan: promised, sites: &hosts.sites, mtu: hosts.mtu, transmits: &|_| true, ahead: 0.0 };
+    let measured = calibrate(&network, refuse);
     signals.stop.store(true, Ordering::Relaxed);
     thread.join().map_err(|_| EmuError::Invalid("the link's thread has failed".into()))??;
-    let measured = measured?;
+    measured
+}
+
+/// Measures every path. With `refuse`, being off is an error.
+pub(super) fn calibrate(network: &Network<'_>, refuse: bool) -> Result<Value, EmuError> {
+    let measured = paths(network)?;
     let off: Vec<String> = measured.iter().flat_map(|p| p.off.clone()).collect();
     if refuse && !off.is_empty() {
         return Err(EmuError::Invalid(format!("the link isn't what it should be: {}", off.join("; "))));
@@ -91,7 +118,8 @@ pub(super) fn calibrate(plan: &Plan, hosts: &Hosts, refuse: bool) -> Result<Valu
     serde_json::to_value(measured).map_err(|e| EmuError::Invalid(e.to_string()))
 }
 
-fn paths(plan: &Plan, hosts: &Hosts) -> Result<Vec<Path>, EmuError> {
+fn paths(network: &Network<'_>) -> Result<Vec<Path>, EmuError> {
+    let plan = network.plan;
     let routes = Routes::new(plan).map_err(|e| EmuError::Invalid(e.to_string()))?;
     let way = |mut node: usize, direction: usize| {
         let mut links = Vec::new();
@@ -121,10 +149,11 @@ fn paths(plan: &Plan, hosts: &Hosts) -> Result<Vec<Path>, EmuError> {
         let (there_links, back_links) = (links(&there), links(&back));
         let slowest = there.iter().copied().min_by_key(|l| plan.links[*l].rate_bps).unwrap_or(0);
         let probe = Probe {
-            site: &hosts.sites[n],
+            site: &network.sites[n],
             bottleneck: &plan.links[slowest],
-            mtu: hosts.mtu.min(1500),
-            rtt_ns: time_over(&there_links, ECHO) + time_over(&back_links, ECHO),
+            mtu: network.mtu.min(1500),
+            ahead: network.ahead,
+            rtt_ns: network.time_over(&there_links, ECHO) + network.time_over(&back_links, ECHO),
         };
         let varies = varies(there_links.iter().chain(&back_links));
         measured.push(probe.path(&plan.flows[n].name, all, trained.insert(slowest), varies)?);
@@ -132,10 +161,13 @@ fn paths(plan: &Plan, hosts: &Hosts) -> Result<Vec<Path>, EmuError> {
     Ok(measured)
 }
 
-/// How long a packet takes over idle links, ns.
-fn time_over(links: &[&LinkPlan], bytes: u32) -> u64 {
-    let bits = |l: &LinkPlan| u64::from(bytes + l.overhead_bytes) * 8;
-    links.iter().map(|l| l.delay_ns + bits(l) * 1_000_000_000 / l.rate_bps.max(1)).sum()
+impl Network<'_> {
+    /// How long a packet takes over idle links, ns.
+    fn time_over(&self, links: &[&LinkPlan], bytes: u32) -> u64 {
+        let bits =
+            |l: &LinkPlan| if (self.transmits)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
+        links.iter().map(|l| l.delay_ns + bits(l) * 1_000_000_000 / l.rate_bps.max(1)).sum()
+    }
 }
 
 /// What makes measurements of these links vary.
@@ -165,6 +197,7 @@ struct Probe<'a> {
     site: &'a Site,
     bottleneck: &'a LinkPlan,
     mtu: u32,
+    ahead: f64,
     rtt_ns: u64,
 }
 
@@ -294,17 +327,19 @@ impl Probe<'_> {
             }
         }
         let arrived = came.len() as u64;
-        let span = match (came.first(), came.last()) {
+        let steady = &came[(came.len() as f64 * self.ahead) as usize..];
+        let span = match (steady.first(), steady.last()) {
             (Some(first), Some(last)) if last.1 > first.1 => Some((last.1 - first.1) as f64),
             _ => None,
         };
+        let intervals = steady.len().saturating_sub(1) as f64;
         let waits = came.iter().map(|(waited, _)| *waited);
         let deepest = waits.clone().max().zip(waits.min()).map(|(most, least)| most - least);
         let ip_bits = f64::from(self.mtu) * 8.0;
         Ok(Train {
             sent: count,
             arrived,
-            rate_bps: span.map(|ns| (arrived - 1) as f64 * ip_bits * 1e9 / ns),
+            rate_bps: span.map(|ns| intervals * ip_bits * 1e9 / ns),
             depth_packets: deepest.map(|ns| ns as f64 / each as f64),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::hosts::Hosts;
 use crate::error::{EmuError, Step};
+use crate::fabric::Site;
 use crate::net::{self, Netlink};
 use crate::sites::INTERFACE;
 use crate::sys;
@@ -11,9 +12,9 @@ use std::fs;
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
 /// The facts of the hosts' kernel: all hosts are alike but for what the scenario sets.
-pub(super) fn host(hosts: &Hosts) -> Result<Value, EmuError> {
+pub(super) fn host(sites: &[Site], interface: &str, mtu: u32) -> Result<Value, EmuError> {
     let read = |path: &str| fs::read_to_string(path).map(|s| s.trim().to_owned()).unwrap_or_default();
-    let Some(site) = hosts.sites.first() else { return Ok(Value::Null) };
+    let Some(site) = sites.first() else { return Ok(Value::Null) };
     sys::enter_network(&site.hosts[0]).step(|| "namespace".into())?;
     let mut settings = Map::new();
     let mut names: Vec<String> = fs::read_dir("/proc/sys/net/ipv4")
@@ -30,16 +31,16 @@ pub(super) fn host(hosts: &Hosts) -> Result<Value, EmuError> {
     let offloads: Map<String, Value> = OFFLOADS
         .iter()
         .filter_map(|(name, command)| {
-            sys::offload(&control, INTERFACE, *command).ok().map(|on| ((*name).into(), on.into()))
+            sys::offload(&control, interface, *command).ok().map(|on| ((*name).into(), on.into()))
         })
         .collect();
-    let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;
+    let index = sys::interface_number(interface).step(|| interface.into())?;
     let disciplines: Vec<String> =
         net::statistics(&Netlink::new()?)?.into_iter().filter(|s| s.index == index).map(|s| s.kind).collect();
     Ok(json!({
         "kernel": read("/proc/sys/kernel/osrelease"),
         "version": read("/proc/sys/kernel/version"),
-        "mtu": hosts.mtu,
+        "mtu": mtu,
         "offloads": offloads,
         "disciplines": disciplines,
         "sysctl": settings,
@@ -62,15 +63,15 @@ pub(super) fn dropped_before_us(hosts: &Hosts) -> Result<u64, EmuError> {
 
 /// Time that the machine's processors have spent: each one's (busy, all), in ticks.
 #[derive(Clone, Debug)]
-pub(super) struct Cpu(Vec<(u64, u64)>);
+pub(crate) struct Cpu(Vec<(u64, u64)>);
 
 impl Cpu {
-    pub(super) fn now() -> Cpu {
+    pub(crate) fn now() -> Cpu {
         Cpu(processors(&fs::read_to_string("/proc/stat").unwrap_or_default()))
     }
 
     /// The share of busy time since then: of all processors, and of the busiest.
-    pub(super) fn since(&self) -> Value {
+    pub(crate) fn since(&self) -> Value {
         let shares: Vec<f64> = Cpu::now()
             .0
             .iter()

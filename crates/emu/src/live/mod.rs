@@ -12,9 +12,13 @@ mod hosts;
 mod link;
 mod own;
 pub mod probe;
+mod tc;
+
+pub(crate) use facts::Cpu;
 
 use crate::error::{EmuError, Step};
-use crate::sites::Sites;
+use crate::machine::Measured;
+use crate::sites::{INTERFACE, Sites};
 use crate::sys::{self, Clock};
 use crate::{machine, output};
 use dumbbell_sim::Plan;
@@ -33,9 +37,29 @@ struct Order {
     /// The process that the run belongs to.
     owner: u32,
     calibration: Calibration,
+    /// What calibration holds the network against, if that isn't the plan: to try how a network that is off is refused.
+    #[serde(default)]
+    promised: Option<Plan>,
+    /// What carries packets between hosts.
+    #[serde(default)]
+    way: Way,
+    /// Whether interfaces segment and merge (not over our own link).
+    #[serde(default)]
+    offloads: bool,
     /// Kernel names of the variants that are to be BPF's.
     #[serde(default)]
     bpf: Vec<String>,
+}
+
+/// What carries packets between hosts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Way {
+    /// Our own link.
+    #[default]
+    Link,
+    /// The kernel's queue disciplines.
+    Tc,
 }
 
 /// What becomes of a run whose link isn't what it should be.
@@ -68,17 +92,28 @@ fn work() -> Result<(), EmuError> {
     if !sys::is_root() {
         sys::become_root_within().step(|| "a user namespace (needed without root)".into())?;
     }
+    let mut measured = match order.way {
+        Way::Link => over_own_link(&order)?,
+        Way::Tc => tc::run(&order)?,
+    };
+    measured.facts["bpf"] = order.bpf.clone().into();
+    output::write(Path::new("."), &measured)
+}
+
+fn over_own_link(order: &Order) -> Result<Measured, EmuError> {
     let plan = &order.plan;
     let sites = Sites::new(plan)?;
     let hosts = hosts::build(&sites, &order.bpf)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
-        how => calibrate::calibrate(plan, &hosts, how == Calibration::Refuse)?,
+        how => {
+            let promised = order.promised.as_ref().unwrap_or(plan);
+            calibrate::over_own_link(plan, promised, &hosts, how == Calibration::Refuse)?
+        }
     };
     let link = own::OwnLink::new(plan, &hosts);
     let mut measured = machine::run(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = measured_first;
-    measured.facts["bpf"] = order.bpf.clone().into();
-    measured.facts["host"] = facts::host(&hosts)?;
-    output::write(Path::new("."), &measured)
+    measured.facts["host"] = facts::host(&hosts.sites, INTERFACE, hosts.mtu)?;
+    Ok(measured)
 }

@@ -1,5 +1,6 @@
 //! What of a run's means this host has: tried in a namespace that is gone at once.
 
+use crate::guest::OFFLOADS;
 use crate::net::{self, Netlink};
 use crate::sites::INTERFACE;
 use crate::sys;
@@ -12,15 +13,20 @@ const DISCIPLINES: &[&str] = &[
     "fq", "prio", "drr",
 ];
 
+/// The interface that every namespace has, by its number.
+const LOOPBACK: u32 = 1;
+
 /// Prints one JSON object: for each step null, or why it is impossible.
 pub fn print() {
     let namespaces = namespace().err();
     let usable = namespaces.is_none();
+    let veth = if usable { net::try_veth().err().map(|e| e.to_string()) } else { None };
+    let offloads = if veth.is_none() && usable { offloads() } else { Map::new() };
     let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
     let mut reason = tunnel.as_ref().err().map(Error::to_string);
-    if let Ok(Some(_held)) = &tunnel {
+    if usable {
         for (n, name) in DISCIPLINES.iter().enumerate() {
             let found = match discipline(name, n as u32 + 1) {
                 Ok(()) => Value::Null,
@@ -28,7 +34,7 @@ pub fn print() {
             };
             disciplines.insert((*name).into(), found);
         }
-    } else if !usable {
+    } else {
         reason = Some("no namespace to try it in".into());
     }
     let text = |e: &Option<Error>| e.as_ref().map(Error::to_string);
@@ -37,10 +43,23 @@ pub fn print() {
         json!({
             "namespaces": text(&namespaces),
             "tunnel": reason,
+            "veth": veth,
+            "offloads": offloads,
             "real_time": text(&real_time),
             "disciplines": disciplines,
         })
     );
+}
+
+/// Whether interfaces can be told to leave segments alone; they are off otherwise than by default.
+fn offloads() -> Map<String, Value> {
+    let names = ["tso", "gso", "gro"].iter().zip(OFFLOADS);
+    let switched = names.map(|(name, command)| {
+        let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
+        let why = control.and_then(|c| sys::set_offload(&c, net::TRIED, command, false)).err();
+        ((*name).to_owned(), why.map_or(Value::Null, |e| e.to_string().into()))
+    });
+    switched.collect()
 }
 
 fn namespace() -> Result<()> {
@@ -52,9 +71,8 @@ fn namespace() -> Result<()> {
 
 /// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.
 fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
-    let index = sys::interface_number(INTERFACE).map_err(|e| e.to_string())?;
     let socket = Netlink::new().map_err(|e| e.to_string())?;
-    match net::try_qdisc(&socket, index, name, number) {
+    match net::try_qdisc(&socket, LOOPBACK, name, number) {
         Err(e) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&e.raw_os_error()) => {
             Err("the kernel doesn't have it".into())
         }

@@ -6,7 +6,9 @@ mod message;
 mod qdisc;
 mod sockets;
 
-pub(crate) use link::{add_address, add_neighbour, add_route, add_wire, set_up, set_up_tunnel};
+pub(crate) use link::{
+    TRIED, add_address, add_neighbour, add_route, add_wire, set_up, set_up_tunnel, try_veth,
+};
 pub(crate) use message::{Netlink, head};
 pub(crate) use qdisc::{add_qdisc, statistics, try_qdisc};
 pub(crate) use sockets::busiest;

@@ -87,10 +87,14 @@ impl Qdisc {
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 let share = (loss * f64::from(u32::MAX)).round() as u32;
                 message.nested(TCA_OPTIONS, |m| {
-                    m.raw(&words(&[0, NO_LIMIT, share, 0, 0, 0]))
-                        .attribute(NETEM_RATE, &words(&[word, *overhead as u32, 0, 0]))
-                        .attribute(NETEM_RATE64, &rate.to_ne_bytes())
-                        .attribute(NETEM_LATENCY64, &delay_ns.to_ne_bytes())
+                    let m = m.raw(&words(&[0, NO_LIMIT, share, 0, 0, 0]));
+                    let m = if rate == 0 {
+                        m
+                    } else {
+                        m.attribute(NETEM_RATE, &words(&[word, *overhead as u32, 0, 0]))
+                            .attribute(NETEM_RATE64, &rate.to_ne_bytes())
+                    };
+                    m.attribute(NETEM_LATENCY64, &delay_ns.to_ne_bytes())
                         .attribute(NETEM_JITTER64, &jitter_ns.to_ne_bytes())
                         .attribute(NETEM_PRNG_SEED, &seed.to_ne_bytes())
                 })

@@ -58,7 +58,7 @@ pub enum Qdisc {
     },
     /// Transmitter and wire.
     Netem {
-        /// Rate, bit/s.
+        /// Rate, bit/s; 0: it takes no time to transmit.
         rate_bps: u64,
         /// Added to each packet's length (Ethernet header included in that), bytes.
         overhead: i32,
@@ -133,10 +133,10 @@ impl std::fmt::Display for Qdisc {
                 write!(f, "tbf rate {rate_bps}bit burst {burst}b limit 100000000")
             }
             Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
-                write!(
-                    f,
-                    "netem limit 100000000 delay {delay_ns}ns {jitter_ns}ns rate {rate_bps}bit {overhead}"
-                )?;
+                write!(f, "netem limit 100000000 delay {delay_ns}ns {jitter_ns}ns")?;
+                if *rate_bps > 0 {
+                    write!(f, " rate {rate_bps}bit {overhead}")?;
+                }
                 if *loss > 0.0 { write!(f, " loss {}% seed {seed}", loss * 100.0) } else { Ok(()) }
             }
         }

@@ -1,0 +1,201 @@
+"""The host's own kernel over its own queue disciplines: physics, refusals, offloads, and nothing left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import Scenario, _core, run
+from dumbbell.backends import Job, Kernel, OwnLink, Tc, backend
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.host import probe, why_no_veth
+from dumbbell.results import Results
+
+REASON = why_no_veth()
+REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
+
+
+@pytest.fixture(autouse=True)
+def _possible() -> None:
+    if REASON is not None and REQUIRED:
+        pytest.fail(f"DUMBBELL_KERNEL_TESTS=required, but: {REASON}")
+    if REASON is not None:
+        pytest.skip(REASON)
+
+
+PAYLOAD = 1448 / 1500
+"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
+
+
+def scenario(**changes: Any) -> Scenario:
+    """Give 10 Mbit/s and no delay: what every kernel with tbf can do."""
+    document: dict[str, Any] = {
+        "name": "tc",
+        "duration": "3 s",
+        "network": {
+            "bottleneck": {
+                "rate": "10 Mbit/s",
+                "delay": "0 ms",
+                "queue": {"discipline": "droptail", "limit": "33 packets"},
+            },
+            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
+        },
+        "flows": [{"name": "f", "variant": "reno"}, {"name": "g", "variant": "cubic"}],
+    }
+    for path, value in changes.items():
+        keys = path.split("__")
+        node = document
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+    return Scenario.from_dict(document)
+
+
+def once(given: Scenario, **options: Any) -> Results:
+    return run(given, backend=Tc(**{"calibration": "mark", **options}))
+
+
+def bottleneck(results: Results) -> dict[str, Any]:
+    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
+
+
+# ---------------------------------------------------------------- physics
+
+
+def test_two_flows_obey_physics(tmp_path: Path) -> None:
+    given = scenario(capture={"at": ["bottleneck"]}, trace={"series": True})
+    results = run(given, backend=Tc(calibration="mark"), out=tmp_path)
+    f, g = results.runs[0].flows
+    q = bottleneck(results)
+    capacity = 10e6 * PAYLOAD
+    both = f["goodput_bps"] + g["goodput_bps"]
+    # Bytes count when they are in order; the bucket holds 2751 bytes.
+    assert 0.85 * capacity <= both <= 1.02 * capacity
+    assert q["throughput_bps"] <= 1.002 * 10e6
+    # 33 packets of 1.2 ms; beyond that only late timers, on a busy host.
+    assert 30 * 1.2 < q["max_sojourn_ms"]
+    assert q["p50_sojourn_ms"] < 33 * 1.2 + 1
+    assert q["waiting_at_start"] + q["arrivals"] == q["departures"] + q["drops"] + q["waiting_at_end"]
+    assert q["on_wire_at_start"] + q["departures"] == q["delivered"] + q["wire_losses"] + q["on_wire_at_end"]
+    assert f["dropped_packets"] + g["dropped_packets"] == q["drops"] > 0
+    facts = results.runs[0].facts
+    assert facts["way"] == "tc"
+    assert facts["host"]["offloads"] == {"tso": False, "gso": False, "gro": False}
+    tree = facts["host"]["disciplines"]
+    assert any(line.startswith("r1, v10: tbf rate 10000000bit") and line.endswith("pfifo limit 33") for line in tree)
+    assert facts["link"]["missed"] == 0
+    # The queue's depth, by the waits of a train at 1.5 times the rate.
+    assert facts["calibration"][0]["depth_packets"] == pytest.approx(33, abs=6)
+    simulator = run(given.with_changes({"capture": []}))
+    assert set(results.tables(0)) == set(simulator.tables(0))
+    analysed = _core.analyze([results.captures(0)["bottleneck"]])
+    sent = int(sum(map(int, analysed.table("flows")["data_packets"])))
+    assert sent == pytest.approx(q["arrivals"], abs=10)  # handshakes carry no data
+    assert not analysed.damage
+
+
+def test_a_shorter_queue_delays_less_and_loses_more() -> None:
+    flows = [{"name": "f", "variant": "reno"}]
+    short, long = (
+        once(scenario(flows=flows, network__bottleneck__queue__limit=limit), calibration="off").runs[0].flows[0]
+        for limit in ("8 packets", "80 packets")
+    )
+    assert short["srtt_mean_ms"] + 10 < long["srtt_mean_ms"]
+    assert short["fast_retransmits"] + short["timeouts"] > long["fast_retransmits"] + long["timeouts"]
+
+
+def test_offloads_put_super_packets_on_the_way() -> None:
+    flows = [{"name": "f", "variant": "cubic"}]
+    given = scenario(flows=flows, network__bottleneck__queue__limit="100 packets", duration="2 s")
+    on = once(given, offloads="on", calibration="off")
+    off = once(given, calibration="off")
+    size = [r.runs[0].flows[0]["sent_bytes"] / r.runs[0].flows[0]["sent_packets"] for r in (on, off)]
+    assert size[0] > 2 * 1448 > size[1] <= 1448
+    assert on.runs[0].facts["host"]["offloads"]["gso"]
+    # The queue counts packets: it holds far more bytes than 100 full ones.
+    assert bottleneck(on)["mean_backlog_bytes"] > bottleneck(off)["mean_backlog_bytes"]
+
+
+# ---------------------------------------------------------------- refusals, choice, plan
+
+
+def lacking(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:
+    """Let the host lack some disciplines."""
+    found = probe()
+    absent = {**dict.fromkeys(found.disciplines), **dict.fromkeys(kinds, "the kernel doesn't have it")}
+    monkeypatch.setattr("dumbbell.backends.tc.probe", lambda: dataclasses.replace(found, disciplines=absent))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "place"),
+    [
+        ({"delay": "5 ms"}, "netem", "delay"),
+        ({"loss": "1 %"}, "netem", "loss"),
+        ({"queue": "codel"}, "codel", "queue"),
+        ({}, "tbf", "rate"),
+    ],
+)
+def test_what_the_kernel_lacks_is_refused_by_name(
+    changes: dict[str, Any], kind: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_args: Any, **_more: Any) -> None:
+        raise AssertionError("a run was begun")
+
+    monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
+    lacking(monkeypatch, kind)
+    given = scenario(**{f"network__bottleneck__{key}": value for key, value in changes.items()})
+    with pytest.raises(BackendError, match=rf"links\.r1->r2\.{place}: needs '{kind}', which this host's kernel"):
+        once(given)
+
+
+def test_other_refusals() -> None:
+    drops = [{"packets": [5]}]
+    with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
+        once(scenario(network__bottleneck__drops=drops))
+    tuned = [{"name": "f", "variant": {"name": "cubic", "beta": 0.8}}]
+    with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
+        once(scenario(flows=tuned))
+    with pytest.raises(BackendError, match="offloads: 'on' given: our own link"):
+        Kernel(way="link", offloads="on")
+    with pytest.raises(BackendError, match="unknown offloads 'yes'"):
+        backend("kernel", {"offloads": "yes"})
+    with pytest.raises(BackendError, match=r"unknown way 'netem' \(known: best, link, tc, uml\)"):
+        backend("kernel", {"way": "netem"})
+
+
+def test_it_is_taken_where_our_own_link_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_tunnel(*_args: Any) -> None:
+        raise BackendError("no TUN interface can be made")
+
+    job = Job(scenario().cells[0], 0, 1)
+    assert type(Kernel().choose([job])[0]) is OwnLink
+    assert type(Kernel(offloads="on").choose([job])[0]) is Tc
+    real = OwnLink.check
+    monkeypatch.setattr(OwnLink, "check", lambda way, jobs: real(way, jobs) if isinstance(way, Tc) else no_tunnel())
+    way, said = Kernel().choose([job])
+    assert type(way) is Tc
+    assert said.endswith("(tc), because: no TUN interface can be made")
+
+
+def test_the_plan_says_every_step_also_where_the_host_lacks_something(
+    cli: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(scenario(network__bottleneck__delay="20 ms", network__bottleneck__loss="1 %").to_toml())
+    done = cli("run", file, "--backend", "kernel", "-o", "way=tc", "--plan")
+    assert done.returncode == 0, done.stderr
+    steps = done.stdout.splitlines()
+    assert steps[0] == "# kernel: this host's own, over its queue disciplines (tc)"
+    netem = [step for step in steps if "dev v12 " in step and "netem" in step]
+    # Behind the shaper, in the link's box; a limit that no delay fills.
+    assert netem[0].startswith(
+        "tc -n 'r1~r2' qdisc add dev v12 root handle 1: netem limit 100000000 delay 20000000ns"
+    )
+    assert "loss 1%" in netem[0]
+    assert any(step.startswith("tc -n 'r1' qdisc add dev v10 root handle 1: stab") for step in steps)
