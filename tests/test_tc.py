@@ -79,7 +79,7 @@ def test_two_flows_obey_physics(tmp_path: Path) -> None:
     assert 0.85 * capacity <= both <= 1.02 * capacity
     assert q["throughput_bps"] <= 1.002 * 10e6
     # 33 packets of 1.2 ms; beyond that only late timers, on a busy host.
-    assert 30 * 1.2 < q["max_sojourn_ms"]
+    assert q["max_sojourn_ms"] > 30 * 1.2
     assert q["p50_sojourn_ms"] < 33 * 1.2 + 1
     assert q["waiting_at_start"] + q["arrivals"] == q["departures"] + q["drops"] + q["waiting_at_end"]
     assert q["on_wire_at_start"] + q["departures"] == q["delivered"] + q["wire_losses"] + q["on_wire_at_end"]

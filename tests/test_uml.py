@@ -245,6 +245,12 @@ def test_series_have_the_simulators_columns() -> None:
     for name in simulator.tables(0):
         ours = set(simulator.table(0, name).columns)
         assert ours <= set(kernel.table(0, name).columns), name
+    facts = kernel.runs[0].facts["host"]
+    assert facts["offloads"] == {"tso": False, "gso": False, "gro": False}
+    assert facts["sysctl"]["tcp_no_metrics_save"] == "1"
+    assert any("tbf rate 10000000bit" in line and "pfifo limit 33" in line for line in facts["disciplines"])
+    again = kernel.arrays(0, "flow/f")["retransmits"][-1]
+    assert again == pytest.approx(flow(kernel)["retransmitted_packets"], abs=2)  # the last sample is 10 ms old
     cwnd = kernel.series(0, "cwnd", flow="f")
     assert cwnd["time_s"].is_sorted()
     assert cwnd["cwnd"][0] == 10 * 1448

@@ -13,9 +13,13 @@ const STATE: usize = 0;
 const RECOVERY: usize = 1;
 const RTO: usize = 8;
 const MSS: usize = 16;
+const LOST: usize = 32;
 const SRTT: usize = 68;
+const RTTVAR: usize = 72;
 const SSTHRESH: usize = 76;
 const CWND: usize = 80;
+const REORDERING: usize = 88;
+const RETRANSMITS: usize = 100;
 const PACING_RATE: usize = 104;
 const MIN_RTT: usize = 148;
 const DELIVERY_RATE: usize = 160;
@@ -55,12 +59,16 @@ pub(crate) fn read(bytes: &[u8; 256], law: Law) -> Option<State> {
         cwnd: f64::from(cwnd),
         ssthresh: if ssthresh >= INFINITE { f64::INFINITY } else { f64::from(ssthresh) },
         srtt: (srtt > 0).then(|| f64::from(srtt) * MICROSECOND),
+        rttvar: f64::from(word(RTTVAR)) * MICROSECOND,
         rto: f64::from(word(RTO)) * MICROSECOND,
         mss: word(MSS).max(1),
         phase: phase as u8,
         pacing_rate: rate(PACING_RATE),
         delivery_rate: rate(DELIVERY_RATE),
         min_rtt: f64::from(word(MIN_RTT)) * MICROSECOND,
+        lost: word(LOST),
+        retransmits: word(RETRANSMITS),
+        reordering: word(REORDERING),
         law,
     })
 }
@@ -77,8 +85,11 @@ mod tests {
         b[SSTHRESH..SSTHRESH + 4].copy_from_slice(&INFINITE.to_ne_bytes());
         b[SRTT..SRTT + 4].copy_from_slice(&40_000u32.to_ne_bytes());
         b[MSS..MSS + 4].copy_from_slice(&1448u32.to_ne_bytes());
+        let more = [(RTTVAR, 5000u32), (LOST, 2), (RETRANSMITS, 7), (REORDERING, 3)];
+        more.iter().for_each(|(at, v)| b[*at..*at + 4].copy_from_slice(&v.to_ne_bytes()));
         let s = read(&b, Law::default()).unwrap();
         assert_eq!((s.cwnd, s.ssthresh, s.srtt, s.mss), (20.0, f64::INFINITY, Some(40e6), 1448));
+        assert_eq!((s.rttvar, s.lost, s.retransmits, s.reordering), (5e6, 2, 7, 3));
         assert_eq!(s.phase, Phase::SlowStart as u8);
         b[STATE] = 2;
         assert!(read(&b, Law::default()).is_none());

@@ -70,7 +70,7 @@ class Kernel:
         BackendError
             None is possible: what speaks against each.
         """
-        against: list[str] = []
+        against: dict[str, str] = {}  # each reason once, whichever way gives it first
         for name in list(self._ways) if self.way == "best" else [self.way]:
             way = self._ways[name]
             try:
@@ -79,11 +79,11 @@ class Kernel:
                     find()
                 way.check(jobs)
             except BackendError as e:
-                against.append(str(e))
+                against.setdefault(str(e).partition("': ")[2] or str(e), str(e))
                 continue
-            because = f", because: {'; '.join(dict.fromkeys(against))}" if against else ""
+            because = f", because: {'; '.join(against.values())}" if against else ""
             return way, way.said + because
-        raise BackendError("; ".join(dict.fromkeys(against)))
+        raise BackendError("; ".join(against.values()))
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run; see `choose`. Of a way that was asked for also where the host can't do it."""

@@ -145,7 +145,7 @@ class Uml:
             if not kept:
                 folder.remove()
         result = outcome.result
-        facts = {"way": "uml", "host": {"kernel": kernel.version}, "counters": result["counters"]}
+        facts = {"way": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
         return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, kept, facts)
 
 

@@ -89,8 +89,8 @@ def run(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="An option of the back end, such as sample_ms=1, calibration=mark, way=link. May be given several "
-            "times.",
+            help="An option of the back end, such as sample_ms=1, calibration=mark, way=tc, offloads=on. May be "
+            "given several times.",
             show_default=False,
         ),
     ] = None,

@@ -5,15 +5,17 @@ mod captures;
 mod setup;
 mod taps;
 
-pub(crate) use setup::{OFFLOADS, build};
+pub(crate) use setup::{Network, OFFLOADS, build};
 pub(crate) use taps::Taps;
 
 use crate::error::{EmuError, Step};
+use crate::fabric::Site;
 use crate::layout::{Ground, Owner};
 use crate::sys::{self, Clock};
-use crate::{machine, output};
+use crate::{live, machine, output};
 use dumbbell_sim::Plan;
 use serde::Deserialize;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -49,7 +51,18 @@ fn work() -> Result<(), EmuError> {
     let ground = Ground { owner: order.owner, offloads: order.offloads };
     let network = setup::build(&order.plan, ground)?;
     let sites = network.sites()?;
+    let host = facts(&network, &sites)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
-    let measured = machine::run(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
+    let mut measured = machine::run(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
+    measured.facts["host"] = host;
     output::write(Path::new("/"), &measured)
+}
+
+/// What a network's kernel is and is set to.
+pub(crate) fn facts(network: &Network, sites: &[Site]) -> Result<Value, EmuError> {
+    let layout = &network.layout;
+    let interface = layout.flows.first().map(|ends| layout.interface_at(ends.hosts[0])).unwrap_or_default();
+    let mut facts = live::facts_of(sites, &interface, layout.mtu)?;
+    facts["disciplines"] = layout.disciplines_in_words().collect::<Vec<_>>().into();
+    Ok(facts)
 }

@@ -12,7 +12,7 @@ use std::fs;
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
 /// The facts of the hosts' kernel: all hosts are alike but for what the scenario sets.
-pub(super) fn host(sites: &[Site], interface: &str, mtu: u32) -> Result<Value, EmuError> {
+pub(crate) fn host(sites: &[Site], interface: &str, mtu: u32) -> Result<Value, EmuError> {
     let read = |path: &str| fs::read_to_string(path).map(|s| s.trim().to_owned()).unwrap_or_default();
     let Some(site) = sites.first() else { return Ok(Value::Null) };
     sys::enter_network(&site.hosts[0]).step(|| "namespace".into())?;

@@ -14,7 +14,7 @@ mod own;
 pub mod probe;
 mod tc;
 
-pub(crate) use facts::Cpu;
+pub(crate) use facts::{Cpu, host as facts_of};
 
 use crate::error::{EmuError, Step};
 use crate::machine::Measured;

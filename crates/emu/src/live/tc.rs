@@ -5,10 +5,10 @@
 //! ```
 
 use super::calibrate::{Network, calibrate};
-use super::{Calibration, Order, facts};
+use super::{Calibration, Order};
 use crate::bpf::{self, Loaded};
 use crate::error::{EmuError, Step};
-use crate::guest::{Taps, build};
+use crate::guest::{Taps, build, facts};
 use crate::layout::{Ground, Owner};
 use crate::machine::{self, Measured};
 use crate::sys::{self, Clock};
@@ -37,8 +37,6 @@ pub(super) fn run(order: &Order) -> Result<Measured, EmuError> {
         }
     }
     let mtu = network.layout.mtu;
-    let interface = network.layout.flows.first().map(|ends| network.layout.interface_at(ends.hosts[0]));
-    let disciplines: Vec<Value> = network.layout.disciplines_in_words().map(Value::from).collect();
     let calibration = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
@@ -51,8 +49,7 @@ pub(super) fn run(order: &Order) -> Result<Measured, EmuError> {
         }
     };
     // The interfaces are gone with the network, at the end of the run.
-    let mut host = facts::host(&sites, &interface.unwrap_or_default(), mtu)?;
-    host["disciplines"] = disciplines.into();
+    let host = facts(&network, &sites)?;
     let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
     let mut measured = machine::run(plan, &sites, taps, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = calibration;

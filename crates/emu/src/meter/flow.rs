@@ -21,6 +21,8 @@ pub(crate) struct State {
     /// ns; None before the first.
     pub(crate) srtt: Option<f64>,
     /// ns.
+    pub(crate) rttvar: f64,
+    /// ns.
     pub(crate) rto: f64,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u32,
@@ -32,6 +34,12 @@ pub(crate) struct State {
     pub(crate) delivery_rate: f64,
     /// ns.
     pub(crate) min_rtt: f64,
+    /// Segments that are taken to be lost, until they are acknowledged.
+    pub(crate) lost: u32,
+    /// Segments sent again so far.
+    pub(crate) retransmits: u32,
+    /// Segments that may overtake each other without one being taken to be lost.
+    pub(crate) reordering: u32,
     /// What the congestion control says of itself.
     pub(crate) law: Law,
 }
@@ -57,8 +65,8 @@ impl Unwrapped {
 #[derive(Debug, Default)]
 struct Columns {
     t: Vec<u64>,
-    floats: [Vec<f64>; 7],
-    counts: [Vec<u64>; 4],
+    floats: [Vec<f64>; 8],
+    counts: [Vec<u64>; 7],
     phase: Vec<u8>,
     laws: Vec<Law>,
 }
@@ -258,11 +266,20 @@ impl FlowMeter {
         if let Some(c) = &mut self.columns {
             let mss = f64::from(s.mss);
             c.t.push(now);
-            let floats =
-                [s.cwnd * mss, s.ssthresh * mss, srtt, s.rto, s.pacing_rate, s.delivery_rate, s.min_rtt];
+            let floats = [
+                s.cwnd * mss,
+                s.ssthresh * mss,
+                srtt,
+                s.rto,
+                s.pacing_rate,
+                s.delivery_rate,
+                s.min_rtt,
+                s.rttvar,
+            ];
             c.floats.iter_mut().zip(floats).for_each(|(column, v)| column.push(v));
             let (una, next) = (self.segments.acked(), self.segments.highest());
-            let counts = [next.saturating_sub(una), una, next, delivered];
+            let own = [s.lost, s.retransmits, s.reordering].map(u64::from);
+            let counts = [next.saturating_sub(una), una, next, delivered, own[0], own[1], own[2]];
             c.counts.iter_mut().zip(counts).for_each(|(column, v)| column.push(v));
             c.phase.push(s.phase);
             c.laws.push(s.law);
@@ -302,8 +319,8 @@ impl FlowMeter {
     /// The series, if they were kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
         let c = self.columns.take().filter(|c| !c.t.is_empty())?;
-        let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt] = c.floats;
-        let [inflight, snd_una, snd_nxt, delivered] = c.counts;
+        let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt, rttvar] = c.floats;
+        let [inflight, snd_una, snd_nxt, delivered, lost, retransmits, reordering] = c.counts;
         let table = Table::new(format!("flow/{name}"))
             .with("t_ns", ColumnData::U64(c.t))
             .with("cwnd", ColumnData::F64(cwnd))
@@ -317,7 +334,11 @@ impl FlowMeter {
             .with("phase", ColumnData::U8(c.phase))
             .with("pacing_rate", ColumnData::F64(pacing))
             .with("delivery_rate", ColumnData::F64(delivery))
-            .with("min_rtt_ns", ColumnData::F64(min_rtt));
+            .with("min_rtt_ns", ColumnData::F64(min_rtt))
+            .with("rttvar_ns", ColumnData::F64(rttvar))
+            .with("lost", ColumnData::U64(lost))
+            .with("retransmits", ColumnData::U64(retransmits))
+            .with("reordering", ColumnData::U64(reordering));
         let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
         Some(own.iter().enumerate().fold(table, |table, (n, name)| {
             let value = |law: &Law| if law.columns == own { law.values[n] } else { f64::NAN };
