@@ -365,10 +365,11 @@ def test_bbr_says_what_it_believes_in(application: str) -> None:
     given = scenario(flows=flows, duration="3 s", trace={"series": ["flows"]})
     arrays = once(given, sample_ms=1, calibration="off").arrays(0, "flow/f")
     columns = {name: np.asarray(values, np.float64) for name, values in arrays.items()}
-    # 2.89 to begin with; the rate of the bottleneck, and no more of payload than that; never below propagation.
-    assert columns["pacing_gain"].max() == 739 / 256
-    assert 0.8 * 10e6 / 8 < np.median(columns["bw"]) <= 1.05 * 10e6 / 8
-    assert 0.04 < np.median(columns["min_rtt"]) < 0.06
+    # 2.89 to begin with; the rate of the bottleneck, and no more of payload than that; never below propagation. NaN
+    # while none of iperf3's connections is under BBR yet.
+    assert np.nanmax(columns["pacing_gain"]) == 739 / 256
+    assert 0.8 * 10e6 / 8 < np.nanmedian(columns["bw"]) <= 1.05 * 10e6 / 8
+    assert 0.04 < np.nanmedian(columns["min_rtt"]) < 0.06
     assert np.median(np.diff(columns["t_ns"])) == pytest.approx(1e6, rel=0.1)
 
 

@@ -103,7 +103,9 @@ def test_two_flows_obey_physics(tmp_path: Path) -> None:
 def test_a_shorter_queue_delays_less_and_loses_more() -> None:
     flows = [{"name": "f", "variant": "reno"}]
     short, long = (
-        once(scenario(flows=flows, network__bottleneck__queue__limit=limit), calibration="off").runs[0].flows[0]
+        once(scenario(flows=flows, duration="2 s", network__bottleneck__queue__limit=limit), calibration="off")
+        .runs[0]
+        .flows[0]
         for limit in ("8 packets", "80 packets")
     )
     assert short["srtt_mean_ms"] + 10 < long["srtt_mean_ms"]
