@@ -53,11 +53,14 @@ fn unpacked(mut packed: &[u8]) -> Vec<Vec<u8>> {
     inputs
 }
 
+/// A target by its name.
+type Target = (&'static str, fn(&[u8]));
+
 /// Each input of the corpus, found by a fuzzer to reach another part of the code, as input of its target; each capture as
 /// input of every target.
 #[test]
 fn corpus() {
-    let targets: [(&str, fn(&[u8])); 5] = [
+    let targets: [Target; 5] = [
         ("file", harness::file),
         ("pcap", harness::pcap),
         ("pcapng", harness::pcapng),
