@@ -42,15 +42,38 @@ fn analysis(choice: u8, capture: &[u8]) {
     harness::analysis(&[&[choice], capture].concat());
 }
 
-/// Each input on which a fuzzer once found something, and each capture as input of every target.
+/// The inputs of a packed corpus (`fuzz/corpus.py`): each after its length in two bytes.
+fn unpacked(mut packed: &[u8]) -> Vec<Vec<u8>> {
+    let mut inputs = Vec::new();
+    while let Some((len, rest)) = packed.split_first_chunk::<2>() {
+        let (input, rest) = rest.split_at(usize::from(u16::from_le_bytes(*len)));
+        inputs.push(input.to_vec());
+        packed = rest;
+    }
+    inputs
+}
+
+/// A target by its name.
+type Target = (&'static str, fn(&[u8]));
+
+/// Each input of the corpus, found by a fuzzer to reach another part of the code, as input of its target; each capture as
+/// input of every target.
 #[test]
 fn corpus() {
-    let mut inputs = data();
-    for target in ["file", "pcap", "pcapng", "frame", "analysis"] {
-        let folder = Path::new("../../fuzz/corpus").join(target);
-        inputs.extend(files(&folder).iter().map(|file| fs::read(file).expect("a file")));
+    let targets: [Target; 5] = [
+        ("file", harness::file),
+        ("pcap", harness::pcap),
+        ("pcapng", harness::pcapng),
+        ("frame", harness::frame),
+        ("analysis", harness::analysis),
+    ];
+    for (name, target) in targets {
+        let packed = fs::read(Path::new("../../fuzz/corpus").join(name)).expect("a corpus");
+        let inputs = unpacked(&packed);
+        assert!(inputs.len() > 100, "{name}: {} inputs", inputs.len());
+        inputs.iter().for_each(|input| target(input));
     }
-    for input in &inputs {
+    for input in &data() {
         every_target(input);
     }
 }

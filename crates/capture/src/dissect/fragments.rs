@@ -8,6 +8,8 @@ use super::Addresses;
 const MAX_BYTES: usize = 16 << 20;
 /// Datagrams that wait at most.
 const MAX_WAITING: usize = 4096;
+/// Bytes of memory that a fragment takes besides its own.
+const PIECE: usize = 32;
 /// Longest datagram.
 const MAX_DATAGRAM: usize = 65_535;
 
@@ -37,13 +39,37 @@ pub(super) struct Fragment {
 struct Waiting {
     /// Which of the waiting came when, to find the oldest.
     ticket: u64,
+    /// The fragments one after another as they came, and where each begins in the datagram and here.
     bytes: Vec<u8>,
+    pieces: Vec<(usize, usize)>,
     /// Parts that are there: sorted, apart from each other.
     parts: Vec<(usize, usize)>,
     /// Length of the datagram, once its last fragment is there.
     total: Option<usize>,
     /// Protocol, of the first fragment if it is there.
     protocol: u8,
+}
+
+impl Waiting {
+    /// The memory that it takes, about.
+    fn size(&self) -> usize {
+        self.bytes.len() + PIECE * self.pieces.len()
+    }
+
+    /// Puts the datagram together. Where fragments overlap, the one that begins first counts, of those that begin at the
+    /// same place the one that came first: as in Wireshark.
+    fn assemble(&self, whole: &mut Vec<u8>) {
+        whole.clear();
+        let ends = self.pieces.iter().skip(1).map(|&(_, at)| at).chain([self.bytes.len()]);
+        let mut order: Vec<(usize, &[u8])> =
+            self.pieces.iter().zip(ends).map(|(&(begin, at), end)| (begin, &self.bytes[at..end])).collect();
+        order.sort_by_key(|&(begin, _)| begin);
+        for (begin, data) in order {
+            // Without gaps: at most some of it is there.
+            let new = whole.len().saturating_sub(begin);
+            whole.extend_from_slice(data.get(new..).unwrap_or_default());
+        }
+    }
 }
 
 /// The fragments that wait for the rest of their datagram: at most 16 MiB in 4096 datagrams.
@@ -81,11 +107,9 @@ impl Fragments {
         if !piece.more {
             datagram.total.get_or_insert(end);
         }
-        if datagram.bytes.len() < end {
-            self.bytes += end - datagram.bytes.len();
-            datagram.bytes.resize(end, 0);
-        }
-        datagram.bytes[begin..end].copy_from_slice(data);
+        datagram.pieces.push((begin, datagram.bytes.len()));
+        datagram.bytes.extend_from_slice(data);
+        self.bytes += data.len() + PIECE;
         join(&mut datagram.parts, (begin, end));
         let complete = match (datagram.total, datagram.parts.as_slice()) {
             (Some(total), &[(0, end), ..]) => end >= total,
@@ -95,10 +119,10 @@ impl Fragments {
             self.make_room();
             return None;
         }
-        let mut datagram = self.waiting.remove(&piece.key)?;
-        self.bytes -= datagram.bytes.len();
-        datagram.bytes.truncate(datagram.total?);
-        self.done = datagram.bytes;
+        let datagram = self.waiting.remove(&piece.key)?;
+        self.bytes -= datagram.size();
+        datagram.assemble(&mut self.done);
+        self.done.truncate(datagram.total?);
         Some((datagram.protocol, &self.done))
     }
 
@@ -107,6 +131,7 @@ impl Fragments {
         let new = Waiting {
             ticket: self.tickets,
             bytes: Vec::new(),
+            pieces: Vec::new(),
             parts: Vec::new(),
             total: None,
             protocol: piece.protocol,
@@ -121,7 +146,7 @@ impl Fragments {
             let Some((ticket, key)) = self.order.pop_front() else { return };
             if self.waiting.get(&key).is_some_and(|datagram| datagram.ticket == ticket) {
                 self.given_up += 1;
-                self.bytes -= self.waiting.remove(&key).map_or(0, |datagram| datagram.bytes.len());
+                self.bytes -= self.waiting.remove(&key).map_or(0, |datagram| datagram.size());
             }
         }
         // Tickets of complete datagrams pile up where none is given up.
@@ -179,6 +204,30 @@ mod tests {
     }
 
     #[test]
+    fn of_overlapping_fragments_the_one_that_begins_first_counts() {
+        let mut all = Fragments::default();
+        assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
+        assert_eq!(all.add(&piece(1, 16, false), b"end"), None);
+        // It came last, but begins first: its last four bytes are those of the datagram.
+        let whole = b"1111111111112222end";
+        assert_eq!(all.add(&piece(1, 0, true), b"111111111111"), Some((17, &whole[..])));
+        // Of two at the same place the first; a longer one adds what is beyond.
+        assert_eq!(all.add(&piece(2, 0, true), b"aaaaaaaa"), None);
+        assert_eq!(all.add(&piece(2, 0, true), b"bbbbbbbbbbbbbbbb"), None);
+        assert_eq!(all.add(&piece(2, 16, false), b"c"), Some((17, &b"aaaaaaaabbbbbbbbc"[..])));
+    }
+
+    #[test]
+    fn repeats_cost_no_more_than_the_bound() {
+        let mut all = Fragments::default();
+        for _ in 0..1_000_000 {
+            assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
+            assert!(all.bytes <= MAX_BYTES);
+        }
+        assert!(all.given_up() > 0);
+    }
+
+    #[test]
     fn memory_is_bounded() {
         let mut all = Fragments::default();
         let data = [0; 1480];
@@ -189,8 +238,7 @@ mod tests {
         assert!(all.bytes <= MAX_BYTES);
         assert!(all.waiting.len() <= MAX_WAITING);
         assert!(all.order.len() <= 2 * MAX_WAITING + 1);
-        // 16 MiB hold 256 datagrams of 65,480 bytes.
-        assert_eq!(all.given_up(), 100_000 - 256);
+        assert_eq!(all.given_up(), 100_000 - 4096);
         assert_eq!(all.add(&piece(7, 65_480, false), &data), None);
     }
 }

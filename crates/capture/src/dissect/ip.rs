@@ -34,7 +34,7 @@ struct V4<'a> {
     body: Slice<'a>,
     /// More-fragments flag and offset, 0 for a whole datagram.
     fragment: u16,
-    /// All the bytes that the length field promises were captured.
+    /// All the bytes that the length field promises, or the frame if it is 0, were captured.
     complete: bool,
 }
 
@@ -61,7 +61,8 @@ fn read_v4<'a>(at: Slice<'a>) -> Result<V4<'a>, Unread> {
     };
     // The bit between the offset and more-fragments forbids fragments, the one above is reserved.
     let fragment = u16::from_be_bytes([off0, off1]) & 0x3fff;
-    Ok(V4 { ip, protocol, body: whole.after(header_len), fragment, complete: at.data.len() >= said })
+    let complete = at.data.len() >= if said == 0 { whole.len } else { said };
+    Ok(V4 { ip, protocol, body: whole.after(header_len), fragment, complete })
 }
 
 /// An IPv4 datagram.
@@ -129,7 +130,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
         no_length: said == 0,
         reassembled: false,
     };
-    let complete = at.data.len() >= 40 + said;
+    let complete = at.data.len() >= if said == 0 { whole.len } else { 40 + said };
     let (mut protocol, mut body) = (header[6], whole.after(40));
     let mut fragment = None;
     // Each turn takes 8 bytes or more, so the datagram's length bounds them.

@@ -119,19 +119,17 @@ fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
+/// A session's PPPoE header. Its code should be 0; discovery has an EtherType of its own.
 fn pppoe<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let Some(header) = at.head::<6>() else { return path.none(Unread::Cut) };
-    // Code 0 is a session's data.
-    if header[1] != 0 {
-        return path.none(Unread::NotIp);
-    }
     let len = u16::from_be_bytes([header[4], header[5]]);
     ppp(path, at.after(6).cut(len.into()))
 }
 
 /// PPP, with or without address and control, its protocol in one byte or two.
 pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
-    let at = if at.data.starts_with(&[0xff, 0x03]) { at.after(2) } else { at };
+    // The address of all; the control byte behind it is 3.
+    let at = if at.u8(0) == Some(0xff) { at.after(2) } else { at };
     let (protocol, at) = match (at.u8(0), at.u16(0)) {
         // The last byte of a protocol's number is odd, all before it are even.
         (Some(short), _) if short & 1 == 1 => (u16::from(short), at.after(1)),

@@ -87,9 +87,9 @@ fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -
         () => return Dissected { ip: Some(ip), tunnel: path.tunnel, transport: Transport::Udp(view) },
     };
     let outermost = path.tunnel.or(Some(tunnel));
-    if tunnel == Tunnel::Vxlan && path.enter_tunnels && path.depth > 0 && view.len.is_some() {
+    if let (Tunnel::Vxlan, true, Some(len)) = (tunnel, path.enter_tunnels && path.depth > 0, view.len) {
         let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
-        return link::ethernet(inner, at.after(udp::HEADER + 8));
+        return link::ethernet(inner, at.after(udp::HEADER).cut(len as usize).after(8));
     }
     Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
 }

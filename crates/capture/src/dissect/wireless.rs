@@ -43,9 +43,9 @@ fn radiotap_flags(at: Slice<'_>) -> Option<u8> {
 /// A frame; `padded`: its header is filled up to a multiple of 4 bytes.
 pub(super) fn frame<'a>(path: Path<'a>, at: Slice<'a>, padded: bool) -> Dissected<'a> {
     let Some(&[first, second]) = at.head::<2>() else { return path.none(Unread::Cut) };
-    let (kind, subtype) = (first >> 2 & 3, first >> 4);
+    let (version, kind, subtype) = (first & 3, first >> 2 & 3, first >> 4);
     // Data frames only, and of them those that aren't empty.
-    if kind != 2 || subtype & 4 != 0 {
+    if version != 0 || kind != 2 || subtype & 4 != 0 {
         return path.none(Unread::NotIp);
     }
     if second & PROTECTED != 0 {

@@ -155,6 +155,7 @@ def links():
             ethernet(0x8864, pppoe(b"\0\x21" + V4)),
             ethernet(0x8864, pppoe(b"\x57" + V6)),
             ethernet(0x8863, pppoe(b"", 9)),
+            ethernet(0x8864, pppoe(b"\0\x21" + V4, 0x40)),
             ethernet(0x800, V4 + bytes(6)),
             ethernet(0x800, V6),
             ethernet(0x86DD, V4),
@@ -179,7 +180,7 @@ def links():
     cooked2 = lambda kind, body, hardware=1: struct.pack(">HHIHBB8s", kind, 0, 3, hardware, 0, 6, bytes(8)) + body  # noqa: E731
     pcap("link-sll2", 276, [cooked2(*kind) for kind in kinds if kind[0] != 1])
     ppp = [b"\xff\3\0\x21" + V4, b"\0\x21" + V4, b"\x21" + V4, b"\xff\3\0\x57" + V6, b"\xff\3\x57" + V6]
-    ppp += [b"\xff\3\xc0\x21" + bytes(8), b"\0\x2d" + V4, b"\xff\3\2\x81" + labels(100) + V4]
+    ppp += [b"\xff\x43\0\x21" + V4, b"\xff\3\xc0\x21" + bytes(8), b"\0\x2d" + V4, b"\xff\3\2\x81" + labels(100) + V4]
     pcap("link-ppp", 9, ppp)
     pcap("link-ppp-hdlc", 50, ppp)
     pcap("link-ppp-with-direction", 204, [b"\1" + each for each in ppp])
@@ -212,6 +213,7 @@ def wireless():
         data(0xC8, 1, b"", bytes(2)),
         data(8, 0, four),
         data(8, 9, four),
+        data(10, 1, four),
         data(0xD4, 0, b"")[:10],
         data(0x88, 1, one, b"\x80\0"),
     ]
@@ -311,6 +313,7 @@ def fragments():
     frames += six(thirds, 13)[1:] + halves + [(f[:60], len(f)) for f in four(thirds, 14)] + four(thirds, 15)[1:]
     frames += four(thirds, 16) + [ip4(b"", ident=19, frag=0x2000)] + four([(0, 120), (48, len(body) - 48)], 20)
     frames += [ip4(body[:48], ident=21, frag=0x2000, total=0), ip4(body[48:], ident=21, frag=6, total=0)]
+    frames += [(ip4(body[:48], ident=22, frag=0x2000, total=0)[:60], 500)]
     pcap("fragments", 101, frames)
 
 
@@ -352,6 +355,7 @@ def tunnels():
     frames += [ip4(V4, 4), ip4(V6, 41), ip6(V4, 4), ip6(V6, 41), ip4(ip4(ip4(V4, 4), 4), 4)]
     frames += [ip4(vxlan(four), 17), ip4(vxlan(ethernet(0x86DD, V6)), 17), ip6(vxlan(four), 17)]
     frames += [ip4(vxlan(ethernet(0x800, gre(0x800, V4))), 17)]
+    frames += [ip4(vxlan(four), 17, total=0) + bytes(30), ip4(vxlan(four + b"more"), 17, total=0)]
     big = struct.pack(">HH", 0, 0x800) + ip4(tcp(payload=b"g" * 200))
     parts = range(0, len(big), 96)
     frames += [ip4(big[o : o + 96], 47, ident=55, frag=o // 8 | 0x2000 * (o + 96 < len(big))) for o in parts]
