@@ -3,6 +3,7 @@
 use crate::error::{EmuError, Step};
 use crate::fabric::{Seen, Site};
 use crate::meter::{FlowMeter, Window};
+use crate::sys::Clock;
 use crate::traffic::{
     Host, PingConfig, PingTraffic, ProgramConfig, ProgramTraffic, TcpTraffic, Traffic, UdpTraffic,
 };
@@ -11,6 +12,8 @@ use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use std::collections::BTreeMap;
 
+/// Where all links have this rate or more, waking a receiver for each packet would take a quarter of the link's time, bit/s.
+const FAST: u64 = 200_000_000;
 /// Servers have so long to get ready before the run, ms.
 const SERVER_MS: u128 = 700;
 /// Those that are known to wait for connections.
@@ -58,6 +61,7 @@ impl Running {
         site: &Site,
         (number, flow): (usize, &FlowPlan),
         window: Window,
+        clock: Clock,
     ) -> Result<Running, EmuError> {
         let path = |part: &str| format!("flow/{}/{part}", flow.name);
         let jitter = Stream::new(plan.seed, &path("start")).uniform();
@@ -69,6 +73,8 @@ impl Running {
         };
         let hosts = [host(0)?, host(1)?];
         let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
+        // In virtual time waking takes none.
+        let fast = clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= FAST);
         let kind = match (site.variant.clone(), source, &flow.application) {
             (variant, _, AppPlan::Program { server, client, file, .. }) => {
                 let config = ProgramConfig {
@@ -81,7 +87,9 @@ impl Running {
                 };
                 Kind::Program(ProgramTraffic::new(hosts, config))
             }
-            (Some(variant), source, app) => Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source)),
+            (Some(variant), source, app) => {
+                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, fast))
+            }
             (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
             (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {
                 let config = PingConfig {

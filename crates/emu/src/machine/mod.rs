@@ -94,7 +94,7 @@ impl<'a, F: Fabric> Machine<'a, F> {
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let mut flows = Vec::new();
         for (n, (flow, site)) in plan.flows.iter().zip(sites).enumerate() {
-            flows.push(Running::new(plan, site, (n, flow), window)?);
+            flows.push(Running::new(plan, site, (n, flow), window, clock)?);
         }
         start_servers(plan, &mut flows)?;
         let zero = match clock {
