@@ -21,7 +21,7 @@ from dumbbell.kernel.host import why_not
 from dumbbell.report.marked import put_tables
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernel.md"
-RATES = (10, 100, 200, 500, 1000)
+RATES = (10, 100, 200, 300, 500, 1000)
 PACKET = 1500
 PAYLOAD = 1448
 RTT = 0.02
