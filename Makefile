@@ -35,6 +35,7 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
 	$(BIN)/python benches/variants.py
+	$(BIN)/python benches/link.py
 
 bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
 	for source in crates/emu/bpf/*.bpf.c; do \

@@ -14,6 +14,8 @@ const RECEIVER: u8 = 3;
 /// The first connection's port at the side that connects.
 const FIRST_PORT: u16 = 20_000;
 const CHUNK: usize = 1 << 18;
+/// Bytes for which a receiver that is seldom woken is woken.
+const WAKE_AFTER: i32 = 1 << 17;
 
 /// See the top of this file.
 pub(crate) struct TcpTraffic {
@@ -21,6 +23,8 @@ pub(crate) struct TcpTraffic {
     app: AppPlan,
     variant: String,
     source: Option<Source>,
+    /// Whether the receiver of endless data sleeps through many packets.
+    seldom_woken: bool,
     listener: Option<OwnedFd>,
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
@@ -44,12 +48,19 @@ pub(crate) struct TcpTraffic {
 }
 
 impl TcpTraffic {
-    pub(crate) fn new(hosts: [Host; 2], app: AppPlan, variant: String, source: Option<Source>) -> TcpTraffic {
+    pub(crate) fn new(
+        hosts: [Host; 2],
+        app: AppPlan,
+        variant: String,
+        source: Option<Source>,
+        seldom_woken: bool,
+    ) -> TcpTraffic {
         TcpTraffic {
             hosts,
             app,
             variant,
             source,
+            seldom_woken,
             listener: None,
             sender: None,
             receiver: None,
@@ -182,6 +193,10 @@ impl TcpTraffic {
                 cx.watch(&fd, SENDER)?;
                 self.sender = Some(fd);
             } else {
+                if self.seldom_woken && matches!(self.app, AppPlan::Bulk {}) {
+                    sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, WAKE_AFTER)
+                        .step(|| "SO_RCVLOWAT".into())?;
+                }
                 cx.watch(&fd, RECEIVER)?;
                 self.receiver = Some(fd);
             }

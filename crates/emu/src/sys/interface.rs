@@ -1,0 +1,77 @@
+//! Interfaces: tunnels to this program, offloads.
+
+use super::{check, owned, text, would_block};
+use std::io::{Error, Result};
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+fn request(interface: &str) -> libc::ifreq {
+    // SAFETY: all zeros are a valid request.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+/// Makes an interface of IP packets in the namespace that we are in: what is sent over it is read here, what is written
+/// here has come over it. Gone when the descriptor is closed.
+pub(crate) fn tunnel(interface: &str) -> Result<OwnedFd> {
+    const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
+    let device = text("/dev/net/tun")?;
+    // SAFETY: a text that ends in zero; the request outlives the call.
+    unsafe {
+        let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        let fd = owned(libc::open(device.as_ptr(), flags))?;
+        let mut request = request(interface);
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        check(libc::ioctl(fd.as_raw_fd(), TUNSETIFF, &raw mut request))?;
+        Ok(fd)
+    }
+}
+
+/// The number of an interface of the namespace that we are in.
+pub(crate) fn interface_number(interface: &str) -> Result<u32> {
+    let name = text(interface)?;
+    // SAFETY: a text that ends in zero.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        number => Ok(number),
+    }
+}
+
+/// Reads a packet; None: none is there.
+pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
+    // SAFETY: `into` is valid for its length.
+    let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Writes a packet.
+pub(crate) fn write(fd: &OwnedFd, packet: &[u8]) -> Result<()> {
+    // SAFETY: `packet` is valid for its length.
+    let n = unsafe { libc::write(fd.as_raw_fd(), packet.as_ptr().cast(), packet.len()) };
+    if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Switches one offload of an interface on or off; `command` is an `ETHTOOL_S...` number.
+pub(crate) fn set_offload(fd: &OwnedFd, interface: &str, command: u32, on: bool) -> Result<()> {
+    ethtool(fd, interface, command, on).map(drop)
+}
+
+/// Whether an offload of an interface is on; `command` is an `ETHTOOL_G...` number.
+pub(crate) fn offload(fd: &OwnedFd, interface: &str, command: u32) -> Result<bool> {
+    ethtool(fd, interface, command, false)
+}
+
+fn ethtool(fd: &OwnedFd, interface: &str, command: u32, on: bool) -> Result<bool> {
+    const SIOCETHTOOL: libc::Ioctl = 0x8946;
+    // SAFETY: the request holds a name that ends in zero and a pointer to a value that outlives the call.
+    unsafe {
+        let mut value: [u32; 2] = [command, u32::from(on)];
+        let mut request = request(interface);
+        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
+        check(libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL, &raw mut request))?;
+        Ok(value[1] != 0)
+    }
+}

@@ -1,0 +1,50 @@
+//! System calls that the standard library doesn't have, each behind a safe function. All unsafe code of this crate is
+//! here.
+
+#![allow(unsafe_code)]
+
+mod interface;
+mod kernel;
+mod process;
+mod ring;
+mod socket;
+mod time;
+mod wait;
+
+pub(crate) use interface::{interface_number, offload, read, set_offload, tunnel, write};
+pub(crate) use kernel::{
+    become_root_within, bpf, bpf_fd, enter_network, is_root, mount, new_network, power_off,
+};
+pub(crate) use process::{end_with, kill_group, real_time, tie, watch_process};
+pub(crate) use ring::Ring;
+pub(crate) use socket::{
+    accept, bind, blocking_socket, connect, discard, listen, option, receive, receive_from, receive_stamped,
+    send, send_to, set_option, set_option_bytes, shutdown, socket, stamp,
+};
+pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
+pub(crate) use wait::{epoll, epoll_add, epoll_look, epoll_wait};
+
+use std::ffi::CString;
+use std::io::{Error, Result};
+use std::os::fd::{FromRawFd, OwnedFd};
+
+fn check(result: libc::c_int) -> Result<libc::c_int> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
+}
+
+fn owned(result: libc::c_int) -> Result<OwnedFd> {
+    // SAFETY: a descriptor that the kernel has just given to us alone.
+    check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn text(s: &str) -> Result<CString> {
+    CString::new(s).map_err(|_| Error::from_raw_os_error(libc::EINVAL))
+}
+
+fn would_block<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,53 @@
+//! Processes and threads: their ends, their priority.
+
+use super::{check, owned};
+use std::io::Result;
+use std::mem::zeroed;
+use std::os::fd::OwnedFd;
+
+/// Ends this process when the one that started it, `parent`, does. False: that one is gone already.
+pub(crate) fn end_with(parent: u32) -> Result<bool> {
+    // SAFETY: no arguments in memory.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong))?;
+        Ok(libc::getppid() == parent as i32)
+    }
+}
+
+/// Gives this thread real-time priority (1: lowest).
+pub(crate) fn real_time(priority: i32) -> Result<()> {
+    // SAFETY: `p` is valid while the call lasts.
+    unsafe {
+        let mut p: libc::sched_param = zeroed();
+        p.sched_priority = priority;
+        // What this thread starts has it not.
+        check(libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const p))
+            .map(drop)
+    }
+}
+
+/// Makes the process that is started end with the thread that starts it.
+pub(crate) fn tie(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only a system call is made, without arguments in memory.
+    unsafe {
+        command.pre_exec(|| {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)).map(drop)
+        });
+    }
+}
+
+/// A descriptor that becomes readable when a process ends.
+pub(crate) fn watch_process(pid: u32) -> Result<OwnedFd> {
+    // SAFETY: no arguments in memory; a descriptor that the kernel has just given to us alone.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
+        owned(fd as libc::c_int)
+    }
+}
+
+/// Ends a group of processes.
+pub(crate) fn kill_group(leader: u32) {
+    // SAFETY: no arguments in memory.
+    unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
+}

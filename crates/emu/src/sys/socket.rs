@@ -1,0 +1,183 @@
+//! Sockets and their options.
+
+use super::{check, owned, would_block};
+use std::io::{Error, Result};
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::null_mut;
+
+/// A socket that never blocks.
+pub(crate) fn socket(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
+    // SAFETY: no arguments in memory.
+    owned(unsafe { libc::socket(domain, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })
+}
+
+/// A socket that blocks.
+pub(crate) fn blocking_socket(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
+    // SAFETY: no arguments in memory.
+    owned(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })
+}
+
+fn address(a: SocketAddrV4) -> libc::sockaddr_in {
+    // SAFETY: all zeros are a valid address.
+    let mut s: libc::sockaddr_in = unsafe { zeroed() };
+    s.sin_family = libc::AF_INET as u16;
+    s.sin_port = a.port().to_be();
+    s.sin_addr.s_addr = u32::from(*a.ip()).to_be();
+    s
+}
+
+const ADDRESS: u32 = size_of::<libc::sockaddr_in>() as u32;
+
+/// Gives the socket its own address.
+pub(crate) fn bind(fd: &OwnedFd, at: SocketAddrV4) -> Result<()> {
+    let a = address(at);
+    // SAFETY: `a` is an address of that length.
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const a).cast(), ADDRESS) }).map(drop)
+}
+
+/// Begins to connect.
+pub(crate) fn connect(fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
+    let a = address(to);
+    // SAFETY: `a` is an address of that length.
+    match check(unsafe { libc::connect(fd.as_raw_fd(), (&raw const a).cast(), ADDRESS) }) {
+        Err(e) if e.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Lets others connect.
+pub(crate) fn listen(fd: &OwnedFd) -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::listen(fd.as_raw_fd(), 64) }).map(drop)
+}
+
+/// Takes a connection, if one has come.
+pub(crate) fn accept(fd: &OwnedFd) -> Result<Option<OwnedFd>> {
+    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: the peer's address isn't asked for.
+    would_block(owned(unsafe { libc::accept4(fd.as_raw_fd(), null_mut(), null_mut(), flags) }))
+}
+
+/// Sends; None: no room now.
+pub(crate) fn send(fd: &OwnedFd, data: &[u8]) -> Result<Option<usize>> {
+    let flags = libc::MSG_NOSIGNAL;
+    // SAFETY: `data` is valid for its length.
+    let n = unsafe { libc::send(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), flags) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Receives; None: nothing there now.
+pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
+    // SAFETY: `into` is valid for its length.
+    let n = unsafe { libc::recv(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Receives a datagram, with its sender.
+pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>> {
+    // SAFETY: `into` and `from` are valid for the lengths given.
+    unsafe {
+        let mut from: libc::sockaddr_in = zeroed();
+        let mut length = ADDRESS;
+        let place = (&raw mut from).cast();
+        let n =
+            libc::recvfrom(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0, place, &raw mut length);
+        let sender = || {
+            SocketAddrV4::new(Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)), u16::from_be(from.sin_port))
+        };
+        would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok((n as usize, sender())) })
+    }
+}
+
+/// Sends a datagram to an address.
+pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddrV4) -> Result<()> {
+    let a = address(to);
+    // SAFETY: `data` and `a` are valid for their lengths.
+    let n = unsafe {
+        libc::sendto(fd.as_raw_fd(), data.as_ptr().cast(), data.len(), 0, (&raw const a).cast(), ADDRESS)
+    };
+    if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Discards what has come in over TCP, up to `most` bytes, without copying it; None: nothing there now; 0: the peer
+/// has closed.
+pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
+    // SAFETY: with MSG_TRUNC TCP writes nothing.
+    let n = unsafe { libc::recv(fd.as_raw_fd(), null_mut(), most, libc::MSG_TRUNC) };
+    would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
+}
+
+/// Ends the sending direction.
+pub(crate) fn shutdown(fd: &OwnedFd) -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) }).map(drop)
+}
+
+/// Sets an option to a whole number.
+pub(crate) fn set_option(fd: &OwnedFd, level: i32, option: i32, value: i32) -> Result<()> {
+    set_option_bytes(fd, level, option, &value.to_ne_bytes())
+}
+
+/// Sets an option to the bytes of a structure or text.
+pub(crate) fn set_option_bytes(fd: &OwnedFd, level: i32, option: i32, value: &[u8]) -> Result<()> {
+    // SAFETY: `value` is valid for its length.
+    check(unsafe {
+        libc::setsockopt(fd.as_raw_fd(), level, option, value.as_ptr().cast(), value.len() as u32)
+    })
+    .map(drop)
+}
+
+/// Reads an option; gives how many bytes it has.
+pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> Result<usize> {
+    let mut length = into.len() as u32;
+    // SAFETY: `into` is valid for `length`.
+    check(unsafe {
+        libc::getsockopt(fd.as_raw_fd(), level, option, into.as_mut_ptr().cast(), &raw mut length)
+    })?;
+    Ok(length as usize)
+}
+
+/// Asks the kernel to note when each datagram comes.
+pub(crate) fn stamp(fd: &OwnedFd) -> Result<()> {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
+}
+
+/// Receives a datagram: its length, its sender and when it came, ns of the wall clock; None: nothing there now.
+pub(crate) fn receive_stamped(
+    fd: &OwnedFd,
+    into: &mut [u8],
+) -> Result<Option<(usize, SocketAddrV4, Option<u64>)>> {
+    // SAFETY: all structures are valid for the lengths given, and aligned; the kernel's answer is read by its own macros.
+    unsafe {
+        let mut from: libc::sockaddr_in = zeroed();
+        let mut control = [0u64; 16];
+        let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let mut message: libc::msghdr = zeroed();
+        message.msg_name = (&raw mut from).cast();
+        message.msg_namelen = ADDRESS;
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<[u64; 16]>() as _;
+        let n = libc::recvmsg(fd.as_raw_fd(), &raw mut message, 0);
+        if n < 0 {
+            return would_block(Err(Error::last_os_error()));
+        }
+        let mut came = None;
+        let mut next = libc::CMSG_FIRSTHDR(&raw const message);
+        while !next.is_null() {
+            if (*next).cmsg_level == libc::SOL_SOCKET && (*next).cmsg_type == libc::SCM_TIMESTAMPNS {
+                let t: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(next).cast());
+                came = Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64);
+            }
+            next = libc::CMSG_NXTHDR(&raw const message, next);
+        }
+        let sender = SocketAddrV4::new(
+            Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)),
+            u16::from_be(from.sin_port),
+        );
+        Ok(Some((n as usize, sender, came)))
+    }
+}

@@ -1,0 +1,45 @@
+//! Waiting for descriptors.
+
+use super::{check, owned};
+use std::io::Result;
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+/// An epoll instance.
+pub(crate) fn epoll() -> Result<OwnedFd> {
+    // SAFETY: no arguments in memory.
+    owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
+}
+
+/// Reports `events` of `fd`, edge-triggered, as `token`.
+pub(crate) fn epoll_add(epoll: &OwnedFd, fd: RawFd, events: i32, token: u64) -> Result<()> {
+    let mut event = libc::epoll_event { events: (events | libc::EPOLLET) as u32, u64: token };
+    // SAFETY: `event` is valid while the call lasts.
+    check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event) }).map(drop)
+}
+
+/// Waits without a time limit; gives (token, events) of what has happened.
+pub(crate) fn epoll_wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
+    wait(epoll, into, -1)
+}
+
+/// Gives (token, events) of what has happened, without waiting.
+pub(crate) fn epoll_look(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
+    wait(epoll, into, 0)
+}
+
+fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()> {
+    const AT_ONCE: usize = 64;
+    // SAFETY: room for AT_ONCE events; as many as the kernel has filled are read.
+    unsafe {
+        let mut events: [libc::epoll_event; AT_ONCE] = zeroed();
+        into.clear();
+        let n =
+            match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, limit_ms)) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+                other => other?,
+            };
+        into.extend(events[..n as usize].iter().map(|e| (e.u64, e.events)));
+    }
+    Ok(())
+}
