@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,28 @@ def test_a_shorter_queue_delays_less_and_loses_more() -> None:
     )
     assert short["srtt_mean_ms"] + 10 < long["srtt_mean_ms"]
     assert short["fast_retransmits"] + short["timeouts"] > long["fast_retransmits"] + long["timeouts"]
+
+
+def test_programs_datagrams_and_pings_share_the_way() -> None:
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 isn't installed")
+    cbr = {"kind": "cbr", "rate": "500 kbit/s", "packet": "500 bytes", "phase": "0 s"}
+    flows = [
+        {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
+        {"name": "u", "transport": "udp", "application": cbr},
+        {"name": "p", "application": {"kind": "ping", "interval": "50 ms", "packet": "100 bytes"}},
+        {"name": "w", "variant": "cubic", "application": {"kind": "page", "size": "20 kB", "repeat": 2}},
+    ]
+    results = once(scenario(flows=flows, duration="3 s"), calibration="off")
+    rows = {row["name"]: row for row in results.runs[0].flows}
+    figures = results.runs[0].facts["programs"]["i"]["figures"]
+    assert figures["congestion"] == "reno"
+    # It doesn't count what is still under way when it stops: up to a window, 34 + 33 packets here.
+    assert rows["i"]["delivered_bytes"] == pytest.approx(figures["delivered_bytes"], abs=80 * 1448)
+    assert rows["u"]["sent_packets"] == 375  # one each 8 ms for 3 s
+    assert rows["w"]["transfers_completed"] == 2
+    assert rows["p"]["pings_sent"] == 60
+    assert rows["p"]["rtt_max_ms"] > 10  # behind the others' packets
 
 
 def test_offloads_put_super_packets_on_the_way() -> None:
