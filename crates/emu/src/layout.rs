@@ -15,68 +15,19 @@
 //! Everything is decided here, before anything is created; what can't be honoured is refused here, by name.
 
 use crate::error::EmuError;
-use crate::queue::{Qdisc, queue};
+use crate::ground::{Ground, Owner};
+use crate::queue::Qdisc;
 use crate::stack::{KernelStack, kernel_stack};
+use crate::stages::stages;
 use crate::variant::kernel_variant;
-use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
-pub(crate) const ETHERNET: i32 = 14;
-/// What the shaper must let through at once where super-packets come, bytes.
-const SUPER_PACKET: u64 = 1 << 16;
 /// Largest packet where no flow sends larger ones, bytes.
 const MTU: u32 = 1500;
 /// Flows that a machine of moderate memory carries.
 pub(crate) const MOST_FLOWS: usize = 500;
-
-/// Whose kernel a plan is laid out for.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Owner {
-    /// That of the virtual machine, alone with it, in virtual time.
-    #[default]
-    Guest,
-    /// The host's own, which others use too, on the real clock.
-    Host,
-}
-
-/// What a plan is laid out on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ground {
-    /// Whose kernel it is.
-    pub owner: Owner,
-    /// Whether interfaces may segment and merge: hosts then send super-packets.
-    pub offloads: bool,
-}
-
-impl Ground {
-    /// How late a timer of the shaper may be, µs: it keeps the tokens of so long.
-    fn late_us(self) -> u64 {
-        match self.owner {
-            Owner::Guest => 4,
-            Owner::Host => 1000,
-        }
-    }
-
-    /// Whether a packet takes its transmission time behind the shaper. A super-packet doesn't: shaper and transmitter
-    /// count its headers differently, and the slower one would hold a second queue.
-    pub(crate) fn transmits(self, link: &LinkPlan) -> bool {
-        self.has_wire(link) && !self.offloads
-    }
-
-    /// Whether a link has a transmitter and wire of its own behind the queue. The host's kernel may have none: it is spared
-    /// where nothing else asks for it.
-    pub(crate) fn has_wire(self, link: &LinkPlan) -> bool {
-        self.owner == Owner::Guest
-            || link.delay_ns > 0
-            || link.jitter.is_some()
-            || link.loss != LossPlan::default()
-    }
-}
 
 /// A network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -391,19 +342,6 @@ pub(crate) fn one_set_for_all(plan: &Plan) -> Result<(), EmuError> {
     Ok(())
 }
 
-impl Ground {
-    /// What every namespace is set to, before it has interfaces.
-    fn settings(self) -> Vec<(&'static str, String)> {
-        match self.owner {
-            Owner::Guest => Vec::new(),
-            // A new namespace may have the host's own setting; packets there may come by another way than they go.
-            Owner::Host => {
-                ["conf/all/rp_filter", "conf/default/rp_filter"].map(|name| (name, "0".into())).into()
-            }
-        }
-    }
-}
-
 fn forwarding(name: &str, ground: Ground) -> Space {
     let mut settings = ground.settings();
     settings.push(("ip_forward", "1".into()));
@@ -436,82 +374,4 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
             _ => 0,
         })
         .fold(MTU, u32::max)
-}
-
-/// The queue at a node's interface, and the transmitter and wire behind it.
-fn stages(
-    plan: &Plan,
-    link: &LinkPlan,
-    mtu: u32,
-    ground: Ground,
-) -> Result<(Qdisc, Option<Qdisc>), EmuError> {
-    // Every field by name: one that is added must be honoured or refused here.
-    let LinkPlan {
-        name,
-        from: _,
-        to: _,
-        rate_bps,
-        rate_course,
-        opportunities,
-        delay_ns,
-        delay_course,
-        delay_reorders: _, // says nothing without a course
-        outages,
-        overhead_bytes,
-        base_rtt_ns: _,
-        queue: discipline,
-        policer,
-        loss,
-        corruption,
-        jitter,
-        jitter_reorders,
-        reordering,
-        duplication,
-        drops,
-    } = link;
-    let absent = [
-        ("rate", "a rate that changes", rate_course.is_some()),
-        ("opportunities", "packet-delivery traces", opportunities.is_some()),
-        ("delay", "a delay that changes", delay_course.is_some()),
-        ("outages", "outages", !outages.is_empty()),
-        ("policer", "policers", policer.is_some()),
-        ("corruption", "damaged packets", corruption.is_some()),
-        ("jitter_reorders", "jitter that reorders", *jitter_reorders),
-        ("reordering", "packets held back", reordering.is_some()),
-        ("duplication", "copies of packets", duplication.is_some()),
-        ("drops", "scripted drops", !drops.is_empty()),
-    ];
-    let refuse = |key: &str, message: &str| Err(EmuError::refused(&format!("links.{name}.{key}"), message));
-    if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
-        return refuse(key, &format!("the kernel back ends don't have {what}: the simulator does"));
-    }
-    let LossPlan::Independent(loss) = loss else {
-        return refuse("loss", "the kernel back ends don't have losses in bursts: the simulator does");
-    };
-    let jitter_ns = match jitter {
-        None => 0,
-        Some(JitterPlan::Uniform { max_ns }) => *max_ns,
-        Some(_) => return refuse("jitter", "the kernel back ends have uniform jitter only: give a time"),
-    };
-    let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
-    let packet = u64::from(mtu) + u64::from(*overhead_bytes);
-    // What is sent while a timer may be late: tokens that would be lost otherwise.
-    let late = rate_bps * ground.late_us() / 8_000_000 + 1;
-    let at_once = if ground.offloads { packet.max(SUPER_PACKET) } else { packet };
-    let shaper = Qdisc::Tbf {
-        rate_bps: *rate_bps,
-        burst: at_once + late,
-        overhead,
-        inner: Box::new(queue(plan, link, discipline, packet as u32)?),
-    };
-    let jitter = jitter_ns / 2; // the kernel's varies to both sides
-    let wire = Qdisc::Netem {
-        rate_bps: if ground.transmits(link) { *rate_bps } else { 0 },
-        overhead,
-        delay_ns: delay_ns + jitter,
-        jitter_ns: jitter,
-        loss: *loss,
-        seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
-    };
-    Ok((shaper, ground.has_wire(link).then_some(wire)))
 }

@@ -14,11 +14,13 @@
 #[cfg(target_os = "linux")]
 pub mod bpf;
 mod error;
+mod ground;
 mod layout;
 mod packet;
 mod queue;
 mod sites;
 mod stack;
+mod stages;
 mod steps;
 mod variant;
 
@@ -48,7 +50,8 @@ mod tap;
 mod traffic;
 
 pub use error::EmuError;
-pub use layout::{End, Ends, Ground, Layout, LinkEnds, Owner, Route, Space, Wire};
+pub use ground::{Ground, Owner};
+pub use layout::{End, Ends, Layout, LinkEnds, Route, Space, Wire};
 pub use queue::Qdisc;
 pub use sites::Sites;
 pub use variant::VARIANTS;

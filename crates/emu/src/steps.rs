@@ -1,6 +1,7 @@
 //! A layout in words: the commands that would do the same.
 
-use crate::layout::{Layout, Owner, PEER};
+use crate::ground::Owner;
+use crate::layout::{Layout, PEER};
 use crate::queue::Qdisc;
 use std::fmt::Write as _;
 

@@ -10,7 +10,7 @@ pub(crate) use taps::Taps;
 
 use crate::error::{EmuError, Step};
 use crate::fabric::Site;
-use crate::layout::{Ground, Owner};
+use crate::ground::{Ground, Owner};
 use crate::sys::{self, Clock};
 use crate::{live, machine, output};
 use dumbbell_sim::Plan;

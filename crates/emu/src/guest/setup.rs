@@ -2,7 +2,8 @@
 
 use crate::error::{EmuError, Step};
 use crate::fabric::{DRAIN, Site};
-use crate::layout::{Ground, Layout, Owner};
+use crate::ground::{Ground, Owner};
+use crate::layout::Layout;
 use crate::net::{self, Netlink};
 use crate::sys;
 use crate::tap::Tap;
