@@ -519,11 +519,12 @@ def state() -> State:
     return said("ip", "netns"), links + registered(), "\n".join(processes()), in_bpf()
 
 
-def processes() -> list[str]:
+def processes(of: str = "") -> list[str]:
+    """List the processes of runs, or of those whose folder begins so: others may be at work on this host too."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if HOST_PREFIX in str((entry / "cwd").readlink()):
+            if f"{HOST_PREFIX}{of}" in str((entry / "cwd").readlink()):
                 found.append(entry.name)
         except OSError:
             continue
@@ -549,9 +550,9 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
 
 def wait_for_run(process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + 60
-    while not processes() and process.poll() is None and time.monotonic() < until:
+    while not processes(f"{process.pid}-") and process.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
-    assert processes(), process.poll()
+    assert processes(f"{process.pid}-"), process.poll()
 
 
 def settles(before: State) -> bool:
