@@ -5,7 +5,7 @@
     python validation/ns3/ns3_compare.py --write-docs    # and renew docs/ns3.md and its figure
 
 Needs no ns-3: its results are in data/. A cell is within if goodput and mean window differ by at most 10 %, the mean
-queue by 10 % or one packet, and the drops by 10 % or three.
+queue by 10 % or one packet, and the drops by 10 % or three. The first quarter of a run isn't counted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import polars as pl
 import dumbbell
 from dumbbell import Scenario
 from dumbbell.report.marked import put_tables
+from ns3_runs import WARM_UP
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -33,8 +34,8 @@ PAGE = HERE.parents[1] / "docs" / "ns3.md"
 FIGURE = HERE.parents[1] / "docs" / "img" / "ns3-windows.png"
 MSS = 1448
 SHARE = 0.1
-SHOWN = (10.0, 40.0, 1.0, 0.0)
-"""Rate, RTT, buffer and loss of the overlays in the figure."""
+SHOWN = (10.0, 40.0, 1.0, 0.0, 1.0)
+"""The setting of the overlays in the figure."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "reno": {"slow_start_limit": 2},
     "newreno": {"increase": "ack"},
@@ -43,9 +44,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "lp": {"increase": "ack"},
 }
 """What ns-3's types count: LinuxReno segments, those that build on its NewReno ACKs."""
-LAWS: dict[str, Any] = {"reno": "sack", "newreno": "sack", "ledbat": {"name": "ledbat", "slow_start": True}}
-"""Reno's law has SACK there, LEDBAT a slow start."""
-Key = tuple[float, float, float, float]
+LAWS: dict[str, Any] = {
+    "reno": "sack",
+    "newreno": "sack",
+    "bic": {"name": "bic", "s_max": 16, "s_min": 0.8, "beta": 0.8, "b": 4},
+    "scalable": {"name": "scalable", "a": 0.02},
+    "hybla": {"name": "hybla", "rtt0": "50 ms"},
+    "illinois": {"name": "illinois", "window_threshold": 15},
+    "ledbat": {"name": "ledbat", "slow_start": True},
+}
+"""Where ns-3's parameters differ from ours. Reno's law has SACK there, LEDBAT a slow start."""
+Key = tuple[float, float, float, float, float]
+"""Rate in Mbit/s, RTT in ms, buffer in BDP, loss, segments for one ACK."""
+
 Curve = npt.NDArray[np.float64]
 
 
@@ -91,22 +102,27 @@ class Cell:
         return [name for name, (a, b, least) in allowed.items() if abs(a - b) > max(SHARE * b, least)]
 
     @property
+    def measured(self) -> tuple[Curve, Curve]:
+        """Both windows after the warm-up."""
+        n = min(len(self.ours.curve), len(self.theirs.curve))
+        return self.ours.curve[int(WARM_UP * n) : n], self.theirs.curve[int(WARM_UP * n) : n]
+
+    @property
     def distance(self) -> float:
         """Mean difference of the two windows at the same time, as a share of ns-3's mean."""
-        n = min(len(self.ours.curve), len(self.theirs.curve))
-        return float(np.abs(self.ours.curve[:n] - self.theirs.curve[:n]).mean() / self.theirs.curve[:n].mean())
+        a, b = self.measured
+        return float(np.abs(a - b).mean() / b.mean())
 
     @property
     def shape(self) -> float:
         """The same with both windows sorted by size: saw teeth that are alike but not in step come out as equal."""
-        n = min(len(self.ours.curve), len(self.theirs.curve))
-        a, b = np.sort(self.ours.curve[:n]), np.sort(self.theirs.curve[:n])
+        a, b = (np.sort(c) for c in self.measured)
         return float(np.abs(a - b).mean() / b.mean())
 
 
 def scenario(variant: str, key: Key, seconds: float, packets: int) -> Scenario:
-    """ns-3's network (flow.cc) with our sender: PPP adds two bytes, a receiver acknowledges every second segment."""
-    rate, rtt, _, loss = key
+    """ns-3's network (flow.cc) with our sender: PPP adds two bytes."""
+    rate, rtt, _, loss, ack_every = key
     middle = {
         "rate": f"{rate} Mbit/s",
         "delay": f"{rtt / 2 - 0.2} ms",
@@ -115,11 +131,17 @@ def scenario(variant: str, key: Key, seconds: float, packets: int) -> Scenario:
         "loss": f"{100 * loss} %",
         "reverse": {"loss": "0 %", "queue": {"limit": "100000 packets"}},
     }
-    stack: dict[str, Any] = {"preset": "rfc", "rto_min": "200 ms", **SETTINGS.get(variant, {})}
+    stack: dict[str, Any] = {
+        "preset": "rfc",
+        "rto_min": "200 ms",
+        "ack_every": int(ack_every),
+        **SETTINGS.get(variant, {}),
+    }
     return Scenario.from_dict(
         {
             "name": "ns3",
             "duration": f"{seconds} s",
+            "measure_from": f"{WARM_UP * seconds} s",
             "repetitions": 5 if loss else 1,
             "network": {
                 "bottleneck": middle,
@@ -161,11 +183,11 @@ def ours(variant: str, key: Key, seconds: float, packets: int, step: float) -> S
 def recorded() -> dict[tuple[str, Key], tuple[float, int, float, Side]]:
     """ns-3's runs: seconds, queue limit, step of the curve, results."""
     curves = {}
-    names = ("rate_mbps", "rtt_ms", "buffer_bdp", "loss")
+    names = ("rate_mbps", "rtt_ms", "buffer_bdp", "loss", "ack_every")
 
     def key_of(row: dict[str, str]) -> tuple[str, Key]:
-        rate, rtt, buffer, loss = (float(row[n]) for n in names)
-        return row["variant"], (rate, rtt, buffer, loss)
+        rate, rtt, buffer, loss, ack_every = (float(row[n]) for n in names)
+        return row["variant"], (rate, rtt, buffer, loss, ack_every)
 
     with (HERE / "data" / "curves.csv").open(newline="") as file:
         for row in csv.DictReader(file):
@@ -191,8 +213,9 @@ def cells(variants: list[str] | None = None) -> list[Cell]:
 
 def setting(key: Key) -> str:
     """A setting in words."""
-    rate, rtt, buffer, loss = key
-    return f"{rate:g} Mbit/s, {rtt:g} ms, {buffer:g} BDP" + (f", loss {100 * loss:g} %" if loss else "")
+    rate, rtt, buffer, loss, ack_every = key
+    path = f"{rate:g} Mbit/s, {rtt:g} ms, {buffer:g} BDP"
+    return path + (f", loss {100 * loss:g} %" if loss else "") + (", delayed ACKs" if ack_every > 1 else "")
 
 
 def table(found: list[Cell]) -> str:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run the reference set in ns-3 and store it in data/: `flows.csv` and `curves.csv` (cwnd over time), one row a run.
 
-    make flow && python3 ns3_runs.py [--only ledbat] [--jobs 2]
+    make && python3 ns3_runs.py [--only ledbat] [--jobs 2]
 
-Needs Debian's libns3-dev (ns-3.37) and g++. About 12 minutes on two cores.
+Needs Debian's libns3-dev (ns-3.37) and g++. About half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,10 +38,19 @@ VARIANTS = {
 }
 """Our name and ns-3's type. TcpWestwoodPlus is a variant of its TcpWestwood, chosen by an attribute."""
 
-NETWORKS = ((10, 40, 60), (100, 20, 20), (1, 100, 120))
-"""Rate in Mbit/s, RTT in ms, length in s."""
+NETWORKS = {
+    (10, 40): {0.25: 60, 1.0: 60, 4.0: 240},
+    (100, 20): {0.25: 20, 1.0: 40, 4.0: 120},
+    (1, 100): {0.25: 120, 1.0: 120, 4.0: 240},
+}
+"""Rate in Mbit/s and RTT in ms: lengths in s by buffer in BDP, some saw teeth each."""
 
-BUFFERS = (0.25, 1.0, 4.0)
+LOSSES = {0.001: 240, 0.01: 120}
+"""Probability that a packet is lost: length in s, some hundred losses each."""
+
+WARM_UP = 0.25
+"""Share of a run after which it is measured: slow start, its overshoot and what mends it aren't compared."""
+
 PACKET = 1502
 """Bytes of a full packet on ns-3's link: 1500 and PPP's two."""
 
@@ -56,6 +65,7 @@ class Run:
     seconds: int
     buffer_bdp: float
     loss: float = 0.0
+    ack_every: int = 1
 
     @property
     def packets(self) -> int:
@@ -74,19 +84,28 @@ class Run:
             f"--rtt={self.rtt_ms}",
             f"--queue={self.packets}",
             f"--seconds={self.seconds}",
+            f"--from={WARM_UP * self.seconds}",
             f"--loss={self.loss}",
+            f"--ackevery={self.ack_every}",
             f"--every={0.1 if self.rtt_ms < 100 else 0.2}",
         ]
+
+
+KEY = tuple(f.name for f in fields(Run))
+FIGURES = ("goodput_bps", "mean_cwnd", "srtt_s", "retransmits", "drops", "mean_queue")
+FLOWS, CURVES = (HERE / "data" / name for name in ("flows.csv", "curves.csv"))
 
 
 def runs() -> Iterator[Run]:
     """Every run of the set."""
     for variant in VARIANTS:
-        for rate, rtt, seconds in NETWORKS:
-            for buffer in BUFFERS:
+        for (rate, rtt), lengths in NETWORKS.items():
+            for buffer, seconds in lengths.items():
                 yield Run(variant, rate, rtt, seconds, buffer)
-        for loss in (0.001, 0.01):
-            yield Run(variant, 10, 40, 60, 1.0, loss)
+        for loss, seconds in LOSSES.items():
+            yield Run(variant, 10, 40, seconds, 1.0, loss)
+        for buffer, seconds in NETWORKS[10, 40].items():
+            yield Run(variant, 10, 40, seconds, buffer, ack_every=2)
 
 
 def run(one: Run) -> tuple[Run, dict[str, object]]:
@@ -96,31 +115,49 @@ def run(one: Run) -> tuple[Run, dict[str, object]]:
 
 
 def main() -> None:
-    """Run all and write the files."""
+    """Run what is wanted; what the files have of other variants stays."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=VARIANTS, help="this variant only (may be repeated)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     options = parser.parse_args()
     wanted = [r for r in runs() if not options.only or r.variant in options.only]
-    (HERE / "data").mkdir(exist_ok=True)
-    with (
-        ThreadPoolExecutor(options.jobs) as pool,
-        (HERE / "data" / "flows.csv").open("w", newline="") as flows_file,
-        (HERE / "data" / "curves.csv").open("w", newline="") as curves_file,
-    ):
-        flows = csv.writer(flows_file, lineterminator="\n")
-        curves = csv.writer(curves_file, lineterminator="\n")
-        figures = ("goodput_bps", "mean_cwnd", "srtt_s", "retransmits", "drops", "mean_queue")
-        flows.writerow((*asdict(wanted[0]), "queue_packets", *figures))
-        curves.writerow(("variant", "rate_mbps", "rtt_ms", "buffer_bdp", "loss", "step_s", "windows"))
+    kept = stored()
+    with ThreadPoolExecutor(options.jobs) as pool:
         for one, flow in pool.map(run, wanted):
-            flows.writerow((*asdict(one).values(), one.packets, *(flow[f] for f in figures)))
-            key = (one.variant, one.rate_mbps, one.rtt_ms, one.buffer_bdp, one.loss)
-            curve = flow["curve"]
-            assert isinstance(curve, list)
-            kept = curve[:: max(1, len(curve) // 300)]
-            step = round(kept[1][0] - kept[0][0], 6)
-            curves.writerow((*key, step, " ".join(_short(cwnd) for _, cwnd in kept)))
+            kept[one] = rows(one, flow)
+            store(kept)
+
+
+def rows(one: Run, flow: dict[str, object]) -> tuple[list[str], list[str]]:
+    """A run's row in both files."""
+    curve = flow["curve"]
+    assert isinstance(curve, list)
+    thin = curve[:: max(1, len(curve) // 300)]
+    step = round(thin[1][0] - thin[0][0], 6)
+    key = (one.variant, one.rate_mbps, one.rtt_ms, one.buffer_bdp, one.loss, one.ack_every)
+    figures = (*asdict(one).values(), one.packets, *(flow[f] for f in FIGURES))
+    windows = (*key, step, " ".join(_short(cwnd) for _, cwnd in thin))
+    return [str(x) for x in figures], [str(x) for x in windows]
+
+
+def stored() -> dict[Run, tuple[list[str], list[str]]]:
+    """What the files hold of the set."""
+    if not FLOWS.exists():
+        return {}
+    with FLOWS.open(newline="") as flows, CURVES.open(newline="") as curves:
+        both = list(zip(csv.reader(flows), csv.reader(curves), strict=True))[1:]
+    known = {tuple(str(x) for x in asdict(one).values()): one for one in runs()}
+    return {known[key]: (f, c) for f, c in both if (key := tuple(f[: len(KEY)])) in known}
+
+
+def store(kept: dict[Run, tuple[list[str], list[str]]]) -> None:
+    """Write both files, in the set's order."""
+    order = [kept[one] for one in runs() if one in kept]
+    heads = ([*KEY, "queue_packets", *FIGURES], [*(k for k in KEY if k != "seconds"), "step_s", "windows"])
+    for file, head, at in ((FLOWS, heads[0], 0), (CURVES, heads[1], 1)):
+        file.parent.mkdir(exist_ok=True)
+        with file.open("w", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerows([head, *(pair[at] for pair in order)])
 
 
 def _short(cwnd: float) -> str:
