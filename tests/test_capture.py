@@ -241,6 +241,28 @@ def test_compare_gives_medians(cli: Callable[..., Any], one: Path, two: Path) ->
     assert [float(word) for word in line.split()[-3:]] == [100, 200, 150]
 
 
+def test_captures_of_one_name_are_kept_apart(cli: Callable[..., Any], one: Path, two: Path, tmp_path: Path) -> None:
+    places = []
+    for folder, source in (("a", one), ("b", two)):
+        (tmp_path / folder).mkdir()
+        places.append(tmp_path / folder / "same.pcap")
+        places[-1].write_bytes(source.read_bytes())
+    done = cli("analyze", *places, "--compare", "--csv", tmp_path / "csv")
+    assert done.returncode == 0, done.stderr
+    flows = [pl.read_csv(tmp_path / "csv" / f"{k}-same.pcap" / "flows.csv").height for k in (1, 2)]
+    assert flows == [2, 4]
+    both = pl.read_csv(tmp_path / "csv" / "comparison.csv").filter(pl.col("figure") == "retransmitted bytes")
+    assert both.row(0)[1:] == (100, 200, 150)
+
+
+def test_what_cannot_be_chosen_is_refused(cli: Callable[..., Any], one: Path) -> None:
+    for option, value, words in (("--flow", "99", "numbers go from 0 to 0"), ("--port", "99999", "65535")):
+        done = cli("analyze", one, option, value)
+        assert done.returncode == 2, done.stdout
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_a_file_that_is_no_capture(cli: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "no.pcap").write_text("not a capture at all, just some words")
     done = cli("analyze", tmp_path / "no.pcap")

@@ -169,10 +169,20 @@ class Capture:
         return places
 
     def select(self, chosen: Selection) -> Capture:
-        """Give the part that belongs to some connections (capture-wide tables stay as they are)."""
+        """Give the part that belongs to some connections (capture-wide tables stay as they are).
+
+        Raises
+        ------
+        CaptureError
+            For the number of a connection that isn't there, an address or an expression that can't be read.
+        """
         if not chosen:
             return self
         flows, udp = self.tables["flows"], self.tables["udp"]
+        known: list[int] = flows["flow"].unique().sort().to_list()
+        if missing := sorted(set(chosen.flow) - set(known)):
+            there = f"numbers go from {known[0]} to {known[-1]}" if known else "there are none"
+            raise CaptureError(f"--flow: {', '.join(self.files)} has no TCP connection {missing[0]}: {there}")
         wanted = chosen.numbers(flows).to_list()
         tables = dict(self.tables)
         for name, table in tables.items():

@@ -24,6 +24,7 @@ __all__ = [
     "guesses",
     "medians",
     "properties",
+    "short_names",
     "summary",
     "write_frames",
     "write_tables",
@@ -200,13 +201,18 @@ def medians(captures: Sequence[Capture]) -> pl.DataFrame:
         }
         for name, value in values.items():
             figures.setdefault(name, []).append(value)
-    names = [Path(c.files[0]).name for c in captures]
-    unique = [n if names.count(n) == 1 else f"{k + 1}: {n}" for k, n in enumerate(names)]
+    unique = short_names(captures)
     rows = []
     for figure, column in figures.items():
         row: dict[str, Any] = {"figure": figure, **dict(zip(unique, column, strict=True))}
         rows.append(row | {"median": float(np.nanmedian(column)) if not np.isnan(column).all() else None})
     return pl.DataFrame(rows).fill_nan(None)
+
+
+def short_names(captures: Sequence[Capture]) -> list[str]:
+    """Name each capture by its file, with a number before it where files of several folders have the same name."""
+    names = [Path(c.files[0]).name for c in captures]
+    return [n if names.count(n) == 1 else f"{k + 1}-{n}" for k, n in enumerate(names)]
 
 
 def write_tables(capture: Capture, folder: Path, form: Form) -> list[Path]:

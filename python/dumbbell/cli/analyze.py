@@ -61,7 +61,8 @@ def analyze(
         list[str] | None, typer.Option(help="Only this address or network (may be repeated).", show_default=False)
     ] = None,
     port: Annotated[
-        list[int] | None, typer.Option(help="Only this port (may be repeated).", show_default=False)
+        list[int] | None,
+        typer.Option(help="Only this port (may be repeated).", show_default=False, min=0, max=65_535),
     ] = None,
     where: Annotated[
         str | None,
@@ -118,6 +119,7 @@ def analyze(
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyse  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
+    from dumbbell.capture.words import short_names  # noqa: PLC0415
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
 
     if pair is not None:
@@ -147,8 +149,11 @@ def analyze(
         with _progress(part) as moved:
             captures.append(analyse(part, progress=moved, **options))
     _show(captures, compare=compare, classify=classify, as_json=as_json)
-    for capture in captures:
-        _keep(capture, csv, parquet, out, several=len(captures) > 1)
+    places = short_names(captures) if len(captures) > 1 else [""]
+    for capture, place in zip(captures, places, strict=True):
+        _keep(capture, place, csv, parquet, out)
+    if compare:
+        _keep_comparison(captures, csv, parquet, out)
     if any(capture.damage for capture in captures):
         raise typer.Exit(1)
 
@@ -252,10 +257,22 @@ def _print(capture: Capture) -> None:
         output.print_frame("Congestion control (--classify tells why)", found.drop("evidence").head(10))
 
 
-def _keep(capture: Capture, csv: Path | None, parquet: Path | None, out: Path | None, *, several: bool) -> None:
+def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | None, out: Path | None) -> None:
+    from dumbbell.capture.words import medians, write_frames  # noqa: PLC0415
+
+    table = {"comparison": medians(captures)}
+    if csv is not None:
+        write_frames(table, csv, "csv")
+    if parquet is not None:
+        write_frames(table, parquet, "parquet")
+    if out is not None:
+        write_frames(table, out, "csv")
+        output.note(f"side by side in {out / 'comparison.csv'}")
+
+
+def _keep(capture: Capture, part: str, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
     from dumbbell.capture.words import write_tables  # noqa: PLC0415
 
-    part = Path(capture.files[0]).name if several else ""
     if csv is not None:
         write_tables(capture, csv / part, "csv")
         output.note(f"tables in {csv / part}")

@@ -114,7 +114,9 @@ class Store:
         """Read the manifest."""
         file = self.path / "manifest.json"
         if not file.exists():
-            raise ResultsError(f"{self.path}: no results here: a directory that dumbbell run --out has made is needed")
+            raise ResultsError(
+                f"{self.path}: no results here: a directory that dumbbell run --out has made is needed"
+            )
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as e:

@@ -80,7 +80,7 @@ fn frames(traps: &mut Traps, front: &Front) {
     let told = [
         (Unread::LinkType, "of a link type that isn't known here"),
         (Unread::Encrypted, "encrypted by 802.11: nothing in them can be seen"),
-        (Unread::Fragment, "fragments of datagrams that aren't complete"),
+        (Unread::Fragment, "with fragments of datagrams that aren't complete"),
         (Unread::Tunnel, "in tunnels that weren't entered (there is an option for it)"),
         (Unread::Cut, "cut by the snap length before the transport header"),
         (Unread::Malformed, "with headers that contradict themselves"),

@@ -323,7 +323,7 @@ fn known(bytes: &[u8]) -> String {
             "a capture by a patched libpcap of 1999"
         }
         () if begins(b"TRSN") || begins(b"GMBU") || begins(b"XCP\0") => "a capture in a vendor's format",
-        () if bytes.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => "text",
+        () if bytes.iter().take(64).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => "text",
         () => {
             let first: Vec<String> = bytes.iter().take(4).map(|b| format!("{b:02x}")).collect();
             return format!("the bytes {}", first.join(" "));
