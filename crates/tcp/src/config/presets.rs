@@ -48,7 +48,6 @@ pub const PRESETS: &[Preset] = &[
             ("ack_delay_min", "40 ms"),
             ("quick_acks", "16"),
             ("ack_pushed", "true"),
-            ("push_every", "131072 bytes"),
             ("sack_delay", "1 ms"),
             // Half of the buffer [the kernel's assumption before it has seen a segment].
             ("autotuning", "true"),

@@ -22,6 +22,16 @@ impl Endpoint {
             (out.ack, out.flags.ece, self.receiver.acks.now) = (self.peer_isn.at(nxt), ece, owed);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
+        if let Some(early) = self.receiver.early.take() {
+            let acks = self.receiver.acks.clone();
+            self.fill(self.sender.max, now, out);
+            self.receiver.acks = acks;
+            out.sack.clear();
+            for (start, end) in early {
+                out.sack.push(self.peer_isn.at(start), self.peer_isn.at(end));
+            }
+            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+        }
         let mut next = Outgoing::default();
         if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));

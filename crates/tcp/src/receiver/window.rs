@@ -60,12 +60,15 @@ impl Growing {
         }
     }
 
-    /// A segment of `len` bytes has arrived; whether the window grows.
-    pub(super) fn on_data(&mut self, len: u64) -> bool {
-        if self.offered >= self.limit || len < 128 {
+    /// A segment of `len` bytes has arrived; whether the window grows. Memory that is taken counts: its own where the
+    /// application is about to read it, what waits for it out of order; `first` of those out of order it finds none taken.
+    pub(super) fn on_data(&mut self, len: u64, first: bool) -> bool {
+        let taken = if first { 0 } else { self.mss };
+        let limit = self.limit.saturating_sub(taken);
+        if self.offered >= limit || len < 128 {
             return false;
         }
-        self.offered = (self.offered + 2 * self.mss.max(len)).min(self.limit);
+        self.offered = (self.offered + 2 * self.mss.max(len)).min(limit);
         true
     }
 
@@ -107,12 +110,12 @@ mod tests {
     fn two_segments_for_each_up_to_the_limit() {
         let mut g = growing();
         assert_eq!(g.offer(1), 65_535);
-        assert!(g.on_data(1448));
+        assert!(g.on_data(1448, false));
         assert_eq!(g.offer(1449), 65_535 + 2 * 1448);
         // 65,535 * 162 / 128 = 82,942, which is 17,407 more: after seven segments nothing is added.
-        let grew = (0..10).filter(|_| g.on_data(1448)).count();
+        let grew = (0..10).filter(|_| g.on_data(1448, false)).count();
         assert_eq!((grew, g.offer(1449)), (6, 82_942));
-        assert!(!g.on_data(100));
+        assert!(!g.on_data(100, true));
     }
 
     #[test]
