@@ -120,6 +120,8 @@ struct Htcp {
     beta: f64,
     /// since, at_loss, rtts and beta before the last episode of congestion.
     before: Before,
+    /// The ACK that is taken in ends a recovery.
+    leaves: bool,
     /// As of the last ACK in avoidance, for the trace.
     alpha: f64,
 }
@@ -145,6 +147,7 @@ impl Htcp {
             rtts: None,
             beta: BETA.0,
             before: (None, None, None, BETA.0),
+            leaves: false,
             alpha: f64::NAN,
         }
     }
@@ -192,7 +195,8 @@ impl Htcp {
         let (cwnd, alpha) = (self.window.segments(cx), self.alpha);
         let counted = self.window.counted();
         if (*counted / cx.mss * alpha).floor() < cwnd {
-            *counted += if ev.in_loss { cx.mss } else { ev.acked as f64 };
+            // What an ACK acknowledges counts if no hole was known when it came.
+            *counted += if ev.in_loss || self.leaves { cx.mss } else { ev.acked as f64 };
             return;
         }
         *counted = 0.0;
@@ -270,6 +274,7 @@ impl LossDriven for Htcp {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.ticks {
             self.avoid_whole(ev, cx);
+            self.leaves = false;
             return;
         }
         let cwnd = self.window.segments(cx);
@@ -302,6 +307,7 @@ impl LossDriven for Htcp {
     }
 
     fn recovered(&mut self, cx: &Cx) {
+        self.leaves = true;
         self.since = Some(self.floor(cx.now));
     }
 

@@ -268,6 +268,7 @@ fn segment(about: &Sent, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segm
         flags: Flags(flags),
         window: s.window,
         options,
+        aligned: s.aligned,
         payload: s.payload,
     }
 }

@@ -45,6 +45,9 @@ pub const PRESETS: &[Preset] = &[
               send buffer limits.",
         overrides: &[
             ("slow_start_limit", "1000"),
+            ("handshake_ack", "alone"),
+            ("aligned_options", "true"),
+            ("unpaced_segments", "8"),
             ("ack_delay_min", "40 ms"),
             ("quick_acks", "16"),
             ("ack_pushed", "true"),
@@ -52,6 +55,7 @@ pub const PRESETS: &[Preset] = &[
             // Half of the buffer [the kernel's assumption before it has seen a segment].
             ("autotuning", "true"),
             ("window_start", "16 MiB"),
+            ("window", "256 MiB"),
             ("rto_min", "200 ms"),
             ("rto_max", "120 s"),
             ("granularity", "1 us"),

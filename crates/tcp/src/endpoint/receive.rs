@@ -92,6 +92,7 @@ impl Endpoint {
         } else {
             self.handshake_done(u64::from(segment.window), now);
             self.receiver.acks.now += 1;
+            self.handshake_ack_due = config.handshake_ack_alone;
         }
     }
 

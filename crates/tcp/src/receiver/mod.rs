@@ -89,6 +89,9 @@ impl Receiver {
         };
         let mut opens = false;
         if let Some(window) = &mut self.window {
+            if matches!(arrival, Arrival::Filling { .. }) && self.nxt > end {
+                window.on_filled(self.nxt - start);
+            }
             opens = window.on_data(end - start, arrival == Arrival::OutOfOrder && !had_holes);
             window.on_read(self.nxt, path.srtt, now);
         }

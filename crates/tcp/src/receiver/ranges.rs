@@ -61,7 +61,8 @@ impl Ranges {
 
     /// How many of the last four ranges were touched after the one that `start..end` touches, or how many there are.
     pub(super) fn rank(&self, start: u64, end: u64) -> usize {
-        let newest = || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, _)| (*s, *e)));
+        let newest =
+            || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, _)| (*s, *e)));
         newest().position(|(s, e)| start <= e && s <= end).unwrap_or_else(|| newest().count())
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Growing {
     most: u64,
     /// The right edge that has been offered.
     edge: u64,
+    /// What came in order with the segment that filled a hole, and is told before the application reads it.
+    unread: u64,
     /// The round trip that is measured: when it began, what had been read then.
     began: Time,
     read: u64,
@@ -44,6 +46,7 @@ impl Growing {
             limit: (start * FOUND / ASSUMED).min(config.window),
             most: config.window,
             edge: 0,
+            unread: 0,
             began: Time::ZERO,
             read: 1,
             best: config.initial_window.min(start),
@@ -88,9 +91,15 @@ impl Growing {
         (self.began, self.read) = (now, nxt);
     }
 
+    /// A hole is filled: so many bytes are in order at once.
+    pub(super) fn on_filled(&mut self, bytes: u64) {
+        self.unread = bytes;
+    }
+
     /// The window to offer beyond `nxt`.
     pub(crate) fn offer(&mut self, nxt: u64) -> u64 {
-        self.edge = self.edge.max(nxt + self.offered);
+        let offered = self.offered.saturating_sub(std::mem::take(&mut self.unread));
+        self.edge = self.edge.max(nxt + offered);
         self.edge - nxt
     }
 }
@@ -112,10 +121,14 @@ mod tests {
         assert_eq!(g.offer(1), 65_535);
         assert!(g.on_data(1448, false));
         assert_eq!(g.offer(1449), 65_535 + 2 * 1448);
-        // 65,535 * 162 / 128 = 82,942, which is 17,407 more: after seven segments nothing is added.
+        // 65,535 * 162 / 128 = 82,942; the segment itself takes 1448 of it until it is read: 81,494 is left, which is 15,959
+        // more than at the start: the sixth segment adds what is left.
         let grew = (0..10).filter(|_| g.on_data(1448, false)).count();
-        assert_eq!((grew, g.offer(1449)), (6, 82_942));
+        assert_eq!((grew, g.offer(1449)), (5, 81_494));
         assert!(!g.on_data(100, true));
+        // The first one out of order finds all of it free.
+        assert!(g.on_data(1448, true));
+        assert_eq!(g.offer(1449), 82_942);
     }
 
     #[test]
@@ -124,6 +137,10 @@ mod tests {
         assert_eq!(g.offer(1), 65_535);
         g.offered = 10_000;
         assert_eq!(g.offer(1001), 64_535);
+        // Of what fills a hole the application hasn't read anything yet; with the next ACK it has.
+        g.offered = 65_535;
+        g.on_filled(3000);
+        assert_eq!((g.offer(4001), g.offer(4001)), (62_535, 65_535));
     }
 
     #[test]

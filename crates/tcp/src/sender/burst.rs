@@ -12,7 +12,8 @@
 //! ```
 //! A bulk sender has filled its send buffer, of 1 MiB, before the first ACK comes: with pieces of half the window that the
 //! SYN-ACK could offer, which is not scaled. The first of them begins behind the initial window, as what has left while it
-//! is being written makes room in it.
+//! is being written makes room in it. It writes again when a third of the buffer is free, until that is full; the last
+//! segment then carries PSH, which tells where it leaves alone. The buffer grows with the window, to what two of them take.
 //! The pacing rate is what [`Sender::window_rate`] says, whether or not segments are paced.
 
 use super::Sender;
@@ -26,7 +27,11 @@ const LEAST: u64 = 2;
 /// A burst is as long as the rate divided by this.
 const SHIFT: u32 = 10;
 
-/// What a send buffer of 1 MiB takes in at once, bytes: its descriptors take room too.
+/// The send buffer at the start, bytes; what a segment of a window takes of it, and the descriptor of a piece.
+const BUFFER: u64 = 1 << 20;
+const SEGMENT: u64 = 2304;
+const DESCRIPTOR: u64 = 1300;
+/// What it takes in at once: the descriptors take room too.
 const BUFFERED: u64 = 1_000_000;
 
 /// The burst that leaves, in segments, and how many of it follow without asking; the piece that it is of.
@@ -39,6 +44,10 @@ pub(super) struct Burst {
     next: u64,
     /// The window that the SYN-ACK offered.
     first_offer: u64,
+    /// Up to where the application has written: it has to wait for room in the buffer. Where it had to before.
+    filled: [u64; 4],
+    /// It was decided to wait, and nothing has happened since.
+    waits: bool,
 }
 
 impl Sender {
@@ -70,6 +79,9 @@ impl Sender {
             self.burst.left -= 1;
             return false;
         }
+        if self.burst.waits {
+            return true;
+        }
         self.burst.segments = 0;
         let mss = self.mss();
         let unsent = self.written - self.nxt.min(self.written);
@@ -87,6 +99,7 @@ impl Sender {
         let completes = limit >= length && (!last || (self.closing && limit > length));
         if length > mss && limit < most && !completes && self.defers(limit, now) {
             self.wait_for_window();
+            self.burst.waits = true;
             return true;
         }
         if length > piece {
@@ -97,6 +110,11 @@ impl Sender {
         false
     }
 
+    /// An ACK, a timer or something written: whether to wait is decided anew. Being asked without a cause must not matter.
+    pub(crate) fn reconsider_burst(&mut self) {
+        self.burst.waits = false;
+    }
+
     /// How much of the piece that snd_nxt lies in hasn't been sent; `unsent` is what there is in all.
     fn piece(&mut self, unsent: u64) -> u64 {
         let mss = self.mss();
@@ -105,6 +123,10 @@ impl Sender {
             let initial = (self.control.cwnd as u64) / mss * mss;
             self.burst.end = self.nxt + initial + self.longest_piece(1);
             self.burst.next = self.burst.end + self.longest_piece(self.burst.end);
+            self.burst.filled = [self.burst.end; 4];
+            while self.burst.filled[0] < BUFFERED {
+                self.burst.filled[0] += self.longest_piece(self.burst.filled[0]);
+            }
         }
         while self.burst.end <= self.nxt {
             self.burst.end = self.burst.next.max(self.nxt + 1);
@@ -124,10 +146,30 @@ impl Sender {
         MOST.min(offer / 2).max(self.mss()) / self.mss() * self.mss()
     }
 
-    /// Whether the segment that leaves is the last of a burst of several: it carries PSH, so that the receiver doesn't wait
-    /// for more.
+    /// Whether the segment that leaves is the last of a burst of several, or the last one that the application could
+    /// write: it carries PSH, so that the receiver doesn't wait for more.
     pub(super) fn ends_burst(&self) -> bool {
-        self.burst.segments > 1 && self.burst.left == 0
+        let b = &self.burst;
+        b.left == 0 && (b.segments > 1 || (self.config.tso && b.filled.contains(&self.nxt)))
+    }
+
+    /// An ACK may have made room in the send buffer, a third of it at least: the application fills it up.
+    pub(super) fn refill(&mut self) {
+        if !self.config.tso || self.burst.filled[0] <= self.una {
+            return;
+        }
+        let buffer = BUFFER.max(self.control.cwnd as u64 / self.mss() * 2 * SEGMENT);
+        let piece = self.longest_piece(self.burst.filled[0]);
+        let taken = |filled: u64| (filled - self.una) * (piece + DESCRIPTOR) / piece;
+        let mut filled = self.burst.filled[0];
+        if 3 * taken(filled) > 2 * buffer || filled >= self.written {
+            return;
+        }
+        while taken(filled) < buffer && filled < self.written {
+            filled += piece;
+        }
+        self.burst.filled.rotate_right(1);
+        self.burst.filled[0] = filled;
     }
 
     fn defers(&self, limit: u64, now: Time) -> bool {
