@@ -195,8 +195,13 @@ impl Htcp {
         let (cwnd, alpha) = (self.window.segments(cx), self.alpha);
         let counted = self.window.counted();
         if (*counted / cx.mss * alpha).floor() < cwnd {
-            // What an ACK acknowledges counts if no hole was known when it came.
-            *counted += if ev.in_loss || self.leaves { cx.mss } else { ev.acked as f64 };
+            // What the last ACK acknowledged counts that came when no hole was known: at the end of a recovery, that which
+            // told of the hole, and so nothing.
+            *counted += match (self.leaves, ev.in_loss) {
+                (true, _) => 0.0,
+                (_, true) => cx.mss,
+                _ => ev.acked as f64,
+            };
             return;
         }
         *counted = 0.0;

@@ -54,9 +54,6 @@ SENSITIVE = (
     ("bbr", "10M40", 0.25),
     ("bic", "100M20", 1.0),
     ("vegas", "100M20", 0.25),
-    ("htcp", "100M20", 0.25),
-    ("veno", "100M20", 0.25),
-    ("westwood", "100M20", 0.25),
 )
 """Single flows that one loss more or less sends another way: each is run several times, hardly different."""
 NUDGES = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)

@@ -40,9 +40,9 @@ pub const PRESETS: &[Preset] = &[
               SACK with RACK, tail loss probes, proportional rate reduction, F-RTO and undo; windows in whole segments, \
               reduced from cwnd; quick ACKs at the start, then delayed by 40 to 200 ms; minimum RTO 200 ms above srtt; \
               a window that isn't used shrinks (RFC 2861). The names of the Reno family stand for their law only, \
-              except Tahoe, which Linux hasn't got. The receive buffer is 32 MiB, so that it doesn't limit; while its window \
-              opens, for the first 1,539 full segments, each is acknowledged at once. Differs from Linux: no \
-              send buffer limits.",
+              except Tahoe, which Linux hasn't got. The receive buffer starts at 32 MiB, so that it doesn't limit; while its \
+              window opens, for the first 1,539 full segments, each is acknowledged at once. The send buffer starts at 1 MiB and \
+              doesn't limit either; it says where bursts end.",
         overrides: &[
             ("slow_start_limit", "1000"),
             ("handshake_ack", "alone"),

@@ -91,9 +91,10 @@ impl Growing {
         (self.began, self.read) = (now, nxt);
     }
 
-    /// A hole is filled: so many bytes are in order at once.
+    /// A hole is filled: so many bytes are in order at once. With half of the window or more, reading would bring another
+    /// ACK at once, so that nothing is held back.
     pub(super) fn on_filled(&mut self, bytes: u64) {
-        self.unread = bytes;
+        self.unread = if 2 * bytes < self.offered { bytes } else { 0 };
     }
 
     /// The window to offer beyond `nxt`.
