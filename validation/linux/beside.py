@@ -42,8 +42,8 @@ OVERLAYS = (
     "single/illinois/10M40/4bdp",
     "single/westwood/10M40/4bdp",
     "single/cubic/1M100/4bdp",
-    "single/scalable/100M20/4bdp",
     "single/reno/100M20/4bdp",
+    "single/westwood/1M100/0.25bdp",
 )
 """Cases whose curves the page shows: of each kind one that agrees, and at the end one that doesn't."""
 

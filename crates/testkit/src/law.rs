@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, Start, Variant, find,
+    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
+    RateSample, RecoveryExit, SentEvent, Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
