@@ -11,49 +11,59 @@ from dumbbell.validate import Comparison, compare, load, measure
 
 QUICK = ("single/", "loss/")
 
-SMALL = "at 1 Mbit/s and a quarter of a BDP a window is 8 to 12 segments: one more or less lost decides the cycle"
-BURST = (
-    "where a burst overflows the buffer, microseconds decide which segments, or whether a retransmission, are lost"
+NEAR = "near/"
+
+TICK = (
+    "a timer is set on another side of a tick, as the kernel's shaper is a millionth slower: chance, as near/ shows"
 )
-SLIP = "one loss of two or none in a cycle of few: the phase of delayed ACKs decides"
+ODD = "the kernel's run is the odd one: with other delays it does what the simulator does"
+BURST = "microseconds decide which segments a full buffer loses"
+ESTIMATE = "a bandwidth estimate in whole bytes a tick is another one, and one of two cycles follows"
+PARITY = "one ACK earlier, and one loss of two or none in a cycle of few"
 EXCEPTIONS = {
     # case: why, and by how much goodput, cwnd, srtt (%) and retransmissions (%) may differ
-    "single/westwood/1M100/0.25bdp": (SMALL, 40, 35, 5, 50),
-    "single/veno/1M100/0.25bdp": (SMALL, 12, 12, 5, 30),
-    "single/hybla/1M100/0.25bdp": (SMALL, 9, 12, 5, 15),
-    "single/illinois/1M100/0.25bdp": (SMALL, 8, 8, 5, 50),
-    "single/cubic/1M100/0.25bdp": (SMALL, 6, 6, 5, 20),
-    "single/htcp/1M100/0.25bdp": (SMALL, 3, 5, 5, 15),
-    "single/htcp/1M100/1bdp": (SMALL, 3, 7, 5, 15),
-    "single/yeah/1M100/1bdp": (SMALL, 3, 5, 5, 15),
-    "single/lp/1M100/1bdp": (SMALL, 4, 5, 5, 15),
-    "single/hybla/1M100/4bdp": (BURST, 2, 5, 5, 15),
-    "single/bbr/1M100/1bdp": (BURST, 1, 5, 5, 100),
-    "single/westwood/100M20/0.25bdp": (BURST, 15, 15, 5, 110),
+    "single/cubic/1M100/0.25bdp": (TICK, 8, 8, 5, 20),
+    "single/htcp/1M100/1bdp": (TICK, 3, 6, 5, 15),
+    "single/illinois/1M100/0.25bdp": (TICK, 4, 5, 5, 20),
+    "single/hybla/1M100/0.25bdp": (TICK, 5, 5, 5, 15),
+    "single/bic/100M20/1bdp": (ODD, 1, 8, 8, 100),
+    "single/lp/10M40/0.25bdp": (ODD, 3, 5, 5, 90),
     "single/vegas/100M20/0.25bdp": (BURST, 10, 12, 5, 15),
     "single/htcp/100M20/0.25bdp": (BURST, 4, 6, 5, 15),
     "single/veno/100M20/0.25bdp": (BURST, 3, 5, 5, 15),
-    "single/yeah/100M20/0.25bdp": (BURST, 1, 5, 5, 25),
-    "single/bic/100M20/1bdp": (BURST, 1, 8, 8, 120),
-    "single/yeah/100M20/1bdp": (BURST, 1, 5, 5, 40),
-    "single/scalable/100M20/1bdp": (BURST, 1, 5, 5, 35),
-    "single/veno/100M20/4bdp": (BURST, 1, 45, 45, 15),
-    "single/dctcp/100M20/4bdp": (BURST, 1, 30, 30, 15),
-    "single/lp/100M20/4bdp": (BURST, 1, 30, 30, 15),
-    "single/reno/100M20/4bdp": (BURST, 1, 30, 30, 15),
-    "single/illinois/100M20/4bdp": (BURST, 1, 20, 20, 15),
-    "single/highspeed/100M20/4bdp": (BURST, 1, 14, 14, 15),
-    "single/scalable/100M20/4bdp": (BURST, 1, 5, 5, 50),
-    "single/bic/100M20/4bdp": (BURST, 1, 5, 5, 45),
+    "single/westwood/100M20/0.25bdp": (BURST, 12, 12, 5, 100),
     "single/bbr/10M40/0.25bdp": (BURST, 3, 5, 5, 15),
-    "single/lp/10M40/0.25bdp": (SLIP, 3, 5, 5, 80),
-    "single/veno/10M40/0.25bdp": (SLIP, 3, 5, 5, 60),
+    "single/westwood/1M100/0.25bdp": (ESTIMATE, 30, 28, 5, 50),
+    "single/veno/10M40/0.25bdp": (PARITY, 3, 5, 5, 60),
+    "single/illinois/10M40/0.25bdp": (PARITY, 2, 5, 5, 30),
+    "single/cdg/10M40/0.25bdp": (PARITY, 4, 5, 5, 30),
+    "single/lp/1M100/1bdp": (PARITY, 4, 5, 5, 15),
+}
+DIFFERENT = {
+    # ensembles whose means differ, by how much goodput, cwnd, srtt (%) and retransmissions (%) may
+    "near/bbr/10M40/0.25bdp": (3, 5, 5, 20),
+    "near/hybla/1M100/0.25bdp": (3, 5, 5, 15),
+    "near/illinois/1M100/0.25bdp": (4, 5, 5, 15),
+    "near/lp/10M40/0.25bdp": (3, 5, 5, 15),
+    "near/lp/1M100/1bdp": (3, 5, 5, 15),
+    "near/vegas/100M20/0.25bdp": (15, 17, 5, 15),
+    "near/veno/10M40/0.25bdp": (2, 5, 5, 60),
+    "near/westwood/1M100/0.25bdp": (35, 30, 5, 60),
 }
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Comparison]:
-    held = [(case, measured) for case, measured in load(beside.HERE) if case.name.startswith(QUICK)]
+    return compared(QUICK)
+
+
+@pytest.fixture(scope="module")
+def near() -> list[beside.Ensemble]:
+    return beside.ensembles(compared((NEAR,)))
+
+
+def compared(groups: tuple[str, ...]) -> list[Comparison]:
+    held = [(case, measured) for case, measured in load(beside.HERE) if case.name.startswith(groups)]
     sim = measure([case for case, _ in held], Simulator(), jobs=cores())
     return [c for case, measured in held for c in compare(case.name, sim[case.name], measured)]
 
@@ -83,4 +93,22 @@ def test_curves_have_the_kernels_shape(rows: list[Comparison]) -> None:
     # another share of its time at the top, is apart by more. Without dice only: one run's curve is stored.
     for c in rows:
         if c.case.startswith("single/") and c.case not in EXCEPTIONS and c.variant not in ("cdg", "bbr1"):
-            assert c.shape is not None and c.shape < 0.06, (c.case, c.shape)
+            # Westwood+ has another cycle for a while after one estimate that differs.
+            most = 0.09 if c.variant == "westwood" else 0.06
+            assert c.shape is not None and c.shape < most, (c.case, c.shape)
+
+
+def test_nearly_the_same_cases_agree_in_the_mean(near: list[beside.Ensemble]) -> None:
+    assert len(near) == 17
+    assert {e.case for e in near if e.outside} <= DIFFERENT.keys()
+    # Where neither side varies, they are the same, not alike.
+    reno = next(e for e in near if e.case == "near/reno/10M40/0.25bdp")
+    assert abs(reno.differences["retransmitted_packets"].relative) < 0.005
+    assert abs(reno.differences["cwnd_mean_packets"].relative) < 0.001
+
+
+def test_means_that_differ_are_near(near: list[beside.Ensemble]) -> None:
+    for e in near:
+        for figure, bound in zip(beside.SHOWN, DIFFERENT.get(e.case, (1e9,) * 4), strict=True):
+            apart = 100 * abs(e.differences[figure].relative)
+            assert apart <= bound or figure not in e.outside, f"{e.case}: {figure} by {apart:.1f} %"

@@ -23,7 +23,7 @@ from dumbbell.plots.draw import draw
 from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores
 from dumbbell.validate import Comparison, Measured, compare, load, measure
-from dumbbell.validate.compare import TOLERANCES
+from dumbbell.validate.compare import TOLERANCES, Difference
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
@@ -42,8 +42,8 @@ OVERLAYS = (
     "single/illinois/10M40/4bdp",
     "single/westwood/10M40/4bdp",
     "single/cubic/1M100/4bdp",
-    "single/scalable/100M20/4bdp",
     "single/reno/100M20/4bdp",
+    "single/westwood/1M100/0.25bdp",
 )
 """Cases whose curves the page shows: of each kind one that agrees, and at the end one that doesn't."""
 
@@ -55,6 +55,7 @@ class Side:
     sim: dict[str, Measured]
     kernel: dict[str, Measured]
     rows: list[Comparison]
+    near: list[Ensemble]
 
 
 def both() -> Side:
@@ -63,7 +64,8 @@ def both() -> Side:
     kernel = {case.name: measured for case, measured in held}
     sim = measure([case for case, _ in held], Simulator(), jobs=cores())
     rows = [c for case, measured in held for c in compare(case.name, sim[case.name], measured)]
-    return Side(sim, kernel, [c for c in rows if "cwnd_mean_packets" in c.differences])
+    rows = [c for c in rows if "cwnd_mean_packets" in c.differences]
+    return Side(sim, kernel, [c for c in rows if not c.case.startswith("near/")], ensembles(rows))
 
 
 def apart(c: Comparison) -> float:
@@ -102,6 +104,68 @@ def table(rows: Sequence[Comparison]) -> str:
     return "\n".join(head + [line(c) for c in sorted(rows, key=lambda c: (-apart(c), c.case, c.flow))])
 
 
+@dataclass(frozen=True)
+class Ensemble:
+    """One flow of nearly the same cases: each figure's means, and how much the runs differ.
+
+    Attributes
+    ----------
+    differences : dict of figure to Difference
+        Of the means; its spread is the standard error of their difference.
+    spreads : dict of figure to (float, float)
+        Standard deviation of a run in parts of its mean, simulator and kernel.
+    """
+
+    case: str
+    differences: dict[str, Difference]
+    spreads: dict[str, tuple[float, float]]
+
+    @property
+    def outside(self) -> list[str]:
+        """The figures whose means differ by more than the tolerance and two standard errors."""
+        return [name for name, d in self.differences.items() if not d.within]
+
+
+def ensembles(rows: Sequence[Comparison]) -> list[Ensemble]:
+    """Put the cases of the group ``near`` together that differ in the last part of their name only."""
+    groups: dict[str, list[Comparison]] = {}
+    for c in rows:
+        if c.case.startswith("near/"):
+            groups.setdefault(c.case.rsplit("/", 1)[0], []).append(c)
+    found = []
+    for case, group in groups.items():
+        differences, spreads = {}, {}
+        for figure in SHOWN:
+            sim = np.array([c.differences[figure].sim for c in group])
+            kernel = np.array([c.differences[figure].kernel for c in group])
+            error = float(np.sqrt((sim.var(ddof=1) + kernel.var(ddof=1)) / len(group)))
+            differences[figure] = Difference(figure, float(sim.mean()), float(kernel.mean()), error)
+            spreads[figure] = (
+                float(sim.std(ddof=1) / max(sim.mean(), 1e-9)),
+                float(kernel.std(ddof=1) / max(kernel.mean(), 1e-9)),
+            )
+        found.append(Ensemble(case, differences, spreads))
+    return found
+
+
+def sensitive(found: Sequence[Ensemble]) -> str:
+    """Write the table of ensembles: differences of means, and in brackets how far single runs of each side vary."""
+    lines = [
+        "| cell | goodput % | cwnd % | srtt % | retransmitted % | spread of cwnd % | of retransmitted % |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for e in sorted(found, key=lambda e: (not e.outside, e.case)):
+        cells = [e.case.removeprefix("near/")]
+        for figure in SHOWN:
+            text = f"{100 * e.differences[figure].relative:+.1f}"
+            cells.append(f"**{text}**" if figure in e.outside else text)
+        for figure in ("cwnd_mean_packets", "retransmitted_packets"):
+            ours, theirs = e.spreads[figure]
+            cells.append(f"{100 * ours:.1f} / {100 * theirs:.1f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def summary(rows: Sequence[Comparison]) -> str:
     """Write how many flows are within, by group and by variant of the single flows."""
     lines = ["| group | flows | within | median of cwnd's difference % |", "|---|--:|--:|--:|"]
@@ -137,7 +201,8 @@ def picture(side: Side) -> Picture:
 
 def write_docs(side: Side) -> None:
     """Put each table between its markers, and draw the figure."""
-    put_tables(PAGE, {"summary": summary(side.rows), "flows": table(side.rows)})
+    tables = {"summary": summary(side.rows), "flows": table(side.rows), "sensitive": sensitive(side.near)}
+    put_tables(PAGE, tables)
     draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
 
 
@@ -148,7 +213,8 @@ def main() -> None:
     options = parser.parse_args()
     side = both()
     print(table(side.rows), "\n")
-    print(summary(side.rows))
+    print(summary(side.rows), "\n")
+    print(sensitive(side.near))
     if options.write_docs:
         write_docs(side)
 

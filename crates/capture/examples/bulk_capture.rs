@@ -88,6 +88,7 @@ impl Flow {
             flags: Flags(flags),
             window: 32_000,
             options: TcpOptions { timestamps: Some((self.clock, self.clock)), ..options },
+            aligned: false,
             payload,
         }
     }

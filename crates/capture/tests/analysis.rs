@@ -80,6 +80,7 @@ impl Script {
                 flags: Flags(flags),
                 window: 1000,
                 options: TcpOptions::default(),
+                aligned: false,
                 payload: len,
             },
         ));

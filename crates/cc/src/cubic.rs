@@ -87,6 +87,8 @@ struct Epoch {
     plateau: f64,
     /// The window that Reno would have, segments.
     w_est: f64,
+    /// Linux: segments ACKed that it hasn't grown for.
+    acked: f64,
     /// Linux: when the curve was looked at last and with which window, and the ACKed segments for one more that it gave.
     looked: Option<(Time, f64)>,
     each: f64,
@@ -152,7 +154,7 @@ impl Cubic {
         if self.linux {
             let (plateau, w_est) = (self.w_max.max(cwnd.floor()), cwnd.floor());
             let k = libm::cbrt((plateau - w_est) / self.c);
-            return Epoch { start: last_tick(now), k, plateau, w_est, looked: None, each: 2.0 };
+            return Epoch { start: last_tick(now), k, plateau, w_est, acked: 0.0, looked: None, each: 2.0 };
         }
         if self.w_max == 0.0 {
             // Slow start ended without a loss [RFC 9438 §4.10].
@@ -165,7 +167,7 @@ impl Cubic {
         // as after slow start.
         let plateau = self.w_max.max(cwnd);
         let k = libm::cbrt((plateau - cwnd) / self.c);
-        Epoch { start: now, k, plateau, w_est: cwnd, looked: None, each: 2.0 }
+        Epoch { start: now, k, plateau, w_est: cwnd, acked: 0.0, looked: None, each: 2.0 }
     }
 
     fn avoid(&mut self, bytes: u64, cx: &Cx) {
@@ -177,7 +179,7 @@ impl Cubic {
         };
         let t = cx.now.since(epoch.start).as_secs();
         if self.linux {
-            epoch.w_est += acked / (cwnd * 15.0 / 8.0).floor().max(1.0);
+            epoch.acked += acked;
             self.look(&mut epoch, cwnd.floor(), last_tick(cx.now));
             self.window.count(epoch.each, bytes, cx);
             self.epoch = Some(epoch);
@@ -211,7 +213,11 @@ impl Cubic {
             epoch.looked = Some((now, cwnd));
             epoch.each = self.linux_count(epoch, now, cwnd);
         }
-        let behind = (epoch.w_est - 1e-9).floor() - cwnd; // one more once there are more ACKed segments than it takes
+        // Reno's window: one more once there are more ACKed segments than it takes with the window of now.
+        let each = (cwnd * 15.0 / 8.0).floor().max(1.0);
+        let more = ((epoch.acked / each).ceil() - 1.0).max(0.0);
+        (epoch.w_est, epoch.acked) = (epoch.w_est + more, epoch.acked - more * each);
+        let behind = epoch.w_est - cwnd;
         if self.reno_friendly && behind > 0.0 {
             epoch.each = epoch.each.min((cwnd / behind).floor());
         }

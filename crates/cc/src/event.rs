@@ -233,3 +233,14 @@ pub struct Unused {
     /// The slow start threshold at least, bytes.
     pub ssthresh: f64,
 }
+
+/// An acknowledgment as it comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Bytes by which it moves snd_una.
+    pub acked: u64,
+    /// It does that and nothing else: no SACK blocks, and the window that it offers is the last one's.
+    pub plain: bool,
+    /// The round trip that the law will hear of with it.
+    pub rtt: Option<Dur>,
+}

@@ -120,6 +120,8 @@ struct Htcp {
     beta: f64,
     /// since, at_loss, rtts and beta before the last episode of congestion.
     before: Before,
+    /// The ACK that is taken in ends a recovery.
+    leaves: bool,
     /// As of the last ACK in avoidance, for the trace.
     alpha: f64,
 }
@@ -145,6 +147,7 @@ impl Htcp {
             rtts: None,
             beta: BETA.0,
             before: (None, None, None, BETA.0),
+            leaves: false,
             alpha: f64::NAN,
         }
     }
@@ -192,7 +195,13 @@ impl Htcp {
         let (cwnd, alpha) = (self.window.segments(cx), self.alpha);
         let counted = self.window.counted();
         if (*counted / cx.mss * alpha).floor() < cwnd {
-            *counted += if ev.in_loss { cx.mss } else { ev.acked as f64 };
+            // What the last ACK acknowledged counts that came when no hole was known: at the end of a recovery, that which
+            // told of the hole, and so nothing.
+            *counted += match (self.leaves, ev.in_loss) {
+                (true, _) => 0.0,
+                (_, true) => cx.mss,
+                _ => ev.acked as f64,
+            };
             return;
         }
         *counted = 0.0;
@@ -270,6 +279,7 @@ impl LossDriven for Htcp {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.ticks {
             self.avoid_whole(ev, cx);
+            self.leaves = false;
             return;
         }
         let cwnd = self.window.segments(cx);
@@ -302,6 +312,7 @@ impl LossDriven for Htcp {
     }
 
     fn recovered(&mut self, cx: &Cx) {
+        self.leaves = true;
         self.since = Some(self.floor(cx.now));
     }
 

@@ -59,17 +59,15 @@ pub(crate) const ROW: Variant = Variant {
 /// rho in slow start at most: 2^16 segments for an ACK is more than any path here holds, and finite.
 const RHO_MAX: f64 = 16.0;
 
-/// In Linux's 128ths of a segment, rounded down.
-fn whole(step: f64) -> f64 {
-    (128.0 * step).floor() / 128.0
-}
-
 /// See the top of this file.
 #[derive(Clone, Debug)]
 struct Hybla {
     window: Window,
     rtt0: f64,
     linux: bool,
+    /// Linux: what is left over of steps, in 128ths of a segment, and ACKs since the window last grew. Losses leave both.
+    cents: u64,
+    acks: u64,
     srtt: Srtt,
     base_rtt: Option<f64>,
 }
@@ -84,6 +82,8 @@ impl Hybla {
         Hybla {
             window,
             linux,
+            cents: 0,
+            acks: 0,
             srtt: Srtt::default(),
             rtt0: params.duration("rtt0").max(Dur(1)).as_secs(),
             base_rtt: None,
@@ -93,6 +93,22 @@ impl Hybla {
     fn rho(&self) -> f64 {
         let rho = self.base_rtt.map_or(1.0, |base| base / self.rtt0);
         if self.linux { ((8.0 * rho).floor() / 8.0).max(1.0) } else { rho.max(1.0) }
+    }
+}
+
+impl Hybla {
+    /// Linux grows by whole segments: so many 128ths of one with an ACK.
+    fn grow(&mut self, step: u64, cx: &Cx) {
+        self.cents += step;
+        let mut segments = self.cents / 128;
+        self.cents %= 128;
+        if step == 0 && self.acks as f64 >= self.window.segments(cx) {
+            segments = 1;
+        }
+        if segments > 0 {
+            self.acks = 0;
+        }
+        self.window.cwnd += segments as f64 * cx.mss;
     }
 }
 
@@ -127,10 +143,17 @@ impl LossDriven for Hybla {
         if self.linux && ev.in_loss {
             return self.window.slow_start(ev.acked, cx);
         }
+        if self.linux {
+            // 2^rho, its fraction's part rounded down by itself.
+            let (int, fraction) = (self.rho().floor(), self.rho().fract());
+            let power = libm::exp2(int.min(RHO_MAX)) * (128.0 * libm::exp2(fraction)).floor();
+            self.grow(power as u64 - 128, cx);
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            return 0;
+        }
         // An ACK of less than a segment counts for as much of one [RFC 5681 §3.1 (2)].
         let acked = (ev.acked as f64).min(cx.mss);
         let step = libm::exp2(self.rho().min(RHO_MAX)) - 1.0;
-        let step = if self.linux { whole(step) } else { step };
         let grown = self.window.cwnd + step * acked;
         self.window.cwnd = grown.min(self.window.ssthresh);
         0
@@ -139,9 +162,9 @@ impl LossDriven for Hybla {
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let rho = self.rho();
         if self.linux && !ev.in_loss {
-            let cwnd = self.window.segments(cx).floor();
-            let step = whole(rho * rho / cwnd);
-            self.window.cwnd += cx.mss * if step > 0.0 { step } else { 1.0 / cwnd };
+            let step = (128.0 * rho * rho / self.window.segments(cx).floor().max(1.0)) as u64;
+            self.acks += 1;
+            self.grow(step, cx);
         } else {
             self.window.additive(if ev.in_loss && self.linux { 1.0 } else { rho * rho }, ev.acked, cx);
         }

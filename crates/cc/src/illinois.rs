@@ -94,6 +94,9 @@ struct Illinois {
     round_trips: RoundTrips,
     alpha: f64,
     beta: f64,
+    /// snd_una as of the last ACK, and how far that moved it: what Linux counts, told of before or not.
+    una: Option<u64>,
+    acked: u64,
     /// After a round with a queue: how many without one have come since. None: alpha_max is free.
     quiet: Option<u64>,
 }
@@ -115,6 +118,8 @@ impl Illinois {
             round_trips: RoundTrips::default(),
             alpha: alphas.1,
             beta: RENO.1,
+            una: None,
+            acked: 0,
             quiet: None,
         })
     }
@@ -166,6 +171,7 @@ impl LossDriven for Illinois {
     }
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.acked = self.una.replace(ev.snd_una).map_or(ev.acked, |una| ev.snd_una - una);
         let round = if cx.counts_segments() {
             // The sample of the ACK that ends a round belongs to it, and a recovery to the round that it interrupts.
             self.round_trips.sample(ev);
@@ -187,9 +193,10 @@ impl LossDriven for Illinois {
             self.window.additive(self.alpha, ev.acked, cx);
             return;
         }
+        let acked = if self.acked == 0 { cx.mss as u64 } else { self.acked };
         let cwnd = self.window.segments(cx);
         let counted = self.window.counted();
-        *counted += ev.acked as f64;
+        *counted += acked as f64;
         let gained = (*counted / cx.mss * self.alpha).floor();
         if gained >= cwnd {
             *counted = 0.0; // what is above goes to waste

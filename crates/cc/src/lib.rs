@@ -41,8 +41,8 @@ mod westwood;
 mod yeah;
 
 pub use event::{
-    AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
-    SlowStart, Start, Unused,
+    AckEvent, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,
+    SentEvent, SlowStart, Start, Unused,
 };
 pub use foreign::{Failure, Foreign, usable};
 pub use registry::{ALIASES, build, find, registry};
@@ -141,6 +141,14 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// A segment is taken for lost; told before [`CongestionControl::on_congestion`] and the ACK that showed it.
     fn on_lost(&mut self, _ev: &LostEvent, _cx: &Cx) {}
+
+    /// An acknowledgment has come, whatever it tells; told before anything follows from it.
+    fn on_arrival(&mut self, _ev: &Arrival, _cx: &Cx) {}
+
+    /// Whether it listens to [`CongestionControl::on_arrival`]: where not, it isn't called for each ACK.
+    fn hears_arrivals(&self) -> bool {
+        false
+    }
 
     /// An acknowledgment that moved snd_una or delivered new data by SACK.
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx);

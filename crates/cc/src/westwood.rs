@@ -13,12 +13,12 @@
 //! from zero would need dozens of round trips, and until there is a sample a loss halves the window.
 //! Linux filters twice (`stages`), looks for base_rtt anew after a timeout (`reset_base_rtt`), and halves the window for
 //! the time of a recovery, so that the estimate counts as it is at the end of that (`when`), be it more or less than before.
-//! Left out: counting duplicate ACKs as delivered segments, which SACK makes unnecessary; without it, what arrived
-//! during a recovery counts when it is acknowledged.
+//! With a clock of ticks duplicate ACKs count as a segment each, and a cumulative ACK for what is left, as in Linux; without
+//! one what SACK tells counts, and where there is none, what arrived in a recovery counts when it is acknowledged.
 
 use crate::common::{DeliveryRate, LossDriven, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Arrival, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -98,8 +98,45 @@ struct Westwood {
     rate: DeliveryRate,
     /// The latest RTT and the smallest.
     rtt: Option<(Dur, Dur)>,
+    ticking: Ticking,
     /// The estimate after each filter, bytes/s; with one stage both are the same.
     bw: Option<(f64, f64)>,
+}
+
+/// What Linux's way of measuring keeps: it hears of an ACK before anything follows from it, so before it ends a
+/// recovery.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticking {
+    /// The first ACK doesn't count by what it acknowledges.
+    begun: bool,
+    /// Bytes that duplicate ACKs stood for, a segment each, and that no cumulative one has been cut by.
+    accounted: u64,
+    /// The latest RTT.
+    rtt: Option<Dur>,
+    /// The next ACK takes the latest RTT for the smallest.
+    renews: bool,
+}
+
+impl Ticking {
+    /// What an ACK counts for, bytes.
+    fn counts(&mut self, ev: &Arrival, mss: u64) -> u64 {
+        let acked = if std::mem::replace(&mut self.begun, true) { ev.acked } else { 0 };
+        if ev.plain {
+            return acked;
+        }
+        if acked == 0 {
+            self.accounted += mss;
+            return mss;
+        }
+        if acked <= mss {
+            return acked;
+        }
+        if self.accounted >= acked {
+            self.accounted -= acked;
+            return mss;
+        }
+        acked - std::mem::take(&mut self.accounted)
+    }
 }
 
 impl Westwood {
@@ -114,6 +151,7 @@ impl Westwood {
             tick: params.duration("tick"),
             rate: DeliveryRate::default(),
             rtt: None,
+            ticking: Ticking::default(),
             bw: None,
         }
     }
@@ -136,20 +174,21 @@ impl Westwood {
     }
 
     /// By a clock with ticks.
-    fn measure_in_ticks(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn measure_in_ticks(&mut self, ev: &Arrival, cx: &Cx) {
+        let counts = self.ticking.counts(ev, cx.mss as u64);
+        let rtt = ev.rtt.map(|rtt| self.tick * rtt.0.div_ceil(self.tick.0));
+        self.ticking.rtt = rtt.or(self.ticking.rtt);
         let now = self.floor(cx.now);
-        if let Some((rtt, _)) = self.rtt {
-            // 50 ms are cut to whole ticks.
-            let least = Dur(self.min_interval.0 / self.tick.0 * self.tick.0);
-            let interval = rtt.max(least) + self.tick;
-            if let Some(sample) = self.rate.on_ack(ev.delivered, interval, now) {
-                self.bw = Some(self.filter(self.whole(sample)));
-            }
-        } else {
-            self.rate.on_ack(ev.delivered, Dur(u64::MAX), now);
+        // 50 ms are cut to whole ticks.
+        let least = Dur(self.min_interval.0 / self.tick.0 * self.tick.0);
+        let interval = self.ticking.rtt.map_or(Dur(u64::MAX), |rtt| rtt.max(least) + self.tick);
+        if let Some(sample) = self.rate.on_ack(counts, interval, now) {
+            self.bw = Some(self.filter(self.whole(sample)));
         }
-        if let Some(rtt) = ev.rtt.map(|rtt| self.tick * rtt.0.div_ceil(self.tick.0)) {
-            self.rtt = Some((rtt, self.rtt.map_or(rtt, |(_, base)| base.min(rtt))));
+        if let Some(rtt) = self.ticking.rtt {
+            let base = self.rtt.map(|(_, base)| base).filter(|_| !self.ticking.renews);
+            self.rtt = Some((rtt, base.map_or(rtt, |base| base.min(rtt))));
+            self.ticking.renews = false;
         }
     }
 
@@ -174,9 +213,16 @@ impl LossDriven for Westwood {
         }
     }
 
+    fn hears_arrivals(&self) -> bool {
+        self.tick > Dur::ZERO
+    }
+
+    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
+        self.measure_in_ticks(ev, cx);
+    }
+
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.tick > Dur::ZERO {
-            self.measure_in_ticks(ev, cx);
             return;
         }
         if let Some(rtt) = ev.rtt {
@@ -196,7 +242,8 @@ impl LossDriven for Westwood {
         let waits = ev.kind == Congestion::Loss && !self.at_loss;
         let left = self.estimate().filter(|_| !waits).unwrap_or(0.5 * ev.window);
         if ev.kind == Congestion::Timeout && self.reset_base_rtt {
-            self.rtt = None;
+            self.ticking.renews = true;
+            self.rtt = self.rtt.filter(|_| self.tick > Dur::ZERO);
         }
         left
     }

@@ -109,6 +109,8 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
+    /// The SACK option begins its own word, as the timestamps do, rather than where they end.
+    pub aligned: bool,
     /// Option of accurate ECN.
     pub accecn: Option<AccEcn>,
 }
@@ -117,7 +119,7 @@ impl Segment {
     /// Header bytes, options padded to words.
     #[must_use]
     pub fn header_bytes(&self) -> u32 {
-        let mut options = 0;
+        let mut options: u32 = 0;
         if self.mss.is_some() {
             options += 4;
         }
@@ -131,6 +133,9 @@ impl Segment {
             options += 10;
         }
         if self.sack.count > 0 {
+            if self.aligned {
+                options = options.next_multiple_of(4);
+            }
             options += 2 + 8 * u32::from(self.sack.count);
         }
         if let Some(accecn) = &self.accecn {
@@ -163,6 +168,8 @@ mod tests {
         s.payload = 0;
         s.sack.push(Seq(1), Seq(2));
         assert_eq!(s.header_bytes(), 40); // 10 + 10 = 20 bytes of options
+        s.aligned = true;
+        assert_eq!(s.header_bytes(), 44); // 12 + 12
         let syn = Segment {
             mss: Some(1460),
             window_scale: Some(7),

@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, Start, Variant, find,
+    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
+    RateSample, RecoveryExit, SentEvent, Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -250,6 +250,10 @@ impl Law {
             marked: marked * MSS as u64,
             rate,
         };
+        if self.law.hears_arrivals() {
+            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt };
+            self.law.on_arrival(&arrival, &self.cx);
+        }
         self.law.on_ack(&ev, &self.cx);
         self
     }

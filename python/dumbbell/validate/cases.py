@@ -36,6 +36,28 @@ FAR = (
     (("vegas",) * 2 + ("cubic",) * 2, 20, 60, 0.5, 60),
 )
 """Conditions that no law was looked at in: variants, rate in Mbit/s, round trip in ms, buffer in BDP, length in s."""
+SENSITIVE = (
+    ("westwood", "1M100", 0.25),
+    ("hybla", "1M100", 0.25),
+    ("illinois", "1M100", 0.25),
+    ("cubic", "1M100", 0.25),
+    ("veno", "1M100", 0.25),
+    ("htcp", "1M100", 0.25),
+    ("nv", "1M100", 0.25),
+    ("lp", "1M100", 1.0),
+    ("htcp", "1M100", 1.0),
+    ("hybla", "1M100", 4.0),
+    ("reno", "10M40", 0.25),
+    ("lp", "10M40", 0.25),
+    ("veno", "10M40", 0.25),
+    ("westwood", "10M40", 0.25),
+    ("bbr", "10M40", 0.25),
+    ("bic", "100M20", 1.0),
+    ("vegas", "100M20", 0.25),
+)
+"""Single flows that one loss more or less sends another way: each is run several times, hardly different."""
+NUDGES = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
+"""Percent by which the delay of the bottleneck is different."""
 GAP = 5
 """Seconds from the first flow of a pair to the second."""
 RANDOM = ("cdg",)
@@ -67,7 +89,7 @@ def stack() -> str:
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, far conditions, bufferbloat."""
+    """Give the built-in set: single flows, random loss, pairs, far conditions, nearly the same ones, bufferbloat."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -88,6 +110,10 @@ def built_in() -> Iterator[Case]:
         who = "-".join(v if n == 1 else f"{n}x{v}" for v, n in counts.items())
         name = f"far/{who}/{rate}M{rtt}/{buffer:g}bdp"
         yield Case(name, _scenario(name, list(several), (rate, rtt, seconds), buffer, gap=1))
+    for variant, path, buffer in SENSITIVE:
+        for nudge in NUDGES:
+            name = f"near/{variant}/{path}/{buffer:g}bdp/{nudge:+g}%"
+            yield Case(name, _scenario(name, [variant], PATHS[path], buffer, nudge=nudge))
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
@@ -111,6 +137,7 @@ def _scenario(
     loss: float = 0.0,
     ping: bool = False,
     gap: int = GAP,
+    nudge: float = 0.0,
 ) -> Scenario:
     rate, rtt, seconds = path
     packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
@@ -123,7 +150,7 @@ def _scenario(
         flows.append({"name": "ping", "application": {"kind": "ping", "interval": "100 ms"}, "start": "1 s"})
     bottleneck: dict[str, Any] = {
         "rate": f"{rate} Mbit/s",
-        "delay": f"{rtt / 2:g} ms",
+        "delay": f"{rtt / 2 * (1 + nudge / 100):g} ms",
         "queue": {"discipline": "droptail", "limit": f"{packets} packets"},
         "reverse": {"queue": {"discipline": "droptail", "limit": "1000 packets"}},
     }

@@ -50,6 +50,8 @@ pub struct Segment {
     pub window: u16,
     /// Options.
     pub options: TcpOptions,
+    /// Whether a SACK option begins a word of its own, rather than where the options before it end.
+    pub aligned: bool,
     /// Bytes of payload.
     pub payload: u32,
 }
@@ -98,7 +100,7 @@ impl Segment {
         buffer.extend([0, 0]); // header length and flags, once the options are known
         buffer.extend(self.window.to_be_bytes());
         buffer.extend([0; 4]); // checksum and urgent pointer
-        options(buffer, &self.options);
+        options(buffer, &self.options, self.aligned);
         let header = buffer.len() - ip;
         let first = (header as u16 / 4) << 12 | self.flags.0 & 0x0fff;
         buffer[ip + 12..ip + 14].copy_from_slice(&first.to_be_bytes());
@@ -222,8 +224,8 @@ const MOST_OPTIONS: usize = 40;
 
 /// The options one after another: MSS, SACK permitted, timestamps, window scale, SACK blocks (as many as there is room
 /// for). What fills them up to a multiple of 4 bytes stands before them, so that timestamps alone have the layout that
-/// nearly all segments have.
-fn options(buffer: &mut Vec<u8>, options: &TcpOptions) {
+/// nearly all segments have; where they are aligned, before the SACK blocks and before the rest.
+fn options(buffer: &mut Vec<u8>, options: &TcpOptions, aligned: bool) {
     let fixed = 4 * usize::from(options.mss.is_some())
         + 2 * usize::from(options.sack_permitted)
         + 10 * usize::from(options.timestamps.is_some())
@@ -231,8 +233,10 @@ fn options(buffer: &mut Vec<u8>, options: &TcpOptions) {
     let room = MOST_OPTIONS.saturating_sub(fixed + 2) / 8;
     let blocks = &options.sack_blocks()[..options.sack_blocks().len().min(room)];
     let sack = if blocks.is_empty() { 0 } else { 2 + 8 * blocks.len() };
-    let len = fixed + sack;
-    buffer.extend(std::iter::repeat_n(1, len.next_multiple_of(4) - len));
+    let fill = |buffer: &mut Vec<u8>, len: usize| {
+        buffer.extend(std::iter::repeat_n(1, len.next_multiple_of(4) - len));
+    };
+    fill(buffer, if aligned { fixed } else { fixed + sack });
     if let Some(mss) = options.mss {
         buffer.extend([2, 4]);
         buffer.extend(mss.to_be_bytes());
@@ -249,6 +253,9 @@ fn options(buffer: &mut Vec<u8>, options: &TcpOptions) {
         buffer.extend([3, 3, scale]);
     }
     if !blocks.is_empty() {
+        if aligned {
+            fill(buffer, sack);
+        }
         buffer.extend([5, sack as u8]);
         for block in blocks {
             buffer.extend(block.left.to_be_bytes());
@@ -311,6 +318,7 @@ mod tests {
             flags: Flags(Flags::ACK | Flags::PSH),
             window: 500,
             options: TcpOptions { timestamps: Some((1, 2)), ..TcpOptions::default() },
+            aligned: false,
             payload: 1001,
         };
         assert_eq!(segment.write(&mut packet, usize::MAX), 20 + 32 + 1001);

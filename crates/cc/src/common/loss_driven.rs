@@ -2,7 +2,8 @@
 
 use super::Window;
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Unused,
+    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit,
+    Unused,
 };
 use dumbbell_units::Dur;
 
@@ -17,6 +18,14 @@ pub trait LossDriven: Send + std::fmt::Debug {
 
     /// The handshake is over; see [`CongestionControl::on_established`].
     fn established(&mut self, _rtt: Option<Dur>, _cx: &Cx) {}
+
+    /// Whether it listens to [`LossDriven::arrived`].
+    fn hears_arrivals(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::on_arrival`].
+    fn arrived(&mut self, _ev: &Arrival, _cx: &Cx) {}
 
     /// Every ACK with news, in recovery too: for round-trip times and rates.
     fn measure(&mut self, _ev: &AckEvent, _cx: &Cx) {}
@@ -66,6 +75,14 @@ pub trait LossDriven: Send + std::fmt::Debug {
 impl<L: LossDriven> CongestionControl for L {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
         self.established(rtt, cx);
+    }
+
+    fn on_arrival(&mut self, ev: &Arrival, cx: &Cx) {
+        self.arrived(ev, cx);
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        LossDriven::hears_arrivals(self)
     }
 
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {

@@ -241,6 +241,7 @@ fn segment(about: &Sent, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segm
     let s = &about.segment;
     let bits = [
         (s.flags.fin, Flags::FIN),
+        (s.flags.psh, Flags::PSH),
         (s.flags.syn, Flags::SYN),
         (s.flags.ack, Flags::ACK),
         (s.flags.ece, Flags::ECE),
@@ -267,6 +268,7 @@ fn segment(about: &Sent, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segm
         flags: Flags(flags),
         window: s.window,
         options,
+        aligned: s.aligned,
         payload: s.payload,
     }
 }

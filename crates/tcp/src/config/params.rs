@@ -48,6 +48,12 @@ pub const PARAMS: &[Spec] = &[
         doc: "whether a connection starts with the three-way handshake [RFC 9293 §3.5] or established",
     },
     Spec {
+        name: "handshake_ack",
+        kind: Kind::Choice(&["with data", "alone"]),
+        default: "with data",
+        doc: "whether the ACK that completes the handshake waits for the first data, if there is any, or leaves before               it, as in Linux, where the application hears of the connection later",
+    },
+    Spec {
         name: "ack_every",
         kind: Kind::Int { min: 1, max: 1000 },
         default: "2",
@@ -168,6 +174,12 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Bool,
         default: "true",
         doc: "timestamps option: 12 bytes a segment, a round-trip sample with each ACK [RFC 7323]",
+    },
+    Spec {
+        name: "aligned_options",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether timestamps and SACK blocks each begin a word of the header, so that an ACK with both is 4 bytes               longer, as those of Linux",
     },
     Spec {
         name: "recovery",
@@ -333,6 +345,12 @@ pub const PARAMS: &[Spec] = &[
         kind: Kind::Int { min: 1, max: 1000 },
         default: "120",
         doc: "percent of cwnd/srtt afterwards",
+    },
+    Spec {
+        name: "unpaced_segments",
+        kind: Kind::Int { min: 0, max: 1000 },
+        default: "0",
+        doc: "segments at the start of a connection that leave at once although it is paced; the one after them waits               for the last of them only",
     },
     Spec {
         name: "send_quantum",

@@ -40,19 +40,22 @@ pub const PRESETS: &[Preset] = &[
               SACK with RACK, tail loss probes, proportional rate reduction, F-RTO and undo; windows in whole segments, \
               reduced from cwnd; quick ACKs at the start, then delayed by 40 to 200 ms; minimum RTO 200 ms above srtt; \
               a window that isn't used shrinks (RFC 2861). The names of the Reno family stand for their law only, \
-              except Tahoe, which Linux hasn't got. The receive buffer is 32 MiB, so that it doesn't limit; while its window \
-              opens, for the first 1,539 full segments, each is acknowledged at once. Differs from Linux: no \
-              send buffer limits.",
+              except Tahoe, which Linux hasn't got. The receive buffer starts at 32 MiB, so that it doesn't limit; while its \
+              window opens, for the first 1,539 full segments, each is acknowledged at once. The send buffer starts at 1 MiB and \
+              doesn't limit either; it says where bursts end.",
         overrides: &[
             ("slow_start_limit", "1000"),
+            ("handshake_ack", "alone"),
+            ("aligned_options", "true"),
+            ("unpaced_segments", "8"),
             ("ack_delay_min", "40 ms"),
             ("quick_acks", "16"),
             ("ack_pushed", "true"),
-            ("push_every", "131072 bytes"),
             ("sack_delay", "1 ms"),
             // Half of the buffer [the kernel's assumption before it has seen a segment].
             ("autotuning", "true"),
             ("window_start", "16 MiB"),
+            ("window", "256 MiB"),
             ("rto_min", "200 ms"),
             ("rto_max", "120 s"),
             ("granularity", "1 us"),

@@ -92,6 +92,8 @@ pub struct Endpoint {
     /// DCTCP: an ACK that is due for what came before a change, up to here, and its ECE.
     prior_ack: Option<(u64, bool)>,
     syn_due: bool,
+    /// The ACK that completes the handshake leaves before anything else.
+    handshake_ack_due: bool,
     handshake_rto_at: Option<Time>,
     syn_sent_at: Time,
     syn_sends: u32,
@@ -117,6 +119,7 @@ impl Endpoint {
             echo: Echo::default(),
             prior_ack: None,
             syn_due: false,
+            handshake_ack_due: false,
             handshake_rto_at: None,
             syn_sent_at: Time::ZERO,
             syn_sends: 0,
@@ -161,6 +164,7 @@ impl Endpoint {
     pub fn write(&mut self, bytes: u64) {
         self.sender.check_app_limited();
         self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
+        self.sender.reconsider_burst();
     }
 
     /// Gives no more to send: a FIN follows what was written.

@@ -92,6 +92,7 @@ impl Endpoint {
         } else {
             self.handshake_done(u64::from(segment.window), now);
             self.receiver.acks.now += 1;
+            self.handshake_ack_due = config.handshake_ack_alone;
         }
     }
 
@@ -148,7 +149,10 @@ impl Endpoint {
         let first = blocks[0];
         let is_dsack = count > 0 && (first.1 <= ack || (count > 1 && within(first, blocks[1])));
         let dsack = (self.sender.config.dsack && is_dsack).then_some(first);
-        let sack = &blocks[usize::from(dsack.is_some())..count];
+        let sack = &mut blocks[usize::from(dsack.is_some())..count];
+        if self.sender.config.rack.is_some() {
+            sack.sort_unstable(); // the highest is the last whose round trip RACK goes by
+        }
         let tick = self.sender.config.timestamp_clock;
         let echo = segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
             let age = timestamp(now, tick).wrapping_sub(echo);

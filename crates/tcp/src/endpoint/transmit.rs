@@ -22,6 +22,20 @@ impl Endpoint {
             (out.ack, out.flags.ece, self.receiver.acks.now) = (self.peer_isn.at(nxt), ece, owed);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
+        if let Some(early) = self.receiver.early.take() {
+            let acks = self.receiver.acks.clone();
+            self.fill(self.sender.max, now, out);
+            self.receiver.acks = acks;
+            out.sack.clear();
+            for (start, end) in early {
+                out.sack.push(self.peer_isn.at(start), self.peer_isn.at(end));
+            }
+            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+        }
+        if std::mem::take(&mut self.handshake_ack_due) {
+            self.fill(self.sender.max, now, out);
+            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+        }
         let mut next = Outgoing::default();
         if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));
@@ -93,6 +107,7 @@ impl Endpoint {
         out.mss = None;
         out.window_scale = None;
         out.sack_permitted = false;
+        out.aligned = config.aligned_options;
         out.timestamps = if self.peer_timestamps {
             Some((timestamp(now, config.timestamp_clock), self.ts_recent))
         } else {

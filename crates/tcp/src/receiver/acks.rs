@@ -6,7 +6,9 @@
 //!            receive window grows
 //! later      after ack_delay. Adaptive: after `ato`, which starts at the minimum, follows the time between segments
 //!            (half of it and half the old value) and doubles when the timer runs out
-//! merged     further ACKs that only report holes, after the third: one in sack_delay, or 5 % of the round trip
+//! merged     further ACKs that only report holes, after the third: one in sack_delay, or 5 % of the round trip; at once
+//!            when the timer of an earlier delayed ACK runs out, which sending that hasn't stopped, and
+//!            before a segment starts a third range or touches one that is older than the last two: an ACK has few blocks
 //! ```
 //! Quick ACKs, the adaptive delay and the merging are Linux's; where its parameters are off, RFC 5681 remains. Linux's
 //! count of exchanges of data both ways ("pingpong"), which turns quick ACKs off, is left out.
@@ -46,6 +48,8 @@ pub(super) struct Arrived {
     pub(super) pushed: bool,
     /// It completes what the peer sends: its FIN is in order.
     pub(super) last: bool,
+    /// The receive window grows with it: its ACK is a quick one.
+    pub(super) opens: bool,
 }
 
 /// What the endpoint knows of the path.
@@ -63,6 +67,8 @@ pub(crate) struct Acks {
     /// The timer of a delayed ACK, and of merged ones.
     delayed_until: Option<Time>,
     merged_until: Option<Time>,
+    /// When the timer of the last delayed ACK runs out, whether or not that has left.
+    armed: Option<Time>,
     /// Segments received in order since the last ACK was sent.
     segments: u32,
     quick: u32,
@@ -82,7 +88,8 @@ impl Acks {
     pub(crate) fn timer(&self) -> Option<Time> {
         match (self.delayed_until, self.merged_until) {
             (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+            (None, Some(b)) => Some(self.armed.map_or(b, |a| a.min(b))),
+            (a, None) => a,
         }
     }
 
@@ -90,7 +97,7 @@ impl Acks {
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,
-        Arrived { len, pushed, last }: Arrived,
+        Arrived { len, pushed, last, opens }: Arrived,
         nxt: u64,
         now: Time,
         path: &Path,
@@ -104,6 +111,7 @@ impl Acks {
             }
             _ => {}
         }
+        self.quick |= u32::from(opens);
         let pushed = config.ack_pushed && (pushed || len < self.longest);
         self.longest = self.longest.max(len);
         self.segments += 1;
@@ -148,11 +156,6 @@ impl Acks {
         }
     }
 
-    /// The next ACK goes at once.
-    pub(super) fn be_quick_once(&mut self) {
-        self.quick |= 1;
-    }
-
     fn delay(&mut self, now: Time, path: &Path, config: &Config) {
         if config.ack_delay_min >= config.ack_delay {
             self.delayed_until.get_or_insert(now + config.ack_delay);
@@ -165,6 +168,7 @@ impl Acks {
             Some(at) => self.delayed_until = Some(at.min(expiry(now, ato, config.timer_tick))),
             None => self.delayed_until = Some(expiry(now, ato, config.timer_tick)),
         }
+        self.armed = self.delayed_until;
     }
 
     fn merge(&mut self, nxt: u64, now: Time, path: &Path, config: &Config) {
@@ -179,9 +183,20 @@ impl Acks {
             self.now += 1;
         } else {
             self.merged += 1;
+            self.armed = self.armed.filter(|at| *at > now);
             let span = path.srtt.map_or(config.sack_delay, |srtt| (srtt / 20).min(config.sack_delay));
             self.merged_until.get_or_insert(now + span + SLACK);
         }
+    }
+
+    /// Whether ACKs are held back that report something out of order.
+    pub(super) fn is_merging(&self) -> bool {
+        self.merged > 0
+    }
+
+    /// They leave as one, before the next segment is taken in.
+    pub(super) fn merged_left(&mut self) {
+        (self.merged, self.merged_until) = (0, None);
     }
 
     /// A timer has come.
@@ -193,8 +208,11 @@ impl Acks {
                 self.ato = (self.ato * 2).min(path.rto);
             }
             self.now += 1;
-        } else if due(self.merged_until) {
+        } else if due(self.merged_until) || (self.merged > 0 && due(self.armed)) {
             self.now += 1;
+        }
+        if due(self.armed) {
+            self.armed = None;
         }
         if due(self.merged_until) {
             self.merged_until = None;
@@ -209,7 +227,7 @@ impl Acks {
         }
         self.segments = 0;
         self.delayed_until = None;
-        (self.merged, self.merged_until) = (0, None);
+        self.merged_left();
         self.now = self.now.saturating_sub(1);
     }
 }

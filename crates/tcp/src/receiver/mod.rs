@@ -15,6 +15,10 @@ use dumbbell_units::{Seq, Time};
 use ranges::Ranges;
 use window::Growing;
 
+/// Blocks of an ACK that has timestamps too, and those that are told of once more in case that an ACK is lost.
+const BLOCKS: usize = 3;
+const EXPECTED: usize = 2;
+
 /// What arrived out of order, and what is owed to the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -23,6 +27,8 @@ pub(crate) struct Receiver {
     ranges: Ranges,
     /// What the next ACK reports to have arrived twice [RFC 2883].
     dsack: Option<(u64, u64)>,
+    /// Blocks of an ACK that tells of the last segments but one, before what the last one is told of pushes them out.
+    pub(crate) early: Option<Vec<(u64, u64)>>,
     pub(crate) acks: Acks,
     /// Where the window grows.
     pub(crate) window: Option<Growing>,
@@ -38,6 +44,7 @@ impl Receiver {
             nxt,
             ranges: Ranges::default(),
             dsack: None,
+            early: None,
             acks: Acks::default(),
             window: Growing::new(config),
             fin: None,
@@ -59,6 +66,10 @@ impl Receiver {
             self.duplicate(start, end, end - start, config);
             Arrival::Again
         } else if start > self.nxt {
+            if self.acks.is_merging() && self.ranges.rank(start, end) >= EXPECTED {
+                self.early = Some(self.ranges.newest(BLOCKS).collect());
+                self.acks.merged_left();
+            }
             match self.ranges.add(start, end) {
                 0 => Arrival::OutOfOrder,
                 duplicate => {
@@ -76,13 +87,18 @@ impl Receiver {
                 (_, true) => Arrival::Filling { holes: !self.ranges.is_empty() },
             }
         };
+        let mut opens = false;
         if let Some(window) = &mut self.window {
-            if window.on_data(end - start) {
-                self.acks.be_quick_once();
+            if matches!(arrival, Arrival::Filling { .. }) && self.nxt > end {
+                window.on_filled(self.nxt - start);
             }
+            opens = window.on_data(end - start, arrival == Arrival::OutOfOrder && !had_holes);
             window.on_read(self.nxt, path.srtt, now);
         }
-        let arrived = Arrived { len: end - start, pushed, last: self.fin_received() };
+        if self.early.is_some() && arrival == Arrival::OutOfOrder {
+            return; // that ACK counts as this segment's
+        }
+        let arrived = Arrived { len: end - start, pushed, last: self.fin_received(), opens };
         self.acks.on_data(arrival, arrived, self.nxt, now, path, config);
     }
 

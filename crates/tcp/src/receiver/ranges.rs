@@ -59,6 +59,13 @@ impl Ranges {
         Some((start, end))
     }
 
+    /// How many of the last four ranges were touched after the one that `start..end` touches, or how many there are.
+    pub(super) fn rank(&self, start: u64, end: u64) -> usize {
+        let newest =
+            || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, _)| (*s, *e)));
+        newest().position(|(s, e)| start <= e && s <= end).unwrap_or_else(|| newest().count())
+    }
+
     /// The ranges touched last, newest first, `most` at most.
     pub(super) fn newest(&mut self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         if self.recent.len() < most.min(self.by_start.len()) {

@@ -26,6 +26,8 @@ pub(crate) struct Growing {
     most: u64,
     /// The right edge that has been offered.
     edge: u64,
+    /// What came in order with the segment that filled a hole, and is told before the application reads it.
+    unread: u64,
     /// The round trip that is measured: when it began, what had been read then.
     began: Time,
     read: u64,
@@ -44,6 +46,7 @@ impl Growing {
             limit: (start * FOUND / ASSUMED).min(config.window),
             most: config.window,
             edge: 0,
+            unread: 0,
             began: Time::ZERO,
             read: 1,
             best: config.initial_window.min(start),
@@ -60,12 +63,15 @@ impl Growing {
         }
     }
 
-    /// A segment of `len` bytes has arrived; whether the window grows.
-    pub(super) fn on_data(&mut self, len: u64) -> bool {
-        if self.offered >= self.limit || len < 128 {
+    /// A segment of `len` bytes has arrived; whether the window grows. Memory that is taken counts: its own where the
+    /// application is about to read it, what waits for it out of order; `first` of those out of order it finds none taken.
+    pub(super) fn on_data(&mut self, len: u64, first: bool) -> bool {
+        let taken = if first { 0 } else { self.mss };
+        let limit = self.limit.saturating_sub(taken);
+        if self.offered >= limit || len < 128 {
             return false;
         }
-        self.offered = (self.offered + 2 * self.mss.max(len)).min(self.limit);
+        self.offered = (self.offered + 2 * self.mss.max(len)).min(limit);
         true
     }
 
@@ -85,9 +91,16 @@ impl Growing {
         (self.began, self.read) = (now, nxt);
     }
 
+    /// A hole is filled: so many bytes are in order at once. With half of the window or more, reading would bring another
+    /// ACK at once, so that nothing is held back.
+    pub(super) fn on_filled(&mut self, bytes: u64) {
+        self.unread = if 2 * bytes < self.offered { bytes } else { 0 };
+    }
+
     /// The window to offer beyond `nxt`.
     pub(crate) fn offer(&mut self, nxt: u64) -> u64 {
-        self.edge = self.edge.max(nxt + self.offered);
+        let offered = self.offered.saturating_sub(std::mem::take(&mut self.unread));
+        self.edge = self.edge.max(nxt + offered);
         self.edge - nxt
     }
 }
@@ -107,12 +120,16 @@ mod tests {
     fn two_segments_for_each_up_to_the_limit() {
         let mut g = growing();
         assert_eq!(g.offer(1), 65_535);
-        assert!(g.on_data(1448));
+        assert!(g.on_data(1448, false));
         assert_eq!(g.offer(1449), 65_535 + 2 * 1448);
-        // 65,535 * 162 / 128 = 82,942, which is 17,407 more: after seven segments nothing is added.
-        let grew = (0..10).filter(|_| g.on_data(1448)).count();
-        assert_eq!((grew, g.offer(1449)), (6, 82_942));
-        assert!(!g.on_data(100));
+        // 65,535 * 162 / 128 = 82,942; the segment itself takes 1448 of it until it is read: 81,494 is left, which is 15,959
+        // more than at the start: the sixth segment adds what is left.
+        let grew = (0..10).filter(|_| g.on_data(1448, false)).count();
+        assert_eq!((grew, g.offer(1449)), (5, 81_494));
+        assert!(!g.on_data(100, true));
+        // The first one out of order finds all of it free.
+        assert!(g.on_data(1448, true));
+        assert_eq!(g.offer(1449), 82_942);
     }
 
     #[test]
@@ -121,6 +138,10 @@ mod tests {
         assert_eq!(g.offer(1), 65_535);
         g.offered = 10_000;
         assert_eq!(g.offer(1001), 64_535);
+        // Of what fills a hole the application hasn't read anything yet; with the next ACK it has.
+        g.offered = 65_535;
+        g.on_filled(3000);
+        assert_eq!((g.offer(4001), g.offer(4001)), (62_535, 65_535));
     }
 
     #[test]

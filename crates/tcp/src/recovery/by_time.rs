@@ -103,10 +103,11 @@ impl Sender {
             self.enter_by_time(news.delivered, now);
         } else if self.is_marked(news) && self.recovery.mode == Mode::Open {
             self.recovery.undo = None; // what a mark asks for is never taken back
+            let from = self.reduction_starts_from(news.delivered);
             self.answer_mark(now);
             self.recovery.mode = Mode::Reducing;
             self.recovery.recover = Some(self.max);
-            self.start_reduction(news.delivered);
+            self.start_reduction(from);
         }
     }
 
@@ -118,8 +119,9 @@ impl Sender {
             self.tell_losses(now);
         } else {
             self.may_be_undone();
+            let from = self.reduction_starts_from(delivered);
             self.tell_congestion(Congestion::Loss, now);
-            self.start_reduction(delivered);
+            self.start_reduction(from);
         }
         self.recovery.mode = Mode::Recovery;
         self.recovery.recover = Some(self.max);
@@ -129,16 +131,24 @@ impl Sender {
         self.recovery.resend_front = self.recovery.prr.is_none();
     }
 
-    /// PRR begins, where it is on and the law doesn't say itself what may be outstanding; `delivered` is what the ACK that
-    /// began it delivers.
-    fn start_reduction(&mut self, delivered: u64) {
+    /// What is to be delivered while PRR brings the window down (RecoverFS), told before it is reduced; `delivered` is what
+    /// the ACK delivers that asks for it.
+    // DIVERGES [RFC 9937 §6.1]: where reductions are from cwnd it is cwnd, as in Linux.
+    fn reduction_starts_from(&self, delivered: u64) -> u64 {
+        if self.config.reduce_from_cwnd {
+            return self.control.cwnd as u64;
+        }
+        self.max - self.una - self.sent.sacked_bytes() + delivered
+    }
+
+    /// PRR begins, where it is on and the law doesn't say itself what may be outstanding.
+    fn start_reduction(&mut self, from: u64) {
         if self.config.own_recovery || !self.config.rack.is_some_and(|m| m.prr) {
             return;
         }
         let mss = self.mss();
         let target = ((self.control.cwnd as u64) / mss * mss).max(mss);
-        let flight = self.max - self.una - self.sent.sacked_bytes() + delivered;
-        self.recovery.prr = Some(Prr::new(target, flight, mss, self.sent.pipe()));
+        self.recovery.prr = Some(Prr::new(target, from, mss, self.sent.pipe()));
     }
 
     /// The retransmission timer has expired.

@@ -7,7 +7,7 @@ use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
 use crate::segment::{AccEcn, Flags};
 use crate::sent::{Delivered, Sent, Told};
-use dumbbell_cc::{AckEvent, Congestion, Shell};
+use dumbbell_cc::{AckEvent, Arrival, Congestion, Shell};
 use dumbbell_units::{Dur, Time};
 
 /// An acknowledgment as the sending half needs it.
@@ -114,6 +114,7 @@ impl Sender {
     /// Takes in an acknowledgment.
     pub(crate) fn on_ack(&mut self, a: &Ack, now: Time) {
         self.delivered.clear();
+        self.reconsider_burst();
         if a.ack > self.max || a.ack < self.una {
             return;
         }
@@ -128,6 +129,15 @@ impl Sender {
         let lost_before = self.sampler.lost();
         let was_in_recovery = self.recovery.mode == Mode::Recovery;
         let news = self.take_in(a, same_window, now);
+        if self.hears_arrivals {
+            let offer = a.edge - a.ack;
+            let alone = a.sack.is_empty() && a.dsack.is_none() && offer == self.offer;
+            self.offer = offer;
+            let rtt = self.law_rtt(&news, now);
+            let ev = Arrival { acked: news.acked, plain: alone && news.acked > 0, rtt };
+            let cx = self.cx(now);
+            self.tell_law(|law| law.on_arrival(&ev, &cx));
+        }
         if self.config.rack.is_some() {
             self.by_time_ack(&news, a, now);
         } else {
@@ -199,6 +209,7 @@ impl Sender {
             self.una = a.ack;
             self.nxt = self.nxt.max(self.una);
             self.expiries = 0;
+            self.refill();
         }
         news.acked = acked;
         news.sacked = sacked;

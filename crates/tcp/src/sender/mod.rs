@@ -48,6 +48,9 @@ pub(crate) struct Sender {
     pub(crate) config: Config,
     law: Box<dyn CongestionControl>,
     hears_sends: bool,
+    hears_arrivals: bool,
+    /// The window that the last ACK offered.
+    offer: u64,
     /// The law's answer since it last heard of something: it is needed more often than it changes.
     pub(crate) control: Control,
     pub(crate) una: u64,
@@ -92,6 +95,8 @@ impl Sender {
         Sender {
             control: law.control(),
             hears_sends: law.hears_sends(),
+            hears_arrivals: law.hears_arrivals(),
+            offer: 0,
             law,
             una: 1,
             nxt: 1,

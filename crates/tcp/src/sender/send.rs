@@ -90,7 +90,9 @@ impl Sender {
             let cx = self.cx(now);
             self.tell_law(|law| law.on_sent(&ev, &cx));
         }
-        if let Some(rate) = self.pacing_rate() {
+        if let Some(rate) = self.pacing_rate()
+            && self.counters.sent_segments > self.config.unpaced_segments
+        {
             self.pacer.on_sent(out.payload, rate, self.quantum(rate), now);
         }
     }

@@ -44,6 +44,7 @@ impl Sender {
 
     /// The timer has come.
     pub(crate) fn on_timer(&mut self, now: Time) {
+        self.reconsider_burst();
         match self.timer {
             _ if self.una == self.max => self.timer_at = None,
             Timer::Rto => self.on_timeout(now),

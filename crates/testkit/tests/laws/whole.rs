@@ -61,12 +61,13 @@ fn cubic_keeps_what_is_counted_when_the_number_falls() {
 #[test]
 fn westwood_measures_in_ticks() {
     // The handshake at 1 s starts the first interval. RTTs of 100 ms are 25 ticks; an interval is over with the 26th tick: the
-    // ACK 104 ms after the start, which brings one of the ten segments that were told of before it, 10,000 bytes in 26 ticks:
+    // ACK 104 ms after the start. The first ACK doesn't count; the second one brings ten segments, 10,000 bytes in 26 ticks:
     // 384 bytes a tick (cut), 9,600 in base_rtt: 9 segments.
     let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
     let mut law = avoiding("westwood", &params, 20.0);
     law.established(100);
-    law.advance(100).ack(10);
+    law.advance(90).ack(1);
+    law.advance(10).ack(10);
     law.advance(4).ack(1);
     law.lose();
     near(law.cwnd(), 10.0); // half for the time of recovery
