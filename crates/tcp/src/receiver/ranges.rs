@@ -83,6 +83,19 @@ mod tests {
     use dumbbell_units::random::Stream;
 
     #[test]
+    fn a_rank_counts_what_was_touched_later() {
+        let mut ranges = Ranges::default();
+        for start in [100, 300, 500] {
+            ranges.add(start, start + 100);
+        }
+        assert_eq!(ranges.rank(200, 210), 2); // touches the first
+        assert_eq!(ranges.rank(600, 700), 0); // the last
+        assert_eq!(ranges.rank(800, 900), 3); // none of three
+        ranges.add(200, 210);
+        assert_eq!(ranges.rank(600, 700), 1);
+    }
+
+    #[test]
     fn agrees_with_a_list_that_is_searched_from_end_to_end() {
         let mut random = Stream::new(2, "ranges");
         let mut ranges = Ranges::default();

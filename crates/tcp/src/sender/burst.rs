@@ -158,7 +158,13 @@ impl Sender {
         if !self.config.tso || self.burst.filled[0] <= self.una {
             return;
         }
-        let buffer = BUFFER.max(self.control.cwnd as u64 / self.mss() * 2 * SEGMENT);
+        // Most ACKs are far from it: what lies in the buffer is more than two thirds even without what holds it.
+        let cwnd = self.control.cwnd as u64;
+        let held = 3 * (self.burst.filled[0] - self.una);
+        if held > 2 * BUFFER && held * self.mss() > 4 * cwnd * SEGMENT {
+            return;
+        }
+        let buffer = BUFFER.max(cwnd / self.mss() * 2 * SEGMENT);
         let piece = self.longest_piece(self.burst.filled[0]);
         let taken = |filled: u64| (filled - self.una) * (piece + DESCRIPTOR) / piece;
         let mut filled = self.burst.filled[0];
