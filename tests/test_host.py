@@ -21,7 +21,7 @@ import pytest
 
 from dumbbell import Scenario, _core, run
 from dumbbell.backends import Job, Kernel, OwnLink, Uml, backend, programs
-from dumbbell.backends.own_link import run_host
+from dumbbell.backends.own_link import absurd, run_host
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.guest import GUEST
@@ -84,6 +84,15 @@ def bottleneck(results: Results) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- physics
+
+
+def test_windows_that_cannot_be_are_told() -> None:
+    flows: list[dict[str, Any]] = [
+        {"name": "a", "cwnd_mean_packets": 6.7e8},
+        {"name": "b", "cwnd_mean_packets": 1e6},
+        {"name": "p", "cwnd_mean_packets": None},
+    ]
+    assert [text.split()[1] for text in absurd(flows)] == ["'a'"]
 
 
 def registered() -> str:
@@ -229,7 +238,7 @@ def test_marks_instead_of_drops_reach_the_real_sender() -> None:
 
 
 def test_transfers_and_pages_complete() -> None:
-    flows = [
+    flows: list[dict[str, Any]] = [
         {"name": "t", "variant": "cubic", "application": {"kind": "transfer", "size": "100 kB", "repeat": 2}},
         {"name": "p", "variant": "cubic", "application": {"kind": "page", "size": "20 kB", "repeat": 2}},
     ]
@@ -245,7 +254,7 @@ def test_transfers_and_pages_complete() -> None:
 
 
 def test_programs_run_and_what_they_say_is_read() -> None:
-    flows = [
+    flows: list[dict[str, Any]] = [
         {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
         {"name": "h", "variant": "reno", "application": {"kind": "http", "size": "200 kB", "repeat": 2}},
         {

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,18 @@ __all__ = ["Calibration", "OwnLink"]
 Calibration = Literal["refuse", "mark", "off"]
 BUSY = 0.8
 """Share of the processors' time above which a run is doubtful."""
+LARGEST_WINDOW = 2**30 / 536
+"""Segments: the largest receive window [RFC 7323 §2.3], of the smallest default segment."""
+
+
+def absurd(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which flows had windows that can't be: more segments than the largest receive window holds."""
+    return [
+        f"flow '{f['name']}' had a mean window of {f['cwnd_mean_packets']:.3g} segments, which can't be: "
+        "what its congestion control said was lost in the kernel"
+        for f in flows
+        if (f["cwnd_mean_packets"] or 0.0) > LARGEST_WINDOW
+    ]
 
 
 class OwnLink:
@@ -135,6 +147,7 @@ class OwnLink:
         facts = {"way": self.way, **result["facts"], "counters": result["counters"]}
         facts["invalid"], facts["warnings"] = self._verdict(facts, plan)
         facts["invalid"] += [text for path in facts["calibration"] or [] for text in path["off"]]
+        facts["invalid"] += absurd(result["flows"])
         if max((facts["cpu"] or {}).get("share", 0.0), facts["link"].get("cpu_share", 0.0)) > BUSY:
             facts["warnings"].append(f"the processors were busy for more than {BUSY:.0%} of the run")
         if said:
