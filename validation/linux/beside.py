@@ -2,7 +2,7 @@
 """Hold the stack preset `linux` against what the kernel showed (cases.jsonl).
 
 python validation/linux/beside.py                 # table on the terminal, the furthest first
-python validation/linux/beside.py --write-docs    # and renew tables and figures of docs/validation-linux.md
+python validation/linux/beside.py --write-docs    # and renew docs/validation-linux.md, docs/fairness.md
 
 The kernel's side is measured again with `dumbbell validate --store validation/linux` (an hour; needs the kernel that
 `dumbbell kernel build` makes).
@@ -28,6 +28,7 @@ from dumbbell.validate.compare import TOLERANCES, Difference
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
 PAGE = DOCS / "validation-linux.md"
+FAIRNESS = DOCS / "fairness.md"
 SHOWN = {
     "goodput_bps": "goodput",
     "cwnd_mean_packets": "cwnd",
@@ -184,6 +185,25 @@ def summary(rows: Sequence[Comparison]) -> str:
     return "\n".join(lines)
 
 
+def pairs(rows: Sequence[Comparison]) -> str:
+    """Write the matrix of the group ``fair``: goodput of first and second, Mbit/s, simulator and (kernel)."""
+    cells: dict[tuple[str, str], dict[str, Difference]] = {}
+    for c in rows:
+        group, _, case = c.case.partition("/")
+        if group == "fair":
+            first, _, second = case.partition(",")
+            cells.setdefault((first, second), {})[c.flow] = c.differences["goodput_bps"]
+    names = list(dict.fromkeys(first for first, _ in cells))
+    lines = ["| first \\ second | " + " | ".join(names) + " |", "| --- |" + " --: |" * len(names)]
+    for first in names:
+        row = []
+        for second in names:
+            a, b = (cells[first, second][flow] for flow in ("first", "second"))
+            row.append(f"{a.sim / 1e6:.0f} / {b.sim / 1e6:.0f} ({a.kernel / 1e6:.0f} / {b.kernel / 1e6:.0f})")
+        lines.append(f"| {first} | " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
 def picture(side: Side) -> Picture:
     """Lay the curves of some cases over each other."""
     panels = []
@@ -203,13 +223,14 @@ def write_docs(side: Side) -> None:
     """Put each table between its markers, and draw the figure."""
     tables = {"summary": summary(side.rows), "flows": table(side.rows), "sensitive": sensitive(side.near)}
     put_tables(PAGE, tables)
+    put_tables(FAIRNESS, {"linux": pairs(side.rows)})
     draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
 
 
 def main() -> None:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/validation-linux.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/validation-linux.md, docs/fairness.md")
     options = parser.parse_args()
     side = both()
     print(table(side.rows), "\n")
