@@ -211,7 +211,7 @@ def picture(side: Side) -> Picture:
         ours, theirs = side.sim[name].flows[0].thinned(5), side.kernel[name].flows[0]
         curves = [
             Curve(label, look, flow.step_s * (np.arange(len(flow.cwnd), dtype=np.float64) + 0.5), flow.cwnd)
-            for label, look, flow in (("kernel", "kernel", theirs), ("simulator", ours.variant, ours))
+            for label, look, flow in (("simulator", ours.variant, ours), ("kernel", "kernel", theirs))
         ]
         panels.append(Panel(name.removeprefix("single/"), "time (s)", "cwnd (segments)", curves))
     return Picture(

@@ -81,6 +81,8 @@ LOOKS = {
     "pi2": Look("#CC79A7", "o"),
     "dualpi2": Look("#CC79A7", "s"),
     "cake": Look("#009E73", "P"),
+    # the other side of a comparison
+    "kernel": Look("#000000", "o", "--"),
     # phases of a sender
     "slow start": Look("#009E73"),
     "congestion avoidance": Look("#56B4E9"),

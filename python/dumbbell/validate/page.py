@@ -127,7 +127,7 @@ def _pictures(
             apart = "" if c.shape is None else f": shape {c.shape:.0%}"
             curves = [
                 Curve(label, look, flow.step_s * (np.arange(len(flow.cwnd), dtype=np.float64) + 0.5), flow.cwnd)
-                for label, look, flow in (("kernel", "kernel", theirs), ("simulator", ours.variant, ours))
+                for label, look, flow in (("simulator", ours.variant, ours), ("kernel", "kernel", theirs))
             ]
             groups[group].append(Panel(title + apart, "time (s)", "cwnd (segments)", curves))
     return [
