@@ -51,6 +51,7 @@ def test_registry_is_complete() -> None:
         for param in entry.params:
             assert param.kind
             assert param.doc
+            assert "  " not in param.doc
 
 
 def test_defaults_of_presets_are_their_own() -> None:

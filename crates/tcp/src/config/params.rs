@@ -51,7 +51,8 @@ pub const PARAMS: &[Spec] = &[
         name: "handshake_ack",
         kind: Kind::Choice(&["with data", "alone"]),
         default: "with data",
-        doc: "whether the ACK that completes the handshake waits for the first data, if there is any, or leaves before               it, as in Linux, where the application hears of the connection later",
+        doc: "whether the ACK that completes the handshake waits for the first data, if there is any, or leaves before \
+              it, as in Linux, where the application hears of the connection later",
     },
     Spec {
         name: "ack_every",
@@ -179,7 +180,8 @@ pub const PARAMS: &[Spec] = &[
         name: "aligned_options",
         kind: Kind::Bool,
         default: "false",
-        doc: "whether timestamps and SACK blocks each begin a word of the header, so that an ACK with both is 4 bytes               longer, as those of Linux",
+        doc: "whether timestamps and SACK blocks each begin a word of the header, so that an ACK with both is 4 bytes \
+              longer, as those of Linux",
     },
     Spec {
         name: "recovery",
@@ -350,7 +352,8 @@ pub const PARAMS: &[Spec] = &[
         name: "unpaced_segments",
         kind: Kind::Int { min: 0, max: 1000 },
         default: "0",
-        doc: "segments at the start of a connection that leave at once although it is paced; the one after them waits               for the last of them only",
+        doc: "segments at the start of a connection that leave at once although it is paced; the one after them waits \
+              for the last of them only",
     },
     Spec {
         name: "send_quantum",
