@@ -27,6 +27,7 @@ from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import available_variants, bpf_variants, why_not
 from dumbbell.results import Results
+from kernels import PAYLOAD, bottleneck, changed, flow
 
 REASON = why_not()
 REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
@@ -42,8 +43,6 @@ def _possible() -> None:
 
 BPF_CALL = 321
 """The number of `bpf` on x86-64."""
-PAYLOAD = 1448 / 1500
-"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
@@ -56,13 +55,7 @@ def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: A
         },
         "flows": [{"name": "f", "variant": "reno"}],
     }
-    for path, value in changes.items():
-        keys = path.split("__")
-        node = document
-        for key in keys[:-1]:
-            node = node[key]
-        node[keys[-1]] = value
-    return Scenario.from_dict(document)
+    return changed(document, changes)
 
 
 def once(given: Scenario, **options: Any) -> Results:
@@ -73,14 +66,6 @@ def once(given: Scenario, **options: Any) -> Results:
 def lone(variant: str, limit: int) -> Results:
     flows = [{"name": "f", "variant": variant}]
     return once(scenario(limit=f"{limit} packets", flows=flows, measure_from="1 s"))
-
-
-def flow(results: Results, name: str = "f") -> dict[str, Any]:
-    return next(f for f in results.runs[0].flows if f["name"] == name)
-
-
-def bottleneck(results: Results) -> dict[str, Any]:
-    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
 
 
 # ---------------------------------------------------------------- physics

@@ -17,6 +17,7 @@ from dumbbell.backends import Job, Kernel, OwnLink, Tc, backend
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import probe, why_no_veth
 from dumbbell.results import Results
+from kernels import PAYLOAD, bottleneck, changed
 
 REASON = why_no_veth()
 REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
@@ -28,10 +29,6 @@ def _possible() -> None:
         pytest.fail(f"DUMBBELL_KERNEL_TESTS=required, but: {REASON}")
     if REASON is not None:
         pytest.skip(REASON)
-
-
-PAYLOAD = 1448 / 1500
-"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -49,21 +46,11 @@ def scenario(**changes: Any) -> Scenario:
         },
         "flows": [{"name": "f", "variant": "reno"}, {"name": "g", "variant": "cubic"}],
     }
-    for path, value in changes.items():
-        keys = path.split("__")
-        node = document
-        for key in keys[:-1]:
-            node = node[key]
-        node[keys[-1]] = value
-    return Scenario.from_dict(document)
+    return changed(document, changes)
 
 
 def once(given: Scenario, **options: Any) -> Results:
     return run(given, backend=Tc(**{"calibration": "mark", **options}))
-
-
-def bottleneck(results: Results) -> dict[str, Any]:
-    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
 
 
 # ---------------------------------------------------------------- physics

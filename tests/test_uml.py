@@ -25,14 +25,12 @@ from dumbbell.kernel.folders import UML_PREFIX as PREFIX
 from dumbbell.kernel.folders import clean
 from dumbbell.kernel.guest import GUEST, command_line, prepare, run_guest
 from dumbbell.results import Results
+from kernels import PAYLOAD, bottleneck, changed, flow
 
 KERNELS = installed()
 pytestmark = pytest.mark.skipif(
     not (KERNELS and GUEST.exists()), reason="no virtual-time kernel: `dumbbell kernel build` makes it"
 )
-
-PAYLOAD = 1448 / 1500
-"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
@@ -45,25 +43,11 @@ def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: A
         },
         "flows": [{"name": "f", "variant": "reno"}],
     }
-    for path, value in changes.items():
-        keys = path.split("__")
-        node = document
-        for key in keys[:-1]:
-            node = node[key]
-        node[keys[-1]] = value
-    return Scenario.from_dict(document)
+    return changed(document, changes)
 
 
 def once(given: Scenario, **options: Any) -> Results:
     return run(given, backend=Uml(**options), jobs=2)
-
-
-def flow(results: Results, name: str = "f") -> dict[str, Any]:
-    return next(f for f in results.runs[0].flows if f["name"] == name)
-
-
-def bottleneck(results: Results) -> dict[str, Any]:
-    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
 
 
 def left_behind() -> list[str]:

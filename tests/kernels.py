@@ -1,0 +1,34 @@
+"""What the tests of runs on a kernel share: one bottleneck with changes, and what a run says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dumbbell import Scenario
+from dumbbell.results import Results
+
+__all__ = ["PAYLOAD", "bottleneck", "changed", "flow"]
+
+PAYLOAD = 1448 / 1500
+"""Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
+
+
+def changed(document: dict[str, Any], changes: dict[str, Any]) -> Scenario:
+    """Make a scenario of a document, with other values at paths such as network__bottleneck__loss."""
+    for path, value in changes.items():
+        *parts, last = path.split("__")
+        node = document
+        for part in parts:
+            node = node[part]
+        node[last] = value
+    return Scenario.from_dict(document)
+
+
+def flow(results: Results, name: str = "f") -> dict[str, Any]:
+    """Give the first run's row of a flow."""
+    return next(f for f in results.runs[0].flows if f["name"] == name)
+
+
+def bottleneck(results: Results) -> dict[str, Any]:
+    """Give the first run's row of the bottleneck's queue."""
+    return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
