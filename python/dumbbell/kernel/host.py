@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dumbbell import _core
 from dumbbell.exceptions import BackendError
@@ -112,31 +112,27 @@ def probe() -> Probe:
 
 def why_not() -> str | None:
     """Say why this host can't run flows on its own kernel over our link, with the remedy; None if it can."""
-    try:
-        found = probe()
-    except BackendError as e:
-        return str(e)
-    if found.namespaces is not None:
-        return _no_namespace(found)
-    if found.tunnel is not None:
-        return (
-            f"no TUN interface can be made ({found.tunnel}): `modprobe tun`, and give containers the device "
-            "/dev/net/tun (docker run --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)"
-        )
-    return None
+    return _why_not(
+        "tunnel",
+        "no TUN interface can be made ({}): `modprobe tun`, and give containers the device "
+        "/dev/net/tun (docker run --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)",
+    )
 
 
 def why_no_veth() -> str | None:
     """Say why this host can't run flows over its own disciplines, with the remedy; None if it can."""
+    return _why_not("veth", "no veth pair can be made ({}): `modprobe veth` as root, or -o way=link")
+
+
+def _why_not(interface: Literal["tunnel", "veth"], remedy: str) -> str | None:
     try:
         found = probe()
     except BackendError as e:
         return str(e)
     if found.namespaces is not None:
         return _no_namespace(found)
-    if found.veth is not None:
-        return f"no veth pair can be made ({found.veth}): `modprobe veth` as root, or -o way=link"
-    return None
+    reason = getattr(found, interface)
+    return None if reason is None else remedy.format(reason)
 
 
 def _no_namespace(found: Probe) -> str:
