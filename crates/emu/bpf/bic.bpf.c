@@ -46,22 +46,18 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	if ((u8)ctx[1] == STATE_LOSS)
-		forget(OWN(CONNECTION(ctx)));
-	return 0;
+	if (state == STATE_LOSS)
+		forget(OWN(tp));
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct bic *b = OWN(tp);
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
 
 	if (state(tp) == STATE_OPEN)
 		b->ratio += sample->pkts_acked - (b->ratio >> RATIO_SHIFT);
-	return 0;
 }
 
 /* Segments acknowledged for one more. */
@@ -111,9 +107,8 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct bic *b = OWN(tp);
 	u32 cwnd = tp->snd_cwnd;
 
@@ -121,9 +116,6 @@ OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
 	return max_of(cwnd <= SMALL_WINDOW ? cwnd >> 1 : cwnd * BETA >> BETA_SHIFT, 2);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#define ENTERED entered
+#define MEASURED measured
+#include "asked.h"

@@ -33,6 +33,7 @@ struct tcp_sock {
 	u32 snd_ssthresh;
 	u32 snd_cwnd_clamp;
 	u32 snd_cwnd_cnt;
+	u32 prior_cwnd;
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 max_packets_out;

@@ -53,19 +53,17 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	struct htcp *h = OWN(CONNECTION(ctx));
-	u8 entered = ctx[1];
+	struct htcp *h = OWN(tp);
 
-	if (entered == STATE_OPEN && h->was.since) {
+	if (state == STATE_OPEN && h->was.since) {
 		h->is.since = now_ticks();
 		h->was.since = 0;
-	} else if (entered >= STATE_CWR) {
+	} else if (state >= STATE_CWR) {
 		h->was = h->is;
 		h->is.since = now_ticks();
 	}
-	return 0;
 }
 
 INLINE void measure_rtt(struct htcp *h, u32 rtt, u32 open)
@@ -94,11 +92,9 @@ INLINE void measure_rate(struct htcp *h, u32 now, u32 passed)
 	h->counted_since = now;
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct htcp *h = OWN(tp);
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
 	u32 now = now_ticks(), in = state(tp), step, passed;
 	s32 rtt = sample->rtt_us;
 
@@ -109,14 +105,13 @@ OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
 	if (in != STATE_OPEN && in != STATE_DISORDER) {
 		h->delivered = 0;
 		h->counted_since = now;
-		return 0;
+		return;
 	}
 	h->delivered += sample->pkts_acked;
 	step = max_of(h->alpha >> SHIFT, 1);
 	passed = now - h->counted_since;
 	if (h->base && passed >= h->base && h->delivered + step >= tp->snd_cwnd)
 		measure_rate(h, now, passed);
-	return 0;
 }
 
 INLINE void set_alpha(struct htcp *h)
@@ -153,9 +148,8 @@ INLINE void set_beta(struct htcp *h)
 	}
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct htcp *h = OWN(tp);
 
 	set_beta(h);
@@ -190,16 +184,17 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
+INLINE void undone(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct htcp *h = OWN(tp);
 
 	if (h->was.since) {
 		h->is = h->was;
 		h->was.since = 0;
 	}
-	return tcp_reno_undo_cwnd(tp);
 }
 
-LICENCE;
+#define ENTERED entered
+#define MEASURED measured
+#define UNDONE undone
+#include "asked.h"

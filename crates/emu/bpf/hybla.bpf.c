@@ -42,12 +42,11 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	struct hybla *h = OWN(CONNECTION(ctx));
+	struct hybla *h = OWN(tp);
 
-	h->on = (u8)ctx[1] == STATE_OPEN;
-	return 0;
+	h->on = state == STATE_OPEN;
 }
 
 /* 2 to the power of so many eighths, in 128ths. */
@@ -90,14 +89,10 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	return tcp_reno_ssthresh(CONNECTION(ctx));
+	return tcp_reno_ssthresh(tp);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#define ENTERED entered
+#include "asked.h"

@@ -58,36 +58,32 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct illinois *v = OWN(tp);
 
-	if ((u8)ctx[1] == STATE_LOSS) {
+	if (state == STATE_LOSS) {
 		v->alpha = ALPHA_RENO;
 		v->beta = BETA_MAX;
 		v->low_rounds = 0;
 		v->was_above = 0;
 		new_round(tp, v);
 	}
-	return 0;
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct illinois *v = OWN(CONNECTION(ctx));
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
+	struct illinois *v = OWN(tp);
 	s32 rtt = sample->rtt_us;
 
 	v->acked = sample->pkts_acked;
 	if (rtt < 0)
-		return 0;
+		return;
 	rtt = min_of(rtt, LONGEST);
 	v->base = min_of(v->base, rtt);
 	v->longest = max_of(v->longest, rtt);
 	v->samples += 1;
 	v->sum += rtt;
-	return 0;
 }
 
 INLINE u32 growth(struct illinois *v, u32 da, u32 dm)
@@ -157,18 +153,14 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct illinois *v = OWN(tp);
 	u32 cwnd = tp->snd_cwnd;
 
 	return max_of(cwnd - (cwnd * v->beta >> BETA_SHIFT), 2);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#define ENTERED entered
+#define MEASURED measured
+#include "asked.h"

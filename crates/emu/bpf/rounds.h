@@ -33,15 +33,13 @@ INLINE void begin(struct tcp_sock *tp)
 	next_round(tp, r);
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct rounds *r = OWN(tp);
 
-	r->on = (u8)ctx[1] == STATE_OPEN;
+	r->on = state == STATE_OPEN;
 	if (r->on)
 		next_round(tp, r);
-	return 0;
 }
 
 OPERATION(cwnd_event) int cwnd_event(u64 *ctx)
@@ -53,19 +51,20 @@ OPERATION(cwnd_event) int cwnd_event(u64 *ctx)
 	return 0;
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct rounds *r = OWN(CONNECTION(ctx));
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
+	struct rounds *r = OWN(tp);
 	s32 rtt = sample->rtt_us;
 
 	if (rtt < 0)
-		return 0;
+		return;
 	/* One more, so that it is never zero. */
 	r->base = min_of(r->base, rtt + 1);
 	r->least = min_of(r->least, rtt + 1);
 	r->samples += 1;
-	return 0;
 }
+
+#define ENTERED entered
+#define MEASURED measured
 
 #endif

@@ -21,17 +21,11 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	u32 cwnd = tp->snd_cwnd;
 
 	return max_of(cwnd - (cwnd >> 3), 2);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#include "asked.h"

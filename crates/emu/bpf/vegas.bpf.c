@@ -70,14 +70,9 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	return tcp_reno_ssthresh(CONNECTION(ctx));
+	return tcp_reno_ssthresh(tp);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#include "asked.h"

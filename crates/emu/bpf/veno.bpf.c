@@ -39,15 +39,14 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(set_state) int set_state(u64 *ctx)
+INLINE void entered(struct tcp_sock *tp, u32 state)
 {
-	struct veno *v = OWN(CONNECTION(ctx));
+	struct veno *v = OWN(tp);
 
-	if ((u8)ctx[1] == STATE_OPEN)
+	if (state == STATE_OPEN)
 		switch_on(v);
 	else
 		v->on = 0;
-	return 0;
 }
 
 OPERATION(cwnd_event) int cwnd_event(u64 *ctx)
@@ -59,18 +58,16 @@ OPERATION(cwnd_event) int cwnd_event(u64 *ctx)
 	return 0;
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct veno *v = OWN(CONNECTION(ctx));
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
+	struct veno *v = OWN(tp);
 	s32 rtt = sample->rtt_us;
 
 	if (rtt < 0)
-		return 0;
+		return;
 	v->base = min_of(v->base, rtt + 1);
 	v->least = min_of(v->least, rtt + 1);
 	v->samples += 1;
-	return 0;
 }
 
 INLINE void grow(struct tcp_sock *tp, struct veno *v, u32 acked)
@@ -123,18 +120,14 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct veno *v = OWN(tp);
 	u32 cwnd = tp->snd_cwnd;
 
 	return max_of(v->diff < BETA ? cwnd * 4 / 5 : cwnd >> 1, 2);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#define ENTERED entered
+#define MEASURED measured
+#include "asked.h"

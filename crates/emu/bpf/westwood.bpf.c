@@ -45,15 +45,13 @@ OPERATION(init) int init(u64 *ctx)
 	return 0;
 }
 
-OPERATION(pkts_acked) int pkts_acked(u64 *ctx)
+INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct westwood *w = OWN(CONNECTION(ctx));
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
+	struct westwood *w = OWN(tp);
 	s32 rtt = sample->rtt_us;
 
 	if (rtt > 0)
 		w->rtt = ticks_of(rtt);
-	return 0;
 }
 
 INLINE void filter(struct westwood *w, u32 sample)
@@ -137,14 +135,10 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	return tcp_reno_ssthresh(CONNECTION(ctx));
+	return tcp_reno_ssthresh(tp);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#define MEASURED measured
+#include "asked.h"

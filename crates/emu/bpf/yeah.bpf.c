@@ -88,9 +88,8 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
+INLINE u32 reduced(struct tcp_sock *tp)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
 	struct yeah *y = OWN(tp);
 	u32 cwnd = tp->snd_cwnd, half = max_of(cwnd >> 1, 2), lost = half;
 
@@ -101,9 +100,4 @@ OPERATION(ssthresh) u32 ssthresh(u64 *ctx)
 	return max_of(cwnd > lost ? cwnd - lost : 0, 2);
 }
 
-OPERATION(undo_cwnd) u32 undo_cwnd(u64 *ctx)
-{
-	return tcp_reno_undo_cwnd(CONNECTION(ctx));
-}
-
-LICENCE;
+#include "asked.h"
