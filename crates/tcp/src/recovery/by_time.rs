@@ -105,6 +105,9 @@ impl Sender {
             self.recovery.undo = None; // what a mark asks for is never taken back
             let from = self.reduction_starts_from(news.delivered);
             self.answer_mark(now);
+            if self.config.answers_marks {
+                return; // a cut of a few segments, which the law makes when it hears of the ACK
+            }
             self.recovery.mode = Mode::Reducing;
             self.recovery.recover = Some(self.max);
             self.start_reduction(from);
