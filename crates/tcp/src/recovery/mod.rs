@@ -141,6 +141,7 @@ impl Sender {
             let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };
             let window = window + self.limited_retransmit();
             if end - self.una > window.min(self.edge - self.una) && start > self.una {
+                self.held_by_window(end - self.una > window);
                 return false;
             }
             self.nxt = end;
