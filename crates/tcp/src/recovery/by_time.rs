@@ -225,7 +225,8 @@ impl Sender {
             self.tlp.due = false;
             self.restart_timer_from_front(now);
         }
-        if std::mem::take(&mut self.recovery.resend_front) {
+        // Pacing may have held it back until there was nothing to be sent again any more.
+        if std::mem::take(&mut self.recovery.resend_front) && self.recovery.mode != Mode::Open {
             let start = self.sent.next_waiting().map_or(self.una, |s| s.start);
             return self.resend_lost(start, now, out);
         }

@@ -124,6 +124,7 @@ impl Sender {
     fn exit_recovery(&mut self, bound: f64, now: Time) {
         self.recovery.mode = Mode::Open;
         self.recovery.inflation = 0;
+        self.recovery.resend_front = false; // held back by pacing until now
         let cx = self.cx(now);
         self.tell_law(|law| law.on_recovery_exit(&RecoveryExit { bound }, &cx));
     }
