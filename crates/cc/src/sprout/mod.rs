@@ -6,6 +6,7 @@
 //! each tick (20 ms)   evolve and observe what the model (model.rs) says of the rate                           [WSB]
 //!   not observed      a tick without deliveries in which none were due, as not two segments were outstanding long enough:
 //!                     a receiver that delays ACKs waits for the second                                      [WSB]
+//!   at least          a tick after whose deliveries none are due: more might have come, had more been sent
 //! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the smallest RTT [WSB]
 //! timeout             cwnd = 1 segment until the next tick is over
 //! ```
@@ -131,8 +132,10 @@ impl Sprout {
             let units = (self.delivered / self.unit).round();
             // A part of a unit is one, lest a slow sender looks like an outage.
             let units = if self.delivered > 0.0 { units.max(1.0) } else { 0.0 };
-            if units > 0.0 || self.due(end) {
+            if self.due(end) {
                 self.model.observe(units as u32);
+            } else if units > 0.0 {
+                self.model.observe_at_least(units as u32);
             }
             self.delivered = 0.0;
         }
