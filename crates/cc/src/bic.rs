@@ -9,13 +9,13 @@
 //!   before the first loss    s_max                                                                       [XHR]
 //! loss         w_max = cwnd, or (1 + beta) / 2 of it if that is below the last w_max (fast convergence)  [XHR]
 //!              ssthresh = beta * window, 1/2 of it up to low_window; cwnd = ssthresh                     [XHR]
-//! timeout      ssthresh likewise, cwnd = 1; w_max is forgotten
+//! timeout      w_max and ssthresh likewise, cwnd = 1
 //! ```
 //! b = 2, s_max = 32, s_min = 0.01, beta = 0.875. Windows in segments. Slow start is the stack's.
 //!
 //! Linux's rules (`rules`; b = 4, s_max = 16, s_min = b / 20, beta = 819/1024): (w_max - cwnd) / b in whole segments, s_min if
 //! that is 1 or less; above w_max s_min up to w_max + b, then (cwnd - w_max) / (b - 1); before the first loss cwnd / 20 at
-//! least. The ACKed segments for one more are a whole number, which is divided by the mean number of segments of an ACK
+//! least; a timeout makes it forget w_max. The ACKed segments for one more are a whole number, which is divided by the mean number of segments of an ACK
 //! although it counts segments: with delayed ACKs it grows twice as fast.
 //! Left out: nothing.
 
@@ -33,7 +33,7 @@ pub(crate) const ROW: Variant = Variant {
     fine_timeouts: false,
     own_recovery: false,
     ecn: EcnUse::Stack,
-    on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment, w_max forgotten",
+    on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
@@ -216,7 +216,7 @@ impl LossDriven for Bic {
     }
 
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
-        if ev.kind == Congestion::Timeout {
+        if ev.kind == Congestion::Timeout && self.linux {
             self.w_max = None;
         }
     }

@@ -79,7 +79,7 @@ impl Dctcp {
 
     fn cut(&mut self, left: f64, cx: &Cx) {
         self.window.remember(Congestion::Ecn);
-        self.window.reduce_to(left, cx);
+        self.window.reduce_to(left.max(2.0 * cx.mss), cx);
     }
 }
 
@@ -108,7 +108,7 @@ impl LossDriven for Dctcp {
         }
         match echo {
             Echo::Quiet => {}
-            Echo::Scaled => self.cut((1.0 - self.alpha / 2.0) * self.window.cwnd, cx), // [RFC 8257 §3.3 step 9]
+            Echo::Scaled => self.cut(Window::less(self.window.cwnd, self.alpha / 2.0, cx), cx), // [RFC 8257 §3.3 step 9]
             Echo::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }

@@ -117,7 +117,10 @@ impl Ledbat {
     /// The window after an ACK of avoidance [RFC 6817].
     fn adapt(&mut self, ev: &AckEvent, cx: &Cx) {
         let off_target = 1.0 - self.queueing() / self.target;
-        let most = ev.flight as f64 + self.allowed_increase * cx.mss;
+        // A stack that waits for a longer burst leaves room in a window that is used nonetheless.
+        let whole = (self.window.cwnd / cx.mss).floor() * cx.mss;
+        let used = if ev.cwnd_limited { whole.max(ev.flight as f64) } else { ev.flight as f64 };
+        let most = used + self.allowed_increase * cx.mss;
         let grown = self.window.cwnd + self.gain * off_target * ev.acked as f64 * cx.mss / self.window.cwnd;
         self.window.cwnd = grown.min(most).max(LEAST * cx.mss);
         // Growth goes on from here: a queue is no reason for slow start.

@@ -143,7 +143,7 @@ impl Prague {
         }
         self.answered_at = Some(cx.now);
         self.window.remember(Congestion::Ecn);
-        self.window.reduce_to(left, cx);
+        self.window.reduce_to(left.max(2.0 * cx.mss), cx);
     }
 }
 

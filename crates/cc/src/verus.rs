@@ -269,6 +269,24 @@ impl Verus {
         }
     }
 
+    /// A loss [Z].
+    fn shrink(&mut self, cx: &Cx) {
+        let then = self.sent.front().map_or(self.window.segments(cx), |(_, window)| *window);
+        let left = self.decrease * then.min(self.window.segments(cx));
+        if self.d_min.is_infinite() {
+            return self.resume(left, cx); // nothing is known yet: slow start goes on from there
+        }
+        if self.mode == Mode::SlowStart {
+            self.d_est = FIRST * self.r * self.d_min;
+        }
+        self.mode = Mode::Loss;
+        self.curve = Curve::through(&self.profile);
+        self.resume(left, cx);
+        if let Some(delay) = self.curve.delay(left) {
+            self.d_est = self.d_est.min(delay).max(self.d_min); // [C]
+        }
+    }
+
     fn decide(&mut self, end: Time) {
         // Without an ACK the delay is at least the time since the last one [C].
         let silence = end.since(self.last_ack).as_secs();
@@ -318,6 +336,10 @@ impl CongestionControl for Verus {
                 self.resume(self.decrease * then.unwrap_or(LEAST), cx);
             }
         }
+        if self.mode == Mode::SlowStart && ev.in_loss && ev.lost > 0 {
+            // What a timeout began is not over, and no further loss begins anything; it ends slow start nonetheless.
+            self.shrink(cx);
+        }
         let acked = ev.delivered as f64;
         match self.mode {
             Mode::SlowStart if ev.cwnd_limited => self.window.cwnd += acked,
@@ -343,20 +365,7 @@ impl CongestionControl for Verus {
             (self.d_min, self.d_max, self.d_est) = (f64::INFINITY, None, f64::NAN);
             return;
         }
-        let then = self.sent.front().map_or(self.window.segments(cx), |(_, window)| *window);
-        let left = self.decrease * then.min(self.window.segments(cx));
-        if self.d_min.is_infinite() {
-            return self.resume(left, cx); // nothing is known yet: slow start goes on from there
-        }
-        if self.mode == Mode::SlowStart {
-            self.d_est = FIRST * self.r * self.d_min;
-        }
-        self.mode = Mode::Loss;
-        self.curve = Curve::through(&self.profile);
-        self.resume(left, cx);
-        if let Some(delay) = self.curve.delay(left) {
-            self.d_est = self.d_est.min(delay).max(self.d_min); // [C]
-        }
+        self.shrink(cx);
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {

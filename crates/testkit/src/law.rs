@@ -41,6 +41,8 @@ struct Path {
     lost_since: u64,
     /// Bytes lost that no ACK has told of.
     newly_lost: u64,
+    /// What a timeout took for lost is still being repaired.
+    in_loss: bool,
 }
 
 impl Law {
@@ -244,7 +246,7 @@ impl Law {
             snd_nxt: self.nxt,
             cwnd_limited,
             in_recovery,
-            in_loss: false,
+            in_loss: self.path.in_loss,
             inflight: left,
             lost,
             marked: marked * MSS as u64,
@@ -276,6 +278,14 @@ impl Law {
     /// Likewise, in fast recovery.
     pub fn ack_in_recovery(&mut self, segments: u64) -> &mut Law {
         self.acknowledge(segments, 0, true, true)
+    }
+
+    /// One ACK while what a timeout took for lost is repaired; so many further segments are lost.
+    pub fn ack_in_loss(&mut self, segments: u64, lost: u64) -> &mut Law {
+        (self.path.in_loss, self.path.newly_lost) = (true, lost * MSS as u64);
+        self.acknowledge(segments, 0, true, false);
+        self.path.in_loss = false;
+        self
     }
 
     /// An RTT passes and each segment of the window is acknowledged by itself.

@@ -4,15 +4,17 @@
 //!
 //! ```text
 //! each tick (20 ms)   evolve and observe what the model (model.rs) says of the rate                           [WSB]
-//!   not observed      a tick without deliveries in which none were due, as nothing was outstanding long enough [WSB]
-//! window              forecast of `lookahead` ticks at `risk`, at least 1 segment                             [WSB]
+//!   not observed      a tick without deliveries in which none were due, as not two segments were outstanding long enough:
+//!                     a receiver that delays ACKs waits for the second                                      [WSB]
+//!   at least          a tick after whose deliveries none are due: more might have come, had more been sent
+//! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the smallest RTT [WSB]
 //! timeout             cwnd = 1 segment until the next tick is over
 //! ```
 //! What differs from the publication, where the receiver forecasts and tells: deliveries are what ACKs tell of, at the
 //! moment they come to the sender, so that the model is half a round trip late and ACKs in batches are bursts to it; the
 //! window is what may be outstanding, the way there and back included, so that a path of 100 ms and more is not filled;
-//! deliveries that are due follow from the smallest RTT, where Sprout's sender announces its next packet; it begins with the
-//! stack's initial window. A unit of the model is a segment, or as many as make `max_rate` the largest rate.
+//! deliveries that are due follow from the smallest RTT, where Sprout's sender announces its next packet; the least window,
+//! without which a long path would never be heard of again, stands for its heartbeats; it begins with the stack's initial window. A unit of the model is a segment, or as many as make `max_rate` the largest rate.
 
 mod model;
 
@@ -74,8 +76,9 @@ struct Sprout {
     window: Window,
     risk: f64,
     lookahead: usize,
-    /// Bytes of a unit of the model.
+    /// Bytes of a unit of the model, and of a segment.
     unit: f64,
+    mss: u64,
     model: Model,
     /// When the running tick began; None before the first ACK.
     tick: Option<Time>,
@@ -96,6 +99,7 @@ impl Sprout {
             risk: params.probability("risk"),
             lookahead: usize::try_from(params.int("lookahead")).unwrap_or(TICKS),
             unit: start.mss * params.float("max_rate") / RATE_MAX,
+            mss: start.mss as u64,
             model: Model::new(),
             tick: None,
             delivered: 0.0,
@@ -106,10 +110,12 @@ impl Sprout {
         }
     }
 
-    /// Whether something outstanding could have been acknowledged by then, were there no queue.
+    /// Whether something outstanding would have been acknowledged by then, were there no queue. A single segment tells
+    /// nothing: a receiver that delays its ACKs waits for the next one.
     fn due(&self, end: Time) -> bool {
         let Some(min_rtt) = self.min_rtt else { return false };
-        self.sent.iter().any(|(offset, at)| *offset > self.snd_una && *at + min_rtt <= end)
+        let least = self.snd_una + 2 * self.mss;
+        self.sent.iter().any(|(offset, at)| *offset >= least && *at + min_rtt <= end)
     }
 
     /// Goes through the ticks that are over.
@@ -126,8 +132,10 @@ impl Sprout {
             let units = (self.delivered / self.unit).round();
             // A part of a unit is one, lest a slow sender looks like an outage.
             let units = if self.delivered > 0.0 { units.max(1.0) } else { 0.0 };
-            if units > 0.0 || self.due(end) {
+            if self.due(end) {
                 self.model.observe(units as u32);
+            } else if units > 0.0 {
+                self.model.observe_at_least(units as u32);
             }
             self.delivered = 0.0;
         }
@@ -136,7 +144,8 @@ impl Sprout {
             self.sent.pop_front();
         }
         self.forecast = self.model.forecast(self.lookahead, self.risk);
-        self.window.cwnd = (self.forecast as f64 * self.unit).max(cx.mss);
+        let beats = self.min_rtt.map_or(1.0, |rtt| (rtt.as_secs() / TICK).ceil().max(1.0));
+        self.window.cwnd = (self.forecast as f64 * self.unit).max(beats * cx.mss);
     }
 }
 

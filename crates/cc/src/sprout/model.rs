@@ -6,6 +6,7 @@
 //! evolve       over a tick of 20 ms a Brownian motion of 200 units/s per sqrt(s); what would fall below 0 is an outage, left
 //!              with the probability 1 - e^(-1/s * tick), what would pass 1000 stays there               [WSB]
 //! observe      times the probability of so many deliveries in the tick, Poisson with rate * tick         [WSB]
+//! at least     times the probability of so many or more, where nothing was left to be delivered
 //! forecast     deliveries of the next 1 .. 8 ticks together: the number that is reached with a probability of 95 %  [WSB]
 //! ```
 //! A forecast sums, over the rates that there may be now, the distribution of deliveries that each leads to; these are
@@ -26,6 +27,9 @@ pub(super) const TICK: f64 = 0.02;
 pub(super) const TICKS: usize = 8;
 /// Deliveries in a tick that tables distinguish: half as many again as the largest rate has in the mean.
 const COUNTS: usize = 30;
+
+/// Deliveries in a tick that even the largest rate hardly brings: more tells nothing more.
+const MOST: u32 = 60;
 
 type Rates = [f64; RATES];
 
@@ -171,8 +175,25 @@ impl Model {
 
     /// So much was delivered in it.
     pub(super) fn observe(&mut self, deliveries: u32) {
+        self.weigh(poisson(deliveries));
+    }
+
+    /// So much was delivered in it and nothing was left: the rate may be any that could have brought this much.
+    pub(super) fn observe_at_least(&mut self, deliveries: u32) {
+        let n = deliveries.min(MOST);
+        self.weigh(|(mean, _)| {
+            let mut likely = libm::exp(-mean);
+            let mut fewer = 0.0;
+            for k in 0..n {
+                fewer += likely;
+                likely *= mean / f64::from(k + 1);
+            }
+            (1.0 - fewer).max(0.0)
+        });
+    }
+
+    fn weigh(&mut self, likely: impl Fn((f64, f64)) -> f64) {
         let mut sum = 0.0;
-        let likely = poisson(deliveries);
         for (p, mean) in self.rates.iter_mut().zip(&tables().means) {
             *p *= likely(*mean);
             sum += *p;
@@ -205,12 +226,7 @@ mod tests {
     use super::*;
 
     fn after(ticks: u32, deliveries: u32) -> Model {
-        let mut model = Model::new();
-        for _ in 0..ticks {
-            model.evolve();
-            model.observe(deliveries);
-        }
-        model
+        repeated(ticks, |model| model.observe(deliveries))
     }
 
     #[test]
@@ -239,6 +255,32 @@ mod tests {
         assert!(outage < 1e-9);
         let (mean, outage) = after(200, 0).state();
         assert!(mean < 10.0 && outage > 0.8, "{mean} {outage}");
+    }
+
+    #[test]
+    fn what_was_not_sent_is_no_sign_of_a_slow_link() {
+        // Two a tick and nothing left: the rate may be any. Where every rate was as likely, 0 isn't any more, and those from
+        // 2 / tick = 100/s on all are: 1 - e^-mean (1 + mean) is 0.59 at a mean of 2, 0.96 at 5, 1 at 20.
+        let mut model = Model::new();
+        model.observe_at_least(2);
+        let likely = |mean: f64| 1.0 - (-mean).exp() * (1.0 + mean);
+        let at = |units: f64| model.rates[(units / 1000.0 * 255.0).round() as usize];
+        let mean = |units: f64| rate((units / 1000.0 * 255.0).round() as usize) * TICK;
+        assert_eq!(model.rates[0], 0.0);
+        assert!((at(100.0) / at(1000.0) - likely(mean(100.0)) / likely(20.0)).abs() < 1e-9);
+        assert!((at(250.0) / at(1000.0) - likely(mean(250.0)) / likely(20.0)).abs() < 1e-9);
+        // As an exact count it would be taken for about 100/s, and this much less is promised.
+        let (open, exact) = (repeated(20, |m| m.observe_at_least(2)), repeated(20, |m| m.observe(2)));
+        assert!(open.forecast(5, 0.05) > 3 * exact.forecast(5, 0.05), "{}", open.forecast(5, 0.05));
+    }
+
+    fn repeated(ticks: u32, observe: impl Fn(&mut Model)) -> Model {
+        let mut model = Model::new();
+        for _ in 0..ticks {
+            model.evolve();
+            observe(&mut model);
+        }
+        model
     }
 
     #[test]

@@ -102,6 +102,8 @@ pub struct Config {
     pub dsack: bool,
     /// The law itself says during recovery how much may be outstanding.
     pub own_recovery: bool,
+    /// The law answers congestion marks by their number, itself.
+    pub answers_marks: bool,
     /// Restart the timer on the first partial ACK only.
     pub impatient: bool,
     /// Bound cwnd by FlightSize at the end of NewReno's recovery.
@@ -227,6 +229,7 @@ impl Config {
             rack,
             dsack: p.bool("dsack"),
             own_recovery: variant.own_recovery,
+            answers_marks: variant.ecn != EcnUse::Stack,
             impatient: p.choice("newreno_timer") == "impatient",
             bounded_exit: p.choice("newreno_exit") == "flight",
             one_reduction_per_window: p.bool("one_reduction_per_window"),

@@ -40,7 +40,7 @@ pub const PRESETS: &[Preset] = &[
               SACK with RACK, tail loss probes, proportional rate reduction, F-RTO and undo; windows in whole segments, \
               reduced from cwnd; quick ACKs at the start, then delayed by 40 to 200 ms; minimum RTO 200 ms above srtt; \
               a window that isn't used shrinks (RFC 2861). The names of the Reno family stand for their law only, \
-              except Tahoe, which Linux hasn't got. The receive buffer starts at 32 MiB, so that it doesn't limit; while its \
+              except Tahoe, which Linux hasn't got; it has one_reduction_per_window here. The receive buffer starts at 32 MiB, so that it doesn't limit; while its \
               window opens, for the first 1,539 full segments, each is acknowledged at once. The send buffer starts at 1 MiB and \
               doesn't limit either; it says where bursts end.",
         overrides: &[
@@ -80,7 +80,8 @@ pub const PRESETS: &[Preset] = &[
             ("nagle", "true"),
             ("send_quantum", "tso"),
         ],
-        for_variant: &[("cubic", "slow_start", "hystart")],
+        // The second as for rfc.
+        for_variant: &[("cubic", "slow_start", "hystart"), ("tahoe", "one_reduction_per_window", "true")],
         names_laws: true,
     },
     Preset {

@@ -105,6 +105,9 @@ impl Sender {
             self.recovery.undo = None; // what a mark asks for is never taken back
             let from = self.reduction_starts_from(news.delivered);
             self.answer_mark(now);
+            if self.config.answers_marks {
+                return; // a cut of a few segments, which the law makes when it hears of the ACK
+            }
             self.recovery.mode = Mode::Reducing;
             self.recovery.recover = Some(self.max);
             self.start_reduction(from);
@@ -222,7 +225,8 @@ impl Sender {
             self.tlp.due = false;
             self.restart_timer_from_front(now);
         }
-        if std::mem::take(&mut self.recovery.resend_front) {
+        // Pacing may have held it back until there was nothing to be sent again any more.
+        if std::mem::take(&mut self.recovery.resend_front) && self.recovery.mode != Mode::Open {
             let start = self.sent.next_waiting().map_or(self.una, |s| s.start);
             return self.resend_lost(start, now, out);
         }

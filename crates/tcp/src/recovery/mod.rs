@@ -124,6 +124,7 @@ impl Sender {
     fn exit_recovery(&mut self, bound: f64, now: Time) {
         self.recovery.mode = Mode::Open;
         self.recovery.inflation = 0;
+        self.recovery.resend_front = false; // held back by pacing until now
         let cx = self.cx(now);
         self.tell_law(|law| law.on_recovery_exit(&RecoveryExit { bound }, &cx));
     }
@@ -141,6 +142,7 @@ impl Sender {
             let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };
             let window = window + self.limited_retransmit();
             if end - self.una > window.min(self.edge - self.una) && start > self.una {
+                self.held_by_window(end - self.una > window);
                 return false;
             }
             self.nxt = end;

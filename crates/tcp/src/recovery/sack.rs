@@ -30,7 +30,11 @@ impl Sender {
         let cwnd = (self.control.cwnd as u64).max(self.mss());
         let room = cwnd.saturating_sub(self.sent.pipe());
         if let Some((start, payload)) = self.sent.next_lost().map(|s| (s.start, s.payload())) {
-            return u64::from(payload) <= room && self.resend(start, now, out);
+            if u64::from(payload) > room {
+                self.held_by_window(true);
+                return false;
+            }
+            return self.resend(start, now, out);
         }
         if self.send_new(self.room_for_new(room), now, out) {
             return true;

@@ -44,7 +44,7 @@ impl Sender {
         let (flight, nothing_outstanding) = (self.flight(), self.una == self.max);
         let sends = if self.config.rack.is_some() {
             self.next_by_time(now, out)
-        } else if std::mem::take(&mut self.recovery.resend_front) {
+        } else if std::mem::take(&mut self.recovery.resend_front) && self.una < self.max {
             self.resend_front(now, out)
         } else if self.config.shell == Shell::Sack {
             self.next_by_pipe(now, out)

@@ -67,6 +67,29 @@ fn the_window_comes_down_by_proportional_rate_reduction() {
     assert_eq!(wire.resent(), Vec::<u64>::new());
 }
 
+#[test]
+fn laws_that_count_marks_answer_them() {
+    // Everything is marked: alpha stays at 1, so that each round trip of 100 ms halves the window of 20, to 2 at the least.
+    let all: Faults<'static> = Box::new(|_, _, _| Fate::Marked);
+    let start = [("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
+    let mut wire = Wire::new("dctcp", "linux", &start, all);
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(1 << 40);
+    for (at, cwnd) in [(0.15, 20.0), (0.25, 10.0), (0.35, 5.0), (0.45, 3.0), (0.55, 2.0), (0.95, 2.0)] {
+        wire.run_until(at);
+        assert_eq!((at, wire.sender.snapshot().cwnd / MSS as f64), (at, cwnd));
+    }
+    // Prague, whose segments are spaced, comes down to the same.
+    let all: Faults<'static> = Box::new(|_, _, _| Fate::Marked);
+    let mut wire = Wire::new("prague", "linux", &start, all);
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(1 << 40);
+    wire.run_until(3.0);
+    assert_eq!(wire.sender.snapshot().cwnd / MSS as f64, 2.0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 

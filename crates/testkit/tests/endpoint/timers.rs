@@ -1,6 +1,6 @@
 //! The retransmission timer and its backoff, seen from outside.
 
-use dumbbell_testkit::wire::{Fate, Wire};
+use dumbbell_testkit::wire::{Fate, Wire, losing};
 
 #[test]
 fn the_timeout_doubles_until_something_arrives() {
@@ -45,5 +45,21 @@ fn a_law_hears_of_one_way_delays_where_there_are_timestamps() {
         let mut row = Vec::new();
         wire.sender.observe_law(&mut row);
         assert!((row[column] - smallest).abs() < 1e-6, "timestamps {timestamps}: {row:?}");
+    }
+}
+
+#[test]
+fn after_a_timeout_the_window_grows_although_it_was_not_used_before() {
+    // Eight segments, all that the application has, in a window of ten; all are lost. From the timeout on the window is what
+    // holds back the rest: 1, 2, 4 segments and the last one, a round trip of 100 ms apart.
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        let changes = [("recovery", recovery), ("ack_every", "1")];
+        let lost: Vec<u64> = (0..8).collect();
+        let wire = Wire::new("veno", "rfc", &changes, losing(&lost)).send(8).until_done();
+        let again: Vec<(u64, u64)> =
+            wire.sent.iter().filter(|s| s.again).map(|s| (s.at.0 / 1_000_000, s.number)).collect();
+        let expected =
+            [(1100, 0), (1200, 1), (1200, 2), (1300, 3), (1300, 4), (1300, 5), (1300, 6), (1400, 7)];
+        assert_eq!(again, expected, "{recovery}");
     }
 }

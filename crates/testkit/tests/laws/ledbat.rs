@@ -44,15 +44,28 @@ fn a_single_delayed_sample_is_filtered() {
 fn the_window_is_bounded_by_what_is_outstanding() {
     // Four outstanding before the ACK: five at most.
     let mut law = ten(&[]);
-    law.ack(9).outstanding(4).ack(1);
+    law.ack(9).outstanding(4).ack_unused(1);
     near(law.cwnd(), 5.0);
-    near(Law::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0).outstanding(4).ack(1).cwnd(), 7.0);
+    near(
+        Law::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0).outstanding(4).ack_unused(1).cwnd(),
+        7.0,
+    );
     // Two at least.
     let mut law = ten(&[]);
     for _ in 0..100 {
         law.rtt(2000).ack(1);
     }
     near(law.cwnd(), 2.0);
+}
+
+#[test]
+fn a_window_that_is_used_is_not_bounded_by_a_burst_that_waits() {
+    // Ten segments and a half, eight outstanding: a stack that waits for a longer burst uses the window nonetheless. Eleven at most.
+    let mut law = ten(&[]);
+    law.ack(5).outstanding(8).ack(1);
+    let before = law.cwnd();
+    law.ack(1);
+    near(law.cwnd(), before + 1.0 / before);
 }
 
 #[test]

@@ -14,8 +14,9 @@ fn deliver(law: &mut Law, segments: u64, ticks: u64) {
 #[test]
 fn it_learns_the_rate_and_promises_less() {
     // 10 segments each tick are 500/s, 50 in 100 ms; 5 % risk leaves well above half of that. (model.rs tests the numbers.)
+    // There is always a queue: what is outstanding takes 72 ms, the smallest RTT is 40.
     let mut law = Law::new("sprout", &[], 10.0, f64::INFINITY);
-    law.outstanding(100).ack(1);
+    law.rtt(40).outstanding(100).ack(1);
     deliver(&mut law, 10, 200);
     assert!((law.column("rate") - 500_000.0).abs() < 20_000.0, "{}", law.column("rate"));
     assert!((26.0..46.0).contains(&law.cwnd()), "{}", law.cwnd());
@@ -23,12 +24,30 @@ fn it_learns_the_rate_and_promises_less() {
     // More risk, more sent; a longer view, more sent.
     let at = |params: &[(&str, &str)]| {
         let mut law = Law::new("sprout", params, 10.0, f64::INFINITY);
-        law.outstanding(100).ack(1);
+        law.rtt(40).outstanding(100).ack(1);
         deliver(&mut law, 10, 200);
         law.cwnd()
     };
     assert!(at(&[("risk", "50 %")]) > law.cwnd() && at(&[("risk", "1 %")]) < law.cwnd());
     assert!(at(&[("lookahead", "8")]) > law.cwnd() && at(&[("lookahead", "2")]) < law.cwnd());
+}
+
+#[test]
+fn without_a_queue_it_looks_for_more() {
+    // The same deliveries, but nothing is left outstanding with each: the link may have more.
+    let mut law = Law::new("sprout", &[], 10.0, f64::INFINITY);
+    law.rtt(40).outstanding(10).ack(1);
+    deliver(&mut law, 10, 200);
+    assert!(law.column("rate") > 600_000.0, "{}", law.column("rate"));
+    // A lone segment isn't missed, however long its ACK takes: a receiver may wait for the next one.
+    let mut law = Law::new("sprout", &[], 10.0, f64::INFINITY);
+    law.rtt(40).outstanding(1).ack(1);
+    for _ in 0..50 {
+        law.advance(240).ack(1);
+    }
+    assert!(law.column("outage") < 0.5, "{}", law.column("outage"));
+    // At least a segment for each tick of the smallest RTT: 2.
+    assert!(law.cwnd() >= 2.0, "{}", law.cwnd());
 }
 
 #[test]
@@ -58,7 +77,7 @@ fn the_largest_rate_scales_the_model() {
     deliver(&mut law, 100, 100);
     assert!(law.cwnd() < 100.0 && law.column("rate") <= 1_000_000.0, "{}", law.cwnd());
     let mut law = Law::new("sprout", &[("max_rate", "10000")], 10.0, f64::INFINITY);
-    law.outstanding(1000).ack(1);
+    law.rtt(40).outstanding(1000).ack(1);
     deliver(&mut law, 100, 200);
     assert!((law.column("rate") - 5e6).abs() < 2e5, "{}", law.column("rate"));
     assert!((260.0..460.0).contains(&law.cwnd()), "{}", law.cwnd());

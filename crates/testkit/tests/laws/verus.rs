@@ -108,3 +108,19 @@ fn losses() {
     assert_eq!(law.phase(), Phase::SlowStart);
     assert!(law.column("d_min").is_nan());
 }
+
+#[test]
+fn a_loss_among_what_a_timeout_began_ends_slow_start() {
+    // Slow start from one segment to 8, the timeout's losses not repaired: a further segment lost leaves 0.7 of them. The
+    // segment that the ACK covers left with 4 or fewer, which bound it.
+    let mut law = started(&[]);
+    law.time_out();
+    for _ in 0..7 {
+        law.ack_in_loss(1, 0);
+    }
+    near(law.cwnd(), 8.0);
+    assert_eq!(law.phase(), Phase::SlowStart);
+    law.ack_in_loss(1, 1);
+    assert_eq!(law.phase(), Phase::Avoidance);
+    assert!(law.cwnd() <= 0.7 * 8.0 + 1.0, "{}", law.cwnd());
+}
