@@ -138,7 +138,7 @@ def test_transfers_and_pages_complete() -> None:
     assert starts[1] - starts[0] == pytest.approx(1.0, abs=1e-3)
 
 
-@pytest.mark.parametrize("discipline", ["codel", "fq_codel", "pie", "fq_pie", "sfq"])
+@pytest.mark.parametrize("discipline", ["codel", "fq_codel", "pie", "fq_pie", "sfq", "cake"])
 def test_disciplines(discipline: str) -> None:
     given = scenario(network__bottleneck__queue=discipline, duration="15 s", measure_from="5 s")
     results = once(given)

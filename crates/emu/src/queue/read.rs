@@ -24,7 +24,8 @@ pub(crate) fn queue(
         seed: plan.seed,
         path: String::new(),
     };
-    let reader = Reader { place, params, facts, packet };
+    let framing = link.overhead_bytes as u32;
+    let reader = Reader { place, params, facts, packet, framing };
     match discipline.name.as_str() {
         "droptail" => reader.droptail(),
         "red" => reader.red(),
@@ -33,9 +34,10 @@ pub(crate) fn queue(
         "pie" => reader.pie(),
         "fq_pie" => reader.fq_pie(),
         "sfq" => reader.sfq(),
+        "cake" => reader.cake(),
         other => {
             let message = format!(
-                "'{other}' given: the kernel back ends have droptail, red, codel, fq_codel, pie, fq_pie, sfq"
+                "'{other}' given: the kernel back ends have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake"
             );
             Err(EmuError::refused(&format!("{}.discipline", reader.place), message))
         }
@@ -47,6 +49,7 @@ struct Reader {
     params: Params,
     facts: LinkFacts,
     packet: u32,
+    framing: u32,
 }
 
 impl Reader {
@@ -225,6 +228,35 @@ impl Reader {
             self.flag(12, "dq_rate_estimator"),
         ];
         Ok(Qdisc::Options { kind: "fq_pie", options })
+    }
+
+    fn cake(&self) -> Result<Qdisc, EmuError> {
+        let p = &self.params;
+        if p.unless_word("limit", Params::length).is_some() {
+            return self.refuse(
+                "limit",
+                "the kernel counts the memory of packets, not their bytes: leave it at auto",
+            );
+        }
+        let bandwidth = p.unless_word("bandwidth", Params::rate).map_or(0, |rate| rate.0);
+        let (flow_mode, isolation) =
+            if p.choice("isolation") == "flowblind" { (0, "flowblind") } else { (4, "flows") };
+        let rtt = self.micros("rtt")?;
+        let overhead = self.framing + p.bytes("overhead").0 as u32;
+        let shaper = if bandwidth == 0 { "unlimited".into() } else { format!("bandwidth {bandwidth}bit") };
+        let mut options = vec![
+            setting(2, Value::U64(bandwidth / 8), shaper),
+            setting(3, Value::U32(3), "besteffort".into()),
+            setting(5, Value::U32(flow_mode), isolation.into()),
+            setting(7, Value::U32(rtt), format!("rtt {rtt}us")),
+            setting(8, Value::U32(rtt / 20), String::new()),
+            setting(6, Value::U32(overhead), format!("overhead {overhead}")),
+        ];
+        let mpu = p.bytes("mpu").0 as u32;
+        if mpu > 0 {
+            options.push(setting(14, Value::U32(mpu), format!("mpu {mpu}")));
+        }
+        Ok(Qdisc::Options { kind: "cake", options })
     }
 
     fn sfq(&self) -> Result<Qdisc, EmuError> {
