@@ -14,13 +14,14 @@
 //! ```
 //! Everything is decided here, before anything is created; what can't be honoured is refused here, by name.
 
+use crate::buffers::send_buffer;
 use crate::error::EmuError;
 use crate::ground::{Ground, Owner};
 use crate::queue::Qdisc;
 use crate::stack::{KernelStack, kernel_stack};
 use crate::stages::stages;
 use crate::variant::kernel_variant;
-use dumbbell_sim::{AppPlan, FlowPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
+use dumbbell_sim::{AppPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -53,6 +54,15 @@ pub struct Route {
     pub initial_window: Option<u32>,
     /// Segment size that peers are offered, bytes (None: what the MTU allows).
     pub mss: Option<u32>,
+    /// The kernel's name of the congestion control of connections that choose none (None: the namespace's default).
+    pub variant: Option<&'static str>,
+}
+
+impl Route {
+    /// A route with nothing special.
+    pub(crate) fn plain(to: Option<Ipv4Addr>, over: u32) -> Route {
+        Route { to, over, initial_window: None, mss: None, variant: None }
+    }
 }
 
 /// One end of a veth pair.
@@ -137,6 +147,9 @@ pub struct Layout {
     pub disciplines: BTreeMap<&'static str, String>,
     /// Options of the kernel's command line: parameters of its congestion control.
     pub boot: Vec<String>,
+    /// What the senders' socket buffers hold to begin with, all together, bytes.
+    pub send_buffers: u64,
+    pub(crate) ways: Routes,
 }
 
 /// The address that stands for whoever is at the other end of a wire: neighbours are set, never asked for.
@@ -153,6 +166,7 @@ impl Layout {
                 format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
             return Err(EmuError::refused("flows", message));
         }
+        let ways = Routes::new(plan).map_err(|e| EmuError::refused("", e.to_string()))?;
         let mut layout = Layout {
             spaces: plan.nodes.iter().map(|n| forwarding(n, ground)).collect(),
             wires: Vec::new(),
@@ -162,6 +176,8 @@ impl Layout {
             ground,
             disciplines: BTreeMap::new(),
             boot: Vec::new(),
+            send_buffers: (0..plan.flows.len()).map(|n| send_buffer(plan, &ways, n)).sum(),
+            ways,
         };
         layout.place_links(plan)?;
         match ground.owner {
@@ -171,13 +187,13 @@ impl Layout {
         for (number, flow) in plan.flows.iter().enumerate() {
             if let (AppPlan::Program { .. }, Owner::Guest) = (&flow.application, ground.owner) {
                 let message = format!(
-                    "'{}' is a program of the host, which the virtual machine doesn't have: back end 'kernel' with \
-                     way = \"link\" runs it",
+                    "'{}' is a program of the host, which the virtual machine doesn't have: --backend kernel -o way=link \
+                     (or tc) runs it",
                     flow.application.kind()
                 );
                 return Err(EmuError::refused(&format!("flows.{}.application", flow.name), message));
             }
-            layout.place_flow(number, flow)?;
+            layout.place_flow(plan, number)?;
         }
         layout.place_routes(plan)?;
         Ok(layout)
@@ -242,8 +258,9 @@ impl Layout {
         names
     }
 
-    fn place_flow(&mut self, number: usize, flow: &FlowPlan) -> Result<(), EmuError> {
-        let Hosts { mut spaces, addresses, variant } = hosts_of(number, flow)?;
+    fn place_flow(&mut self, plan: &Plan, number: usize) -> Result<(), EmuError> {
+        let flow = &plan.flows[number];
+        let Hosts { mut spaces, addresses, variant } = hosts_of(plan, &self.ways, number)?;
         spaces.iter_mut().for_each(|space| space.settings.extend(self.ground.settings()));
         let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
         for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
@@ -252,7 +269,7 @@ impl Layout {
             let [at_host, at_node] = self.wire((hosts[side], None), (node, None));
             self.spaces[hosts[side]].routes.iter_mut().for_each(|route| route.over = at_host);
             let to = Some(addresses[side]);
-            self.spaces[node].routes.push(Route { to, over: at_node, initial_window: None, mss: None });
+            self.spaces[node].routes.push(Route::plain(to, at_node));
             entrances[side] = at_node;
         }
         self.flows.push(Ends { hosts, addresses, entrances, variant });
@@ -261,7 +278,7 @@ impl Layout {
 
     /// The ways through nodes and boxes.
     fn place_routes(&mut self, plan: &Plan) -> Result<(), EmuError> {
-        let ways = Routes::new(plan).map_err(|e| EmuError::refused("", e.to_string()))?;
+        let ways = &self.ways;
         for (number, flow) in plan.flows.iter().enumerate() {
             for (direction, mut node, target) in [(0, flow.from, 1), (1, flow.to, 0)] {
                 let to = Some(self.flows[number].addresses[target]);
@@ -272,7 +289,7 @@ impl Layout {
                     }
                     let ends = &self.links[link as usize];
                     for (space, over) in [(ends.from, ends.out), (ends.middle, ends.onward)] {
-                        self.spaces[space].routes.push(Route { to, over, initial_window: None, mss: None });
+                        self.spaces[space].routes.push(Route::plain(to, over));
                     }
                     node = plan.links[link as usize].to;
                 }
@@ -292,7 +309,8 @@ pub(crate) struct Hosts {
 }
 
 /// The hosts of the flow of that number.
-pub(crate) fn hosts_of(number: usize, flow: &FlowPlan) -> Result<Hosts, EmuError> {
+pub(crate) fn hosts_of(plan: &Plan, ways: &Routes, number: usize) -> Result<Hosts, EmuError> {
+    let flow = &plan.flows[number];
     let (variant, stack) = match &flow.transport {
         TransportPlan::Udp => (None, KernelStack::default()),
         TransportPlan::Tcp { variant, stack } => {
@@ -303,11 +321,13 @@ pub(crate) fn hosts_of(number: usize, flow: &FlowPlan) -> Result<Hosts, EmuError
     let [high, low] = (number as u16).to_be_bytes();
     let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
     let KernelStack { initial_window, mss, settings } = stack;
+    // Of programs only: our own endpoints choose socket by socket. Unlike a namespace's default, a route's may be any.
+    let by_route = variant.filter(|_| matches!(flow.application, AppPlan::Program { .. }));
     let space = |side: usize| Space {
         name: format!("{}.{}", flow.name, ["from", "to"][side]),
         address: Some(addresses[side]),
-        settings: host_settings(&settings),
-        routes: vec![Route { to: None, over: 0, initial_window, mss }],
+        settings: host_settings(send_buffer(plan, ways, number), &settings),
+        routes: vec![Route { initial_window, mss, variant: by_route, ..Route::plain(None, 0) }],
     };
     Ok(Hosts { spaces: [space(0), space(1)], addresses, variant })
 }
@@ -349,15 +369,15 @@ fn forwarding(name: &str, ground: Ground) -> Space {
 }
 
 /// What every host has; `own` comes last and wins.
-fn host_settings(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+fn host_settings(send_buffer: u64, own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let common = [
         // A connection starts from nothing that an earlier one has found out.
         ("tcp_no_metrics_save", "1"),
-        // Buffers never limit.
+        // A receiver's buffer never limits.
         ("tcp_rmem", "4096 33554432 268435456"),
-        ("tcp_wmem", "4096 1048576 268435456"),
     ];
-    common.into_iter().map(|(k, v)| (k, v.to_owned())).chain(own.iter().cloned()).collect()
+    let sends = ("tcp_wmem", format!("4096 {send_buffer} 268435456"));
+    common.into_iter().map(|(k, v)| (k, v.to_owned())).chain([sends]).chain(own.iter().cloned()).collect()
 }
 
 /// The largest packet that a flow sends, or the usual one.

@@ -13,6 +13,7 @@
 
 #[cfg(target_os = "linux")]
 pub mod bpf;
+mod buffers;
 mod error;
 mod ground;
 mod layout;
@@ -23,6 +24,7 @@ mod stack;
 mod stages;
 mod steps;
 mod variant;
+mod words;
 
 #[cfg(target_os = "linux")]
 mod fabric;

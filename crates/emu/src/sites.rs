@@ -7,7 +7,8 @@
 
 use crate::error::EmuError;
 use crate::layout::{Hosts, MOST_FLOWS, hosts_of, mtu, one_set_for_all};
-use dumbbell_sim::{Live, Plan};
+use crate::words;
+use dumbbell_sim::{Live, Plan, Routes};
 
 /// The name of every host's interface.
 pub(crate) const INTERFACE: &str = "tun0";
@@ -16,6 +17,7 @@ pub(crate) const INTERFACE: &str = "tun0";
 pub struct Sites {
     pub(crate) flows: Vec<Hosts>,
     pub(crate) mtu: u32,
+    routes: Routes,
 }
 
 impl Sites {
@@ -31,8 +33,9 @@ impl Sites {
         }
         Live::new(plan).map_err(|e| EmuError::refused("network", e.to_string()))?;
         one_set_for_all(plan)?;
-        let flows = plan.flows.iter().enumerate().map(|(n, flow)| hosts_of(n, flow));
-        Ok(Sites { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan) })
+        let routes = Routes::new(plan).map_err(|e| EmuError::refused("", e.to_string()))?;
+        let flows = (0..plan.flows.len()).map(|n| hosts_of(plan, &routes, n));
+        Ok(Sites { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
     }
 
     /// Names of the congestion control that the kernel must have.
@@ -65,32 +68,20 @@ impl Sites {
                 for route in &space.routes {
                     step += &route.mss.map_or(String::new(), |mss| format!(" advmss {mss}"));
                     step += &route.initial_window.map_or(String::new(), |n| format!(" initcwnd {n}"));
+                    step += &route.variant.map_or(String::new(), |name| format!(" congctl {name}"));
                 }
                 steps.push(step);
             }
         }
-        for link in &plan.links {
-            let (from, to) = (&plan.nodes[link.from], &plan.nodes[link.to]);
-            steps.push(format!(
-                "link {}: {from} to {to}, {} bit/s, {} ns, queue {} {}",
-                link.name,
-                link.rate_bps,
-                link.delay_ns,
-                link.queue.name,
-                serde_json::Value::from(link.queue.params.clone()),
-            ));
-        }
-        for (flow, hosts) in plan.flows.iter().zip(&self.flows) {
-            steps.push(format!(
-                "flow {}: {} from {} to {}{}",
-                flow.name,
-                flow.application.kind(),
-                hosts.addresses[0],
-                hosts.addresses[1],
-                hosts.variant.map_or(String::new(), |v| format!(", TCP_CONGESTION {v}")),
-            ));
-        }
+        steps.extend(plan.links.iter().map(|link| words::link(plan, link)));
         steps
+    }
+
+    /// Each flow, in words.
+    #[must_use]
+    pub fn flows(&self, plan: &Plan) -> Vec<String> {
+        let each = self.flows.iter().enumerate();
+        each.map(|(n, hosts)| words::flow(plan, n, hosts.addresses, hosts.variant, &self.routes)).collect()
     }
 }
 

@@ -11,6 +11,9 @@ const ETHERNET: i32 = 14;
 /// What the shaper must let through at once where super-packets come, bytes.
 const SUPER_PACKET: u64 = 1 << 16;
 
+/// Who has what the kernel's own links don't.
+pub(crate) const ELSEWHERE: &str = "the simulator and --backend kernel -o way=link do";
+
 /// The queue at a node's interface, and the transmitter and wire behind it.
 pub(crate) fn stages(
     plan: &Plan,
@@ -44,7 +47,7 @@ pub(crate) fn stages(
     } = link;
     let absent = [
         ("rate", "a rate that changes", rate_course.is_some()),
-        ("opportunities", "packet-delivery traces", opportunities.is_some()),
+        ("rate", "packet-delivery traces", opportunities.is_some()),
         ("delay", "a delay that changes", delay_course.is_some()),
         ("outages", "outages", !outages.is_empty()),
         ("policer", "policers", policer.is_some()),
@@ -56,15 +59,19 @@ pub(crate) fn stages(
     ];
     let refuse = |key: &str, message: &str| Err(EmuError::refused(&format!("links.{name}.{key}"), message));
     if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
-        return refuse(key, &format!("the kernel back ends don't have {what}: the simulator does"));
+        return refuse(key, &format!("the kernel's own links don't have {what}: {ELSEWHERE}"));
     }
     let LossPlan::Independent(loss) = loss else {
-        return refuse("loss", "the kernel back ends don't have losses in bursts: the simulator does");
+        return refuse("loss", &format!("the kernel's own links don't have losses in bursts: {ELSEWHERE}"));
     };
     let jitter_ns = match jitter {
         None => 0,
         Some(JitterPlan::Uniform { max_ns }) => *max_ns,
-        Some(_) => return refuse("jitter", "the kernel back ends have uniform jitter only: give a time"),
+        Some(_) => {
+            let message =
+                format!("the kernel's own links have uniform jitter only: give a time; {ELSEWHERE}");
+            return refuse("jitter", &message);
+        }
     };
     let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);

@@ -1,8 +1,10 @@
 //! A layout in words: the commands that would do the same.
 
 use crate::ground::Owner;
-use crate::layout::{Layout, PEER};
+use crate::layout::{End, Layout, PEER};
 use crate::queue::Qdisc;
+use crate::words;
+use dumbbell_sim::Plan;
 use std::fmt::Write as _;
 
 impl Layout {
@@ -22,6 +24,13 @@ impl Layout {
     pub(crate) fn interface_at(&self, host: usize) -> String {
         let mut ends = self.wires.iter().flat_map(|wire| &wire.ends);
         ends.find(|end| end.space == host).map_or(String::new(), |end| end.name())
+    }
+
+    /// Each flow, in words.
+    #[must_use]
+    pub fn flows(&self, plan: &Plan) -> Vec<String> {
+        let each = self.flows.iter().enumerate();
+        each.map(|(n, ends)| words::flow(plan, n, ends.addresses, ends.variant, &self.ways)).collect()
     }
 
     /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
@@ -53,10 +62,12 @@ impl Layout {
             let [a, b] = &wire.ends;
             let name = |space: usize| &self.spaces[space].name;
             steps.push(format!(
-                "ip link add {} mtu {mtu} netns '{}' type veth peer name {} mtu {mtu} netns '{}'",
+                "ip link add {} address {} mtu {mtu} netns '{}' type veth peer name {} address {} mtu {mtu} netns '{}'",
                 a.name(),
+                mac(a),
                 name(a.space),
                 b.name(),
+                mac(b),
                 name(b.space),
                 mtu = self.mtu,
             ));
@@ -66,9 +77,9 @@ impl Layout {
                     "ip netns exec '{space}' ethtool -K {device} tso {offloads} gso {offloads} gro {offloads}"
                 ));
                 steps.push(format!("ip -n '{space}' link set {device} up"));
-                let mac = peer.mac().map(|b| format!("{b:02x}")).join(":");
                 steps.push(format!(
-                    "ip -n '{space}' neigh add {PEER} lladdr {mac} dev {device} nud permanent"
+                    "ip -n '{space}' neigh add {PEER} lladdr {} dev {device} nud permanent",
+                    mac(peer)
                 ));
                 if let Some(qdisc) = &end.qdisc {
                     steps.extend(commands(
@@ -97,11 +108,18 @@ impl Layout {
                 if let Some(window) = route.initial_window {
                     let _ = write!(step, " initcwnd {window}");
                 }
+                if let Some(variant) = route.variant {
+                    let _ = write!(step, " congctl {variant}");
+                }
                 steps.push(step);
             }
         }
         steps
     }
+}
+
+fn mac(end: &End) -> String {
+    end.mac().map(|b| format!("{b:02x}")).join(":")
 }
 
 fn commands(qdisc: &Qdisc, start: &str, parent: &str, handle: u32) -> Vec<String> {

@@ -6,40 +6,42 @@ use dumbbell_sim::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
-/// What a kernel back end does with a plan (JSON), step by step, and the options that its kernel boots with; RunError if
-/// it can't honour something of it. `offloads`: whether interfaces segment and merge.
+/// What a kernel back end does with a plan (JSON), step by step, its flows in words, the options that its kernel boots
+/// with, bytes of the senders' socket buffers; RunError if it can't honour something of it. `offloads`: whether interfaces segment and merge.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
-pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<(Vec<String>, Vec<String>)> {
-    let layout = on(plan_json, Ground { owner: Owner::Guest, offloads })?;
-    Ok((layout.steps(), layout.boot))
+pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<GuestLayout> {
+    let (plan, layout) = on(plan_json, Ground { owner: Owner::Guest, offloads })?;
+    Ok((layout.steps(), layout.flows(&plan), layout.boot, layout.send_buffers))
 }
 
-/// The same for the host's own kernel and its queue disciplines: steps, the congestion control that the kernel must have,
+/// The same for the host's own kernel and its queue disciplines: steps, flows, the congestion control that the kernel must have,
 /// the disciplines that it must have, each with the place that asks for it.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
 pub(crate) fn tc_layout(plan_json: &str, offloads: bool) -> PyResult<TcLayout> {
-    let layout = on(plan_json, Ground { owner: Owner::Host, offloads })?;
-    Ok((layout.steps(), layout.variants(), layout.disciplines))
+    let (plan, layout) = on(plan_json, Ground { owner: Owner::Host, offloads })?;
+    Ok((layout.steps(), layout.flows(&plan), layout.variants(), layout.disciplines))
 }
 
-type TcLayout = (Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
+type GuestLayout = (Vec<String>, Vec<String>, Vec<String>, u64);
+type TcLayout = (Vec<String>, Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
 
-fn on(plan_json: &str, ground: Ground) -> PyResult<Layout> {
+fn on(plan_json: &str, ground: Ground) -> PyResult<(Plan, Layout)> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
-    Layout::new(&plan, ground).map_err(|e| RunError::new_err(e.to_string()))
+    let layout = Layout::new(&plan, ground).map_err(|e| RunError::new_err(e.to_string()))?;
+    Ok((plan, layout))
 }
 
-/// What a run on the host's own kernel does with a plan (JSON), step by step, and the congestion control that the kernel
-/// must have; RunError if it can't honour something of it.
+/// What a run on the host's own kernel does with a plan (JSON), step by step, its flows in words, and the
+/// congestion control that the kernel must have; RunError if it can't honour something of it.
 #[pyfunction]
-pub(crate) fn sites(plan_json: &str) -> PyResult<(Vec<String>, Vec<&'static str>)> {
+pub(crate) fn sites(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>, Vec<&'static str>)> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
     let sites = Sites::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
-    Ok((sites.steps(&plan), sites.variants()))
+    Ok((sites.steps(&plan), sites.flows(&plan), sites.variants()))
 }
 
 /// The kernel's names of congestion control that can be loaded as BPF programs.

@@ -9,7 +9,7 @@ pub const HERE: u32 = u32::MAX;
 const NOWHERE: u32 = u32::MAX - 1;
 
 /// Next links, shortest paths by number of hops; of equal ones the one listed first.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
     next: Vec<u32>,
     directions: usize,

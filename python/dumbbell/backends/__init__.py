@@ -47,8 +47,6 @@ def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
     known = [p for p in signature(BACKENDS[name].__init__).parameters if p not in ("self", "args", "kwargs")]
     for option in options or {}:
         if option not in known:
-            raise BackendError(unknown(f"option of back end '{name}'", option, known))
-    try:
-        return BACKENDS[name](**(options or {}))
-    except TypeError as e:
-        raise BackendError(f"back end '{name}': {e}") from None
+            none = "" if known else ": it has none"
+            raise BackendError(f"back end '{name}': {unknown('option', option, known)}{none}")
+    return BACKENDS[name](**(options or {}))

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.options import Switch, is_on, one_of
 from dumbbell.backends.own_link import Calibration, OwnLink
 from dumbbell.backends.tc import Tc
-from dumbbell.backends.uml import Switch, Uml, is_on
+from dumbbell.backends.uml import Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.guest import program
 from dumbbell.kernel.store import find
-from dumbbell.registry import unknown
 
 __all__ = ["Kernel"]
 
@@ -44,8 +44,7 @@ class Kernel:
         max_late_ms: float | None = None,
         offloads: Switch = "off",
     ) -> None:
-        if way not in get_args(Way):
-            raise BackendError(unknown("way", way, list(get_args(Way))))
+        one_of("way", way, get_args(Way))
         self.way: Way = way
         on = is_on("offloads", offloads)
         if on and way == "link":
@@ -87,8 +86,16 @@ class Kernel:
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run; see `choose`. Of a way that was asked for also where the host can't do it."""
-        way, said = self.choose([job]) if self.way == "best" else (self._ways[self.way], self._ways[self.way].said)
-        return [f"# {said}", *way.steps(job)]
+        if self.way == "best":
+            way, said = self.choose([job])
+            return [f"# {said}", *way.steps(job)]
+        way = self._ways[self.way]
+        steps = way.steps(job)
+        try:
+            self.choose([job])
+        except BackendError as e:
+            return [f"# {way.said}", f"# not on this host: {e}", *steps]
+        return [f"# {way.said}", *steps]
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs; see `Backend.run`."""

@@ -16,16 +16,17 @@ from typing import Any, Literal, get_args
 from dumbbell import _core
 from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
-from dumbbell.backends.uml import where
+from dumbbell.backends.options import number, one_of, sample, where
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import Outcome, end, outcome, program
 from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_not
-from dumbbell.registry import unknown
 
 __all__ = ["Calibration", "OwnLink"]
 
 Calibration = Literal["refuse", "mark", "off"]
+PUSH = 1.5
+"""A train's rate over its bottleneck's, as the calibration has it."""
 BUSY = 0.8
 """Share of the processors' time above which a run is doubtful."""
 LARGEST_WINDOW = 2**30 / 536
@@ -65,20 +66,15 @@ class OwnLink:
     def __init__(
         self, sample_ms: float = 10.0, calibration: Calibration = "refuse", max_late_ms: float | None = None
     ) -> None:
-        if not 0.1 <= sample_ms <= 10_000:
-            raise BackendError(f"{sample_ms:g} ms between two samples given: must be from 0.1 to 10000")
-        if calibration not in get_args(Calibration):
-            raise BackendError(unknown("calibration", calibration, list(get_args(Calibration))))
-        if max_late_ms is not None and max_late_ms <= 0:
-            raise BackendError(f"max_late_ms: {max_late_ms:g} given: must be above zero")
-        self.sample_ms = sample_ms
+        one_of("calibration", calibration, get_args(Calibration))
+        self.sample_ms = sample(sample_ms)
         self.calibration: Calibration = calibration
-        self.max_late_ms = max_late_ms
+        self.max_late_ms = None if max_late_ms is None else number("max_late_ms", max_late_ms, 1e-6)
 
-    def _layout(self, job: Job) -> tuple[list[str], list[str]]:
-        """Lay a run out: its steps, and the congestion control that the kernel must have."""
+    def _layout(self, job: Job) -> tuple[list[str], list[str], list[str]]:
+        """Lay a run out: its steps, its flows, and the congestion control that the kernel must have."""
         try:
-            return _core.sites(json.dumps(job.plan(), allow_nan=False))
+            return _core.sites(json.dumps(programs.commands(job.plan()), allow_nan=False))
         except _core.RunError as e:
             raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
 
@@ -91,7 +87,19 @@ class OwnLink:
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run, as a command that would do the same where there is one; see `check`."""
-        return self._layout(job)[0]
+        return self._around(*self._layout(job))
+
+    def _around(self, steps: list[str], flows: list[str], variants: list[str]) -> list[str]:
+        """Give all steps of a run: what is loaded for it, and what is measured before and during it."""
+        loaded = [f"load {name} as BPF, under a name of the run's own" for name in self._in_bpf(variants)]
+        wrong = {"refuse": "the run isn't made", "mark": "the run is marked invalid"}
+        calibration = [
+            f"before the run: echoes of 100 bytes over every path, a train of full packets at {PUSH:g} times the "
+            f"rate over every bottleneck; if they are off, {wrong[self.calibration]}"
+            for _ in range(self.calibration != "off")
+        ]
+        samples = f"during the run: TCP_INFO of every sender, every {self.sample_ms:g} ms"
+        return [*loaded, *steps, *calibration, *flows, samples, "at the end, however it comes: all of this goes"]
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse what can't be honoured, by name, before anything is made.
@@ -103,10 +111,10 @@ class OwnLink:
         """
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
-            reason = programs.refusal(job.plan(), _core.kernel_variants(), bpf_variants()[0])
+            reason = programs.refusal(job.plan())
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{where(job)}")
-            for name in self._layout(job)[1]:
+            for name in self._layout(job)[2]:
                 if name not in have:
                     raise BackendError(
                         f"back end 'kernel': {_place(job, name)}: this host's kernel doesn't have '{name}' (it has "
@@ -130,7 +138,7 @@ class OwnLink:
             "plan": programs.commands(plan),
             "sample_ns": round(self.sample_ms * 1e6),
             "calibration": self.calibration,
-            "bpf": self._in_bpf(job),
+            "bpf": self._in_bpf(self._layout(job)[2]),
             **self._how(),
         }
         folder = Folder(HOST_PREFIX)
@@ -155,10 +163,11 @@ class OwnLink:
         facts["warnings"] += wrong
         return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts)
 
-    def _in_bpf(self, job: Job) -> list[str]:
-        """Name the variants that the kernel lacks and that are loaded for the run."""
+    @staticmethod
+    def _in_bpf(variants: list[str]) -> list[str]:
+        """Name those of the variants that the kernel lacks and that are loaded for the run."""
         have = available_variants()
-        return [name for name in self._layout(job)[1] if name not in have]
+        return [name for name in variants if name not in have and name in _core.bpf_variants()]
 
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
         """Say what makes a run invalid, and what is doubtful, in sentences."""

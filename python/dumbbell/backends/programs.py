@@ -17,8 +17,8 @@ from dumbbell.backends.base import Table
 __all__ = ["commands", "read", "refusal"]
 
 WEB = Path(kernel.__file__).with_name("web.py")
-ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
-PACKAGES = {"ping": "iputils-ping"}
+PACKAGES = {"iperf3": "iperf3", "curl": "curl", "ping": "iputils-ping"}
+"""Debian's packages of the programs that scenarios name by kind."""
 REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 TALLY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
 
@@ -31,7 +31,7 @@ def commands(plan: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def refusal(plan: dict[str, Any], kernel_names: dict[str, str], loadable: list[str]) -> str | None:
+def refusal(plan: dict[str, Any]) -> str | None:
     """Say what of a plan's programs can't be honoured here; None if all can."""
     for flow in plan["flows"]:
         application = flow["application"]
@@ -41,17 +41,8 @@ def refusal(plan: dict[str, Any], kernel_names: dict[str, str], loadable: list[s
         for part in (application["server"], application["client"]):
             name = part["command"][0] if part else "{python}"
             if name != "{python}" and shutil.which(name) is None:
-                package = PACKAGES.get(name, name)
-                return f"{place}: '{name}' isn't installed (Debian: `apt-get install {package}`)"
-        variant = kernel_names.get(flow["transport"].get("variant", {}).get("name", ""))
-        if variant is None or application["name"] == "iperf3" or variant in loadable:
-            continue  # iperf3 chooses for itself
-        allowed = ALLOWED.read_text(encoding="utf-8").split() if ALLOWED.exists() else []
-        if variant not in allowed:
-            return (
-                f"{place}: the kernel lets '{variant}' be no namespace's default, so a program can't have it (it "
-                f"lets {', '.join(allowed)}: net.ipv4.tcp_allowed_congestion_control)"
-            )
+                remedy = f" (Debian: `apt-get install {PACKAGES[name]}`)" if name in PACKAGES else ""
+                return f"{place}: '{name}' isn't installed{remedy}"
     return None
 
 

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.backends import programs
 from dumbbell.backends.base import Job
+from dumbbell.backends.options import Switch, is_on, where
 from dumbbell.backends.own_link import Calibration, OwnLink
-from dumbbell.backends.uml import Switch, is_on, where
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import discipline_remedy, probe, why_no_veth
 
@@ -47,16 +48,16 @@ class Tc(OwnLink):
             raise BackendError(f"back end 'kernel': {reason}")
         return probe().disciplines
 
-    def _lay_out(self, job: Job) -> tuple[list[str], list[str], dict[str, str]]:
+    def _lay_out(self, job: Job) -> tuple[list[str], list[str], list[str], dict[str, str]]:
         try:
-            return _core.tc_layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
+            return _core.tc_layout(json.dumps(programs.commands(job.plan()), allow_nan=False), self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
 
-    def _layout(self, job: Job) -> tuple[list[str], list[str]]:
-        steps, variants, disciplines = self._lay_out(job)
+    def _layout(self, job: Job) -> tuple[list[str], list[str], list[str]]:
+        steps, flows, variants, disciplines = self._lay_out(job)
         self._refuse_absent(job, disciplines)
-        return steps, variants
+        return steps, flows, variants
 
     def _refuse_absent(self, job: Job, disciplines: dict[str, str]) -> None:
         """Refuse what needs a discipline that the host's kernel lacks."""
@@ -69,7 +70,8 @@ class Tc(OwnLink):
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run as a command that would do the same; what the host lacks is no matter here."""
-        return self._lay_out(job)[0]
+        steps, flows, variants, _ = self._lay_out(job)
+        return self._around(steps, flows, variants)
 
     def _how(self) -> dict[str, Any]:
         return {"way": "tc", "offloads": self.offloads}

@@ -11,21 +11,19 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, Literal, get_args
+from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.options import Switch, is_on, number, sample, where
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
-from dumbbell.registry import unknown
 
-__all__ = ["Switch", "Uml", "is_on", "packets_of", "where"]
+__all__ = ["Uml", "packets_of"]
 
 WAIT_S = 0.2
-
-Switch = Literal["off", "on"]
 
 
 class Uml:
@@ -46,10 +44,8 @@ class Uml:
     """What is said of a run made this way."""
 
     def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None, offloads: Switch = "off") -> None:
-        if not 0.1 <= sample_ms <= 10_000:
-            raise BackendError(f"{sample_ms:g} ms between two samples given: must be from 0.1 to 10000")
-        self.sample_ms = sample_ms
-        self.limit_s = limit_s
+        self.sample_ms = sample(sample_ms)
+        self.limit_s = None if limit_s is None else number("limit_s", limit_s, 0.1)
         self.offloads = is_on("offloads", offloads)
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -68,10 +64,11 @@ class Uml:
 
     def steps(self, job: Job) -> list[str]:
         """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
-        return self._layout(job)[0]
+        steps, flows, *_ = self._layout(job)
+        return [*steps, *flows, f"during the run: TCP_INFO of every sender, every {self.sample_ms:g} ms"]
 
-    def _layout(self, job: Job) -> tuple[list[str], list[str]]:
-        """Lay a run out: its steps, and the options that its kernel boots with."""
+    def _layout(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
+        """Lay a run out: its steps, its flows, the options that its kernel boots with, bytes of send buffers."""
         try:
             return _core.layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
         except _core.RunError as e:
@@ -116,7 +113,13 @@ class Uml:
     def _one(self, kernel: Kernel, job: Job) -> Finished:
         plan = job.plan()
         packets = packets_of(plan)
-        memory = 256 + len(plan["flows"]) * 2 + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
+        *_, options, buffers = self._layout(job)
+        memory = (
+            256
+            + len(plan["flows"])
+            + (buffers >> 20)
+            + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
+        )
         folder = Folder(UML_PREFIX)
         kept = captures(folder, plan)
         memory += packets // 1500 if kept else 0
@@ -132,7 +135,7 @@ class Uml:
                 {"plan": plan, "sample_ns": round(self.sample_ms * 1e6), "offloads": self.offloads},
                 memory_mb=memory,
                 seed=job.seed,
-                options=self._layout(job)[1],
+                options=options,
                 limit_s=self.limit_s or 120 + packets / 500,
                 watch=started,
                 folder=folder,
@@ -149,20 +152,7 @@ class Uml:
         return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, kept, facts)
 
 
-def is_on(option: str, value: Switch) -> bool:
-    """Whether a switch is on; BackendError if it is neither that nor off."""
-    if value not in get_args(Switch):
-        raise BackendError(unknown(option, str(value), list(get_args(Switch))))
-    return value == "on"
-
-
 def packets_of(plan: dict[str, Any]) -> int:
     """Estimate how many packets a run has at most: for memory and time limits."""
     slowest = sorted(link["rate_bps"] for link in plan["links"])
     return int(sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9)
-
-
-def where(job: Job) -> str:
-    """Name the cell of a run, in brackets; nothing where there is but one."""
-    cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
-    return f" (cell {cell})" if cell else ""

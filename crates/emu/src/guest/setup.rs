@@ -4,6 +4,7 @@ use crate::error::{EmuError, Step};
 use crate::fabric::{DRAIN, Site};
 use crate::ground::{Ground, Owner};
 use crate::layout::Layout;
+use crate::live::Variants;
 use crate::net::{self, Netlink};
 use crate::sys;
 use crate::tap::Tap;
@@ -26,17 +27,18 @@ pub(crate) struct Network {
 
 impl Network {
     /// Where each flow stands.
-    pub(crate) fn sites(&self) -> Result<Vec<Site>, EmuError> {
+    pub(crate) fn sites(&self, variants: &Variants) -> Result<Vec<Site>, EmuError> {
         let site = |ends: &crate::layout::Ends| {
             let [a, b] = ends.hosts.map(|h| self.spaces[h].try_clone().step(|| "namespace".into()));
-            Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant: ends.variant.map(str::to_owned) })
+            let variant = ends.variant.map(|name| variants.name(name).to_owned());
+            Ok(Site { hosts: [a?, b?], addresses: ends.addresses, variant })
         };
         self.layout.flows.iter().map(site).collect()
     }
 }
 
 /// Builds the network of a plan.
-pub(crate) fn build(plan: &Plan, ground: Ground) -> Result<Network, EmuError> {
+pub(crate) fn build(plan: &Plan, ground: Ground, variants: &Variants) -> Result<Network, EmuError> {
     let layout = Layout::new(plan, ground)?;
     let (mut spaces, mut sockets) = (Vec::new(), Vec::new());
     for space in &layout.spaces {
@@ -76,7 +78,7 @@ pub(crate) fn build(plan: &Plan, ground: Ground) -> Result<Network, EmuError> {
     }
     for (space, socket) in layout.spaces.iter().zip(&sockets) {
         for route in &space.routes {
-            net::add_route(socket, route, space.address)?;
+            net::add_route(socket, route, space.address, route.variant.map(|name| variants.name(name)))?;
         }
     }
     let taps = taps(plan, &layout, &spaces, ground.owner)?;

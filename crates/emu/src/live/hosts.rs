@@ -1,6 +1,6 @@
 //! Making hosts: a namespace each, with one interface that is ours to read and write.
 
-use crate::bpf::{self, Loaded};
+use super::variants::{Variants, make_default};
 use crate::error::{EmuError, Step};
 use crate::fabric::Site;
 use crate::guest::OFFLOADS;
@@ -19,38 +19,30 @@ pub(super) struct Hosts {
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
     /// Variants that the kernel lacks.
-    pub(super) _loaded: Vec<Loaded>,
+    pub(super) _loaded: Variants,
 }
 
-/// Builds the hosts; the variants of `in_bpf`, by the kernel's names of them, are loaded.
-pub(super) fn build(plan: &Sites, in_bpf: &[String]) -> Result<Hosts, EmuError> {
+/// Builds the hosts.
+pub(super) fn build(plan: &Sites, variants: Variants) -> Result<Hosts, EmuError> {
     let (mut sites, mut tunnels) = (Vec::new(), Vec::new());
-    let loaded: Vec<Loaded> =
-        in_bpf.iter().enumerate().map(|(n, name)| bpf::load(name, n)).collect::<Result<_, _>>()?;
     for flow in &plan.flows {
         let [(a, tun_a), (b, tun_b)] = {
             let [a, b] = &flow.spaces;
-            [host(a, plan.mtu)?, host(b, plan.mtu)?]
+            [host(a, plan.mtu, &variants)?, host(b, plan.mtu, &variants)?]
         };
-        let variant = flow.variant.map(|name| match in_bpf.iter().position(|n| n == name) {
-            Some(n) => loaded[n].name.clone(),
-            None => name.to_owned(),
-        });
+        let hosts = [a, b];
+        let variant = flow.variant.map(|name| variants.name(name).to_owned());
         if let Some(variant) = &variant {
-            for host in [&a, &b] {
-                sys::enter_network(host).step(|| "namespace".into())?;
-                // Only programs that don't choose for themselves need it: it is told where those are refused.
-                let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", variant);
-            }
+            make_default(variant, &hosts)?;
         }
-        sites.push(Site { hosts: [a, b], addresses: flow.addresses, variant });
+        sites.push(Site { hosts, addresses: flow.addresses, variant });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(Hosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: loaded })
+    Ok(Hosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
 }
 
 /// A namespace, and the other end of its interface.
-fn host(space: &Space, mtu: u32) -> Result<(OwnedFd, OwnedFd), EmuError> {
+fn host(space: &Space, mtu: u32, variants: &Variants) -> Result<(OwnedFd, OwnedFd), EmuError> {
     sys::new_network().step(|| format!("namespace {}", space.name))?;
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
     for (name, value) in &space.settings {
@@ -71,7 +63,7 @@ fn host(space: &Space, mtu: u32) -> Result<(OwnedFd, OwnedFd), EmuError> {
     }
     for route in &space.routes {
         let route = crate::layout::Route { over: index, ..route.clone() };
-        net::add_route(&socket, &route, space.address)?;
+        net::add_route(&socket, &route, space.address, route.variant.map(|name| variants.name(name)))?;
     }
     Ok((namespace, tunnel))
 }

@@ -13,8 +13,10 @@ mod link;
 mod own;
 pub mod probe;
 mod tc;
+mod variants;
 
 pub(crate) use facts::{Cpu, host as facts_of};
+pub(crate) use variants::Variants;
 
 use crate::error::{EmuError, Step};
 use crate::machine::Measured;
@@ -103,7 +105,7 @@ fn work() -> Result<(), EmuError> {
 fn over_own_link(order: &Order) -> Result<Measured, EmuError> {
     let plan = &order.plan;
     let sites = Sites::new(plan)?;
-    let hosts = hosts::build(&sites, &order.bpf)?;
+    let hosts = hosts::build(&sites, Variants::load(&order.bpf)?)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
         how => {

@@ -5,35 +5,27 @@
 //! ```
 
 use super::calibrate::{Network, calibrate};
+use super::variants::{Variants, make_default};
 use super::{Calibration, Order};
-use crate::bpf::{self, Loaded};
-use crate::error::{EmuError, Step};
+use crate::error::EmuError;
 use crate::ground::{Ground, Owner};
 use crate::guest::{Taps, build, facts};
 use crate::machine::{self, Measured};
-use crate::sys::{self, Clock};
+use crate::sys::Clock;
 use dumbbell_sim::LinkPlan;
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 /// See the top of this file.
 pub(super) fn run(order: &Order) -> Result<Measured, EmuError> {
     let plan = &order.plan;
     let ground = Ground { owner: Owner::Host, offloads: order.offloads };
-    let loaded: Vec<Loaded> =
-        order.bpf.iter().enumerate().map(|(n, name)| bpf::load(name, n)).collect::<Result<_, _>>()?;
-    let network = build(plan, ground)?;
-    let mut sites = network.sites()?;
-    for site in &mut sites {
-        let Some(variant) = &mut site.variant else { continue };
-        if let Some(n) = order.bpf.iter().position(|name| name == variant) {
-            variant.clone_from(&loaded[n].name);
-        }
-        for host in &site.hosts {
-            sys::enter_network(host).step(|| "namespace".into())?;
-            // Only programs that don't choose for themselves need it: it is told where those are refused.
-            let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", &variant);
+    let variants = Variants::load(&order.bpf)?;
+    let network = build(plan, ground, &variants)?;
+    let sites = network.sites(&variants)?;
+    for site in &sites {
+        if let Some(variant) = &site.variant {
+            make_default(variant, &site.hosts)?;
         }
     }
     let mtu = network.layout.mtu;

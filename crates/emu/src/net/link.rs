@@ -13,6 +13,7 @@ const VETH_INFO_PEER: u16 = 1;
 const ON_LINK: u32 = 4;
 const OFFERED_MSS: u16 = 8;
 const INITIAL_WINDOW: u16 = 11;
+const VARIANT: u16 = 16;
 
 /// The structure at the head of messages about interfaces.
 fn interface(index: u32, up: bool) -> Vec<u8> {
@@ -87,8 +88,14 @@ pub(crate) fn add_neighbour(net: &Netlink, index: u32, mac: [u8; 6]) -> Result<(
     net.request(message, || format!("neighbour of interface {index}"))
 }
 
-/// Adds a route; `source` is the address that packets made here get.
-pub(crate) fn add_route(net: &Netlink, route: &Route, source: Option<Ipv4Addr>) -> Result<(), EmuError> {
+/// Adds a route; `source` is the address that packets made here get, `variant` the congestion control of connections that
+/// choose none: any that the kernel has, where a namespace's default must be one that it lets everybody use.
+pub(crate) fn add_route(
+    net: &Netlink,
+    route: &Route,
+    source: Option<Ipv4Addr>,
+    variant: Option<&str>,
+) -> Result<(), EmuError> {
     let bits = if route.to.is_some() { 32 } else { 0 };
     let fixed = [
         &[
@@ -114,12 +121,16 @@ pub(crate) fn add_route(net: &Netlink, route: &Route, source: Option<Ipv4Addr>) 
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
     let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initial_window)];
-    if metrics.iter().any(|(_, value)| value.is_some()) {
+    if variant.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
         message = message.nested(libc::RTA_METRICS, |m| {
-            metrics.iter().fold(m, |m, (kind, value)| match value {
+            let m = metrics.iter().fold(m, |m, (kind, value)| match value {
                 Some(value) => m.number(*kind, *value),
                 None => m,
-            })
+            });
+            match variant {
+                Some(name) => m.text(VARIANT, name),
+                None => m,
+            }
         });
     }
     net.request(message, || format!("route to {:?} over interface {}", route.to, route.over))

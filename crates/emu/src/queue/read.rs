@@ -2,6 +2,7 @@
 
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::EmuError;
+use crate::stages::ELSEWHERE;
 use dumbbell_qdisc::{Limit, LinkFacts};
 use dumbbell_sim::{LinkPlan, Named, Plan};
 use dumbbell_units::param::Params;
@@ -37,7 +38,8 @@ pub(crate) fn queue(
         "cake" => reader.cake(),
         other => {
             let message = format!(
-                "'{other}' given: the kernel back ends have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake"
+                "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake; \
+                 {ELSEWHERE}"
             );
             Err(EmuError::refused(&format!("{}.discipline", reader.place), message))
         }
