@@ -45,10 +45,11 @@ pub fn run() {
 
 fn work() -> Result<(), EmuError> {
     sys::mount("proc", "/proc").step(|| "mount /proc".into())?;
+    sys::open_many();
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| EmuError::Invalid(format!("plan.json does not read: {e}")))?;
-    setup::memory()?;
+    setup::limits()?;
     let ground = Ground { owner: order.owner, offloads: order.offloads };
     let network = setup::build(&order.plan, ground, &Variants::default())?;
     let sites = network.sites(&Variants::default())?;

@@ -11,6 +11,7 @@ use crate::tap::Tap;
 use dumbbell_sim::Plan;
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 /// `ETHTOOL_S...`: segmentation by the interface, segmentation late, merging.
 pub(crate) const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
@@ -81,8 +82,26 @@ pub(crate) fn build(plan: &Plan, ground: Ground, variants: &Variants) -> Result<
             net::add_route(socket, route, space.address, route.variant.map(|name| variants.name(name)))?;
         }
     }
+    wait_for_links(&layout, &spaces)?;
     let taps = taps(plan, &layout, &spaces, ground.owner)?;
     Ok(Network { layout, spaces, sockets, taps })
+}
+
+/// Until all interfaces send.
+fn wait_for_links(layout: &Layout, spaces: &[OwnedFd]) -> Result<(), EmuError> {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let began = Instant::now();
+    for end in layout.wires.iter().flat_map(|wire| &wire.ends) {
+        sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
+        let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
+        while !sys::is_running(&control, &end.name()).step(|| end.name())? {
+            if began.elapsed() > PATIENCE {
+                return Err(EmuError::Invalid(format!("interface {} doesn't come up", end.name())));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    Ok(())
 }
 
 /// Taps at all nodes and hosts, each with room for what may pass between two drains.
@@ -113,8 +132,11 @@ fn taps(
     Ok(taps)
 }
 
-/// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it.
-pub(super) fn memory() -> Result<(), EmuError> {
+/// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it. And
+/// there may be as many namespaces as that holds.
+pub(super) fn limits() -> Result<(), EmuError> {
+    let namespaces = "/proc/sys/user/max_net_namespaces";
+    fs::write(namespaces, "1000000").step(|| namespaces.into())?;
     let text = fs::read_to_string("/proc/meminfo").step(|| "meminfo".into())?;
     let total = text.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0);
     let pages = total / 4;

@@ -91,6 +91,7 @@ fn work() -> Result<(), EmuError> {
     if !sys::end_with(order.owner).step(|| "prctl".into())? {
         return Ok(()); // nobody waits for us
     }
+    sys::open_many();
     if !sys::is_root() {
         sys::become_root_within().step(|| "a user namespace (needed without root)".into())?;
     }

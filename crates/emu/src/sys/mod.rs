@@ -11,11 +11,11 @@ mod socket;
 mod time;
 mod wait;
 
-pub(crate) use interface::{interface_number, offload, read, set_offload, tunnel, write};
+pub(crate) use interface::{interface_number, is_running, offload, read, set_offload, tunnel, write};
 pub(crate) use kernel::{
     become_root_within, bpf, bpf_fd, enter_network, is_root, mount, new_network, power_off,
 };
-pub(crate) use process::{end_with, kill_group, real_time, tie, watch_process};
+pub(crate) use process::{end_with, kill_group, open_many, real_time, tie, watch_process};
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
     accept, bind, blocking_socket, connect, discard, listen, option, receive, receive_from, receive_stamped,
