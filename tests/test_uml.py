@@ -181,6 +181,31 @@ def test_initial_window_and_segment_size() -> None:
     assert cwnd[0] == 4 * 1000  # 12 of 1012 bytes are timestamps
 
 
+def test_flows_are_many_and_begin_when_they_should() -> None:
+    """More interfaces than the kernel switches on in a second, more descriptors than a process has by default."""
+    flows = [{"name": f"f{n}", "variant": "reno"} for n in range(64)]
+    given = scenario(flows=flows, duration="500 ms", rate="20 Mbit/s", trace={"series": ["departures"]})
+    first = once(given).table(0, "departures/r1->r2")["t_ns"][0]
+    # The first SYN: 60 bytes at 100 Mbit/s, 4.8 µs, and some clock reads of 256 ns.
+    assert 4800 <= first < 10_000
+
+
+def test_the_send_buffer_never_limits() -> None:
+    """In recovery more than two windows are outstanding; the kernel's own buffer holds two."""
+    flows = [{"name": "f", "variant": "cubic", "stack": "linux"}]
+    given = scenario(
+        rate="5 Mbit/s",
+        limit="125 packets",
+        duration="8 s",
+        flows=flows,
+        measure_from="5 s",
+        network__bottleneck__delay="150 ms",
+    )
+    kernel, simulator = flow(once(given)), flow(run(given))
+    assert kernel["rtt_min_ms"] == pytest.approx(simulator["rtt_min_ms"], rel=0.01)
+    assert kernel["sent_packets"] == pytest.approx(simulator["sent_packets"], abs=3)
+
+
 # ---------------------------------------------------------------- what a host's kernel would be given
 
 
@@ -331,7 +356,7 @@ def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- refusals, limits, clean-up
 
 
-def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def never(*_args: Any, **_more: Any) -> None:
         raise AssertionError("a run was begun")
 
@@ -341,6 +366,10 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
     sweep = scenario().with_changes({"sweep": {"flows.f.variant": ["reno", "tahoe"]}})
     with pytest.raises(BackendError, match=r"tahoe.*\(cell flows\.f\.variant = 'tahoe'\)"):
         once(sweep)
+    trace = tmp_path / "cell.trace"
+    trace.write_text("1\n2\n")
+    with pytest.raises(BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o way=link do"):
+        once(scenario(network__bottleneck__rate={"trace": str(trace)}))
     drops = [{"packets": [5]}]
     with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
         once(scenario(network__bottleneck__drops=drops))

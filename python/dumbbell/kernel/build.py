@@ -104,6 +104,7 @@ def _build(work: Path, place: Path, given: Path | None, jobs: int, watch: Watch)
         "key": key(),
         "compiler": _run(["gcc", "--version"], "ask gcc").splitlines()[0],
         "seconds": round(time.monotonic() - began, 1),
+        "bytes": (new / "linux").stat().st_size,
     }
     (new / "kernel.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     shutil.rmtree(target, ignore_errors=True)

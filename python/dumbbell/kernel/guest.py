@@ -84,7 +84,8 @@ def run_guest(
     try:
         prepare(place.path, order)
         said = _boot(command_line(kernel, memory_mb, seed, options), place.path, memory_mb, limit_s, watch)
-        return outcome(place.path, said, "the virtual machine")
+        damaged = f"{kernel.path} may be damaged: `dumbbell kernel build --again` makes it anew"
+        return outcome(place.path, said or damaged, "the virtual machine")
     finally:
         if folder is None:
             place.remove()
@@ -136,7 +137,8 @@ def _boot(
                 command, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
         except OSError as e:
-            raise BackendError(f"{command[0]}: can't be started: {e.strerror or e}") from None
+            again = "`dumbbell kernel build --again` makes it anew"
+            raise BackendError(f"{command[0]}: can't be started: {e.strerror or e}: {again}") from None
         watch(process)
         try:
             process.wait(timeout=limit_s)

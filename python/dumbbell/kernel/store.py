@@ -83,8 +83,8 @@ def find() -> Kernel:
     kernels = installed()
     if not kernels:
         raise BackendError(
-            "the virtual-time kernel isn't built, or is another version's: `dumbbell kernel build` makes it, once, "
-            "in a few minutes"
+            "the virtual-time kernel isn't built, is another version's or isn't whole: `dumbbell kernel build` makes "
+            "it, once, in a few minutes"
         )
     return kernels[0]
 
@@ -93,7 +93,9 @@ def _read(manifest: Path) -> Kernel | None:
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
         path = manifest.with_name("linux")
-        return Kernel(path, content["version"], content["key"]) if os.access(path, os.X_OK) else None
+        size = path.stat().st_size
+        whole = size == content.get("bytes", size)
+        return Kernel(path, content["version"], content["key"]) if whole and os.access(path, os.X_OK) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -4,6 +4,7 @@ use super::captures::Captures;
 use super::setup::Network;
 use crate::error::EmuError;
 use crate::fabric::{Fabric, Links, Seen};
+use crate::layout::LinkEnds;
 use crate::live::Cpu;
 use crate::meter::{LinkMeter, Lost, Window};
 use crate::net;
@@ -13,6 +14,7 @@ use crate::tap::Passed;
 use dumbbell_qdisc::DropReason;
 use dumbbell_sim::{HERE, Plan, Routes, SeriesPlan};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// See the top of this file.
@@ -21,6 +23,9 @@ pub(crate) struct Taps<'a> {
     net: Network,
     routes: Routes,
     links: Vec<LinkMeter>,
+    /// The link that an interface is the entrance of, and the one that it is the end of; its number is unique.
+    leaves_by: BTreeMap<u32, usize>,
+    enters_by: BTreeMap<u32, usize>,
     /// Packets that each link's queue had dropped for being full when measurement began.
     full_before: Vec<u64>,
     /// What each tap saw and no meter has heard of yet.
@@ -76,7 +81,12 @@ impl<'a> Taps<'a> {
                 entrances.iter().for_each(|index| tap.keep_heads(*index));
             }
         }
+        let by = |end: fn(&LinkEnds) -> u32| {
+            net.layout.links.iter().enumerate().map(|(n, ends)| (end(ends), n)).collect()
+        };
         Ok(Taps {
+            leaves_by: by(|ends| ends.out),
+            enters_by: by(|ends| ends.enter),
             plan,
             captures,
             routes: Routes::new(plan).map_err(|e| EmuError::Invalid(e.to_string()))?,
@@ -94,13 +104,20 @@ impl<'a> Taps<'a> {
         })
     }
 
-    /// Packets that wait in a link's queue, and those that it has dropped because it was full.
-    fn queue(&self, link: usize) -> Result<(u64, u64), EmuError> {
-        let ends = &self.net.layout.links[link];
-        let stats = net::statistics(&self.net.sockets[ends.from])?;
-        // The shaper tells of what is inside it too; the discipline inside knows why it drops.
-        let here = stats.into_iter().filter(|s| s.index == ends.out && s.kind != "tbf");
-        Ok(here.fold((0, 0), |(waiting, full), s| (waiting + u64::from(s.waiting), full + s.full())))
+    /// For each link the packets that wait in its queue, and those that it has dropped because it was full.
+    fn queues(&self) -> Result<Vec<(u64, u64)>, EmuError> {
+        let mut queues = vec![(0, 0); self.links.len()];
+        let nodes: BTreeSet<usize> = self.net.layout.links.iter().map(|ends| ends.from).collect();
+        for node in nodes {
+            // The shaper tells of what is inside it too; the discipline inside knows why it drops.
+            for s in net::statistics(&self.net.sockets[node])?.iter().filter(|s| s.kind != "tbf") {
+                if let Some(link) = self.leaves_by.get(&s.index) {
+                    queues[*link].0 += u64::from(s.waiting);
+                    queues[*link].1 += s.full();
+                }
+            }
+        }
+        Ok(queues)
     }
 
     /// A packet has passed an interface of a host or node.
@@ -118,9 +135,8 @@ impl<'a> Taps<'a> {
             each(Seen::AtHost { side: side as u8, out: p.out, packet: p.packet, at: now });
             return;
         }
-        let links = &self.net.layout.links;
         if p.out {
-            if let Some(link) = links.iter().position(|l| l.from == space && l.out == p.index) {
+            if let Some(&link) = self.leaves_by.get(&p.index) {
                 let captures = &mut self.captures;
                 self.links[link].departed(&p.packet, now, |lost| {
                     told(lost, each);
@@ -129,7 +145,7 @@ impl<'a> Taps<'a> {
             }
             return;
         }
-        if let Some(link) = links.iter().position(|l| l.to == space && l.enter == p.index) {
+        if let Some(&link) = self.enters_by.get(&p.index) {
             landed.push((link, p.packet, now));
         }
         let next = self.routes.next(space, p.packet.direction);
@@ -157,16 +173,12 @@ impl Fabric for Taps<'_> {
             tap.drain(&mut Vec::new());
             tap.missed()?;
         }
-        for n in 0..self.links.len() {
-            self.full_at_begin[n] = self.queue(n)?.1;
-        }
+        self.full_at_begin = self.queues()?.iter().map(|(_, full)| *full).collect();
         Ok(())
     }
 
     fn restart(&mut self) -> Result<(), EmuError> {
-        for n in 0..self.links.len() {
-            self.full_before[n] = self.queue(n)?.1;
-        }
+        self.full_before = self.queues()?.iter().map(|(_, full)| *full).collect();
         Ok(())
     }
 
@@ -194,8 +206,9 @@ impl Fabric for Taps<'_> {
         }
         let (mut queues, mut tables) = (Vec::new(), Vec::new());
         let mut ever_full = Vec::new();
+        let state = self.queues()?;
         for (n, link) in self.plan.links.iter().enumerate() {
-            let (waiting, full) = self.queue(n)?;
+            let (waiting, full) = state[n];
             ever_full.push(full > self.full_at_begin[n]);
             let full = full.saturating_sub(self.full_before[n]);
             let (meter, captures) = (&mut self.links[n], &mut self.captures);

@@ -1,0 +1,130 @@
+"""Of runs on the host's own kernel nothing is left, however they end."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dumbbell.kernel.folders import HOST_PREFIX, clean
+from dumbbell.kernel.host import bpf_variants
+from hosts import registered, scenario
+
+pytestmark = pytest.mark.usefixtures("require_own_link")
+
+
+BPF_CALL = 321
+"""The number of `bpf` on x86-64."""
+
+
+def in_bpf() -> set[tuple[int, int]]:
+    """Programs, maps, types and links of BPF in the kernel, by their numbers, of which none comes twice."""
+    if bpf_variants()[1] is not None:
+        return set()
+    call, every = ctypes.CDLL(None).syscall, set()
+    for next_of_them in (11, 12, 23, 31):
+        number = (ctypes.c_uint32 * 3)()  # after which; which it is; flags
+        while call(BPF_CALL, next_of_them, number, ctypes.sizeof(number)) == 0:
+            every.add((next_of_them, number[1]))
+            number[0] = number[1]
+    return every
+
+
+State = tuple[str, str, str, set[tuple[int, int]]]
+
+
+def state() -> State:
+    """Namespaces, interfaces with congestion control, the processes that could be ours, BPF."""
+
+    def said(*command: str) -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
+    return said("ip", "netns"), links + registered(), "\n".join(processes()), in_bpf()
+
+
+def processes(of: str = "") -> list[str]:
+    """List the processes of runs, or of those whose folder begins so: others may be at work on this host too."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{HOST_PREFIX}{of}" in str((entry / "cwd").readlink()):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+    """A long run, just started, over our link or another way; its variant is loaded, where that is possible."""
+    file = tmp_path / "long.toml"
+    flows = [{"name": "f", "variant": "highspeed" if bpf_variants()[0] else "reno"}]
+    delay = {"network__bottleneck__delay": "0 ms"}  # without netem too
+    file.write_text(scenario(duration="100 s", flows=flows, **delay).to_toml())
+    way = request.node.callspec.params.get("way", "link")
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", f"way={way}"]
+    # A background job of a shell has SIGINT ignored, and hands that on.
+    command = ["env", "--default-signal=INT", *command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def wait_for_run(process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while not processes(f"{process.pid}-") and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    assert processes(f"{process.pid}-"), process.poll()
+
+
+def settles(before: State) -> bool:
+    """Wait until all is as before; of BPF there may be less, if the kernel was still busy with an earlier run's."""
+
+    def settled() -> bool:
+        now = state()
+        return now[:3] == before[:3] and now[3] <= before[3]
+
+    until = time.monotonic() + 20
+    while not settled() and time.monotonic() < until:
+        time.sleep(0.05)
+    return settled()
+
+
+@pytest.mark.parametrize(
+    ("way", "after"),
+    [*(("link", t) for t in (0.0, 0.004, 0.03, 0.2, 1.3)), *(("tc", t) for t in (0.0, 0.02, 0.06, 0.4, 1.3))],
+)
+def test_a_kill_leaves_nothing_that_clean_does_not_remove(
+    way: str, after: float, request: pytest.FixtureRequest
+) -> None:
+    del way  # the fixture looks at it
+    before = state()
+    process = request.getfixturevalue("running")
+    wait_for_run(process)
+    time.sleep(after)
+    process.kill()
+    process.wait()
+    clean()
+    assert settles(before)
+    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_nothing_at_all(which: signal.Signals, request: pytest.FixtureRequest) -> None:
+    before = state()
+    process = request.getfixturevalue("running")
+    wait_for_run(process)
+    time.sleep(0.3)
+    process.send_signal(which)
+    assert process.wait(timeout=30) == (130 if which == signal.SIGINT else 143)
+    assert settles(before)
+    assert not list(Path(tempfile.gettempdir()).glob(f"{HOST_PREFIX}{process.pid}-*"))
