@@ -37,6 +37,9 @@ def test_the_newest_kernel_of_this_configuration_is_taken(cache: Path) -> None:
     a_kernel(cache, "6.12.200", "of another")
     broken = a_kernel(cache, "6.12.150", store.key())
     broken.chmod(0o644)
+    cut = a_kernel(cache, "6.12.160", store.key())
+    about = {"version": "6.12.160", "key": store.key(), "bytes": cut.stat().st_size + 1}
+    cut.with_name("kernel.json").write_text(json.dumps(about))
     assert [k.version for k in installed()] == ["6.12.117", "6.12.99"]
     assert find().path == newest
     # What is there isn't built again.

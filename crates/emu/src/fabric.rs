@@ -9,9 +9,6 @@ use serde_json::Value;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
-/// What was seen is handed on so often at least, ns.
-pub(crate) const DRAIN: u64 = 10_000_000;
-
 /// The two hosts of a flow.
 #[derive(Debug)]
 pub(crate) struct Site {

@@ -19,6 +19,7 @@ mod ground;
 mod layout;
 mod packet;
 mod queue;
+mod room;
 mod sites;
 mod stack;
 mod stages;

@@ -4,11 +4,10 @@
 use crate::error::{EmuError, Step};
 use crate::net::head;
 use crate::packet::{Packet, fill_checksum};
+use crate::room::FRAME;
 use crate::sys::{self, Ring};
 use std::os::fd::OwnedFd;
 
-/// Bytes of a frame: the kernel's head (80), then up to 60 + 60 bytes of IP and TCP headers.
-const FRAME: usize = 256;
 const BLOCK: usize = 1 << 16;
 
 const PACKET_RX_RING: i32 = 5;

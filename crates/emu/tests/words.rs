@@ -79,6 +79,16 @@ fn a_link_tells_all_that_it_does() {
 }
 
 #[test]
+fn memory_holds_taps_buffers_and_what_is_made() {
+    let plan = plan(&json!({}), &json!({}));
+    let layout = Layout::new(&plan, Ground::default()).unwrap();
+    // Two nodes, a box, two hosts; two pairs for the link and one for each host. Every tap but the box's sees both
+    // directions' 20 Mbit/s: 250 packets of 100 bytes in 10 ms, less than the least, 512. The buffer: 32 x 50 kB.
+    assert_eq!((layout.spaces.len(), layout.wires.len(), layout.send_buffers), (5, 4, 1_600_000));
+    assert_eq!(layout.memory(&plan), 1_600_000 + 5 * 300_000 + 4 * 100_000 + 4 * 512 * 256);
+}
+
+#[test]
 fn values_over_time_and_traces_stand_for_rate_and_delay() {
     let step = |at: u64, value: u64, ramp: bool| json!({"at_ns": at, "value": value, "ramp": ramp});
     let steps = [step(0, 10_000_000, false), step(1_000_000_000, 5_000_000, true)];

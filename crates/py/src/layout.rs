@@ -7,12 +7,13 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
 /// What a kernel back end does with a plan (JSON), step by step, its flows in words, the options that its kernel boots
-/// with, bytes of the senders' socket buffers; RunError if it can't honour something of it. `offloads`: whether interfaces segment and merge.
+/// with, bytes of memory for what it makes; RunError if it can't honour something of it. `offloads`: whether interfaces segment and merge.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
 pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<GuestLayout> {
     let (plan, layout) = on(plan_json, Ground { owner: Owner::Guest, offloads })?;
-    Ok((layout.steps(), layout.flows(&plan), layout.boot, layout.send_buffers))
+    let memory = layout.memory(&plan);
+    Ok((layout.steps(), layout.flows(&plan), layout.boot, memory))
 }
 
 /// The same for the host's own kernel and its queue disciplines: steps, flows, the congestion control that the kernel must have,

@@ -68,7 +68,7 @@ class Uml:
         return [*steps, *flows, f"during the run: TCP_INFO of every sender, every {self.sample_ms:g} ms"]
 
     def _layout(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
-        """Lay a run out: its steps, its flows, the options that its kernel boots with, bytes of send buffers."""
+        """Lay a run out: its steps, its flows, the options that its kernel boots with, bytes for all that."""
         try:
             return _core.layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
         except _core.RunError as e:
@@ -113,13 +113,8 @@ class Uml:
     def _one(self, kernel: Kernel, job: Job) -> Finished:
         plan = job.plan()
         packets = packets_of(plan)
-        *_, options, buffers = self._layout(job)
-        memory = (
-            256
-            + len(plan["flows"])
-            + (buffers >> 20)
-            + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
-        )
+        *_, options, made = self._layout(job)
+        memory = 256 + (made >> 20) + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
         folder = Folder(UML_PREFIX)
         kept = captures(folder, plan)
         memory += packets // 1500 if kept else 0

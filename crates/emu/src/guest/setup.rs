@@ -1,11 +1,12 @@
 //! Making what the layout says.
 
 use crate::error::{EmuError, Step};
-use crate::fabric::{DRAIN, Site};
+use crate::fabric::Site;
 use crate::ground::{Ground, Owner};
 use crate::layout::Layout;
 use crate::live::Variants;
 use crate::net::{self, Netlink};
+use crate::room::frames;
 use crate::sys;
 use crate::tap::Tap;
 use dumbbell_sim::Plan;
@@ -83,7 +84,7 @@ pub(crate) fn build(plan: &Plan, ground: Ground, variants: &Variants) -> Result<
         }
     }
     wait_for_links(&layout, &spaces)?;
-    let taps = taps(plan, &layout, &spaces, ground.owner)?;
+    let taps = taps(plan, &layout, &spaces)?;
     Ok(Network { layout, spaces, sockets, taps })
 }
 
@@ -105,29 +106,13 @@ fn wait_for_links(layout: &Layout, spaces: &[OwnedFd]) -> Result<(), EmuError> {
 }
 
 /// Taps at all nodes and hosts, each with room for what may pass between two drains.
-fn taps(
-    plan: &Plan,
-    layout: &Layout,
-    spaces: &[OwnedFd],
-    owner: Owner,
-) -> Result<Vec<(usize, Tap)>, EmuError> {
-    // On a real clock a drain may be late.
-    let late = if owner == Owner::Host { 20 } else { 1 };
-    const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
-    let boxes = layout.links.iter().map(|l| l.middle);
-    let boxes: std::collections::BTreeSet<usize> = boxes.collect();
+fn taps(plan: &Plan, layout: &Layout, spaces: &[OwnedFd]) -> Result<Vec<(usize, Tap)>, EmuError> {
     let mut taps = Vec::new();
-    for (n, space) in spaces.iter().enumerate().filter(|(n, _)| !boxes.contains(n)) {
-        let node = layout.flows.iter().zip(&plan.flows).find_map(|(ends, flow)| {
-            let side = ends.hosts.iter().position(|h| *h == n)?;
-            Some([flow.from, flow.to][side])
-        });
-        let node = node.unwrap_or(n);
-        let rate: u64 =
-            plan.links.iter().filter(|l| l.from == node || l.to == node).map(|l| l.rate_bps).sum();
-        let packets = u128::from(rate) * u128::from(DRAIN * late) / (8_000_000_000 * u128::from(SMALL));
-        sys::enter_network(space).step(|| "namespace".into())?;
-        taps.push((n, Tap::new((packets as usize).clamp(1 << 9, 1 << 16))?));
+    for (n, space) in spaces.iter().enumerate() {
+        if let Some(frames) = frames(plan, layout, n) {
+            sys::enter_network(space).step(|| "namespace".into())?;
+            taps.push((n, Tap::new(frames)?));
+        }
     }
     Ok(taps)
 }

@@ -28,6 +28,8 @@ const ECHOES: u64 = 1_500_000_000;
 /// A train lasts about so long on the bottleneck, ns, but has at least, and at most, so many packets.
 const TRAIN: u64 = 150_000_000;
 const LENGTH: [u64; 2] = [24, 1000];
+/// On slow links its packets are smaller, so that it takes no longer than about this, s.
+const LONGEST: u64 = 3;
 /// It is sent at so much of the bottleneck's rate: enough for the queue to build up.
 const PUSH: f64 = 1.5;
 /// What may be off: the rate by so much; the round trip by so much, or by this many ms where that is more.
@@ -53,7 +55,7 @@ struct Path {
     rtt_ms: Pair,
     /// IP bits that arrive while the bottleneck is busy, bit/s. Only the first path over a bottleneck has one.
     rate_bps: Option<Pair>,
-    /// How deep its queue got, full packets.
+    /// How deep its queue got, packets of the train.
     depth_packets: Option<f64>,
     /// Packets of the train, and those of it that were lost, mostly for want of room.
     train: Option<[u64; 2]>,
@@ -151,7 +153,7 @@ fn paths(network: &Network<'_>) -> Result<Vec<Path>, EmuError> {
         let probe = Probe {
             site: &network.sites[n],
             bottleneck: &plan.links[slowest],
-            mtu: network.mtu.min(1500),
+            packet: train_packet(plan.links[slowest].rate_bps, network.mtu.min(1500)),
             ahead: network.ahead,
             rtt_ns: network.time_over(&there_links, ECHO) + network.time_over(&back_links, ECHO),
         };
@@ -192,11 +194,18 @@ fn varies<'a>(links: impl Iterator<Item = &'a &'a LinkPlan>) -> Vec<&'static str
     found.into_iter().collect()
 }
 
+/// How large the packets of a train are: full ones, but not so large that it takes too long; no smaller than an echo.
+fn train_packet(rate_bps: u64, full: u32) -> u32 {
+    let bytes = rate_bps * LONGEST / (8 * LENGTH[0]);
+    u32::try_from(bytes).unwrap_or(full).clamp(ECHO.min(full), full)
+}
+
 /// What is measured between the two hosts of a flow.
 struct Probe<'a> {
     site: &'a Site,
     bottleneck: &'a LinkPlan,
-    mtu: u32,
+    /// Of a train, bytes.
+    packet: u32,
     ahead: f64,
     rtt_ns: u64,
 }
@@ -233,7 +242,7 @@ impl Probe<'_> {
         let train = if train { Some(self.train(&a, &b)?) } else { None };
         let rtt_ms = Pair { expected: self.rtt_ns as f64 * 1e-6, measured: rtt.map(|ns| ns as f64 * 1e-6) };
         let l = self.bottleneck;
-        let ip = f64::from(self.mtu) / f64::from(self.mtu + l.overhead_bytes);
+        let ip = f64::from(self.packet) / f64::from(self.packet + l.overhead_bytes);
         let rate = train.as_ref().map(|t| Pair { expected: l.rate_bps as f64 * ip, measured: t.rate_bps });
         let mut path = Path {
             flow: flow.to_owned(),
@@ -288,12 +297,12 @@ impl Probe<'_> {
 
     /// A train of full packets.
     fn train(&self, a: &OwnedFd, b: &OwnedFd) -> Result<Train, EmuError> {
-        let bits = u64::from(self.mtu + self.bottleneck.overhead_bytes) * 8;
+        let bits = u64::from(self.packet + self.bottleneck.overhead_bytes) * 8;
         let each = (bits * 1_000_000_000 / self.bottleneck.rate_bps.max(1)).max(1);
         let count = (TRAIN / each).clamp(LENGTH[0], LENGTH[1]);
         let to_b = SocketAddrV4::new(self.site.addresses[1], PORT);
-        let mut payload = vec![0; (self.mtu - HEADERS) as usize];
-        let mut buffer = vec![0; self.mtu as usize];
+        let mut payload = vec![0; (self.packet - HEADERS) as usize];
+        let mut buffer = vec![0; self.packet as usize];
         // (waited on the way, came), ns.
         let mut came: Vec<(u64, u64)> = Vec::new();
         let mut take = || -> Result<bool, EmuError> {
@@ -335,7 +344,7 @@ impl Probe<'_> {
         let intervals = steady.len().saturating_sub(1) as f64;
         let waits = came.iter().map(|(waited, _)| *waited);
         let deepest = waits.clone().max().zip(waits.min()).map(|(most, least)| most - least);
-        let ip_bits = f64::from(self.mtu) * 8.0;
+        let ip_bits = f64::from(self.packet) * 8.0;
         Ok(Train {
             sent: count,
             arrived,
@@ -395,6 +404,15 @@ mod tests {
             varies: Vec::new(),
             off: Vec::new(),
         }
+    }
+
+    #[test]
+    fn trains_are_full_packets_unless_they_take_too_long() {
+        // 24 packets in 3 s: 64 kbit/s carry 24,000 bytes in that time; 1 kbit/s would carry 15 each.
+        assert_eq!(
+            [1_000, 64_000, 96_000, 10_000_000].map(|bps| train_packet(bps, 1500)),
+            [100, 1000, 1500, 1500]
+        );
     }
 
     #[test]

@@ -4,8 +4,9 @@ mod counters;
 mod flow;
 
 use crate::error::{EmuError, Step};
-use crate::fabric::{DRAIN, Fabric, Site};
+use crate::fabric::{Fabric, Site};
 use crate::meter::Window;
+use crate::room::DRAIN;
 use crate::sys::{self, Clock};
 use crate::traffic::{Cx, Traffic};
 use counters::recoveries;
