@@ -2,7 +2,7 @@
 """How late the link between real kernels is, by rate.
 
     python benches/link.py                 # a table
-    python benches/link.py --write-docs    # and into docs/kernel.md
+    python benches/link.py --write-docs    # and into docs/kernel/link.md
 
 One CUBIC flow, 20 ms, a queue of one bandwidth-delay product, 10 s, measured from 4 s on. Lateness and CPU use are
 the link's own account of itself (`facts.link`), of the whole run. Real-time priority needs root.
@@ -20,7 +20,7 @@ from dumbbell.backends import OwnLink
 from dumbbell.kernel.host import why_not
 from dumbbell.report.marked import put_tables
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernel.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernel" / "link.md"
 RATES = (10, 100, 200, 300, 500, 1000)
 PACKET = 1500
 PAYLOAD = 1448
@@ -66,7 +66,7 @@ def line(rate: int) -> str:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel/link.md")
     options = parser.parse_args()
     if (reason := why_not()) is not None:
         print(f"the link between real kernels can't be measured: {reason}")

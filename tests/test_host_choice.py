@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dumbbell import registry
 from dumbbell.backends import Job, Kernel, OwnLink, backend
 from dumbbell.backends.own_link import absurd, run_host
 from dumbbell.exceptions import BackendError
@@ -129,6 +131,10 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
     variants = {f["name"].partition(" ")[0]: f for f in found["Congestion control"]}
     assert variants["reno"]["ok"]
     assert all(variants[v]["ok"] for v in bpf_variants()[0])
+    assert variants["tahoe"]["state"] == "simulator only"
+    assert set(registry.variants()) <= {
+        v for f in found["Congestion control"] for v in re.findall(r"[\w+]+", f["name"])
+    }
     assert all(f["ok"] or f["remedy"] for findings in found.values() for f in findings)
     assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
 

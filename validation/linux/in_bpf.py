@@ -3,7 +3,7 @@
 
     python validation/linux/in_bpf.py                 # tables on the terminal, of what in_bpf.csv holds
     python validation/linux/in_bpf.py --measure       # first measure what it doesn't hold; without it all, 50 minutes
-    python validation/linux/in_bpf.py --write-docs    # and renew the tables of docs/kernel.md
+    python validation/linux/in_bpf.py --write-docs    # and renew the tables of docs/kernel/bpf.md
 
 Measuring needs root, a kernel that can load BPF, and the kernel that `dumbbell kernel build` makes.
 """
@@ -27,7 +27,7 @@ from dumbbell.report.marked import put_tables
 
 HERE = Path(__file__).resolve().parent
 STORE = HERE / "in_bpf.csv"
-PAGE = HERE.parents[1] / "docs" / "kernel.md"
+PAGE = HERE.parents[1] / "docs" / "kernel" / "bpf.md"
 OWN = "reno"
 """What both kernels have themselves: how far apart they are without any BPF."""
 KERNELS = ("host", "uml")
@@ -193,7 +193,7 @@ def main() -> None:
     """Measure, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", action="store_true", help="measure what in_bpf.csv doesn't hold")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel/bpf.md")
     options = parser.parse_args()
     if options.measure:
         measure()

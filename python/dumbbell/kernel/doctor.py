@@ -24,6 +24,7 @@ from dumbbell.kernel.host import (
     why_not,
 )
 from dumbbell.kernel.store import installed
+from dumbbell.registry import variants
 
 __all__ = ["Finding", "Report", "examine"]
 
@@ -159,6 +160,8 @@ def _variants() -> Iterator[Finding]:
             yield Finding(name, False, "uml only", "--backend uml has it")
         else:
             yield Finding(name, False, "no", "`dumbbell kernel build`, then --backend uml")
+    for ours in sorted(set(variants()) - set(_core.kernel_variants())):
+        yield Finding(ours, False, "simulator only", "no Linux has it: --backend sim")
 
 
 def _disciplines(found: Probe | None) -> Iterator[Finding]:
