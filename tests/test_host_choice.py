@@ -132,9 +132,8 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
     assert variants["reno"]["ok"]
     assert all(variants[v]["ok"] for v in bpf_variants()[0])
     assert variants["tahoe"]["state"] == "simulator only"
-    assert set(registry.variants()) <= {
-        v for f in found["Congestion control"] for v in re.findall(r"[\w+]+", f["name"])
-    }
+    named = {word for f in found["Congestion control"] for word in re.findall(r"[\w+]+", f["name"])}
+    assert set(registry.variants()) <= named
     assert all(f["ok"] or f["remedy"] for findings in found.values() for f in findings)
     assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
 

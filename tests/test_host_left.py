@@ -79,6 +79,33 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
     process.wait()
 
 
+@pytest.mark.parametrize("which", [signal.SIGKILL, signal.SIGINT])
+def test_what_programs_have_started_ends_with_the_run(which: signal.Signals, tmp_path: Path) -> None:
+    """Also in another session and group, whose parent is gone."""
+    client = ["sh", "-c", "setsid sleep 1000 & touch there; sleep 1000"]
+    flows = [{"name": "f", "variant": "reno", "application": {"kind": "command", "client": client}}]
+    file = tmp_path / "long.toml"
+    file.write_text(scenario(duration="100 s", flows=flows).to_toml())
+    before = state()
+    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
+    command = ["env", "--default-signal=INT", *command]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for_run(process)
+        until = time.monotonic() + 30
+        folders = f"{HOST_PREFIX}{process.pid}-*/flow-0-client/there"
+        while not list(Path(tempfile.gettempdir()).glob(folders)) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert len(processes(f"{process.pid}-")) >= 4  # the run, the program's three, what it has started
+        process.send_signal(which)
+        process.wait(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    clean()
+    assert settles(before)
+
+
 def wait_for_run(process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + 60
     while not processes(f"{process.pid}-") and process.poll() is None and time.monotonic() < until:

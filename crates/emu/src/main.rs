@@ -2,7 +2,11 @@
 
 #[cfg(target_os = "linux")]
 fn main() {
+    use dumbbell_emu::live::within::{self, INIT, WITHIN};
+    let rest: Vec<String> = std::env::args().skip(2).collect();
     match std::env::args().nth(1).as_deref() {
+        Some(WITHIN) => within::run(&rest, true),
+        Some(INIT) if !rest.is_empty() => within::run(&rest, false),
         Some("live") => dumbbell_emu::live::run(),
         Some("probe") => dumbbell_emu::live::probe::print(),
         _ if std::process::id() == 1 => dumbbell_emu::guest::run(),

@@ -14,6 +14,7 @@ mod own;
 pub mod probe;
 mod tc;
 mod variants;
+pub mod within;
 
 pub(crate) use facts::{Cpu, host as facts_of};
 pub(crate) use variants::Variants;

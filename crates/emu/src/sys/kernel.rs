@@ -27,6 +27,12 @@ pub(crate) fn new_network() -> Result<()> {
     check(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(drop)
 }
 
+/// What this process starts from now on is in a process namespace of its own, and ends with the first of it.
+pub(crate) fn new_process_space() -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::unshare(libc::CLONE_NEWPID) }).map(drop)
+}
+
 /// Enters the network namespace that `fd` stands for.
 pub(crate) fn enter_network(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.

@@ -13,7 +13,7 @@ mod wait;
 
 pub(crate) use interface::{interface_number, is_running, offload, read, set_offload, tunnel, write};
 pub(crate) use kernel::{
-    become_root_within, bpf, bpf_fd, enter_network, is_root, mount, new_network, power_off,
+    become_root_within, bpf, bpf_fd, enter_network, is_root, mount, new_network, new_process_space, power_off,
 };
 pub(crate) use process::{end_with, kill_group, open_many, real_time, tie, watch_process};
 pub(crate) use ring::Ring;

@@ -3,6 +3,7 @@
 use super::{Cx, Host, Traffic};
 use crate::error::{EmuError, Step};
 use crate::info;
+use crate::live::within::WITHIN;
 use crate::meter::State;
 use crate::net::{self, Netlink};
 use crate::sys;
@@ -72,14 +73,17 @@ impl ProgramTraffic {
             ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
         let open = |n: usize| File::create(&files[n]).step(|| files[n].display().to_string());
         sys::enter_network(&self.hosts[usize::from(plan.at_receiver)].network).step(|| "namespace".into())?;
-        let Some((program, arguments)) = command.split_first() else {
-            return Err(EmuError::Invalid("a program without a name".into()));
-        };
-        let mut starts = Command::new(program);
-        starts.args(arguments).current_dir(&place).stdin(Stdio::null()).stdout(open(0)?).stderr(open(1)?);
+        let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
+        starts
+            .arg(WITHIN)
+            .args(&command)
+            .current_dir(&place)
+            .stdin(Stdio::null())
+            .stdout(open(0)?)
+            .stderr(open(1)?);
         std::os::unix::process::CommandExt::process_group(&mut starts, 0);
         sys::tie(&mut starts);
-        let child = starts.spawn().step(|| format!("start {program}"))?;
+        let child = starts.spawn().step(|| format!("start {}", command.join(" ")))?;
         Ok(Running { child, command, files, status: None })
     }
 
