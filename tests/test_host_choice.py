@@ -16,6 +16,7 @@ from dumbbell import registry
 from dumbbell.backends import Job, Kernel, OwnLink, backend
 from dumbbell.backends.own_link import absurd, run_host
 from dumbbell.exceptions import BackendError
+from dumbbell.kernel import host
 from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import bpf_variants
 from hosts import once, scenario
@@ -168,3 +169,11 @@ def test_an_ordinary_user_can_run_it(way: str, tmp_path: Path) -> None:
     assert not (place / "error.txt").exists(), (place / "error.txt").read_text()
     result = json.loads((place / "result.json").read_text())
     assert result["flows"][0]["delivered_bytes"] > 100_000
+
+
+def test_what_another_run_has_loaded_is_not_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = tmp_path / "available"
+    names.write_text("reno db7bd2v0 cubic db1v12\n")
+    monkeypatch.setattr(host, "AVAILABLE", names)
+    monkeypatch.setattr(host, "_modules", list)
+    assert set(host.available_variants()) == {"reno", "cubic"}

@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+OF_A_RUN = re.compile(r"db[0-9a-f]+v\d+")
+"""The names under which runs have loaded variants: gone when they are."""
 MODULES = Path("/lib/modules")
 BTF = Path("/sys/kernel/btf/vmlinux")
 BPF_SINCE = (6, 4)
@@ -45,7 +47,7 @@ def available_variants() -> dict[str, str]:
     except OSError:
         names = []
     found = {}
-    for name in names:
+    for name in (n for n in names if not OF_A_RUN.fullmatch(n)):
         found[name] = "loaded" if Path(f"/sys/module/tcp_{name}/initstate").exists() else "built-in"
     for path in _modules():
         if path.name.startswith("tcp_") and "net/ipv4" in str(path):
