@@ -1,57 +1,22 @@
-"""The real kernel in virtual time: physics, repeatability, refusals, and nothing left behind."""
+"""The real kernel in virtual time: physics, repeatability, series, captures."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dumbbell import Scenario, _core, registry, run
+from dumbbell import _core, registry, run
 from dumbbell.backends import Job, Uml
-from dumbbell.exceptions import BackendError
-from dumbbell.kernel import Kernel, installed
-from dumbbell.kernel.folders import UML_PREFIX as PREFIX
-from dumbbell.kernel.folders import clean
-from dumbbell.kernel.guest import GUEST, command_line, prepare, run_guest
-from dumbbell.results import Results
-from kernels import PAYLOAD, bottleneck, changed, flow
+from dumbbell.kernel.guest import run_guest
+from kernels import PAYLOAD, bottleneck, flow
+from machines import KERNELS, needs_kernel, once, scenario
 
-KERNELS = installed()
-pytestmark = pytest.mark.skipif(
-    not (KERNELS and GUEST.exists()), reason="no virtual-time kernel: `dumbbell kernel build` makes it"
-)
-
-
-def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
-    document: dict[str, Any] = {
-        "name": "uml",
-        "duration": "10 s",
-        "network": {
-            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
-            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
-        },
-        "flows": [{"name": "f", "variant": "reno"}],
-    }
-    return changed(document, changes)
-
-
-def once(given: Scenario, **options: Any) -> Results:
-    return run(given, backend=Uml(**options), jobs=2)
-
-
-def left_behind() -> list[str]:
-    return [str(p) for p in Path(tempfile.gettempdir()).glob(f"{PREFIX}*")]
+pytestmark = needs_kernel
 
 
 # ---------------------------------------------------------------- physics
@@ -351,129 +316,3 @@ def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
         assert not [row for row in rows if row[5] and max(map(int, row[5].split(";"))) > warning]
     # Marks are seen behind the queue; what comes to it is ECN-capable.
     assert {row[6] for row in rows} >= {"0", "2"}
-
-
-# ---------------------------------------------------------------- refusals, limits, clean-up
-
-
-def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def never(*_args: Any, **_more: Any) -> None:
-        raise AssertionError("a run was begun")
-
-    monkeypatch.setattr("dumbbell.backends.uml.run_guest", never)
-    with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
-        once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
-    sweep = scenario().with_changes({"sweep": {"flows.f.variant": ["reno", "tahoe"]}})
-    with pytest.raises(BackendError, match=r"tahoe.*\(cell flows\.f\.variant = 'tahoe'\)"):
-        once(sweep)
-    trace = tmp_path / "cell.trace"
-    trace.write_text("1\n2\n")
-    with pytest.raises(BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o way=link do"):
-        once(scenario(network__bottleneck__rate={"trace": str(trace)}))
-    drops = [{"packets": [5]}]
-    with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
-        once(scenario(network__bottleneck__drops=drops))
-
-
-def test_a_run_that_takes_too_long_is_given_up() -> None:
-    with pytest.raises(BackendError, match=r"wasn't done after 0 s: given up"):
-        once(scenario(duration="1000 s", rate="100 Mbit/s"), limit_s=0.3)
-    assert not [p for p in left_behind() if f"{PREFIX}{os.getpid()}-" in p]
-
-
-def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("needs root to become another user")
-    place = tmp_path / "guest"
-    place.mkdir()
-    plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()
-    prepare(place, {"plan": plan, "sample_ns": 10_000_000})
-    kernel = Kernel(tmp_path / "linux", "", "")
-    kernel.path.write_bytes(KERNELS[0].path.read_bytes())
-    kernel.path.chmod(0o755)
-    nobody = 65534
-    for path in (place, *place.rglob("*")):
-        os.chown(path, nobody, nobody)
-    for path in (tmp_path, *tmp_path.parents):  # pytest's own folders are for root's eyes only
-        if path.name.startswith(("pytest-", "test_")):
-            path.chmod(0o755)
-    done = subprocess.run(
-        command_line(kernel, 256, 1),
-        cwd=place,
-        env={"HOME": str(place)},
-        user=nobody,
-        group=nobody,
-        extra_groups=[],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert (place / "result.json").exists(), done.stdout + done.stderr
-    assert (place / "result.json").stat().st_uid == nobody
-
-
-def of_process(pid: int) -> list[str]:
-    """The processes that work in a folder of that process's runs."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"/{PREFIX}{pid}-" in str((entry / "cwd").readlink()):
-                found.append(entry.name)
-        except OSError:
-            continue
-    return found
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A run that takes long, once its virtual machine is there."""
-    file = tmp_path / "long.toml"
-    file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]
-    # A background job of a shell has SIGINT ignored, and hands that on.
-    command = ["env", "--default-signal=INT", *command]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 120
-    while not of_process(process.pid) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    assert of_process(process.pid), process.poll()
-    yield process
-    process.kill()
-    process.wait()
-
-
-def gone(pid: int) -> bool:
-    until = time.monotonic() + 30
-    while of_process(pid) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not of_process(pid)
-
-
-@pytest.mark.parametrize("after", [0.0, 0.05, 0.4])
-def test_kill_leaves_no_process_and_the_next_run_no_folder(running: subprocess.Popen[bytes], after: float) -> None:
-    time.sleep(after)
-    running.kill()
-    running.wait()
-    clean()  # a process of the machine may stand still, its tracer gone
-    assert gone(running.pid)
-    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
-
-
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
-def test_interrupts_leave_nothing(running: subprocess.Popen[bytes], which: signal.Signals) -> None:
-    running.send_signal(which)
-    assert running.wait(timeout=60) != 0
-    clean()
-    assert gone(running.pid)
-    assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
-
-
-def test_folders_of_living_processes_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    mine, foreign = tmp_path / f"{PREFIX}{os.getpid()}-x", tmp_path / f"{PREFIX}name-x"
-    dead = tmp_path / f"{PREFIX}{2**22 + 1}-x"  # above the largest process number
-    for place in (mine, foreign, dead):
-        place.mkdir()
-    clean()
-    assert (mine.exists(), foreign.exists(), dead.exists()) == (True, True, False)
