@@ -25,7 +25,7 @@ pub(crate) fn queue(
         seed: plan.seed,
         path: String::new(),
     };
-    let framing = link.overhead_bytes as u32;
+    let framing = link.overhead_bytes;
     let reader = Reader { place, params, facts, packet, framing };
     match discipline.name.as_str() {
         "droptail" => reader.droptail(),
