@@ -6,9 +6,9 @@
     python benches/variants.py --write-docs     # and into docs/performance.md
 
 Two measures. An ACK: what the law alone takes for it (crates/cc/examples/acks.rs), by user CPU time and, where
-`valgrind` is there, by instructions. A run: user CPU time for each data packet sent in benches/two-flows.toml, beside
-the same with Reno, in turns, on two stacks and once more with 1 % of random loss. The goal: no variant takes more
-than twice Reno's time, one that paces by a model of the path three times.
+`valgrind` is there, by instructions. A run: instructions for each data packet sent in benches/two-flows.toml (user
+CPU time where `valgrind` isn't there), beside the same with Reno, on two stacks and once more with 1 % of random
+loss. The goal: no variant takes more than twice what Reno does, one that paces by a model of the path three times.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ from speed import ROOT, cpu_model, example, timed
 SCENARIO = Path(__file__).with_name("two-flows.toml")
 ACKS = 2_000_000
 REPEATS = 3
+COUNTED = ("4 s", "8 s")
+"""How long the runs are whose instructions are counted: callgrind makes them some fifty times slower."""
 RUNS: dict[str, dict[str, Any]] = {
     "rfc": {"flows.*.stack": "rfc"},
     "linux": {"flows.*.stack": "linux"},
@@ -53,7 +56,7 @@ class Cost:
     ack : float or None
         Instructions of an ACK.
     runs : dict
-        Time of a data packet divided by that with Reno, median, by run.
+        Cost of a data packet divided by that with Reno, by run.
     """
 
     ack_ns: float
@@ -67,20 +70,40 @@ def ack_instructions(binary: Path, name: str) -> float:
     return (many - few) / 100_000
 
 
-def packet_s(binary: Path, variant: str, changes: dict[str, Any]) -> float:
-    """Time a run; user CPU time for each data packet sent."""
+def plan(variant: str, changes: dict[str, Any]) -> str:
+    """Write the plan of a run."""
     every = {}
     for path, value in changes.items():
         for flow in ("a", "b"):
             every[path.replace("*", flow)] = value
     scenario = Scenario.load(SCENARIO, {**every, "flows.a.variant": variant, "flows.b.variant": variant})
-    run = timed([binary], json.dumps(jobs_of(scenario)[0].plan()) + "\n")
-    return run.user_s / sum(int(flow["sent_packets"]) for flow in json.loads(run.output)["flows"])
+    return json.dumps(jobs_of(scenario)[0].plan()) + "\n"
 
 
-def ratio(binary: Path, variant: str, changes: dict[str, Any]) -> float:
-    """Time a variant beside Reno, in turns, because a machine's speed drifts."""
-    pairs = [(packet_s(binary, variant, changes), packet_s(binary, "reno", changes)) for _ in range(REPEATS)]
+def packets(output: str) -> int:
+    """Count the data packets that a run has sent."""
+    return sum(int(flow["sent_packets"]) for flow in json.loads(output)["flows"])
+
+
+def packet_s(binary: Path, variant: str, changes: dict[str, Any]) -> float:
+    """Time a run; user CPU time for each data packet sent."""
+    run = timed([binary], plan(variant, changes))
+    return run.user_s / packets(run.output)
+
+
+@cache
+def packet_instructions(binary: Path, variant: str, what: str) -> float:
+    """Count the instructions for each data packet sent: a longer run less a shorter one."""
+    runs = [counted([binary], plan(variant, {**RUNS[what], "duration": duration})) for duration in COUNTED]
+    (first, few), (second, many) = ((instructions, packets(output)) for instructions, output in runs)
+    return (second - first) / (many - few)
+
+
+def ratio(binary: Path, variant: str, what: str, counts: bool) -> float:
+    """Compare a variant with Reno; timed, in turns, because a machine's speed drifts."""
+    if counts:
+        return packet_instructions(binary, variant, what) / packet_instructions(binary, "reno", what)
+    pairs = [(packet_s(binary, variant, RUNS[what]), packet_s(binary, "reno", RUNS[what])) for _ in range(REPEATS)]
     return statistics.median(own / reno for own, reno in pairs)
 
 
@@ -95,7 +118,7 @@ def measure(say: Callable[[str], None]) -> dict[str, Cost]:
         costs[name] = Cost(
             statistics.median(times) / ACKS * 1e9,
             ack_instructions(acks, name) if counts else None,
-            {what: ratio(run, name, changes) for what, changes in RUNS.items()},
+            {what: ratio(run, name, what, counts) for what in RUNS},
         )
     return costs
 

@@ -70,6 +70,18 @@ pub(crate) fn span(params: &Params, name: &str) -> Result<Dur, ParamError> {
     }
 }
 
+/// A parameter that is the time from one update to the next: at least a microsecond, the finest that tc takes.
+pub(crate) fn period(params: &Params, name: &str) -> Result<Dur, ParamError> {
+    let least = Dur::micros(1);
+    match params.duration(name) {
+        span if span < least => Err(ParamError {
+            name: name.into(),
+            message: format!("{span} given, at least {least} is needed"),
+        }),
+        span => Ok(span),
+    }
+}
+
 /// A parameter that is at least one byte.
 pub(crate) fn some_bytes(params: &Params, name: &str) -> Result<u64, ParamError> {
     match params.bytes(name).0 {

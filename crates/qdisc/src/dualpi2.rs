@@ -19,7 +19,7 @@
 //! A full packet is the largest one seen so far. DIVERGES [RFC 9332, App. A.1]: the document's example has a ramp from
 //! 0.8 to 1.2 ms where a step is here, as in Linux.
 
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkFacts, period};
 use crate::fifo::Fifo;
 use crate::law::Verdict;
 use crate::law::pi2::Pi2 as Law;
@@ -135,7 +135,7 @@ impl DualPi2 {
     fn new(params: &Params, link: &LinkFacts) -> Result<DualPi2, ParamError> {
         Ok(DualPi2 {
             law: Law::new(config(params, params.bool("drop_overload"))?),
-            ticks: Ticks::new(span(params, "tupdate")?),
+            ticks: Ticks::new(period(params, "tupdate")?),
             draws: link.stream(),
             classic: Fifo::default(),
             l4s: Fifo::default(),

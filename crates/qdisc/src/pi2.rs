@@ -11,7 +11,7 @@
 //! full packet  the largest packet seen so far
 //! ```
 
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkFacts, period, span};
 use crate::fifo::Fifo;
 use crate::law::Verdict;
 use crate::law::pi2::{Config, Pi2 as Law};
@@ -101,7 +101,7 @@ impl Pi2 {
     fn new(params: &Params, link: &LinkFacts) -> Result<Pi2, ParamError> {
         Ok(Pi2 {
             law: Law::new(config(params, true)?),
-            ticks: Ticks::new(span(params, "tupdate")?),
+            ticks: Ticks::new(period(params, "tupdate")?),
             draws: link.stream(),
             ecn: params.bool("ecn"),
             limit: link.limit(params.length("limit")),

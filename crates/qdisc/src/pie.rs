@@ -10,7 +10,7 @@
 //! delay        that of the packet which left last, zero once nothing waits; or estimated             [RFC 8033 §4.3]
 //! ```
 
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkFacts, period, span};
 use crate::fifo::Fifo;
 use crate::law::pie::{Config, Pie as Law};
 use crate::ticks::Ticks;
@@ -103,7 +103,7 @@ impl Settings {
         Ok(Settings {
             law: Config {
                 target: span(params, "target")?,
-                tupdate: span(params, "tupdate")?,
+                tupdate: period(params, "tupdate")?,
                 alpha: params.float("alpha") / 16.0,
                 beta: params.float("beta") / 16.0,
                 estimates: params.bool("dq_rate_estimator"),

@@ -101,7 +101,10 @@ impl Endpoint {
         out.flags = Flags { ack: true, ..Flags::default() };
         out.window = match &mut self.receiver.window {
             None => self.window_field,
-            Some(window) => (window.offer(self.receiver.nxt) >> config.window_scale()).min(0xffff) as u16,
+            // Scaled to nothing, a small window would never open again.
+            Some(window) => {
+                (window.offer(self.receiver.nxt) >> config.window_scale()).clamp(1, 0xffff) as u16
+            }
         };
         out.payload = 0;
         out.mss = None;

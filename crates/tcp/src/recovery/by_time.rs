@@ -226,7 +226,8 @@ impl Sender {
             self.restart_timer_from_front(now);
         }
         // Pacing may have held it back until there was nothing to be sent again any more.
-        if std::mem::take(&mut self.recovery.resend_front) && self.recovery.mode != Mode::Open {
+        let repairs = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss);
+        if std::mem::take(&mut self.recovery.resend_front) && repairs {
             let start = self.sent.next_waiting().map_or(self.una, |s| s.start);
             return self.resend_lost(start, now, out);
         }

@@ -57,6 +57,14 @@ fn what_pacing_holds_back_may_be_superfluous_when_it_is_due() {
 }
 
 #[test]
+fn a_window_smaller_than_its_scale_counts_stays_open() {
+    // 256 MiB at most: the field counts 8 KiB, and the two segments at the start are less.
+    let wire =
+        Wire::new("sack", "linux", &[("window_start", "2 packets")], Box::new(|_, _, _| Fate::Arrives));
+    let _ = wire.send(60).until_done();
+}
+
+#[test]
 fn a_clean_wire_sends_nothing_twice() {
     for v in dumbbell_cc::registry() {
         for preset in ["rfc", "ns2", "linux"] {

@@ -1,7 +1,7 @@
 use crate::near;
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
-use dumbbell_testkit::{Fate, Queue};
+use dumbbell_testkit::{Fate, Queue, given, link};
 use dumbbell_units::Dur;
 
 const MS: Dur = Dur::millis(1);
@@ -94,4 +94,13 @@ fn a_full_queue_drops() {
     let mut q = Queue::new("pie", &[("limit", "2 packets")]);
     let fates: Vec<Fate> = (0..3).map(|_| q.arrive(0, 1000)).collect();
     assert_eq!(fates, [Fate::Queued, Fate::Queued, Fate::Dropped(Full)]);
+}
+
+#[test]
+fn updates_are_a_microsecond_apart_at_least() {
+    for name in ["pie", "fq_pie", "pi2", "dualpi2"] {
+        let refused = dumbbell_qdisc::build(name, &given(&[("tupdate", "999 ns")]), &link()).unwrap_err();
+        assert_eq!(refused.to_string(), "tupdate: 999 ns given, at least 1 us is needed", "{name}");
+        assert!(dumbbell_qdisc::build(name, &given(&[("tupdate", "1 us")]), &link()).is_ok(), "{name}");
+    }
 }
