@@ -179,6 +179,8 @@ pub struct AckEvent {
     pub in_loss: bool,
     /// Bytes outstanding after this ACK.
     pub inflight: u64,
+    /// When pacing lets the next segment out.
+    pub departs: Time,
     /// Bytes taken for lost with this ACK.
     pub lost: u64,
     /// Of the bytes newly delivered, those that arrived with a congestion mark, as far as the receiver tells (accurate

@@ -157,6 +157,7 @@ mirror! {
         in_recovery: bool = same, same;
         in_loss: bool = same, same;
         inflight: u64 = same, same;
+        departs: u64 = |t: Time| t.0, Time;
         lost: u64 = same, same;
         marked: u64 = same, same;
         rate: Maybe<Sample> = |r: Option<cc::RateSample>| r.map(Sample::from).into(),
@@ -361,6 +362,7 @@ mod tests {
             in_recovery: false,
             in_loss: true,
             inflight: 7,
+            departs: Time(10),
             lost: 8,
             marked: 9,
             rate: Some(sample),

@@ -248,6 +248,7 @@ impl Law {
             in_recovery,
             in_loss: self.path.in_loss,
             inflight: left,
+            departs: self.cx.now,
             lost,
             marked: marked * MSS as u64,
             rate,

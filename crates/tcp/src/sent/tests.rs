@@ -23,7 +23,7 @@ fn from_scratch(q: &SentQueue) -> [u64; 6] {
 /// Ten segments of 100 bytes, the given ones SACKed in turn, losses looked for after each.
 fn board(sacked: &[u64]) -> SentQueue {
     let mut q = SentQueue::new(100, false);
-    (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, Time(i)));
+    (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     let mut delivered = Vec::new();
     for i in sacked {
         assert!(q.sack(1 + i * 100, 101 + i * 100, |s, _| delivered.push(s.start)));
@@ -131,7 +131,7 @@ fn losses_are_found_where_the_rule_finds_them() {
 fn a_large_recovery_takes_no_longer_for_each_ack() {
     let begun = std::time::Instant::now();
     let mut q = SentQueue::new(100, false);
-    (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, Time(i)));
+    (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     for i in 1..50_000 {
         q.sack(101, 101 + i * 100, |_, _| {});
         q.find_lost(3, 100);
