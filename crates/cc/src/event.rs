@@ -107,6 +107,16 @@ pub struct SentEvent {
     pub app_limited: bool,
 }
 
+/// A segment leaves although nothing is in flight: at the start, after a pause, and also where one ACK told of the whole of a
+/// small window, or where all but what goes again has been delivered or lost.
+#[derive(Clone, Copy, Debug)]
+pub struct StartEvent {
+    /// When something was sent before.
+    pub last_sent_at: Time,
+    /// The next byte to be sent before it, as an offset from the initial sequence number.
+    pub snd_nxt: u64,
+}
+
 /// A segment is taken for lost (each transmission at most once).
 #[derive(Clone, Copy, Debug)]
 pub struct LostEvent {

@@ -17,7 +17,7 @@
 
 use crate::common::{LossDriven, Srtt, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -204,6 +204,13 @@ impl LossDriven for Veno {
 
     fn recovered(&mut self, _cx: &Cx) {
         self.blind = true;
+    }
+
+    fn started(&mut self, _ev: &StartEvent, _cx: &Cx) {
+        if let Some((least, _)) = &mut self.least {
+            *least = f64::INFINITY;
+            (self.base_rtt, self.held) = (None, false);
+        }
     }
 
     fn episode_begins(&mut self) {

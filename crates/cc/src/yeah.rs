@@ -18,7 +18,7 @@
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -225,6 +225,12 @@ impl LossDriven for Yeah {
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.round_trips.restart();
+        }
+    }
+
+    fn started(&mut self, ev: &StartEvent, cx: &Cx) {
+        if cx.counts_segments() {
+            self.round_trips.forget(ev.snd_nxt);
         }
     }
 

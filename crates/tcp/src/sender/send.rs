@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::sent::Sent;
-use dumbbell_cc::{SentEvent, Shell};
+use dumbbell_cc::{SentEvent, Shell, StartEvent};
 use dumbbell_units::{Rate, Time};
 
 /// A segment that may leave now.
@@ -63,7 +63,6 @@ impl Sender {
             }
             return false;
         }
-        self.last_sent_at = now;
         self.note_sent(out, flight, nothing_outstanding, now);
         if self.config.rack.is_some() {
             self.timer_after_sending(out, now);
@@ -85,6 +84,13 @@ impl Sender {
         if let Some(prr) = &mut self.recovery.prr {
             prr.on_sent(u64::from(out.payload));
         }
+        if flight == 0 && out.payload > 0 {
+            let snd_nxt = if out.retransmission { self.nxt } else { out.start };
+            let ev = StartEvent { last_sent_at: self.last_sent_at, snd_nxt };
+            let cx = self.cx(now);
+            self.tell_law(|law| law.on_start(&ev, &cx));
+        }
+        self.last_sent_at = now;
         if self.hears_sends && out.payload > 0 {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),

@@ -63,7 +63,8 @@ impl SentQueue {
     pub(crate) fn take_burst(&mut self, start: u64, most: u64) -> u64 {
         let Some(first) = self.index_of(start) else { return 1 };
         self.segments[first].joined = false;
-        let follow = self.segments.iter().skip(first + 1).take_while(|s| s.joined && s.waits()).count() as u64;
+        let follow =
+            self.segments.iter().skip(first + 1).take_while(|s| s.joined && s.waits()).count() as u64;
         let taken = (1 + follow).min(most.max(1));
         if let Some(next) = self.segments.get_mut(first + taken as usize) {
             next.joined = false;
