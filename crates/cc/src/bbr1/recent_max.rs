@@ -68,18 +68,17 @@ mod tests {
     }
 
     #[test]
-    fn what_came_soon_after_the_largest_is_forgotten() {
-        // 8 comes right after 9 and is the second. Within a quarter of ten, two round trips, it stays that; at round trip 3
-        // the second is still the one of round trip 1, so 7 doesn't replace it, and at 11 it takes the place of 9.
-        let mut values = vec![9.0, 8.0];
-        values.extend([7.0; 10]);
-        assert_eq!(after(&values, 10), 8.0);
-        // In the same round trip as 9 nothing is second to it: at round trip 3 the value of then is.
-        let mut max = RecentMax::default();
-        max.update(9.0, 0, 10);
-        for at in 1..=11 {
-            max.update(if at == 1 { 0.5 } else { 1.0 + at as f64 / 100.0 }, at, 10);
-        }
-        assert_eq!(max.get(), 1.11);
+    fn what_came_soon_after_the_largest_is_not_kept() {
+        // A quarter of ten is 2: the value of round trip 3 is the first that is kept beside 9, and takes its place in the
+        // eleventh, though 8 was larger.
+        let mut values = vec![9.0, 8.0, 8.0];
+        values.extend([7.0; 8]);
+        assert_eq!(after(&values, 10), 9.0);
+        values.push(6.0);
+        assert_eq!(after(&values, 10), 7.0);
+        // Half a window is 5: after 7 at 3, the value of round trip 6 is kept as the third, and follows when 7 is too old too.
+        let values = [9.0, 8.0, 8.0, 7.0, 6.0, 6.0, 5.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0];
+        assert_eq!(after(&values, 10), 7.0);
+        assert_eq!(after(&values[..9], 3), 6.0);
     }
 }
