@@ -92,9 +92,10 @@ impl Growing {
     }
 
     /// A hole is filled: so many bytes are in order at once. With half of the window or more, reading would bring another
-    /// ACK at once, so that nothing is held back.
-    pub(super) fn on_filled(&mut self, bytes: u64) {
+    /// ACK at once, so that nothing is held back. Whether something is.
+    pub(super) fn on_filled(&mut self, bytes: u64) -> bool {
         self.unread = if 2 * bytes < self.offered { bytes } else { 0 };
+        self.unread > 0
     }
 
     /// The window to offer beyond `nxt`.
