@@ -89,10 +89,15 @@ impl Receiver {
         };
         let (mut opens, mut shrinks) = (false, false);
         if let Some(window) = &mut self.window {
+            window.waiting = self.ranges.bytes();
             if matches!(arrival, Arrival::Filling { .. }) && self.nxt > end {
                 shrinks = window.on_filled(self.nxt - start);
             }
-            opens = window.on_data(end - start, arrival == Arrival::OutOfOrder && !had_holes);
+            let taken = match arrival {
+                Arrival::OutOfOrder => window.waiting.saturating_sub(end - start),
+                _ => window.waiting + self.nxt.saturating_sub(start),
+            };
+            opens = window.on_data(end - start, taken);
             window.on_read(self.nxt, path.srtt, now);
         }
         if self.early.is_some() && arrival == Arrival::OutOfOrder {
