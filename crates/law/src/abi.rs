@@ -8,7 +8,7 @@ use dumbbell_units::{Dur, Rate, Time};
 use std::ffi::c_void;
 
 /// The number of this interface.
-pub const INTERFACE: u32 = 1;
+pub const INTERFACE: u32 = 2;
 
 /// A piece of UTF-8 text, borrowed for the time of a call.
 #[repr(C)]
@@ -115,6 +115,14 @@ mirror! {
         snd_nxt: u64 = same, same;
         retransmission: bool = same, same;
         app_limited: bool = same, same;
+    }
+}
+
+mirror! {
+    /// [`cc::StartEvent`]; times in ns.
+    Began of cc::StartEvent {
+        last_sent_at: u64 = |t: Time| t.0, Time;
+        snd_nxt: u64 = same, same;
     }
 }
 
@@ -239,6 +247,8 @@ pub enum Event {
     Unused(Unused),
     /// [`cc::CongestionControl::on_restart`], idle time in ns.
     Restart(u64),
+    /// [`cc::CongestionControl::on_start`].
+    Began(Began),
 }
 
 /// What it answers.
@@ -323,13 +333,14 @@ mod tests {
             size_of::<Congestion>(),
             size_of::<Sent>(),
             size_of::<Lost>(),
+            size_of::<Began>(),
             size_of::<Unused>(),
             size_of::<Control>(),
             size_of::<Reply>(),
             size_of::<Event>(),
             size_of::<Table>(),
         ];
-        assert_eq!((INTERFACE, sizes), (1, [72, 32, 168, 56, 32, 32, 48, 16, 48, 56, 176, 40]));
+        assert_eq!((INTERFACE, sizes), (2, [72, 32, 176, 56, 32, 32, 48, 16, 16, 48, 56, 184, 40]));
     }
 
     #[test]

@@ -133,6 +133,11 @@ impl Sender {
         self.burst_left() > 0
     }
 
+    /// Nothing more may leave: what was to follow is decided anew.
+    pub(super) fn end_burst(&mut self) {
+        (self.burst.left, self.burst.again) = (0, 0);
+    }
+
     /// How many segments of it are left.
     pub(super) fn burst_left(&self) -> u64 {
         self.burst.left + self.burst.again

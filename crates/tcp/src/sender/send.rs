@@ -58,6 +58,7 @@ impl Sender {
             self.next_by_window(now, out)
         };
         if !sends {
+            self.end_burst();
             if self.config.limited_for_a_window {
                 self.take_stock(now);
             }
