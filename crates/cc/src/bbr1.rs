@@ -19,8 +19,8 @@
 //! ```
 //! The quantum is a millisecond of the pacing rate, at least 2 segments (1 below 1.2 Mbit/s) [L]. extra_acked is the largest
 //! excess of ACKs over bw in five to ten round trips, at most 100 ms of bw [L].
-//! Left out: the kernel's fixed-point gains and its clock of milliseconds; its approximate windowed maximum (this one is
-//! exact); the cosmetic ssthresh.
+//! Gains are in 256ths, round trips and intervals in microseconds, the dip's times in ticks of 4 ms [L]. Left out: the
+//! cosmetic ssthresh.
 
 mod aggregation;
 mod cwnd;

@@ -16,8 +16,9 @@
 //! Linux's rules (`rules`): t + the smallest RTT instead of t + RTT; W_est and how far W(t) is from W_max in whole segments,
 //! W_est one more for each 15/8 windows acknowledged, also beyond cwnd_prior; ACKed segments for one more a whole number, at
 //! least 2 (so that cwnd grows by half a round trip at most) and at most 20 as long as W_max is unknown, which it is again
-//! after a timeout; looked up when cwnd has changed or 32 ms have passed. A reduction that is taken back leaves W_max as it
-//! is, and the next stage starts anew.
+//! after a timeout; looked up when cwnd has changed or 32 ms have passed; t leaves out, instead of time in which the window
+//! isn't used, that since the last sending where a segment leaves with nothing in flight. A reduction that is taken back
+//! leaves W_max as it is, and the next stage starts anew.
 
 use crate::common::{Srtt, Window, last_tick, whole_ticks};
 use crate::variant::{EcnUse, Variant};

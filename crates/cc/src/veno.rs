@@ -12,7 +12,8 @@
 //! ```
 //! Linux keeps base_rtt over losses (`reset_base_rtt`), takes the smallest RTT since the last ACK that let the window grow
 //! (`rtt`; at the end of a recovery none, which counts as a queue), n in half segments rounded up, cuts by 1/5 after
-//! timeouts too (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast.
+//! timeouts too (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast. It
+//! forgets base_rtt when a segment leaves with nothing in flight (with `rtt` = smallest).
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};

@@ -13,6 +13,7 @@
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! Windows in segments; the numbers are Linux's, which are the authors' own (q_max 80, phi 8, gamma 1, zeta 50, rho 16).
+//! On a stack that counts segments base_rtt is forgotten when a segment leaves with nothing in flight, as in Linux.
 //! Left out: waiting for three samples before a decision, with which Linux guards against delayed ACKs: here a sample is
 //! that of the newest segment that an ACK covers.
 

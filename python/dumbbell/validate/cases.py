@@ -63,7 +63,7 @@ NUDGES = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
 """Percent by which the delay of the bottleneck is different."""
 GAP = 5
 """Seconds from the first flow of a pair to the second."""
-SHARES = (
+SHARES: tuple[tuple[tuple[str, ...], int, int, float, int, int], ...] = (
     (("vegas", "cubic"), 10, 40, 1.0, 60, GAP),
     (("vegas", "reno"), 10, 40, 1.0, 60, GAP),
     (("bbr", "vegas"), 10, 40, 1.0, 60, GAP),
@@ -108,7 +108,7 @@ def stack() -> str:
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, far conditions, nearly the same ones, bufferbloat."""
+    """Give the built-in set: single flows, random loss, pairs, far conditions, nearly the same ones, shares, bufferbloat."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -133,10 +133,9 @@ def built_in() -> Iterator[Case]:
         for nudge in NUDGES:
             name = f"near/{variant}/{path}/{buffer:g}bdp/{nudge:+g}%"
             yield Case(name, _scenario(name, [variant], NEAR[path], buffer, nudge=nudge))
-    for several, rate, rtt, buffer, seconds, gap in SHARES:
-        name = f"shares/{'-'.join(several)}/{rate}M{rtt}/{buffer:g}bdp"
-        path = (rate, rtt, seconds)
-        yield Case(name, _scenario(name, list(several), path, buffer, gap=gap, repetitions=MANY))
+    for those, rate, rtt, buffer, seconds, gap in SHARES:
+        name = f"shares/{'-'.join(those)}/{rate}M{rtt}/{buffer:g}bdp"
+        yield Case(name, _scenario(name, list(those), (rate, rtt, seconds), buffer, gap=gap, repetitions=MANY))
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
