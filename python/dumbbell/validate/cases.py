@@ -108,7 +108,7 @@ def stack() -> str:
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, far conditions, sensitive ones, shares, bufferbloat."""
+    """Give the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
