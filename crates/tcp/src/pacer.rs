@@ -16,10 +16,10 @@ pub(crate) struct Pacer {
     next: Time,
     /// What is left of the running burst, bytes; a burst that the sender forms itself has none.
     left: u64,
-    /// The running burst: when it left, how late that was, what of it has left, bytes.
+    /// The running burst: when it left, how late that was, how long what of it has left takes.
     began: Time,
     late: Dur,
-    bytes: u64,
+    length: Dur,
 }
 
 impl Pacer {
@@ -37,7 +37,7 @@ impl Pacer {
     fn begin(&mut self, quantum: u64, now: Time) {
         self.began = self.next.max(now);
         self.late = now.since(self.next);
-        (self.left, self.bytes) = (quantum, 0);
+        (self.left, self.length) = (quantum, Dur::ZERO);
     }
 
     /// A segment leaves. The one that reaches the quantum ends the burst. `credit`: the share of its length that a late burst
@@ -59,10 +59,9 @@ impl Pacer {
     }
 
     fn lengthen(&mut self, payload: u32, rate: Rate, credit: u8) {
-        self.bytes += u64::from(payload);
-        let length = rate.time_for(Bytes(self.bytes));
-        let back = self.late.min(length * u64::from(credit) / 100);
-        self.next = self.began + Dur(length.0 - back.0);
+        self.length += rate.time_for(Bytes(u64::from(payload)));
+        let back = self.late.min(self.length * u64::from(credit) / 100);
+        self.next = self.began + Dur(self.length.0 - back.0);
     }
 
     /// A segment leaves that isn't paced.
