@@ -462,7 +462,7 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(place / "own.toml")
     assert "laws.gentle.library: " in str(caught.value)
-    assert "built for interface 999 of window laws, this is interface 1: build it again" in str(caught.value)
+    assert "built for interface 999 of window laws, this is interface 2: build it again" in str(caught.value)
     (other / "src" / "lib.rs").write_text(code.format("something_else"))
     with_library(place, copied(build(other), other / "two.so"))
     with pytest.raises(ScenarioError, match="exports no law"):

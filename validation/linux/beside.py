@@ -16,14 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.backends import Simulator
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
 from dumbbell.report.marked import put_tables
 from dumbbell.results.run import cores
-from dumbbell.validate import Comparison, Measured, compare, load, measure
+from dumbbell.validate import Case, Comparison, Measured, compare, load, measure
 from dumbbell.validate.compare import TOLERANCES, Difference
+
+Floats = npt.NDArray[np.float64]
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
@@ -57,6 +60,7 @@ class Side:
     kernel: dict[str, Measured]
     rows: list[Comparison]
     near: list[Ensemble]
+    shares: list[Share]
 
 
 def both() -> Side:
@@ -66,7 +70,8 @@ def both() -> Side:
     sim = measure([case for case, _ in held], Simulator(), jobs=cores())
     rows = [c for case, measured in held for c in compare(case.name, sim[case.name], measured)]
     rows = [c for c in rows if "cwnd_mean_packets" in c.differences]
-    return Side(sim, kernel, [c for c in rows if not c.case.startswith("near/")], ensembles(rows))
+    single = [c for c in rows if not c.case.startswith(("near/", "shares/"))]
+    return Side(sim, kernel, single, ensembles(rows), shares(held, sim))
 
 
 def apart(c: Comparison) -> float:
@@ -167,6 +172,88 @@ def sensitive(found: Sequence[Ensemble]) -> str:
     return "\n".join(lines)
 
 
+PART = 0.05
+"""How far shares may be apart, in parts of the bottleneck's rate: 0.5 of 10 Mbit/s."""
+RESENT = "retransmitted_packets"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a flow of several got, many runs of each side.
+
+    Attributes
+    ----------
+    rate_bps : float
+        Of the bottleneck.
+    goodput, resent : (array, array)
+        Run by run, simulator and kernel; bit/s and packets.
+    """
+
+    case: str
+    flow: str
+    variant: str
+    rate_bps: float
+    goodput: tuple[Floats, Floats]
+    resent: tuple[Floats, Floats]
+
+    @property
+    def apart(self) -> float:
+        """Difference of the mean goodputs in parts of the rate."""
+        sim, kernel = self.goodput
+        return float(sim.mean() - kernel.mean()) / self.rate_bps
+
+    @property
+    def outside(self) -> list[str]:
+        """Figures whose means differ by more than the tolerance and two standard errors of the difference."""
+        found = []
+        if abs(self.apart) * self.rate_bps > max(PART * self.rate_bps, 2 * standard_error(*self.goodput)):
+            found.append("goodput_bps")
+        sim, kernel = self.resent
+        difference = Difference(RESENT, float(sim.mean()), float(kernel.mean()), standard_error(sim, kernel))
+        return found if difference.within else [*found, RESENT]
+
+
+def standard_error(sim: Floats, kernel: Floats) -> float:
+    """Give the standard error of the difference of two means."""
+    return float(np.sqrt(sim.var(ddof=1) / len(sim) + kernel.var(ddof=1) / len(kernel)))
+
+
+def shares(held: Sequence[tuple[Case, Measured]], sim: dict[str, Measured]) -> list[Share]:
+    """Put what each flow of the group ``shares`` got beside what the kernel gave it."""
+    found = []
+    for case, kernel in held:
+        if not case.name.startswith("shares/"):
+            continue
+        rate = min(link["rate_bps"] for link in case.scenario.cells[0].plan["links"])
+        for ours, theirs in zip(sim[case.name].flows, kernel.flows, strict=True):
+            goodput, resent = ((ours.values(f), theirs.values(f)) for f in ("goodput_bps", RESENT))
+            found.append(Share(case.name, theirs.name, theirs.variant, rate, goodput, resent))
+    return found
+
+
+def shared(found: Sequence[Share]) -> str:
+    """Write the table of shares: mean and standard deviation of a run."""
+    lines = [
+        "| cell | flow | Mbit/s, simulator | Linux | difference, % of the rate | retransmitted, simulator | Linux |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for s in found:
+        ours, theirs = (f"{side.mean() / 1e6:.2f} ± {side.std(ddof=1) / 1e6:.2f}" for side in s.goodput)
+        sim, kernel = (f"{side.mean():.0f} ± {side.std(ddof=1):.0f}" for side in s.resent)
+        apart = f"{100 * s.apart:+.1f}"
+        cells = [
+            s.case.removeprefix("shares/"),
+            f"{s.flow}, {s.variant}",
+            ours,
+            theirs,
+            f"**{apart}**" if "goodput_bps" in s.outside else apart,
+            f"**{sim}**" if RESENT in s.outside else sim,
+            kernel,
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def summary(rows: Sequence[Comparison]) -> str:
     """Write how many flows are within, by group and by variant of the single flows."""
     lines = ["| group | flows | within | median of cwnd's difference % |", "|---|--:|--:|--:|"]
@@ -222,6 +309,7 @@ def picture(side: Side) -> Picture:
 def write_docs(side: Side) -> None:
     """Put each table between its markers, and draw the figure."""
     tables = {"summary": summary(side.rows), "flows": table(side.rows), "sensitive": sensitive(side.near)}
+    tables["shares"] = shared(side.shares)
     put_tables(PAGE, tables)
     put_tables(FAIRNESS, {"linux": pairs(side.rows)})
     draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
@@ -235,7 +323,8 @@ def main() -> None:
     side = both()
     print(table(side.rows), "\n")
     print(summary(side.rows), "\n")
-    print(sensitive(side.near))
+    print(sensitive(side.near), "\n")
+    print(shared(side.shares))
     if options.write_docs:
         write_docs(side)
 

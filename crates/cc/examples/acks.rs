@@ -87,6 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             in_recovery: false,
             in_loss: false,
             inflight: nxt - una,
+            departs: cx.now,
             lost,
             marked: 0,
             rate: Some(RateSample {

@@ -19,27 +19,29 @@
 //! ```
 //! The quantum is a millisecond of the pacing rate, at least 2 segments (1 below 1.2 Mbit/s) [L]. extra_acked is the largest
 //! excess of ACKs over bw in five to ten round trips, at most 100 ms of bw [L].
-//! Left out: the kernel's fixed-point gains and its clock of milliseconds; its approximate windowed maximum (this one is
-//! exact); the cosmetic ssthresh.
+//! Gains are in 256ths, round trips and intervals in microseconds, the dip's times in ticks of 4 ms [L]. Left out: the
+//! cosmetic ssthresh.
 
 mod aggregation;
 mod cwnd;
 mod params;
 mod policer;
+mod recent_max;
 
-use crate::common::{Bubble, DeliveryRound, WindowedMax, pacing_rate};
+use crate::common::{Bubble, DeliveryRound, last_tick, pacing_rate};
 use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RateSample,
     RecoveryExit, SentEvent, Start,
 };
 use aggregation::Aggregation;
-use cwnd::Window;
+use cwnd::{Wanted, Window};
 use dumbbell_units::param::Params;
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Bytes, Dur, Time};
+use dumbbell_units::{Dur, Time};
 use params::Settings;
 use policer::{Policer, Seen};
+use recent_max::RecentMax;
 
 pub(crate) const ROW: Variant = Variant {
     name: "bbr1",
@@ -73,6 +75,11 @@ pub(crate) const ROW: Variant = Variant {
 /// the real one, ACKs that come at just that rate are always a segment ahead, which the window's target includes.
 const BW_UNIT: f64 = 1e6 / 16_777_216.0;
 
+/// A span by a clock of microseconds [L].
+fn micros(span: Dur) -> f64 {
+    (span.0 / 1000) as f64
+}
+
 /// Phases of the gain cycle.
 const CYCLE: usize = 8;
 
@@ -96,7 +103,7 @@ struct Bbr1 {
     round: DeliveryRound,
     delivered: u64,
     lost: u64,
-    max_bw: WindowedMax,
+    max_bw: RecentMax,
     policer: Policer,
     aggregation: Aggregation,
     bubble: Bubble,
@@ -116,8 +123,6 @@ struct Bbr1 {
     pacing_gain: f64,
     cwnd_gain: f64,
     pacing: f64,
-    /// When the next segment may leave.
-    departure: Time,
     window: Window,
 }
 
@@ -134,7 +139,7 @@ impl Bbr1 {
             round: DeliveryRound::default(),
             delivered: 0,
             lost: 0,
-            max_bw: WindowedMax::default(),
+            max_bw: RecentMax::default(),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
             bubble: Bubble::default(),
@@ -151,7 +156,6 @@ impl Bbr1 {
             pacing_gain: set.high_gain,
             cwnd_gain: set.high_gain,
             pacing: 0.0,
-            departure: Time::ZERO,
             window: Window::new(initial_window),
         };
         law.pace_initially(0.001); // until an RTT is known, one of a millisecond [L]
@@ -191,9 +195,9 @@ impl Bbr1 {
     }
 
     /// Segments that will be in the network when the next may leave: while pacing holds it back, others arrive.
-    fn in_network(&self, outstanding: u64, now: Time) -> f64 {
+    fn in_network(&self, outstanding: u64, ev: &AckEvent, now: Time) -> f64 {
         let coming = if self.pacing_gain > 1.0 { self.quantum() } else { 0.0 };
-        let leaves = (self.bw() * self.departure.since(now).as_secs() / self.mss).floor();
+        let leaves = (self.bw() * micros(ev.departs.since(now)) * 1e-6 / self.mss).floor();
         (outstanding as f64 / self.mss + coming - leaves).max(0.0)
     }
 
@@ -206,7 +210,7 @@ impl Bbr1 {
         }
         self.watch_for_policer(ev.lost > 0, self.bubble.limits(&rate), now);
         let unit = BW_UNIT * self.mss;
-        let bw = (rate.rate() / unit).floor() * unit;
+        let bw = (rate.delivered as f64 * 1e6 / micros(rate.interval).max(1.0) / unit).floor() * unit;
         if !self.bubble.limits(&rate) || bw >= self.max_bw.get() {
             self.max_bw.update(bw, self.round.count, self.set.bw_window);
         }
@@ -246,7 +250,7 @@ impl Bbr1 {
         let over = if self.pacing_gain == 1.0 {
             full_length
         } else {
-            let outstanding = self.in_network(ev.flight, now);
+            let outstanding = self.in_network(ev.flight, ev, now);
             let target = self.inflight(self.max_bw.get(), self.pacing_gain.max(1.0));
             if self.pacing_gain > 1.0 {
                 full_length && (ev.lost > 0 || outstanding >= target)
@@ -279,21 +283,21 @@ impl Bbr1 {
             self.mode = Mode::Drain;
         }
         if self.mode == Mode::Drain
-            && self.in_network(ev.inflight, now) <= self.inflight(self.max_bw.get(), 1.0)
+            && self.in_network(ev.inflight, ev, now) <= self.inflight(self.max_bw.get(), 1.0)
         {
             self.start_cycle(now);
         }
     }
 
     fn update_min_rtt(&mut self, ev: &AckEvent, now: Time) {
-        let seen_at = *self.min_rtt_at.get_or_insert(now);
-        let expired = now > seen_at + self.set.min_rtt_window;
+        let seen_at = *self.min_rtt_at.get_or_insert(last_tick(now));
+        let expired = last_tick(now) > seen_at + self.set.min_rtt_window;
         // The ACK of a lone piece of a segment may have waited at the receiver.
         let delayed = ev.flight == ev.delivered && (ev.flight as f64) < self.mss;
-        if let Some(rtt) = ev.rtt.map(Dur::as_secs)
+        if let Some(rtt) = ev.rtt.map(|rtt| micros(rtt) * 1e-6)
             && (self.min_rtt.is_none_or(|min| rtt < min) || (expired && !delayed))
         {
-            (self.min_rtt, self.min_rtt_at) = (Some(rtt), Some(now));
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), Some(last_tick(now)));
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -316,17 +320,17 @@ impl Bbr1 {
                 self.check_probe_rtt_done(now);
             }
         } else if ev.inflight as f64 <= self.set.min_cwnd * self.mss {
-            self.probe_rtt_done = Some(now + self.set.probe_rtt_duration);
+            self.probe_rtt_done = Some(last_tick(now) + self.set.probe_rtt_duration);
             self.probe_rtt_round_done = false;
             self.round.restart(self.delivered);
         }
     }
 
     fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt_done.is_none_or(|done| now <= done) {
+        if self.probe_rtt_done.is_none_or(|done| last_tick(now) <= done) {
             return;
         }
-        self.min_rtt_at = Some(now); // the next dip is a whole window away
+        self.min_rtt_at = Some(last_tick(now)); // the next dip is a whole window away
         self.window.restore();
         if self.full_bw_reached {
             self.start_cycle(now);
@@ -338,7 +342,7 @@ impl Bbr1 {
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (self.set.high_gain, self.set.high_gain),
-            Mode::Drain => (1.0 / self.set.high_gain, self.set.high_gain),
+            Mode::Drain => (self.set.drain_gain, self.set.high_gain),
             Mode::ProbeBw(_) if self.policer.rate().is_some() => (1.0, self.set.cwnd_gain),
             Mode::ProbeBw(0) => (self.set.probe_gain, self.set.cwnd_gain),
             Mode::ProbeBw(1) => (2.0 - self.set.probe_gain, self.set.cwnd_gain),
@@ -362,8 +366,13 @@ impl Bbr1 {
                 0.0
             };
             let target = self.with_quanta(self.bdp(self.bw(), self.cwnd_gain) + extra.floor());
-            let little = (self.delivered as f64) < self.initial_window * self.mss;
-            self.window.on_ack(ev, self.mss, target, self.full_bw_reached, little, self.set.min_cwnd);
+            let wanted = Wanted {
+                target,
+                full: self.full_bw_reached,
+                little: (self.delivered as f64) < self.initial_window * self.mss,
+                least: self.set.min_cwnd,
+            };
+            self.window.on_ack(ev, self.mss, &wanted);
         }
         if self.mode == Mode::ProbeRtt {
             self.window.cwnd = self.window.cwnd.min(self.set.min_cwnd);
@@ -373,8 +382,8 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
-        self.min_rtt_at = Some(cx.now);
-        if let Some(rtt) = rtt.map(Dur::as_secs) {
+        self.min_rtt_at = Some(last_tick(cx.now));
+        if let Some(rtt) = rtt.map(|rtt| micros(rtt) * 1e-6) {
             (self.min_rtt, self.seen_rtt) = (Some(rtt), true);
             self.pace_initially(rtt);
         }
@@ -390,7 +399,6 @@ impl CongestionControl for Bbr1 {
                 _ => {}
             }
         }
-        self.departure = self.departure.max(cx.now) + pacing_rate(self.pacing).time_for(Bytes(ev.bytes));
         self.window.sent(ev);
     }
 

@@ -16,13 +16,15 @@
 //! Linux's rules (`rules`): t + the smallest RTT instead of t + RTT; W_est and how far W(t) is from W_max in whole segments,
 //! W_est one more for each 15/8 windows acknowledged, also beyond cwnd_prior; ACKed segments for one more a whole number, at
 //! least 2 (so that cwnd grows by half a round trip at most) and at most 20 as long as W_max is unknown, which it is again
-//! after a timeout; looked up when cwnd has changed or 32 ms have passed. A reduction that is taken back leaves W_max as it
-//! is, and the next stage starts anew.
+//! after a timeout; looked up when cwnd has changed or 32 ms have passed; t leaves out, instead of time in which the window
+//! isn't used, that since the last sending where a segment leaves with nothing in flight. A reduction that is taken back
+//! leaves W_max as it is, and the next stage starts anew.
 
 use crate::common::{Srtt, Window, last_tick, whole_ticks};
 use crate::variant::{EcnUse, Variant};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
+    StartEvent, Unused,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -268,7 +270,7 @@ impl CongestionControl for Cubic {
         }
         if !ev.cwnd_limited {
             // t leaves out the time in which cwnd is not updated for lack of data [RFC 9438 §4.2].
-            if let Some(epoch) = &mut self.epoch {
+            if let Some(epoch) = self.epoch.as_mut().filter(|_| !self.linux) {
                 epoch.start += pause;
             }
         } else if self.window.in_slow_start() {
@@ -327,6 +329,14 @@ impl CongestionControl for Cubic {
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window.restart(cx);
         self.epoch = None;
+    }
+
+    /// Linux leaves out the time since something was sent, in ticks, where nothing was in flight since.
+    fn on_start(&mut self, ev: &StartEvent, cx: &Cx) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.linux) {
+            let pause = last_tick(cx.now).since(last_tick(ev.last_sent_at));
+            epoch.start = (epoch.start + pause).min(last_tick(cx.now));
+        }
     }
 
     fn hears_sends(&self) -> bool {

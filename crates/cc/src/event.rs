@@ -107,6 +107,16 @@ pub struct SentEvent {
     pub app_limited: bool,
 }
 
+/// A segment leaves although nothing is in flight: at the start, after a pause, and also where one ACK told of the whole of a
+/// small window, or where all but what goes again has been delivered or lost.
+#[derive(Clone, Copy, Debug)]
+pub struct StartEvent {
+    /// When something was sent before.
+    pub last_sent_at: Time,
+    /// The next byte to be sent before it, as an offset from the initial sequence number.
+    pub snd_nxt: u64,
+}
+
 /// A segment is taken for lost (each transmission at most once).
 #[derive(Clone, Copy, Debug)]
 pub struct LostEvent {
@@ -179,6 +189,8 @@ pub struct AckEvent {
     pub in_loss: bool,
     /// Bytes outstanding after this ACK.
     pub inflight: u64,
+    /// When pacing lets the next segment out.
+    pub departs: Time,
     /// Bytes taken for lost with this ACK.
     pub lost: u64,
     /// Of the bytes newly delivered, those that arrived with a congestion mark, as far as the receiver tells (accurate

@@ -42,7 +42,7 @@ mod yeah;
 
 pub use event::{
     AckEvent, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,
-    SentEvent, SlowStart, Start, Unused,
+    SentEvent, SlowStart, Start, StartEvent, Unused,
 };
 pub use foreign::{Failure, Foreign, usable};
 pub use registry::{ALIASES, build, find, registry};
@@ -168,6 +168,9 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &Cx);
+
+    /// A segment leaves with nothing in flight; before [`CongestionControl::on_sent`].
+    fn on_start(&mut self, _ev: &StartEvent, _cx: &Cx) {}
 
     /// Whether it listens to [`CongestionControl::on_sent`]: where not, it isn't called for each segment.
     fn hears_sends(&self) -> bool {

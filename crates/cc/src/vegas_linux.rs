@@ -7,12 +7,13 @@
 //!   avoidance                   diff > beta: cwnd - 1;  diff < alpha: cwnd + 1;  at least 2 segments
 //! else                slow start grows with each ACK, avoidance stands still
 //! loss, timeout       as Reno; Reno also while a timeout's losses are repaired
+//! nothing in flight   when a segment leaves: base_rtt is forgotten, which a window of two segments does that one ACK empties
 //! ```
 //! The smallest sample leaves out what delayed ACKs add, each round trip of slow start is measured, and there is no cut of its
 //! own for losses. ssthresh is 3/4 of the window at least after each decision.
 
 use crate::common::{LossDriven, Round, Window};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Start, StartEvent};
 use dumbbell_units::Dur;
 
 /// See the top of this file.
@@ -27,6 +28,8 @@ pub(crate) struct LinuxVegas {
     least: f64,
     samples: u32,
     round: Option<Round>,
+    /// Started since the last loss: it goes by the queue also while a timeout's losses are repaired.
+    started: bool,
     /// rtt and diff of the last decision, for the trace.
     seen: (f64, f64),
 }
@@ -42,6 +45,7 @@ impl LinuxVegas {
             least: f64::INFINITY,
             samples: 0,
             round: None,
+            started: false,
             seen: (f64::NAN, f64::NAN),
         }
     }
@@ -104,20 +108,19 @@ impl LossDriven for LinuxVegas {
         if ev.in_recovery || ev.acked == 0 {
             return;
         }
-        if ev.in_loss {
+        if ev.in_loss && !self.started {
             self.new_round(None);
             return self.reno(ev, cx);
         }
-        match (self.round, self.base_rtt) {
-            (Some(round), Some(base)) if round.ended(ev.snd_una) => {
-                if self.samples > 2 {
-                    self.decide(base, ev, cx);
-                } else {
-                    self.reno(ev, cx);
+        match self.round {
+            Some(round) if round.ended(ev.snd_una) => {
+                match self.base_rtt.filter(|_| self.samples > 2) {
+                    Some(base) => self.decide(base, ev, cx),
+                    None => self.reno(ev, cx),
                 }
                 self.new_round(Some(Round::from(ev.snd_nxt)));
             }
-            (None, _) => {
+            None => {
                 self.new_round(Some(Round::from(ev.snd_nxt)));
                 if self.window.in_slow_start() {
                     self.window.slow_start(ev.acked, cx);
@@ -142,6 +145,12 @@ impl LossDriven for LinuxVegas {
 
     fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
         self.new_round(None);
+        self.started = false;
+    }
+
+    fn started(&mut self, ev: &StartEvent, _cx: &Cx) {
+        self.new_round(Some(Round::from(ev.snd_nxt)));
+        (self.base_rtt, self.started) = (None, true);
     }
 
     fn recovered(&mut self, _cx: &Cx) {

@@ -12,12 +12,13 @@
 //! ```
 //! Linux keeps base_rtt over losses (`reset_base_rtt`), takes the smallest RTT since the last ACK that let the window grow
 //! (`rtt`; at the end of a recovery none, which counts as a queue), n in half segments rounded up, cuts by 1/5 after
-//! timeouts too (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast.
+//! timeouts too (`random_timeouts`), and holds every other round trip instead of every other ACK, which is as fast. It
+//! forgets base_rtt when a segment leaves with nothing in flight (with `rtt` = smallest).
 //! Left out: nothing of the publication.
 
 use crate::common::{LossDriven, Srtt, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -204,6 +205,13 @@ impl LossDriven for Veno {
 
     fn recovered(&mut self, _cx: &Cx) {
         self.blind = true;
+    }
+
+    fn started(&mut self, _ev: &StartEvent, _cx: &Cx) {
+        if let Some((least, _)) = &mut self.least {
+            *least = f64::INFINITY;
+            (self.base_rtt, self.held) = (None, false);
+        }
     }
 
     fn episode_begins(&mut self) {

@@ -13,12 +13,13 @@
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! Windows in segments; the numbers are Linux's, which are the authors' own (q_max 80, phi 8, gamma 1, zeta 50, rho 16).
+//! On a stack that counts segments base_rtt is forgotten when a segment leaves with nothing in flight, as in Linux.
 //! Left out: waiting for three samples before a decision, with which Linux guards against delayed ACKs: here a sample is
 //! that of the newest segment that an ACK covers.
 
 use crate::common::{LossDriven, Measured, RoundTrips, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -225,6 +226,12 @@ impl LossDriven for Yeah {
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.round_trips.restart();
+        }
+    }
+
+    fn started(&mut self, ev: &StartEvent, cx: &Cx) {
+        if cx.counts_segments() {
+            self.round_trips.forget(ev.snd_nxt);
         }
     }
 

@@ -8,7 +8,7 @@ use dumbbell_units::{Dur, Rate, Time};
 use std::ffi::c_void;
 
 /// The number of this interface.
-pub const INTERFACE: u32 = 1;
+pub const INTERFACE: u32 = 2;
 
 /// A piece of UTF-8 text, borrowed for the time of a call.
 #[repr(C)]
@@ -119,6 +119,14 @@ mirror! {
 }
 
 mirror! {
+    /// [`cc::StartEvent`]; times in ns.
+    Began of cc::StartEvent {
+        last_sent_at: u64 = |t: Time| t.0, Time;
+        snd_nxt: u64 = same, same;
+    }
+}
+
+mirror! {
     /// [`cc::LostEvent`].
     Lost of cc::LostEvent {
         start: u64 = same, same;
@@ -157,6 +165,7 @@ mirror! {
         in_recovery: bool = same, same;
         in_loss: bool = same, same;
         inflight: u64 = same, same;
+        departs: u64 = |t: Time| t.0, Time;
         lost: u64 = same, same;
         marked: u64 = same, same;
         rate: Maybe<Sample> = |r: Option<cc::RateSample>| r.map(Sample::from).into(),
@@ -238,6 +247,8 @@ pub enum Event {
     Unused(Unused),
     /// [`cc::CongestionControl::on_restart`], idle time in ns.
     Restart(u64),
+    /// [`cc::CongestionControl::on_start`].
+    Began(Began),
 }
 
 /// What it answers.
@@ -322,13 +333,14 @@ mod tests {
             size_of::<Congestion>(),
             size_of::<Sent>(),
             size_of::<Lost>(),
+            size_of::<Began>(),
             size_of::<Unused>(),
             size_of::<Control>(),
             size_of::<Reply>(),
             size_of::<Event>(),
             size_of::<Table>(),
         ];
-        assert_eq!((INTERFACE, sizes), (1, [72, 32, 168, 56, 32, 32, 48, 16, 48, 56, 176, 40]));
+        assert_eq!((INTERFACE, sizes), (2, [72, 32, 176, 56, 32, 32, 48, 16, 16, 48, 56, 184, 40]));
     }
 
     #[test]
@@ -361,6 +373,7 @@ mod tests {
             in_recovery: false,
             in_loss: true,
             inflight: 7,
+            departs: Time(10),
             lost: 8,
             marked: 9,
             rate: Some(sample),

@@ -151,6 +151,7 @@ unsafe extern "C" fn tell(
             Event::Undo => law.on_undo(&cx),
             Event::Unused(ev) => law.on_unused(&ev.into(), &cx),
             Event::Restart(idle) => law.on_restart(Dur(idle), &cx),
+            Event::Began(ev) => law.on_start(&ev.into(), &cx),
         }
         // SAFETY: as the function demands.
         unsafe { reply.write(reply_of(law.as_ref())) };

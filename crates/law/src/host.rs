@@ -252,6 +252,10 @@ impl CongestionControl for Crossing {
         self.tell(Event::Undo, cx);
     }
 
+    fn on_start(&mut self, ev: &cc::StartEvent, cx: &cc::Cx) {
+        self.tell(Event::Began((*ev).into()), cx);
+    }
+
     fn on_unused(&mut self, ev: &cc::Unused, cx: &cc::Cx) {
         self.tell(Event::Unused((*ev).into()), cx);
     }

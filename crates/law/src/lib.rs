@@ -48,7 +48,7 @@ pub mod prelude {
     pub use dumbbell_cc::common::{LossDriven, Window};
     pub use dumbbell_cc::{
         AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, EcnUse, LostEvent, Phase,
-        RateSample, RecoveryExit, SentEvent, Shell, Start, Unused, Variant,
+        RateSample, RecoveryExit, SentEvent, Shell, Start, StartEvent, Unused, Variant,
     };
     pub use dumbbell_units::param::{Kind, ParamError, Params, Spec};
     pub use dumbbell_units::{Bytes, Dur, Packets, Rate, Time};

@@ -2,7 +2,7 @@
 
 use dumbbell_cc::{
     AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
-    RateSample, RecoveryExit, SentEvent, Start, Variant, find,
+    RateSample, RecoveryExit, SentEvent, Start, StartEvent, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -248,6 +248,7 @@ impl Law {
             in_recovery,
             in_loss: self.path.in_loss,
             inflight: left,
+            departs: self.cx.now,
             lost,
             marked: marked * MSS as u64,
             rate,
@@ -257,6 +258,13 @@ impl Law {
             self.law.on_arrival(&arrival, &self.cx);
         }
         self.law.on_ack(&ev, &self.cx);
+        self
+    }
+
+    /// A segment leaves with nothing in flight, so many ms after the last one.
+    pub fn start(&mut self, ms: u64) -> &mut Law {
+        let last_sent_at = Time(self.cx.now.0 - ms * 1_000_000);
+        self.law.on_start(&StartEvent { last_sent_at, snd_nxt: self.una }, &self.cx);
         self
     }
 

@@ -36,6 +36,8 @@ FAR = (
     (("vegas",) * 2 + ("cubic",) * 2, 20, 60, 0.5, 60),
 )
 """Conditions that no law was looked at in: variants, rate in Mbit/s, round trip in ms, buffer in BDP, length in s."""
+NEAR = {**PATHS, "50M10": (50, 10, 20)}
+"""The paths of single flows that are run several times."""
 SENSITIVE = (
     ("westwood", "1M100", 0.25),
     ("hybla", "1M100", 0.25),
@@ -54,16 +56,33 @@ SENSITIVE = (
     ("bbr", "10M40", 0.25),
     ("bic", "100M20", 1.0),
     ("vegas", "100M20", 0.25),
+    ("reno", "50M10", 0.1),
 )
 """Single flows that one loss more or less sends another way: each is run several times, hardly different."""
 NUDGES = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
 """Percent by which the delay of the bottleneck is different."""
 GAP = 5
 """Seconds from the first flow of a pair to the second."""
+SHARES: tuple[tuple[tuple[str, ...], int, int, float, int, int], ...] = (
+    (("vegas", "cubic"), 10, 40, 1.0, 60, GAP),
+    (("vegas", "reno"), 10, 40, 1.0, 60, GAP),
+    (("bbr", "vegas"), 10, 40, 1.0, 60, GAP),
+    (("vegas", "bbr"), 10, 40, 1.0, 60, GAP),
+    (("bbr", "bbr"), 10, 40, 1.0, 60, GAP),
+    (("bbr",) * 4, 40, 50, 2.0, 30, 1),
+    (("reno", "cubic"), 100, 40, 1.0, 60, GAP),
+    (("cubic", "cubic"), 100, 40, 1.0, 60, GAP),
+    (("bbr", "bbr"), 100, 40, 1.0, 60, GAP),
+    (("reno", "bbr"), 100, 40, 1.0, 60, GAP),
+    (("bbr", "reno"), 100, 40, 1.0, 60, GAP),
+)
+"""Flows whose shares differ from run to run: variants, Mbit/s, round trip in ms, buffer in BDP, length, gap in s."""
 RANDOM = ("cdg",)
 """Variants that draw random numbers in every round trip or so."""
 REPETITIONS = 5
 """Where chance matters: loss, who comes first when two flows share a queue, a variant's own dice."""
+MANY = 10
+"""Repetitions where means are compared."""
 SAMPLE = "10 ms"
 
 
@@ -89,7 +108,7 @@ def stack() -> str:
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, far conditions, nearly the same ones, bufferbloat."""
+    """Give the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -113,7 +132,10 @@ def built_in() -> Iterator[Case]:
     for variant, path, buffer in SENSITIVE:
         for nudge in NUDGES:
             name = f"near/{variant}/{path}/{buffer:g}bdp/{nudge:+g}%"
-            yield Case(name, _scenario(name, [variant], PATHS[path], buffer, nudge=nudge))
+            yield Case(name, _scenario(name, [variant], NEAR[path], buffer, nudge=nudge))
+    for those, rate, rtt, buffer, seconds, gap in SHARES:
+        name = f"shares/{'-'.join(those)}/{rate}M{rtt}/{buffer:g}bdp"
+        yield Case(name, _scenario(name, list(those), (rate, rtt, seconds), buffer, gap=gap, repetitions=MANY))
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
@@ -138,6 +160,7 @@ def _scenario(
     ping: bool = False,
     gap: int = GAP,
     nudge: float = 0.0,
+    repetitions: int = REPETITIONS,
 ) -> Scenario:
     rate, rtt, seconds = path
     packets = max(1, round(rate * 1e6 * rtt * 1e-3 / 12_000 * buffer))
@@ -159,7 +182,7 @@ def _scenario(
     document = {
         "name": name,
         "duration": f"{seconds} s",
-        "repetitions": REPETITIONS if chance else 1,
+        "repetitions": repetitions if chance else 1,
         "start_jitter": "100 ms" if len(variants) > 1 else "0 s",
         "network": {
             "bottleneck": bottleneck,

@@ -37,7 +37,8 @@ def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured],
         content: dict[str, Any] = {"case": case.name, "kernel": kernel, "plan": _mark(case)}
         if case.name not in known or _mark(known[case.name]) != content["plan"]:
             content["scenario"] = case.scenario.to_dict()
-        content["flows"] = measured[case.name].thinned(ALL if case.name.startswith("near/") else THINNED).document()
+        bins = ALL if case.name.startswith(("near/", "shares/")) else THINNED
+        content["flows"] = measured[case.name].thinned(bins).document()
         lines[case.name] = json.dumps(content, allow_nan=False, separators=(",", ":"))
     try:
         folder.mkdir(parents=True, exist_ok=True)

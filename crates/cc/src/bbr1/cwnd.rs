@@ -7,8 +7,7 @@ use crate::{AckEvent, LostEvent, SentEvent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Episode {
     Open,
-    /// Fast recovery; true until its first ACK has come.
-    Recovery(bool),
+    Recovery,
     /// After a timeout.
     Loss,
 }
@@ -20,6 +19,8 @@ pub(super) struct Window {
     /// What it was before recovery or dip.
     prior: f64,
     episode: Episode,
+    /// Where it was with the last ACK: a recovery that follows another one at once is the same one to this law.
+    last: Episode,
     /// There was a recovery since the last undo.
     saved: bool,
     /// In the first round trip of a recovery no more leaves than arrives.
@@ -28,9 +29,23 @@ pub(super) struct Window {
     inflight: u64,
 }
 
+/// What the model says of the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Segments outstanding.
+    pub(super) target: f64,
+    /// Whether the target is to be believed.
+    pub(super) full: bool,
+    /// Too little has been delivered to go by it at all.
+    pub(super) little: bool,
+    /// Segments at least.
+    pub(super) least: f64,
+}
+
 impl Window {
     pub(super) fn new(cwnd: f64) -> Window {
-        Window { cwnd, prior: 0.0, saved: false, episode: Episode::Open, conserve: false, inflight: 0 }
+        let (episode, last) = (Episode::Open, Episode::Open);
+        Window { cwnd, prior: 0.0, episode, last, saved: false, conserve: false, inflight: 0 }
     }
 
     pub(super) fn sent(&mut self, ev: &SentEvent) {
@@ -49,7 +64,7 @@ impl Window {
     /// Remembers the window for when this is over: the latest good one, or the largest since, where recovery or the
     /// dip have cut it already.
     pub(super) fn save(&mut self, dips: bool) {
-        let cut = dips || self.episode != Episode::Open;
+        let cut = dips || self.last != Episode::Open;
         self.prior = if cut { self.prior.max(self.cwnd) } else { self.cwnd };
     }
 
@@ -58,70 +73,63 @@ impl Window {
     }
 
     pub(super) fn enter_recovery(&mut self) {
-        (self.episode, self.saved) = (Episode::Recovery(true), true);
+        (self.episode, self.saved) = (Episode::Recovery, true);
     }
 
     /// A timeout: one segment more than is still thought to be on its way.
     pub(super) fn enter_loss(&mut self, mss: f64) {
-        (self.episode, self.saved) = (Episode::Loss, true);
+        (self.episode, self.last, self.saved) = (Episode::Loss, Episode::Loss, true);
         self.cwnd = (self.inflight as f64 / mss).floor() + 1.0;
     }
 
+    /// It is over; what the next ACK that delivers something makes of that is in [`Window::on_ack`].
     pub(super) fn exit_recovery(&mut self) {
-        if self.episode != Episode::Open {
-            self.episode = Episode::Open;
-            self.conserve = false;
-            self.restore();
-        }
+        self.episode = Episode::Open;
     }
 
     /// Nothing was lost. False if nothing was said to be.
     pub(super) fn undo(&mut self) -> bool {
-        let cut = std::mem::take(&mut self.saved);
-        if cut {
-            self.exit_recovery();
-            self.restore();
-        }
-        cut
+        self.exit_recovery();
+        std::mem::take(&mut self.saved)
     }
 
-    /// Whether this ACK is the first of a recovery; the round trip that conserves packets starts with it.
+    /// An ACK, before the model looks at it. True if it is the first of a recovery that delivers something: the round trip
+    /// that conserves packets starts with it.
     pub(super) fn begins_recovery(&mut self, ev: &AckEvent) -> bool {
         self.inflight = ev.inflight;
-        self.episode == Episode::Recovery(true)
+        if self.episode == Episode::Loss && !ev.in_loss {
+            self.episode = Episode::Open;
+        }
+        ev.delivered > 0 && self.episode == Episode::Recovery && self.last != Episode::Recovery
     }
 
-    /// `target`: what the model wants outstanding; `full`: whether it is to be believed; `little`: too little has been
-    /// delivered to go by it at all.
-    pub(super) fn on_ack(
-        &mut self,
-        ev: &AckEvent,
-        mss: f64,
-        target: f64,
-        full: bool,
-        little: bool,
-        least: f64,
-    ) {
+    /// An ACK that delivers something.
+    pub(super) fn on_ack(&mut self, ev: &AckEvent, mss: f64, wanted: &Wanted) {
         let (acked, inflight) = (ev.delivered as f64 / mss, ev.inflight as f64 / mss);
         if ev.lost > 0 {
             self.cwnd = (self.cwnd - ev.lost as f64 / mss).max(1.0);
         }
-        if self.episode == Episode::Recovery(true) {
-            self.episode = Episode::Recovery(false);
-            self.conserve = true;
-            self.cwnd = inflight + acked;
-        } else if self.episode == Episode::Loss && !ev.in_loss && !ev.in_recovery {
-            self.exit_recovery();
+        match (self.last, self.episode) {
+            (Episode::Open | Episode::Loss, Episode::Recovery) => {
+                self.conserve = true;
+                self.cwnd = inflight + acked;
+            }
+            (Episode::Recovery | Episode::Loss, Episode::Open) => {
+                self.conserve = false;
+                self.restore();
+            }
+            _ => {}
         }
+        self.last = self.episode;
         if self.conserve {
             self.cwnd = self.cwnd.max(inflight + acked);
             return;
         }
-        if full {
-            self.cwnd = (self.cwnd + acked).min(target);
-        } else if self.cwnd < target || little {
+        if wanted.full {
+            self.cwnd = (self.cwnd + acked).min(wanted.target);
+        } else if self.cwnd < wanted.target || wanted.little {
             self.cwnd += acked;
         }
-        self.cwnd = self.cwnd.max(least);
+        self.cwnd = self.cwnd.max(wanted.least);
     }
 }

@@ -78,10 +78,15 @@ pub(super) const PARAMS: &[Spec] = &[
     },
 ];
 
+/// Gains are whole 256ths; that of startup is rounded up, its inverse down [Linux 6.12 tcp_bbr.c].
+const GAIN_UNIT: f64 = 256.0;
+
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) high_gain: f64,
+    /// Undoes it.
+    pub(super) drain_gain: f64,
     pub(super) probe_gain: f64,
     pub(super) cwnd_gain: f64,
     pub(super) bw_window: u64,
@@ -98,10 +103,12 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn new(params: &Params) -> Settings {
+        let high_gain = params.float("high_gain");
         Settings {
-            high_gain: params.float("high_gain"),
-            probe_gain: params.float("probe_gain"),
-            cwnd_gain: params.float("cwnd_gain"),
+            high_gain: ((high_gain * GAIN_UNIT).floor() + 1.0) / GAIN_UNIT,
+            drain_gain: (GAIN_UNIT / high_gain).floor().max(1.0) / GAIN_UNIT,
+            probe_gain: (params.float("probe_gain") * GAIN_UNIT).floor() / GAIN_UNIT,
+            cwnd_gain: (params.float("cwnd_gain") * GAIN_UNIT).floor() / GAIN_UNIT,
             bw_window: params.int("bw_window"),
             min_rtt_window: params.duration("min_rtt_window"),
             probe_rtt_duration: params.duration("probe_rtt_duration"),

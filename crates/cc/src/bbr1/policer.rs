@@ -91,11 +91,11 @@ impl Policer {
 
     fn measure(&mut self, interval: &Start, seen: &Seen) {
         let (delivered, lost) = (seen.delivered - interval.delivered, seen.lost - interval.lost);
-        let seconds = seen.now.since(interval.at).as_secs();
-        if delivered == 0 || (lost as f64) < LOSSY * delivered as f64 || seconds < 0.001 {
+        let ms = seen.now.0 / 1_000_000 - interval.at.0 / 1_000_000; // by a clock of milliseconds [Linux]
+        if delivered == 0 || (lost as f64) < LOSSY * delivered as f64 || ms == 0 {
             return;
         }
-        let rate = delivered as f64 / seconds;
+        let rate = delivered as f64 * 1e3 / ms as f64;
         if let Some(last) = self.last {
             let apart = (rate - last).abs();
             if apart <= CONSISTENT.0 * last || apart <= CONSISTENT.1 {

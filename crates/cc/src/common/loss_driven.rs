@@ -3,7 +3,7 @@
 use super::Window;
 use crate::{
     AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit,
-    Unused,
+    StartEvent, Unused,
 };
 use dumbbell_units::Dur;
 
@@ -59,6 +59,9 @@ pub trait LossDriven: Send + std::fmt::Debug {
 
     /// Recovery has ended; the window is bounded.
     fn recovered(&mut self, _cx: &Cx) {}
+
+    /// A segment leaves with nothing in flight.
+    fn started(&mut self, _ev: &StartEvent, _cx: &Cx) {}
 
     /// Sending starts again after idling; the window is bounded.
     fn restarted(&mut self, _cx: &Cx) {}
@@ -151,6 +154,10 @@ impl<L: LossDriven> CongestionControl for L {
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window_mut().restart(cx);
         self.restarted(cx);
+    }
+
+    fn on_start(&mut self, ev: &StartEvent, cx: &Cx) {
+        self.started(ev, cx);
     }
 
     fn hears_sends(&self) -> bool {

@@ -78,6 +78,12 @@ impl RoundTrips {
         self.bounds.map_or(f64::NAN, |(_, max)| max)
     }
 
+    /// Nothing is known any more, the extremes neither; a round trip begins at `snd_nxt`.
+    pub fn forget(&mut self, snd_nxt: u64) {
+        *self =
+            RoundTrips { round: Some(Round::from(snd_nxt)), least: f64::INFINITY, ..RoundTrips::default() };
+    }
+
     /// Forgets the round that runs; the next ACK starts one.
     pub fn restart(&mut self) {
         self.round = None;

@@ -352,8 +352,14 @@ pub const PARAMS: &[Spec] = &[
         name: "unpaced_segments",
         kind: Kind::Int { min: 0, max: 1000 },
         default: "0",
-        doc: "segments at the start of a connection that leave at once although it is paced; the one after them waits \
-              for the last of them only",
+        doc: "segments at the start of a connection that leave at once although it is paced; a burst that goes beyond \
+              them is paced",
+    },
+    Spec {
+        name: "pacing_credit",
+        kind: Kind::Int { min: 0, max: 100 },
+        default: "0",
+        doc: "percent of its own length that a paced burst gets back at most for the time by which it leaves late",
     },
     Spec {
         name: "send_quantum",

@@ -50,6 +50,8 @@ pub(super) struct Arrived {
     pub(super) last: bool,
     /// The receive window grows with it: its ACK is a quick one.
     pub(super) opens: bool,
+    /// It makes more than itself be in order, which takes room in the window until the application has read it.
+    pub(super) shrinks: bool,
 }
 
 /// What the endpoint knows of the path.
@@ -97,7 +99,7 @@ impl Acks {
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,
-        Arrived { len, pushed, last, opens }: Arrived,
+        Arrived { len, pushed, last, opens, shrinks }: Arrived,
         nxt: u64,
         now: Time,
         path: &Path,
@@ -121,7 +123,7 @@ impl Acks {
             }
             Arrival::InOrder => self.delay(now, path, config),
             Arrival::OutOfOrder | Arrival::Filling { holes: true } if config.sack_delay > Dur::ZERO => {
-                self.merge(nxt, now, path, config);
+                self.merge(nxt, shrinks, now, path, config);
             }
             _ => self.now += 1,
         }
@@ -171,11 +173,13 @@ impl Acks {
         self.armed = self.delayed_until;
     }
 
-    fn merge(&mut self, nxt: u64, now: Time, path: &Path, config: &Config) {
+    fn merge(&mut self, nxt: u64, shrinks: bool, now: Time, path: &Path, config: &Config) {
         if self.expected != nxt {
             (self.expected, self.duplicates) = (nxt, 0);
         }
-        let full = nxt - self.acknowledged > self.longest;
+        // Two segments in order are acknowledged at once, and apart from the first ACKs that report holes, if that doesn't
+        // shrink the window.
+        let full = !shrinks && nxt - self.acknowledged > self.longest;
         if full || self.quick > 0 || self.merged >= MOST_MERGED {
             self.now += 1;
         } else if self.duplicates < DUPLICATES {

@@ -87,18 +87,23 @@ impl Receiver {
                 (_, true) => Arrival::Filling { holes: !self.ranges.is_empty() },
             }
         };
-        let mut opens = false;
+        let (mut opens, mut shrinks) = (false, false);
         if let Some(window) = &mut self.window {
+            window.waiting = self.ranges.bytes();
             if matches!(arrival, Arrival::Filling { .. }) && self.nxt > end {
-                window.on_filled(self.nxt - start);
+                shrinks = window.on_filled(self.nxt - start);
             }
-            opens = window.on_data(end - start, arrival == Arrival::OutOfOrder && !had_holes);
+            let taken = match arrival {
+                Arrival::OutOfOrder => window.waiting.saturating_sub(end - start),
+                _ => window.waiting + self.nxt.saturating_sub(start),
+            };
+            opens = window.on_data(end - start, taken);
             window.on_read(self.nxt, path.srtt, now);
         }
         if self.early.is_some() && arrival == Arrival::OutOfOrder {
             return; // that ACK counts as this segment's
         }
-        let arrived = Arrived { len: end - start, pushed, last: self.fin_received(), opens };
+        let arrived = Arrived { len: end - start, pushed, last: self.fin_received(), opens, shrinks };
         self.acks.on_data(arrival, arrived, self.nxt, now, path, config);
     }
 

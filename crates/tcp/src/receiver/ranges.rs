@@ -16,11 +16,17 @@ pub(super) struct Ranges {
     /// Starts of those touched last, newest first.
     recent: Vec<u64>,
     touches: u64,
+    /// All that they hold.
+    bytes: u64,
 }
 
 impl Ranges {
     pub(super) fn is_empty(&self) -> bool {
         self.by_start.is_empty()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     #[cfg(test)]
@@ -48,6 +54,7 @@ impl Ranges {
             self.recent.insert(0, from);
             self.recent.truncate(KEPT);
         }
+        self.bytes += end - start - duplicate;
         duplicate
     }
 
@@ -56,6 +63,7 @@ impl Ranges {
         let lowest = self.by_start.first_entry().filter(|entry| *entry.key() <= offset)?;
         let (start, (end, _)) = lowest.remove_entry();
         self.recent.retain(|r| *r != start);
+        self.bytes -= end - start;
         Some((start, end))
     }
 

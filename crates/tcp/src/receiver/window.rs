@@ -8,7 +8,8 @@
 //!            but never above `window`
 //! ```
 //! The round trip is that of the timestamps, smoothed by an eighth. The application reads at once, so that only what is
-//! out of order takes room; the right edge never moves back [RFC 9293 §3.8.6].
+//! out of order takes room; the right edge never moves back [RFC 9293 §3.8.6]. What is offered is in whole units of the
+//! window's scale, rounded up.
 
 use crate::config::Config;
 use dumbbell_units::{Dur, Time};
@@ -24,8 +25,13 @@ pub(crate) struct Growing {
     offered: u64,
     limit: u64,
     most: u64,
-    /// The right edge that has been offered.
+    /// The right edge that has been offered, and the window up to it as it was told.
     edge: u64,
+    told: u64,
+    /// What the window's field counts in, bytes.
+    unit: u64,
+    /// What waits out of order, bytes.
+    pub(super) waiting: u64,
     /// What came in order with the segment that filled a hole, and is told before the application reads it.
     unread: u64,
     /// The round trip that is measured: when it began, what had been read then.
@@ -46,6 +52,9 @@ impl Growing {
             limit: (start * FOUND / ASSUMED).min(config.window),
             most: config.window,
             edge: 0,
+            told: 0,
+            unit: 1 << config.window_scale(),
+            waiting: 0,
             unread: 0,
             began: Time::ZERO,
             read: 1,
@@ -63,10 +72,9 @@ impl Growing {
         }
     }
 
-    /// A segment of `len` bytes has arrived; whether the window grows. Memory that is taken counts: its own where the
-    /// application is about to read it, what waits for it out of order; `first` of those out of order it finds none taken.
-    pub(super) fn on_data(&mut self, len: u64, first: bool) -> bool {
-        let taken = if first { 0 } else { self.mss };
+    /// A segment of `len` bytes has arrived; whether the window grows. `taken`: what holds memory, which is what waits out of
+    /// order; this one too where it is in order and the application is about to read it.
+    pub(super) fn on_data(&mut self, len: u64, taken: u64) -> bool {
         let limit = self.limit.saturating_sub(taken);
         if self.offered >= limit || len < 128 {
             return false;
@@ -92,16 +100,25 @@ impl Growing {
     }
 
     /// A hole is filled: so many bytes are in order at once. With half of the window or more, reading would bring another
-    /// ACK at once, so that nothing is held back.
-    pub(super) fn on_filled(&mut self, bytes: u64) {
+    /// ACK at once, so that nothing is held back. Whether the window shrinks with it.
+    pub(super) fn on_filled(&mut self, bytes: u64) -> bool {
         self.unread = if 2 * bytes < self.offered { bytes } else { 0 };
+        self.unread > 0 && self.room() < self.told
+    }
+
+    /// What there is room for.
+    fn room(&self) -> u64 {
+        let free = self.limit.saturating_sub(self.waiting + self.unread);
+        self.offered.min(free).next_multiple_of(self.unit)
     }
 
     /// The window to offer beyond `nxt`.
     pub(crate) fn offer(&mut self, nxt: u64) -> u64 {
-        let offered = self.offered.saturating_sub(std::mem::take(&mut self.unread));
-        self.edge = self.edge.max(nxt + offered);
-        self.edge - nxt
+        let still = self.edge.saturating_sub(nxt).next_multiple_of(self.unit);
+        self.told = self.room().max(still);
+        self.unread = 0;
+        self.edge = nxt + self.told;
+        self.told
     }
 }
 
@@ -119,29 +136,45 @@ mod tests {
     #[test]
     fn two_segments_for_each_up_to_the_limit() {
         let mut g = growing();
-        assert_eq!(g.offer(1), 65_535);
-        assert!(g.on_data(1448, false));
-        assert_eq!(g.offer(1449), 65_535 + 2 * 1448);
+        // In units of 8 KiB: 65,535 is 65,536, and 2,896 more, 68,431, are nine of them.
+        assert_eq!(g.offer(1), 65_536);
+        assert!(g.on_data(1448, 1448));
+        assert_eq!(g.offer(1449), 73_728);
         // 65,535 * 162 / 128 = 82,942; the segment itself takes 1448 of it until it is read: 81,494 is left, which is 15,959
         // more than at the start: the sixth segment adds what is left.
-        let grew = (0..10).filter(|_| g.on_data(1448, false)).count();
-        assert_eq!((grew, g.offer(1449)), (5, 81_494));
-        assert!(!g.on_data(100, true));
-        // The first one out of order finds all of it free.
-        assert!(g.on_data(1448, true));
-        assert_eq!(g.offer(1449), 82_942);
+        let grew = (0..10).filter(|_| g.on_data(1448, 1448)).count();
+        assert_eq!((grew, g.offered, g.offer(1449)), (5, 81_494, 81_920));
+        assert!(!g.on_data(100, 0));
+        // The first one out of order finds all of it free, further ones what waits.
+        assert!(!g.on_data(1448, 2 * 1448) && g.on_data(1448, 0));
+        assert_eq!((g.offered, g.offer(1449)), (82_942, 90_112));
     }
 
     #[test]
     fn the_right_edge_stays_where_it_was() {
         let mut g = growing();
-        assert_eq!(g.offer(1), 65_535);
+        assert_eq!(g.offer(1), 65_536);
         g.offered = 10_000;
-        assert_eq!(g.offer(1001), 64_535);
-        // Of what fills a hole the application hasn't read anything yet; with the next ACK it has.
-        g.offered = 65_535;
-        g.on_filled(3000);
-        assert_eq!((g.offer(4001), g.offer(4001)), (62_535, 65_535));
+        // 64,536 up to the right edge, in whole units.
+        assert_eq!(g.offer(1001), 65_536);
+        assert_eq!(g.offer(20_001), 49_152); // 46,536
+    }
+
+    #[test]
+    fn the_window_shrinks_by_what_is_unread_where_that_crosses_a_unit() {
+        let mut g = growing();
+        (g.offered, g.limit) = (82_000, 82_000);
+        assert_eq!(g.offer(1), 90_112); // eleven units
+        // 1448 wait out of order, and 5 segments fill a hole: 82,000 - 6 * 1448 = 73,312, nine units, which is less than eleven.
+        g.waiting = 1448;
+        assert!(g.on_filled(5 * 1448));
+        // 90,112 - 7,240 up to the right edge: eleven units once more. When the application has read, 80,552: ten.
+        assert_eq!((g.offer(7241), g.room()), (90_112, 81_920));
+        // A window of ten units doesn't shrink by two segments: 82,000 - 1448 - 2896 = 77,656.
+        g.told = 81_920;
+        assert!(!g.on_filled(2 * 1448));
+        // Half of it and more is read at once.
+        assert!(!g.on_filled(50_000));
     }
 
     #[test]

@@ -130,8 +130,8 @@ impl Sender {
         self.recovery.recover = Some(self.max);
         self.recovery.inflation = 0;
         self.recovery.frto = false;
-        // PRR lets out a segment at least with the first ACK.
-        self.recovery.resend_front = self.recovery.prr.is_none();
+        // PRR lets out a segment at least with the first ACK, a law with a recovery of its own what it will.
+        self.recovery.resend_front = self.recovery.prr.is_none() && !self.config.own_recovery;
     }
 
     /// What is to be delivered while PRR brings the window down (RecoverFS), told before it is reduced; `delivered` is what
@@ -229,6 +229,7 @@ impl Sender {
         let repairs = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss);
         if std::mem::take(&mut self.recovery.resend_front) && repairs {
             let start = self.sent.next_waiting().map_or(self.una, |s| s.start);
+            self.sent.take_burst(start, 1);
             return self.resend_lost(start, now, out);
         }
         let window = (self.window() as i64 + self.recovery.inflation).max(0) as u64;
@@ -247,6 +248,7 @@ impl Sender {
                 self.held_by_window(true);
                 return false;
             }
+            self.resend_burst(start, room);
             return self.resend_lost(start, now, out);
         }
         let holds =

@@ -15,9 +15,10 @@ use dumbbell_units::Time;
 pub(crate) struct Undo {
     /// snd_una when it was made.
     marker: u64,
-    /// Retransmissions that haven't been reported to be superfluous.
-    open: u64,
-    /// When the first retransmission was sent; None before it.
+    /// Retransmissions that haven't been reported to be superfluous; None before the first.
+    open: Option<u64>,
+    /// When the first retransmission was sent; None before it. One of a reduction before this one counts while something
+    /// that was sent again is under way or not acknowledged: its ACK echoes a time before those that follow.
     resent_at: Option<Time>,
 }
 
@@ -25,17 +26,19 @@ impl Sender {
     /// A reduction for a loss is about to be made; retransmissions under way may bring DSACKs later.
     pub(super) fn may_be_undone(&mut self) {
         let probe = self.tlp.end.is_some() && self.tlp.repeats;
+        let under_way = self.sent.resent_segments();
+        let again = under_way > 0 || self.sent.front().is_some_and(|s| s.transmissions > 1);
         self.recovery.undo = Some(Undo {
             marker: self.una,
-            open: self.sent.resent_segments() + u64::from(probe),
-            resent_at: None,
+            open: Some(under_way + u64::from(probe)).filter(|open| *open > 0),
+            resent_at: self.recovery.undo.and_then(|undo| undo.resent_at).filter(|_| again),
         });
     }
 
     /// A retransmission leaves.
     pub(super) fn note_resent(&mut self, now: Time) {
         if let Some(undo) = &mut self.recovery.undo {
-            undo.open += 1;
+            undo.open = Some(undo.open.unwrap_or(0) + 1);
             undo.resent_at.get_or_insert(now);
         }
     }
@@ -44,7 +47,7 @@ impl Sender {
     pub(super) fn note_dsack(&mut self, (from, to): (u64, u64)) {
         let segments = (to - from).div_ceil(self.mss());
         if let Some(undo) = self.recovery.undo.as_mut().filter(|u| to > u.marker) {
-            undo.open = undo.open.saturating_sub(segments);
+            undo.open = undo.open.map(|open| open.saturating_sub(segments));
         }
     }
 
@@ -58,7 +61,7 @@ impl Sender {
     /// Whether all retransmissions have been reported to be superfluous.
     pub(super) fn dsacks_detect(&self) -> bool {
         let by_dsack = self.config.rack.is_some_and(|m| m.undo_by_dsack);
-        by_dsack && self.recovery.undo.is_some_and(|u| u.open == 0 && u.resent_at.is_some())
+        by_dsack && self.recovery.undo.is_some_and(|u| u.open == Some(0))
     }
 
     /// Takes the reductions back; `losses` too: what waits to be sent again isn't lost.

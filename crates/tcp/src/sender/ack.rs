@@ -171,6 +171,7 @@ impl Sender {
             in_recovery,
             in_loss: self.recovery.mode == Mode::Loss,
             inflight: self.flight(),
+            departs: self.pacer.next().max(now),
             lost,
             marked: news.marks.bytes,
             rate,

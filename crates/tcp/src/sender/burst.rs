@@ -7,7 +7,7 @@
 //! pieces   what the application writes lies in pieces as long as the longest burst, but of half the largest window offered
 //!          at most; a burst takes the rest of one, and of the next only what it has room for beyond that
 //! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if something left within the
-//!          last millisecond and the next ACK is near: a millisecond at most (half of srtt where that is less) until the
+//!          last millisecond (or pacing held it back until then) and the next ACK is near: a millisecond at most (half of srtt where that is less) until the
 //!          oldest segment was sent srtt ago; not in recovery, and not with a third of the window free
 //! ```
 //! A bulk sender has filled its send buffer, of 1 MiB, before the first ACK comes: with pieces of half the window that the
@@ -39,6 +39,10 @@ const BUFFERED: u64 = 1_000_000;
 pub(super) struct Burst {
     segments: u64,
     left: u64,
+    /// How many of a burst that goes again follow without asking.
+    again: u64,
+    /// The segment that leaves now is of the same burst as the last one.
+    pub(super) follows: bool,
     /// Where the piece ends that snd_nxt lies in, and the one after it.
     end: u64,
     next: u64,
@@ -77,6 +81,7 @@ impl Sender {
         }
         if self.burst.left > 0 {
             self.burst.left -= 1;
+            self.burst.follows = true;
             return false;
         }
         if self.burst.waits {
@@ -90,8 +95,7 @@ impl Sender {
         }
         let piece = self.piece(unsent);
         let last = piece == unsent;
-        let rate = self.control.pacing.or_else(|| self.window_rate());
-        let most = rate.map_or(LEAST * mss, |rate| self.quantum(rate));
+        let most = self.longest_burst();
         let half = ((self.window() as u64) / mss / 2).max(1) * mss;
         let quota = room.min(half).min(most) / mss * mss;
         let length = if last { piece } else { piece.max(quota.min(self.burst.next - self.nxt)) };
@@ -108,6 +112,41 @@ impl Sender {
         let segments = (quota.min(length) / mss).max(1);
         (self.burst.segments, self.burst.left) = (segments, segments - 1);
         false
+    }
+
+    /// The lost segment at `start` goes again, with others of the burst in which it was sent; `room` is what the window lets out.
+    pub(crate) fn resend_burst(&mut self, start: u64, room: u64) {
+        if !self.config.tso {
+            return;
+        }
+        if self.burst.again > 0 {
+            self.burst.again -= 1;
+            self.burst.follows = true;
+            return;
+        }
+        let most = self.longest_burst().min(room) / self.mss();
+        self.burst.again = self.sent.take_burst(start, most) - 1;
+    }
+
+    /// A burst that has begun leaves whole.
+    pub(super) fn is_in_burst(&self) -> bool {
+        self.burst_left() > 0
+    }
+
+    /// Nothing more may leave: what was to follow is decided anew.
+    pub(super) fn end_burst(&mut self) {
+        (self.burst.left, self.burst.again) = (0, 0);
+    }
+
+    /// How many segments of it are left.
+    pub(super) fn burst_left(&self) -> u64 {
+        self.burst.left + self.burst.again
+    }
+
+    /// What leaves at once at most, bytes.
+    fn longest_burst(&self) -> u64 {
+        let rate = self.control.pacing.or_else(|| self.window_rate());
+        rate.map_or(LEAST * self.mss(), |rate| self.quantum(rate))
     }
 
     /// An ACK, a timer or something written: whether to wait is decided anew. Being asked without a cause must not matter.
@@ -180,7 +219,7 @@ impl Sender {
 
     fn defers(&self, limit: u64, now: Time) -> bool {
         let recovering = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss);
-        if recovering || now.since(self.last_sent_at) > Dur::millis(1) {
+        if recovering || now.since(self.pacer.next()) > Dur::millis(1) {
             return false;
         }
         if limit as f64 >= self.window() / 3.0 {

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::sent::Sent;
-use dumbbell_cc::{SentEvent, Shell};
+use dumbbell_cc::{SentEvent, Shell, StartEvent};
 use dumbbell_units::{Rate, Time};
 
 /// A segment that may leave now.
@@ -19,11 +19,16 @@ pub(crate) struct Outgoing {
 impl Sender {
     /// When [`Sender::next`] is worth asking again, where pacing holds a segment back.
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
-        if !self.pacer.holds(now) || self.pacing_rate().is_none() {
+        if !self.is_held(now) {
             return None;
         }
         let end = self.written + u64::from(self.closing);
         (self.nxt < end || self.tlp.due || self.has_lost()).then(|| self.pacer.next())
+    }
+
+    /// Whether pacing holds the next segment back.
+    fn is_held(&self, now: Time) -> bool {
+        !self.is_in_burst() && self.pacer.holds(now) && self.pacing_rate().is_some()
     }
 
     /// Nothing outstanding and nothing to send, as in an endpoint that only receives.
@@ -34,9 +39,10 @@ impl Sender {
 
     /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        if self.pacer.holds(now) && self.pacing_rate().is_some() {
+        if self.is_held(now) {
             return false;
         }
+        self.burst.follows = false;
         if self.is_idle() {
             self.held_by_window(false);
             return false;
@@ -52,12 +58,12 @@ impl Sender {
             self.next_by_window(now, out)
         };
         if !sends {
+            self.end_burst();
             if self.config.limited_for_a_window {
                 self.take_stock(now);
             }
             return false;
         }
-        self.last_sent_at = now;
         self.note_sent(out, flight, nothing_outstanding, now);
         if self.config.rack.is_some() {
             self.timer_after_sending(out, now);
@@ -79,6 +85,13 @@ impl Sender {
         if let Some(prr) = &mut self.recovery.prr {
             prr.on_sent(u64::from(out.payload));
         }
+        if flight == 0 && out.payload > 0 {
+            let snd_nxt = if out.retransmission { self.nxt } else { out.start };
+            let ev = StartEvent { last_sent_at: self.last_sent_at, snd_nxt };
+            let cx = self.cx(now);
+            self.tell_law(|law| law.on_start(&ev, &cx));
+        }
+        self.last_sent_at = now;
         if self.hears_sends && out.payload > 0 {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),
@@ -90,10 +103,14 @@ impl Sender {
             let cx = self.cx(now);
             self.tell_law(|law| law.on_sent(&ev, &cx));
         }
-        if let Some(rate) = self.pacing_rate()
-            && self.counters.sent_segments > self.config.unpaced_segments
-        {
-            self.pacer.on_sent(out.payload, rate, self.quantum(rate), now);
+        let reaches = self.counters.sent_segments + self.burst_left();
+        let credit = self.config.pacing_credit;
+        match self.pacing_rate().filter(|_| reaches > self.config.unpaced_segments) {
+            None => self.pacer.on_unpaced(now),
+            Some(rate) if self.config.tso => {
+                self.pacer.on_burst(out.payload, rate, self.burst.follows, credit, now);
+            }
+            Some(rate) => self.pacer.on_sent(out.payload, rate, self.quantum(rate), credit, now),
         }
     }
 
@@ -199,7 +216,7 @@ impl Sender {
         let start = self.nxt;
         self.nxt = start + len + u64::from(fin);
         self.max = self.nxt;
-        self.sent.push(start, self.nxt, fin, now);
+        self.sent.push(start, self.nxt, fin, self.burst.follows, now);
         if self.timed.is_none() && !self.config.timestamps {
             self.timed = Some((self.nxt, now));
         }

@@ -58,6 +58,20 @@ impl SentQueue {
         None
     }
 
+    /// How many segments go again together from the waiting one at `start` on: those of one burst, `most` of them; the rest
+    /// is a burst of its own from then on.
+    pub(crate) fn take_burst(&mut self, start: u64, most: u64) -> u64 {
+        let Some(first) = self.index_of(start) else { return 1 };
+        self.segments[first].joined = false;
+        let follow =
+            self.segments.iter().skip(first + 1).take_while(|s| s.joined && s.waits()).count() as u64;
+        let taken = (1 + follow).min(most.max(1));
+        if let Some(next) = self.segments.get_mut(first + taken as usize) {
+            next.joined = false;
+        }
+        taken
+    }
+
     /// Nothing was lost after all: what waits to be sent again is under way.
     pub(crate) fn forget_losses(&mut self) {
         for i in 0..self.segments.len() {

@@ -101,8 +101,8 @@ impl SentQueue {
         self.waiting_segments > 0
     }
 
-    /// A new segment leaves for the first time.
-    pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, now: Time) {
+    /// A new segment leaves for the first time, in one burst with the one before it or not.
+    pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, joined: bool, now: Time) {
         self.pipe += end - start;
         self.segments.push_back(Sent {
             start,
@@ -112,6 +112,7 @@ impl SentQueue {
             stamp: Stamp::default(),
             transmissions: 1,
             skip: 1,
+            joined,
             fin,
             sacked: false,
             lost: false,

@@ -15,6 +15,8 @@ pub(crate) struct Sent {
     pub(crate) transmissions: u32,
     /// How far to go for the next segment that may not be SACKed, if this one is.
     pub(super) skip: u32,
+    /// It follows the one before it in one burst: they go again together.
+    pub(super) joined: bool,
     /// Whether the last of its offsets is a FIN.
     pub(crate) fin: bool,
     pub(super) sacked: bool,

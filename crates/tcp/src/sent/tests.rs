@@ -23,7 +23,7 @@ fn from_scratch(q: &SentQueue) -> [u64; 6] {
 /// Ten segments of 100 bytes, the given ones SACKed in turn, losses looked for after each.
 fn board(sacked: &[u64]) -> SentQueue {
     let mut q = SentQueue::new(100, false);
-    (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, Time(i)));
+    (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     let mut delivered = Vec::new();
     for i in sacked {
         assert!(q.sack(1 + i * 100, 101 + i * 100, |s, _| delivered.push(s.start)));
@@ -103,7 +103,7 @@ fn losses_are_found_where_the_rule_finds_them() {
         match random.next_u64() % 8 {
             0..=3 => {
                 let len = [100, 100, 100, 40, 90][(random.next_u64() % 5) as usize];
-                q.push(end, end + len, false, Time(0));
+                q.push(end, end + len, false, false, Time(0));
                 end += len;
             }
             4 => q.acknowledge(una + (offset - una) / 6, |_, _| {}),
@@ -131,7 +131,7 @@ fn losses_are_found_where_the_rule_finds_them() {
 fn a_large_recovery_takes_no_longer_for_each_ack() {
     let begun = std::time::Instant::now();
     let mut q = SentQueue::new(100, false);
-    (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, Time(i)));
+    (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     for i in 1..50_000 {
         q.sack(101, 101 + i * 100, |_, _| {});
         q.find_lost(3, 100);
@@ -156,7 +156,7 @@ fn everything_is_found_where_a_plain_search_finds_it() {
         match random.next_u64() % 10 {
             0..=3 => {
                 let len = [100, 100, 100, 37, 250][(random.next_u64() % 5) as usize];
-                q.push(end, end + len, false, Time(now));
+                q.push(end, end + len, false, false, Time(now));
                 end += len;
             }
             4 => q.acknowledge(una + (offset - una) / 8, |_, _| {}),
@@ -197,4 +197,21 @@ fn everything_is_found_where_a_plain_search_finds_it() {
         assert_eq!(counted(&q), from_scratch(&q));
     }
     assert!(q.first > 1000, "few were acknowledged");
+}
+
+#[test]
+fn what_left_in_one_burst_goes_again_in_one() {
+    // Bursts of 0-2, 3-5 and 6-8, all lost but 4.
+    let mut q = SentQueue::new(100, true);
+    (0..9).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, i % 3 > 0, Time(i)));
+    assert!(q.sack(401, 501, |_, _| {}));
+    q.lose_overdue((Time(9), 1000), Dur::ZERO, Time(9));
+    assert_eq!(q.take_burst(1, 10), 3);
+    // What was delivered parts a burst.
+    assert_eq!(q.take_burst(301, 10), 1);
+    assert_eq!(q.take_burst(501, 10), 1);
+    // What has no room is a burst of its own from then on.
+    assert_eq!(q.take_burst(601, 2), 2);
+    assert_eq!(q.take_burst(601, 10), 2);
+    assert_eq!(q.take_burst(801, 10), 1);
 }

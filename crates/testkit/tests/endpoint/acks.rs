@@ -8,7 +8,10 @@ use dumbbell_units::Rate;
 /// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
     let law = Listener::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
-    let all = with_usual(&[("send_quantum", "segment"), ("unpaced_segments", "0")], changes);
+    let all = with_usual(
+        &[("send_quantum", "segment"), ("unpaced_segments", "0"), ("pacing_credit", "0")],
+        changes,
+    );
     let mut wire = Wire::with_law("fixed", move |_| Box::new(law.clone()), "linux", &all, arrives());
     wire.receiver.listen();
     wire.sender.connect();

@@ -1,8 +1,9 @@
 //! Reductions that are taken back: by timestamps, by D-SACKs, not at all.
 
-use crate::modern::{MSS, answers, linux, resent, timeline};
+use crate::modern::{MSS, answers, linux, resent, timeline, with_usual};
+use dumbbell_testkit::listener::Listener;
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
-use dumbbell_units::Dur;
+use dumbbell_units::{Dur, Rate};
 use proptest::prelude::*;
 
 /// The first data segment is late by so many ms.
@@ -106,4 +107,31 @@ proptest! {
             prop_assert!(after.ssthresh >= before.ssthresh, "{} of {}", after.ssthresh, before.ssthresh);
         }
     }
+}
+
+/// A segment every 30 ms after the first ten. 0 is lost twice, 13, 16 and 17 once. 0 goes again at 400 ms, 13 at 430 ms; the ACK of 0
+/// at 500 ms ends the recovery of what was outstanding at 200 ms, and another begins at once, in which 16 goes again at 520 ms.
+/// The ACK of 13 at 530 ms echoes a time before that, but after the first retransmission of all: nothing was spurious, and 17
+/// goes again next.
+#[test]
+fn a_retransmission_of_the_recovery_before_is_not_an_original() {
+    let mut times = [0; 24];
+    let mut first = None;
+    let faults: Faults<'static> = Box::new(move |forward, _, segment| {
+        if !forward || segment.payload == 0 {
+            return Fate::Arrives;
+        }
+        let number = segment.seq.0.wrapping_sub(*first.get_or_insert(segment.seq.0)) / MSS as u32;
+        times[number as usize] += 1;
+        let lost = matches!((number, times[number as usize]), (0, 1 | 2) | (13 | 16 | 17, 1));
+        if lost { Fate::Lost } else { Fate::Arrives }
+    });
+    let law = Listener::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
+    let changes =
+        with_usual(&[("send_quantum", "segment"), ("pacing_credit", "0")], &[("undo", "timestamps")]);
+    let copy = law.clone();
+    let wire = Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", &changes, faults);
+    let wire = wire.send(24).until_done();
+    assert_eq!(resent(&wire), [(220, 0), (400, 0), (430, 13), (520, 16), (550, 17)]);
+    assert_eq!(answers(&law), ["loss", "exit", "loss", "exit"]);
 }

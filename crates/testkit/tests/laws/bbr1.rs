@@ -11,7 +11,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{a} is not {b}");
 }
 
-/// A rate in segments/s; measured ones are rounded down to the kernel's unit of 0.06 segments/s, and 2.885 times that.
+/// A rate in segments/s; measured ones are rounded down to the kernel's unit of 0.06 segments/s, and 2.887 times that.
 #[track_caller]
 fn near_rate(a: f64, b: f64) {
     assert!(a <= b + 1e-3 && a >= b - 0.18, "{a} is not {b}");
@@ -63,16 +63,16 @@ fn until_gain(law: &mut Law, gain: f64) {
 #[test]
 fn it_starts_with_the_initial_window_over_the_handshakes_rtt() {
     let mut law = Law::new("bbr1", &[], 10.0, f64::INFINITY);
-    // No RTT yet: a millisecond. 0.99 * 2.885 * 10 / 0.001.
-    near(law.pacing(), 28_561.5);
+    // No RTT yet: a millisecond. 0.99 * 739/256 * 10 / 0.001: the gain is in 256ths.
+    near(law.pacing(), 28_578.515_625);
     law.established(100);
-    near(law.pacing(), 285.615);
+    near(law.pacing(), 285.785_156_25);
     near(law.cwnd(), 10.0);
     assert_eq!(law.phase(), Phase::Startup);
     // A connection that had no handshake to measure: from the first ACK's RTT, with the window it then has.
     let mut law = Law::new("bbr1", &[], 10.0, f64::INFINITY);
     law.rate(10.0).ack(1);
-    near(law.pacing(), 285.615);
+    near(law.pacing(), 285.785_156_25);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn startup_ends_after_three_round_trips_with_less_than_a_quarter_more() {
     for rate in [100.0, 200.0, 400.0, 500.0, 600.0, 610.0] {
         trip(&mut law, rate, 1);
         assert_eq!(law.phase(), Phase::Startup, "{rate}");
-        near_rate(law.pacing(), (0.99 * 2.885 * rate).max(285.615));
+        near_rate(law.pacing(), (0.99 * 739.0 / 256.0 * rate).max(285.785));
     }
     // What the application holds back doesn't count.
     law.app_limited(true);
@@ -92,7 +92,7 @@ fn startup_ends_after_three_round_trips_with_less_than_a_quarter_more() {
     law.app_limited(false);
     trip(&mut law, 620.0, 1);
     assert_eq!(law.phase(), Phase::Drain);
-    near_rate(law.pacing(), 0.99 / 2.885 * 620.0);
+    near_rate(law.pacing(), 0.99 * 88.0 / 256.0 * 620.0);
     // Drained: 62 for the path and 3 quanta of 2, made even.
     law.left(69).rate(620.0).ack(1);
     assert_eq!(law.phase(), Phase::Drain);
@@ -108,7 +108,7 @@ fn the_window_doubles_each_round_trip_of_startup() {
     near(law.cwnd(), 20.0);
     trip(&mut law, 200.0, 20);
     near(law.cwnd(), 40.0);
-    // At 2.885 * 200 * 0.1 = 57.7, so 58 + 6 = 64, it stops: 40 + 30 is more than that.
+    // At 2.887 * 200 * 0.1 = 57.7, so 58 + 6 = 64, it stops: 40 + 30 is more than that.
     trip(&mut law, 200.0, 30);
     near(law.cwnd(), 70.0);
     trip(&mut law, 200.0, 30);
@@ -261,7 +261,10 @@ fn a_dip_before_the_pipe_is_full_goes_back_to_startup() {
     law.advance(10_000).left(3).ack(1);
     assert_eq!(law.phase(), Phase::ProbeRtt);
     law.advance(100).next_trip().ack(1);
-    law.advance(101).ack(1);
+    // By the clock's ticks of 4 ms: 200 ms are over with the tick after them.
+    law.advance(103).ack(1);
+    assert_eq!(law.phase(), Phase::ProbeRtt);
+    law.advance(1).ack(1);
     assert_eq!(law.phase(), Phase::Startup);
 }
 
@@ -283,7 +286,14 @@ fn recovery_sends_what_arrives_for_a_round_trip_and_then_as_before() {
     near(law.cwnd(), 157.0);
     law.lose_one(200, 2).lose_one(200, 3).lose_one(200, 4).ack_in_recovery(5);
     near(law.cwnd(), 159.0);
-    near(law.recover().cwnd(), 206.0);
+    // A recovery that follows at once is the same one to it: 159 + 1, and no other round trip of conservation.
+    law.recover().left(100).lose_one(200, 5).lose().ack_in_recovery(1);
+    near(law.cwnd(), 159.0);
+    law.ack_in_recovery(1);
+    near(law.cwnd(), 160.0);
+    // The first ACK after it gives the window back.
+    near(law.recover().cwnd(), 160.0);
+    near(law.ack(1).cwnd(), 206.0);
     // The rate is as it was all the time.
     near_rate(bw(&law), 1000.0);
 }

@@ -230,3 +230,18 @@ fn linux_leaves_slow_start_above_gamma() {
     near(law.ssthresh(), law.cwnd());
     assert_eq!(law.phase(), Phase::Avoidance);
 }
+
+#[test]
+fn linux_starts_anew_when_nothing_is_in_flight() {
+    let mut law = linux();
+    law.ack(1);
+    near(law.column("base_rtt"), 0.1);
+    // The smallest is forgotten; the next ACK ends a round of one sample, as Reno: a tenth of a segment.
+    law.start(0).rtt(200);
+    near(law.ack(10).cwnd(), 10.1);
+    near(law.column("base_rtt"), 0.2);
+    // As the paper has it nothing is forgotten.
+    let mut law = Law::new("vegas", &[("rules", "published")], 10.0, 10.0);
+    law.ack(1).start(0).rtt(200).ack(1);
+    near(law.column("base_rtt"), 0.1);
+}

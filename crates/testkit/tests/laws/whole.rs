@@ -113,3 +113,33 @@ fn cdg_gives_way_over_a_round_trip() {
     near(law.ack(10).cwnd(), 17.0);
     near(law.ack(12).cwnd(), 14.0);
 }
+
+#[test]
+fn the_smallest_rtt_is_forgotten_when_nothing_is_in_flight() {
+    for (name, params) in [("yeah", &[][..]), ("veno", &[("rtt", "smallest")][..])] {
+        let mut law = avoiding(name, params, 10.0);
+        law.ack(1).rtt(200).ack(1);
+        near(law.column("base_rtt"), 0.1);
+        law.start(0).ack(1);
+        near(law.column("base_rtt"), 0.2);
+    }
+}
+
+#[test]
+fn cubic_leaves_out_the_time_since_the_last_sending_when_nothing_is_in_flight() {
+    // Two seconds after a loss, of which one is left out or hasn't passed: the same window, by the tick.
+    let window = |leaves_out: bool| {
+        let mut law = avoiding("cubic", &[("rules", "linux"), ("reno_friendly", "false")], 100.0);
+        law.lose().recover().ack(1);
+        law.advance(1000);
+        if leaves_out {
+            law.advance(1000).start(1000);
+        }
+        for _ in 0..20 {
+            law.ack(10);
+        }
+        law.cwnd()
+    };
+    assert_eq!(window(true), window(false));
+    assert!(window(true) > 70.0);
+}

@@ -188,6 +188,7 @@ impl Connection {
             in_recovery: a.in_recovery,
             in_loss: a.in_loss,
             inflight: flight - acked,
+            departs: self.cx.now,
             lost,
             marked: (acked as f64 * a.marked) as u64,
             rate,
