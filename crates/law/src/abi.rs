@@ -156,6 +156,7 @@ mirror! {
         cwnd_limited: bool = same, same;
         in_recovery: bool = same, same;
         in_loss: bool = same, same;
+        disordered: bool = same, same;
         inflight: u64 = same, same;
         lost: u64 = same, same;
         marked: u64 = same, same;
@@ -360,6 +361,7 @@ mod tests {
             cwnd_limited: true,
             in_recovery: false,
             in_loss: true,
+            disordered: true,
             inflight: 7,
             lost: 8,
             marked: 9,

@@ -1,7 +1,7 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
+    AckEvent, Amiss, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
     RateSample, RecoveryExit, SentEvent, Start, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
@@ -247,13 +247,15 @@ impl Law {
             cwnd_limited,
             in_recovery,
             in_loss: self.path.in_loss,
+            disordered: false,
             inflight: left,
             lost,
             marked: marked * MSS as u64,
             rate,
         };
         if self.law.hears_arrivals() {
-            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt };
+            let amiss = if in_recovery { Amiss::Repair } else { Amiss::Nothing };
+            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt, amiss };
             self.law.on_arrival(&arrival, &self.cx);
         }
         self.law.on_ack(&ev, &self.cx);

@@ -35,6 +35,7 @@ impl Sender {
     /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.pacer.holds(now) && self.pacing_rate().is_some() {
+            self.check_space();
             return false;
         }
         if self.is_idle() {
@@ -52,6 +53,7 @@ impl Sender {
             self.next_by_window(now, out)
         };
         if !sends {
+            self.check_space();
             if self.config.limited_for_a_window {
                 self.take_stock(now);
             }
@@ -159,7 +161,7 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: false, retransmission: true, cwr: false };
+        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: s.psh, retransmission: true, cwr: false };
         true
     }
 
@@ -208,7 +210,11 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        let psh = self.nxt >= self.written || self.ends_burst() || self.ends_write(start);
+        let pushed = self.nxt >= self.written || self.ends_marked() || self.ends_write(start);
+        if pushed {
+            self.sent.push_newest();
+        }
+        let psh = pushed || self.ends_burst();
         *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
         true
     }

@@ -17,6 +17,8 @@ pub(crate) struct Sent {
     pub(super) skip: u32,
     /// Whether the last of its offsets is a FIN.
     pub(crate) fin: bool,
+    /// It carries PSH.
+    pub(crate) psh: bool,
     pub(super) sacked: bool,
     pub(super) lost: bool,
     pub(super) resent: bool,
