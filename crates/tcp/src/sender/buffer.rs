@@ -134,9 +134,20 @@ impl Sender {
         if self.nxt == 1 && self.buffer.pieces.is_empty() {
             self.write_initial_window();
         }
+        if self.buffer.full && self.buffer.pieces.is_empty() {
+            // All of it has left, and the window lets out more: the buffer follows, and doesn't hold sending up here.
+            self.grow_buffer();
+            self.buffer.full = false;
+        }
         if !self.buffer.full {
             self.fill();
         }
+    }
+
+    /// The size follows the window.
+    fn grow_buffer(&mut self) {
+        let segments = (self.control.cwnd as u64 / self.mss()).max(LEAST);
+        self.buffer.size = self.buffer.size.max(segments * 2 * SEGMENT);
     }
 
     /// When the first piece is complete, a burst of two leaves; with what takes its room the piece is longer than half of
@@ -167,7 +178,7 @@ impl Sender {
             let before = if count > 1 { b.pieces[count - 2].end } else { nxt };
             let start = if filled - before < length { before } else { filled };
             if start == filled {
-                if b.memory(filled - una, sacked) >= b.size {
+                if count > 0 && b.memory(filled - una, sacked) >= b.size {
                     b.full = true;
                     b.begin_write(filled);
                     return;
@@ -205,9 +216,8 @@ impl Sender {
         if !self.buffer.full {
             return;
         }
-        let cwnd = self.control.cwnd as u64;
-        if self.sent.pipe() < cwnd {
-            self.buffer.size = self.buffer.size.max((cwnd / self.mss()).max(LEAST) * 2 * SEGMENT);
+        if self.sent.pipe() < self.control.cwnd as u64 {
+            self.grow_buffer();
         }
         let filled = self.buffer.pieces.back().map_or(self.nxt, |p| p.end);
         if 3 * self.buffer.memory(filled - self.una, self.sacked_of_outstanding()) <= 2 * self.buffer.size {
