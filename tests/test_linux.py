@@ -13,41 +13,37 @@ QUICK = ("single/", "loss/")
 
 NEAR = "near/"
 
-TICK = (
-    "a timer is set on another side of a tick, as the kernel's shaper is a millionth slower: chance, as near/ shows"
-)
 ODD = "the kernel's run is the odd one: with other delays it does what the simulator does"
+MICROSECOND = (
+    "a microsecond of the smallest round trip decides what queue it believes in: either side is spread by 10 %"
+)
+ROOT = "the kernel's cube root is a table's: a segment comes earlier once, and from then on they are two runs"
+STAMPS = "the kernel computes with the timestamps' absolute values, which begin at random"
+DICE = "it draws random numbers"
+SEEDS = "five seeds: over 17 and 12 others both have 5.06 Mbit/s"
 BURST = "microseconds decide which segments a full buffer loses"
-ESTIMATE = "a bandwidth estimate in whole bytes a tick is another one, and one of two cycles follows"
-PARITY = "one ACK earlier, and one loss of two or none in a cycle of few"
 EXCEPTIONS = {
     # case: why, and by how much goodput, cwnd, srtt (%) and retransmissions (%) may differ
-    "single/cubic/1M100/0.25bdp": (TICK, 8, 8, 5, 20),
-    "single/htcp/1M100/1bdp": (TICK, 3, 6, 5, 15),
-    "single/illinois/1M100/0.25bdp": (TICK, 4, 5, 5, 20),
-    "single/hybla/1M100/0.25bdp": (TICK, 5, 5, 5, 15),
+    "single/cubic/1M100/0.25bdp": (ROOT, 4, 5, 5, 15),
     "single/bic/100M20/1bdp": (ODD, 1, 8, 8, 100),
-    "single/lp/10M40/0.25bdp": (ODD, 3, 5, 5, 90),
-    "single/vegas/100M20/0.25bdp": (BURST, 10, 12, 5, 15),
-    "single/htcp/100M20/0.25bdp": (BURST, 4, 6, 5, 15),
-    "single/veno/100M20/0.25bdp": (BURST, 3, 5, 5, 15),
-    "single/westwood/100M20/0.25bdp": (BURST, 12, 12, 5, 100),
-    "single/westwood/1M100/0.25bdp": (ESTIMATE, 30, 28, 5, 50),
-    "single/veno/10M40/0.25bdp": (PARITY, 3, 5, 5, 60),
-    "single/illinois/10M40/0.25bdp": (PARITY, 2, 5, 5, 30),
-    "single/cdg/10M40/0.25bdp": (PARITY, 4, 5, 5, 30),
-    "single/lp/1M100/1bdp": (PARITY, 4, 5, 5, 15),
+    "single/vegas/100M20/0.25bdp": (MICROSECOND, 12, 12, 5, 15),
+    "single/bbr/10M40/0.25bdp": (BURST, 3, 5, 5, 15),
+    "single/cdg/10M40/0.25bdp": (DICE, 4, 5, 5, 30),
+    "single/lp/1M100/1bdp": (STAMPS, 3, 5, 5, 15),
+    "loss/bic/10M40/1bdp/1%": (SEEDS, 8, 8, 5, 15),
 }
 DIFFERENT = {
     # ensembles whose means differ, by how much goodput, cwnd, srtt (%) and retransmissions (%) may
-    "near/hybla/1M100/0.25bdp": (3, 5, 5, 15),
-    "near/illinois/1M100/0.25bdp": (4, 5, 5, 15),
-    "near/lp/10M40/0.25bdp": (3, 5, 5, 15),
-    "near/lp/1M100/1bdp": (3, 5, 5, 15),
-    "near/vegas/100M20/0.25bdp": (15, 17, 5, 15),
-    "near/veno/10M40/0.25bdp": (2, 5, 5, 60),
-    "near/westwood/1M100/0.25bdp": (35, 30, 5, 60),
+    "near/bbr/10M40/0.25bdp": (3, 5, 5, 20),
 }
+SAME = (
+    "reno/10M40/0.25bdp",
+    "veno/10M40/0.25bdp",
+    "htcp/1M100/1bdp",
+    "westwood/1M100/0.25bdp",
+    "illinois/1M100/0.25bdp",
+)
+"""Ensembles that are the kernel's run for run."""
 
 
 @pytest.fixture(scope="module")
@@ -91,18 +87,17 @@ def test_curves_have_the_kernels_shape(rows: list[Comparison]) -> None:
     # another share of its time at the top, is apart by more. Without dice only: one run's curve is stored.
     for c in rows:
         if c.case.startswith("single/") and c.case not in EXCEPTIONS and c.variant not in ("cdg", "bbr1"):
-            # Westwood+ has another cycle for a while after one estimate that differs.
-            most = 0.09 if c.variant == "westwood" else 0.06
-            assert c.shape is not None and c.shape < most, (c.case, c.shape)
+            assert c.shape is not None and c.shape < 0.06, (c.case, c.shape)
 
 
 def test_nearly_the_same_cases_agree_in_the_mean(near: list[beside.Ensemble]) -> None:
     assert len(near) == 18
     assert {e.case for e in near if e.outside} <= DIFFERENT.keys()
-    # Where neither side varies, they are the same, not alike.
-    reno = next(e for e in near if e.case == "near/reno/10M40/0.25bdp")
-    assert abs(reno.differences["retransmitted_packets"].relative) < 0.005
-    assert abs(reno.differences["cwnd_mean_packets"].relative) < 0.001
+    # They are the same, not alike.
+    for e in near:
+        if e.case.removeprefix("near/") in SAME:
+            assert abs(e.differences["retransmitted_packets"].relative) < 0.005, e.case
+            assert abs(e.differences["cwnd_mean_packets"].relative) < 0.001, e.case
 
 
 def test_means_that_differ_are_near(near: list[beside.Ensemble]) -> None:

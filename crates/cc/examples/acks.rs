@@ -86,6 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             cwnd_limited: true,
             in_recovery: false,
             in_loss: false,
+            disordered: false,
             inflight: nxt - una,
             departs: cx.now,
             lost,

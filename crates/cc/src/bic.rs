@@ -19,10 +19,11 @@
 //! although it counts segments: with delayed ACKs it grows twice as fast.
 //! Left out: nothing.
 
-use crate::common::{LossDriven, Window};
+use crate::common::{LossDriven, Window, last_tick};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Amiss, Arrival, Congestion, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
+use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "bic",
@@ -96,6 +97,9 @@ const UNEXPLORED: f64 = 1.0 / 20.0;
 /// Weight of an ACK in the mean number of segments that one covers, and the number at the start; Linux's.
 const RATIO: (f64, f64) = (1.0 / 16.0, 2.0);
 
+/// For so long the number of ACKs for a segment stays, unless the window changes: a 32nd of a second in whole ticks; Linux's.
+const HOLD: Dur = Dur::millis(28);
+
 /// See the top of this file.
 #[derive(Clone, Debug)]
 struct Bic {
@@ -115,6 +119,8 @@ struct Bic {
     ratio: f64,
     /// Segments for a window of ACKs as of the last of them, for the trace.
     inc: f64,
+    /// Linux: the window for which the number of ACKs was worked out last, when, and that number.
+    counted: Option<(f64, Time, f64)>,
 }
 
 impl Bic {
@@ -132,6 +138,7 @@ impl Bic {
             before: None,
             ratio: RATIO.1,
             inc: f64::NAN,
+            counted: None,
         }
     }
 
@@ -177,17 +184,29 @@ impl LossDriven for Bic {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
-        if !ev.in_recovery && !ev.in_loss {
+    fn hears_arrivals(&self) -> bool {
+        self.linux
+    }
+
+    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
+        if ev.amiss == Amiss::Nothing {
             let taken = if cx.counts_segments() { self.ratio.floor() } else { self.ratio };
-            self.ratio += RATIO.0 * (ev.delivered as f64 / cx.mss - taken);
+            self.ratio += RATIO.0 * (ev.acked as f64 / cx.mss - taken);
         }
     }
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         if self.linux {
-            let each = self.linux_count(cwnd.floor());
+            let now = last_tick(cx.now);
+            let held = |&(window, at, _): &(f64, Time, f64)| window == cwnd && now.since(at) <= HOLD;
+            let each = match self.counted.filter(held) {
+                Some((.., each)) => each,
+                None => self.linux_count(cwnd.floor()),
+            };
+            if self.counted.is_none_or(|c| !held(&c)) {
+                self.counted = Some((cwnd, now, each));
+            }
             self.inc = cwnd / each;
             self.window.count(each, ev.acked, cx);
         } else {
@@ -217,7 +236,7 @@ impl LossDriven for Bic {
 
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if ev.kind == Congestion::Timeout && self.linux {
-            self.w_max = None;
+            (self.w_max, self.counted) = (None, None);
         }
     }
 

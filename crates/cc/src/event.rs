@@ -187,6 +187,8 @@ pub struct AckEvent {
     pub in_recovery: bool,
     /// Whether what a timeout took for lost is still being repaired.
     pub in_loss: bool,
+    /// Whether something has arrived out of order, or was sent again, and no loss is known yet (Linux's state "Disorder").
+    pub disordered: bool,
     /// Bytes outstanding after this ACK.
     pub inflight: u64,
     /// When pacing lets the next segment out.
@@ -255,4 +257,17 @@ pub struct Arrival {
     pub plain: bool,
     /// The round trip that the law will hear of with it.
     pub rtt: Option<Dur>,
+    /// What was amiss before it.
+    pub amiss: Amiss,
+}
+
+/// What may be amiss on a connection, as a sender with SACK sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amiss {
+    /// Nothing.
+    Nothing,
+    /// Something arrived out of order, and nothing has been done about it.
+    Holes,
+    /// A loss or a mark is being answered.
+    Repair,
 }

@@ -20,11 +20,14 @@
 //! whole 128ths, and alpha is looked up at a loss (before t starts again) and when the window has grown.
 //! Left out: nothing else of the draft's sender.
 
-use crate::common::{DeliveryRate, LossDriven, Window, last_tick, whole_ticks};
+mod ticks;
+
+use crate::common::{DeliveryRate, LossDriven, TICK, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Arrival, CongestionEvent, Cx, Start};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
+use ticks::Ticks;
 
 pub(crate) const ROW: Variant = Variant {
     name: "htcp",
@@ -86,9 +89,6 @@ const FRESH: f64 = 3.0;
 /// What a loss leaves of max_rtt's excess over base_rtt; Linux's number.
 const FADE: f64 = 0.95;
 
-/// What Linux counts alpha and beta in.
-const UNIT: f64 = 128.0;
-
 /// When t was 0, the rate before the last loss, smallest and largest RTT, beta.
 type Before = (Option<Time>, Option<f64>, Option<(f64, f64)>, f64);
 
@@ -96,15 +96,10 @@ type Before = (Option<Time>, Option<f64>, Option<(f64, f64)>, f64);
 #[derive(Clone, Debug)]
 struct Htcp {
     window: Window,
-    delta_l: f64,
-    rtt_scaling: bool,
-    adaptive_backoff: bool,
+    settings: Settings,
     linux: bool,
-    /// Linux, on a stack that counts segments: the clock has ticks.
-    ticks: bool,
-    /// Segments delivered since, for Linux's rates.
-    segments: f64,
-    counted_since: Time,
+    /// Linux, on a stack that counts segments.
+    ticks: Option<Ticks>,
     /// When t was 0: the first ACK, a loss, the end of its recovery.
     since: Option<Time>,
     rate: DeliveryRate,
@@ -120,23 +115,29 @@ struct Htcp {
     beta: f64,
     /// since, at_loss, rtts and beta before the last episode of congestion.
     before: Before,
-    /// The ACK that is taken in ends a recovery.
-    leaves: bool,
     /// As of the last ACK in avoidance, for the trace.
     alpha: f64,
+}
+
+/// What a scenario says.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    delta_l: Dur,
+    rtt_scaling: bool,
+    adaptive_backoff: bool,
 }
 
 impl Htcp {
     fn new(params: &Params, start: &Start) -> Htcp {
         Htcp {
             window: Window::new(start),
-            delta_l: params.duration("delta_l").as_secs(),
-            rtt_scaling: params.bool("rtt_scaling"),
-            adaptive_backoff: params.bool("adaptive_backoff"),
+            settings: Settings {
+                delta_l: params.duration("delta_l"),
+                rtt_scaling: params.bool("rtt_scaling"),
+                adaptive_backoff: params.bool("adaptive_backoff"),
+            },
             linux: params.choice("rules") == "linux",
-            ticks: false,
-            segments: 0.0,
-            counted_since: Time::ZERO,
+            ticks: None,
             since: None,
             rate: DeliveryRate::default(),
             latest_rtt: Dur::ZERO,
@@ -147,21 +148,19 @@ impl Htcp {
             rtts: None,
             beta: BETA.0,
             before: (None, None, None, BETA.0),
-            leaves: false,
             alpha: f64::NAN,
         }
     }
 
     /// Segments that a window of ACKs adds [LS].
     fn increase(&mut self, now: Time) -> f64 {
-        let now = self.floor(now);
-        let t = now.since(*self.since.get_or_insert(now)).as_secs() - self.delta_l;
+        let t = now.since(*self.since.get_or_insert(now)).as_secs() - self.settings.delta_l.as_secs();
         let mut f = if t > 0.0 { 1.0 + 10.0 * t + (t / 2.0) * (t / 2.0) } else { 1.0 };
         if self.linux {
             f = f.floor();
         }
         if let Some((base, _)) = self.rtts
-            && self.rtt_scaling
+            && self.settings.rtt_scaling
         {
             let ratio = (base / RTT_REF).clamp(RATIO.0, RATIO.1);
             f = if self.linux { (8.0 * f / (8.0 / ratio).floor()).floor() } else { f * ratio }.max(1.0);
@@ -169,52 +168,19 @@ impl Htcp {
         2.0 * (1.0 - self.beta) * f
     }
 
-    /// The last tick, where there are some.
-    fn floor(&self, now: Time) -> Time {
-        if self.ticks { last_tick(now) } else { now }
-    }
-
-    /// The rates of Linux: over a window of segments, in segments a second.
-    fn count_rate(&mut self, ev: &AckEvent, cx: &Cx) {
-        let now = self.floor(cx.now);
-        let Some((base, _)) = self.rtts else { return };
-        self.segments += ev.delivered as f64 / cx.mss;
-        let (passed, step) = (now.since(self.counted_since).as_secs(), self.alpha.floor().max(1.0));
-        if self.segments >= self.window.segments(cx) - step && passed >= base {
-            let rate = (self.segments / passed).floor();
-            self.latest = Some(self.highest(rate, cx.now));
-            (self.segments, self.counted_since) = (0.0, now);
+    /// Linux's way on a stack that counts segments.
+    fn in_ticks(&mut self, cx: &Cx) -> Option<&mut Ticks> {
+        if self.linux && cx.counts_segments() {
+            Some(self.ticks.get_or_insert_with(Ticks::new))
+        } else {
+            None
         }
-    }
-
-    /// Growth in whole segments, as Linux counts: an ACK counts for the next one.
-    fn avoid_whole(&mut self, ev: &AckEvent, cx: &Cx) {
-        if self.alpha.is_nan() {
-            self.alpha = 1.0;
-        }
-        let (cwnd, alpha) = (self.window.segments(cx), self.alpha);
-        let counted = self.window.counted();
-        if (*counted / cx.mss * alpha).floor() < cwnd {
-            // What the last ACK acknowledged counts that came when no hole was known: at the end of a recovery, that which
-            // told of the hole, and so nothing.
-            *counted += match (self.leaves, ev.in_loss) {
-                (true, _) => 0.0,
-                (_, true) => cx.mss,
-                _ => ev.acked as f64,
-            };
-            return;
-        }
-        *counted = 0.0;
-        self.window.cwnd += cx.mss;
-        self.alpha = self.increase(cx.now);
     }
 
     /// The highest smoothed rate since the last loss, with this one.
     fn highest(&mut self, rate: f64, now: Time) -> f64 {
-        let since = self.since.map_or(0.0, |since| self.floor(now).since(since).as_secs());
-        let fresh = self.rtts.is_none_or(|(base, _)| {
-            if self.ticks { (since / base).floor() <= FRESH } else { since <= FRESH * base }
-        });
+        let since = self.since.map_or(0.0, |since| now.since(since).as_secs());
+        let fresh = self.rtts.is_none_or(|(base, _)| since <= FRESH * base);
         self.smoothed = if fresh { rate } else { self.smoothed + WEIGHT * (rate - self.smoothed) };
         let before = self.latest.filter(|_| !fresh);
         before.map_or(self.smoothed, |highest| highest.max(self.smoothed))
@@ -231,9 +197,8 @@ impl Htcp {
         self.was_steady = steady;
         match self.rtts {
             Some((base, _)) if self.linux && base <= SHORT => BETA.0,
-            Some((base, max)) if steady && trusted && self.adaptive_backoff => {
-                let beta = (base / max).clamp(BETA.0, BETA.1);
-                if self.ticks { (UNIT * beta).floor() / UNIT } else { beta }
+            Some((base, max)) if steady && trusted && self.settings.adaptive_backoff => {
+                (base / max).clamp(BETA.0, BETA.1)
             }
             _ => BETA.0,
         }
@@ -249,40 +214,57 @@ impl LossDriven for Htcp {
         &mut self.window
     }
 
+    fn established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
+        if let Some(ticks) = self.in_ticks(cx) {
+            ticks.begin(cx.now);
+        }
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.linux
+    }
+
+    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
+        let cwnd = self.window.segments(cx) as u64;
+        if let Some(ticks) = self.in_ticks(cx) {
+            ticks.arrived(ev, cwnd, cx.mss as u64, cx.now);
+        }
+    }
+
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.ticks = self.linux && cx.counts_segments();
+        if self.in_ticks(cx).is_some() {
+            return;
+        }
         if ev.in_recovery {
             self.rate.restart(); // what recovery delivers is not the flow's rate
-            (self.segments, self.counted_since) = (0.0, self.floor(cx.now));
-            if let (true, Some(rtt), Some((base, _))) = (self.ticks, ev.rtt, &mut self.rtts) {
-                *base = base.min(whole_ticks(rtt).as_secs());
-            }
             return;
         }
         if let Some(rtt) = ev.rtt {
-            let rtt = if self.ticks { whole_ticks(rtt) } else { rtt };
             self.latest_rtt = rtt;
             let rtt = rtt.as_secs();
             let (base, max) = self.rtts.unwrap_or((rtt, rtt));
             let higher = if self.linux && rtt > max + JUMP { max } else { max.max(rtt) };
             self.rtts = Some((base.min(rtt), higher));
         }
-        if self.ticks {
-            self.count_rate(ev, cx);
-            return;
-        }
         if let Some(rate) = self.rate.on_ack(ev.delivered, self.latest_rtt, cx.now) {
             self.latest = Some(if self.linux { self.highest(rate, cx.now) } else { rate });
         }
     }
 
+    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+        let rest = self.window.slow_start(ev.acked, cx);
+        if self.in_ticks(cx).is_some() { 0 } else { rest } // Linux drops what is beyond ssthresh
+    }
+
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        if self.ticks {
-            self.avoid_whole(ev, cx);
-            self.leaves = false;
+        let (cwnd, settings) = (self.window.segments(cx), self.settings);
+        let counted = (*self.window.counted() / cx.mss) as u64;
+        if let Some(ticks) = self.in_ticks(cx) {
+            let (counted, grows) = ticks.avoid(counted, cwnd as u64, cx.now, &settings);
+            *self.window.counted() = counted as f64 * cx.mss;
+            self.window.cwnd += if grows { cx.mss } else { 0.0 };
             return;
         }
-        let cwnd = self.window.segments(cx);
         self.alpha = self.increase(cx.now).min(cwnd);
         self.window.additive(self.alpha, ev.acked, cx);
     }
@@ -292,6 +274,10 @@ impl LossDriven for Htcp {
     }
 
     fn undone(&mut self, _cx: &Cx) {
+        if let Some(ticks) = &mut self.ticks {
+            ticks.undone();
+            return;
+        }
         let (since, at_loss, rtts, beta) = self.before;
         (self.since, self.at_loss, self.beta) = (since, at_loss, beta);
         if let (Some((base, max)), Some((_, before))) = (self.rtts, rtts) {
@@ -300,28 +286,40 @@ impl LossDriven for Htcp {
     }
 
     fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
-        self.beta = self.backoff();
-        if self.ticks {
-            self.alpha = self.increase(cx.now);
+        let settings = self.settings;
+        if let Some(ticks) = self.in_ticks(cx) {
+            return ticks.reduce((ev.window / cx.mss) as u64, cx.now, &settings) as f64 * cx.mss;
         }
+        self.beta = self.backoff();
         if let Some((base, max)) = &mut self.rtts {
             *max = *base + FADE * (*max - *base);
         }
-        self.since = Some(self.floor(cx.now));
+        self.since = Some(cx.now);
         self.beta * ev.window
     }
 
     fn recovered(&mut self, cx: &Cx) {
-        self.leaves = true;
-        self.since = Some(self.floor(cx.now));
+        match self.in_ticks(cx) {
+            Some(ticks) => ticks.settled(cx.now),
+            None => self.since = Some(cx.now),
+        }
     }
 
     fn restarted(&mut self, cx: &Cx) {
+        if self.ticks.is_some() {
+            return; // Linux goes on as if nothing had happened
+        }
         self.since = Some(cx.now); // the pause says nothing of the path
         self.rate.restart();
     }
 
     fn columns(&self, row: &mut Vec<f64>) {
+        if let Some(t) = &self.ticks {
+            let unit = |n: u64| n as f64 / ticks::UNIT as f64;
+            let span = |ticks: u64| if ticks == 0 { f64::NAN } else { (TICK * ticks).as_secs() };
+            row.extend([unit(t.alpha), unit(t.beta), span(t.min), span(t.max)]);
+            return;
+        }
         let (base, max) = self.rtts.unwrap_or((f64::NAN, f64::NAN));
         row.extend([self.alpha, self.beta, base, max]);
     }

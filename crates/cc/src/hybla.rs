@@ -140,7 +140,7 @@ impl LossDriven for Hybla {
     }
 
     fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
-        if self.linux && ev.in_loss {
+        if self.linux && (ev.in_loss || ev.disordered) {
             return self.window.slow_start(ev.acked, cx);
         }
         if self.linux {
@@ -161,12 +161,13 @@ impl LossDriven for Hybla {
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         let rho = self.rho();
-        if self.linux && !ev.in_loss {
+        let plain = self.linux && (ev.in_loss || ev.disordered);
+        if self.linux && !plain {
             let step = (128.0 * rho * rho / self.window.segments(cx).floor().max(1.0)) as u64;
             self.acks += 1;
             self.grow(step, cx);
         } else {
-            self.window.additive(if ev.in_loss && self.linux { 1.0 } else { rho * rho }, ev.acked, cx);
+            self.window.additive(if plain { 1.0 } else { rho * rho }, ev.acked, cx);
         }
     }
 

@@ -41,7 +41,7 @@ mod westwood;
 mod yeah;
 
 pub use event::{
-    AckEvent, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,
+    AckEvent, Amiss, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,
     SentEvent, SlowStart, Start, StartEvent, Unused,
 };
 pub use foreign::{Failure, Foreign, usable};

@@ -280,8 +280,10 @@ impl LossDriven for Nv {
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
-        self.decrease_loss * ev.window
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+        // Linux has it in whole 1024ths.
+        let part = self.decrease_loss;
+        (if cx.counts_segments() { (1024.0 * part).floor() / 1024.0 } else { part }) * ev.window
     }
 
     fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {

@@ -6,7 +6,7 @@
 //!   slow start                  diff > gamma: cwnd = cwnd * base_rtt / rtt in whole segments, plus one; avoidance
 //!   avoidance                   diff > beta: cwnd - 1;  diff < alpha: cwnd + 1;  at least 2 segments
 //! else                slow start grows with each ACK, avoidance stands still
-//! loss, timeout       as Reno; Reno also while a timeout's losses are repaired
+//! loss, timeout       as Reno; Reno also while a timeout's losses are repaired, or something is out of order
 //! nothing in flight   when a segment leaves: base_rtt is forgotten, which a window of two segments does that one ACK empties
 //! ```
 //! The smallest sample leaves out what delayed ACKs add, each round trip of slow start is measured, and there is no cut of its
@@ -108,7 +108,7 @@ impl LossDriven for LinuxVegas {
         if ev.in_recovery || ev.acked == 0 {
             return;
         }
-        if ev.in_loss && !self.started {
+        if (ev.in_loss || ev.disordered) && !self.started {
             self.new_round(None);
             return self.reno(ev, cx);
         }

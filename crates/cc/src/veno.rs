@@ -94,8 +94,9 @@ struct Veno {
     /// Where the smallest RTT since the last ACK that let the window grow counts: that one, s, and how many samples there
     /// were on the connection.
     least: Option<(f64, u32)>,
-    /// A recovery has just ended.
+    /// A recovery has just ended, or a disorder; one is there.
     blind: bool,
+    disordered: bool,
     random_timeouts: bool,
     srtt: Srtt,
     base_rtt: Option<f64>,
@@ -118,6 +119,7 @@ impl Veno {
             smoothed: params.choice("rtt") == "smoothed",
             least: (params.choice("rtt") == "smallest").then_some((f64::INFINITY, 0)),
             blind: false,
+            disordered: false,
             random_timeouts: params.bool("random_timeouts"),
             srtt: Srtt::default(),
             base_rtt: None,
@@ -133,7 +135,7 @@ impl Veno {
     /// The queue as of the smallest RTT, in half segments; as it was while the window grows back after a timeout.
     fn look(&mut self, ev: &AckEvent, cx: &Cx) {
         let (Some((least, count)), Some(base)) = (&mut self.least, self.base_rtt) else { return };
-        if ev.in_loss {
+        if ev.in_loss || ev.disordered {
             return;
         }
         let rtt = std::mem::replace(least, f64::INFINITY);
@@ -170,6 +172,8 @@ impl LossDriven for Veno {
     }
 
     fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.blind |= self.disordered && !ev.disordered;
+        self.disordered = ev.disordered;
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
         let rtt = rtt.as_secs();
@@ -193,8 +197,12 @@ impl LossDriven for Veno {
 
     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         self.look(ev, cx);
-        if self.n >= self.beta && self.least.is_some() && cx.counts_segments() {
-            self.hold_whole(ev, cx);
+        if self.least.is_some() && cx.counts_segments() {
+            if self.n >= self.beta && !ev.disordered {
+                self.hold_whole(ev, cx);
+            } else {
+                self.window.additive(1.0, ev.acked, cx); // whose turn it is stays
+            }
             return;
         }
         self.held = self.n >= self.beta && !self.held;

@@ -164,6 +164,7 @@ mirror! {
         cwnd_limited: bool = same, same;
         in_recovery: bool = same, same;
         in_loss: bool = same, same;
+        disordered: bool = same, same;
         inflight: u64 = same, same;
         departs: u64 = |t: Time| t.0, Time;
         lost: u64 = same, same;
@@ -372,6 +373,7 @@ mod tests {
             cwnd_limited: true,
             in_recovery: false,
             in_loss: true,
+            disordered: true,
             inflight: 7,
             departs: Time(10),
             lost: 8,

@@ -1,7 +1,7 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
+    AckEvent, Amiss, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
     RateSample, RecoveryExit, SentEvent, Start, StartEvent, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
@@ -247,6 +247,7 @@ impl Law {
             cwnd_limited,
             in_recovery,
             in_loss: self.path.in_loss,
+            disordered: false,
             inflight: left,
             departs: self.cx.now,
             lost,
@@ -254,7 +255,8 @@ impl Law {
             rate,
         };
         if self.law.hears_arrivals() {
-            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt };
+            let amiss = if in_recovery { Amiss::Repair } else { Amiss::Nothing };
+            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt, amiss };
             self.law.on_arrival(&arrival, &self.cx);
         }
         self.law.on_ack(&ev, &self.cx);

@@ -32,6 +32,10 @@ def _text(name: str) -> str:
 # Distributions tick at 250 Hz: TCP's timers, delayed acknowledgements and CUBIC's clock are counted in ticks.
 _HZ = Edit("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100", "config HZ\n\tint\n\tdefault 250")
 
+# The virtual clock counts nanoseconds. It would count in 256 of them, and each time that it is read outside of
+# interrupts would take as long: microseconds a round trip.
+_CLOCK = Edit("arch/um/include/linux/time-internal.h", "#define TIMER_MULTIPLIER 256", "#define TIMER_MULTIPLIER 1")
+
 # The area for a process's vector registers is of fixed size, too small for CPUs with AMX (11,008 bytes). It has to
 # hold the whole state: with FXSAVE's part alone, a page fault within a copy loses what the copy holds in wide
 # registers, and memory gets holes of zeros. A state that is larger still (seen with a buffer that none fills) ends
@@ -65,7 +69,7 @@ _MAIN = [
     Edit(_PROGRAM, "\tset_stklim();\n\n", _text("main.c")),
 ]
 
-EDITS: tuple[Edit, ...] = (_HZ, *_XSTATE, _SEED, *_MAIN)
+EDITS: tuple[Edit, ...] = (_HZ, _CLOCK, *_XSTATE, _SEED, *_MAIN)
 
 
 def apply(tree: Path, edits: tuple[Edit, ...] = EDITS) -> None:

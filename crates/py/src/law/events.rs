@@ -140,6 +140,12 @@ impl Ack {
         self.ev.in_loss
     }
 
+    /// Whether something has arrived out of order, or was sent again, and no loss is known yet.
+    #[getter]
+    fn disordered(&self) -> bool {
+        self.ev.disordered
+    }
+
     /// Bytes taken for lost with this.
     #[getter]
     fn lost(&self) -> u64 {

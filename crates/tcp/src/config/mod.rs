@@ -85,6 +85,8 @@ pub struct Config {
     /// Bytes that the application writes at a time; 0: all at once.
     pub push_every: u64,
     pub sack_delay: Dur,
+    /// Ranges that a receiver keeps for SACK blocks; 0: all.
+    pub sack_kept: u64,
     pub rto: RtoConfig,
     pub timer_tick: Dur,
     pub timestamp_clock: Dur,
@@ -207,6 +209,7 @@ impl Config {
             ack_pushed: p.bool("ack_pushed"),
             push_every: bytes("push_every"),
             sack_delay: p.duration("sack_delay"),
+            sack_kept: p.int("sack_kept"),
             rto: RtoConfig {
                 initial: p.duration("rto_initial"),
                 min: p.duration("rto_min"),

@@ -101,6 +101,13 @@ pub const PARAMS: &[Spec] = &[
               after the first three; 5 % of the round trip where that is less; 0: not at all",
     },
     Spec {
+        name: "sack_kept",
+        kind: Kind::Int { min: 0, max: 64 },
+        default: "0",
+        doc: "ranges that a receiver keeps for SACK blocks: a segment is joined to these only, and older ones are told of no \
+              more; 0: all that have arrived out of order [RFC 2018 §4]",
+    },
+    Spec {
         name: "rto_initial",
         kind: Kind::Duration,
         default: "1 s",

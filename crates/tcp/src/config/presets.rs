@@ -53,6 +53,7 @@ pub const PRESETS: &[Preset] = &[
             ("quick_acks", "16"),
             ("ack_pushed", "true"),
             ("sack_delay", "1 ms"),
+            ("sack_kept", "4"),
             // Half of the buffer [the kernel's assumption before it has seen a segment].
             ("autotuning", "true"),
             ("window_start", "16 MiB"),

@@ -120,7 +120,10 @@ impl Endpoint {
         if self.echo.mode == Mode::Off {
             return Asks::default();
         }
-        let asks = self.echo.on_packet(ecn, segment.flags, segment.payload);
+        let mut asks = self.echo.on_packet(ecn, segment.flags, segment.payload);
+        // Linux: the window of the other side may be very small now.
+        let reduced = self.echo.mode != Mode::Accurate && segment.flags.cwr && segment.payload > 0;
+        asks.now |= reduced && self.sender.config.quick_acks > 0;
         if asks.before && self.receiver.acks.owes() {
             self.prior_ack = Some((self.receiver.nxt, ecn != Ecn::CE));
         }

@@ -50,8 +50,8 @@ pub(super) struct Arrived {
     pub(super) last: bool,
     /// The receive window grows with it: its ACK is a quick one.
     pub(super) opens: bool,
-    /// It makes more than itself be in order, which takes room in the window until the application has read it.
-    pub(super) shrinks: bool,
+    /// Less of a window would be offered than the last time: two segments don't ask for an ACK then.
+    pub(super) narrower: bool,
 }
 
 /// What the endpoint knows of the path.
@@ -99,7 +99,7 @@ impl Acks {
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,
-        Arrived { len, pushed, last, opens, shrinks }: Arrived,
+        Arrived { len, pushed, last, opens, narrower }: Arrived,
         nxt: u64,
         now: Time,
         path: &Path,
@@ -117,28 +117,30 @@ impl Acks {
         let pushed = config.ack_pushed && (pushed || len < self.longest);
         self.longest = self.longest.max(len);
         self.segments += 1;
+        let full = self.segments >= config.ack_every && !narrower;
         match arrival {
-            Arrival::InOrder if last || pushed || self.segments >= config.ack_every || self.quick > 0 => {
-                self.now += 1;
-            }
+            Arrival::InOrder if last || pushed || full || self.quick > 0 => self.now += 1,
             Arrival::InOrder => self.delay(now, path, config),
             Arrival::OutOfOrder | Arrival::Filling { holes: true } if config.sack_delay > Dur::ZERO => {
-                self.merge(nxt, shrinks, now, path, config);
+                self.merge(nxt, narrower, now, path, config);
             }
             _ => self.now += 1,
         }
     }
 
-    /// The time between segments moves the delay; a pause, or the start, asks for quick ACKs.
+    /// The time between segments moves the delay; a pause, or the start, asks for quick ACKs. All in whole ticks.
     fn adapt(&mut self, now: Time, path: &Path, config: &Config) {
+        let whole = |ns: u64| ns - ns.checked_rem(config.timer_tick.0).unwrap_or(0);
+        let now = Time(whole(now.0));
         let least = config.ack_delay_min;
+        let half = Dur(whole(self.ato.0 / 2));
         match self.last_data.replace(now).map(|last| now.since(last)) {
             None => {
                 self.ato = least;
                 self.be_quick(config.quick_acks, config);
             }
-            Some(gap) if gap <= least / 2 => self.ato = self.ato / 2 + least / 2,
-            Some(gap) if gap < self.ato => self.ato = (self.ato / 2 + gap).min(path.rto),
+            Some(gap) if gap <= least / 2 => self.ato = half + least / 2,
+            Some(gap) if gap < self.ato => self.ato = (half + gap).min(path.rto),
             Some(gap) if gap > path.rto => self.be_quick(config.quick_acks, config),
             Some(_) => {}
         }
@@ -173,13 +175,11 @@ impl Acks {
         self.armed = self.delayed_until;
     }
 
-    fn merge(&mut self, nxt: u64, shrinks: bool, now: Time, path: &Path, config: &Config) {
+    fn merge(&mut self, nxt: u64, narrower: bool, now: Time, path: &Path, config: &Config) {
         if self.expected != nxt {
             (self.expected, self.duplicates) = (nxt, 0);
         }
-        // Two segments in order are acknowledged at once, and apart from the first ACKs that report holes, if that doesn't
-        // shrink the window.
-        let full = !shrinks && nxt - self.acknowledged > self.longest;
+        let full = nxt - self.acknowledged.max(1) > self.longest && !narrower; // the SYN has been, from the start
         if full || self.quick > 0 || self.merged >= MOST_MERGED {
             self.now += 1;
         } else if self.duplicates < DUPLICATES {

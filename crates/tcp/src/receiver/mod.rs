@@ -4,6 +4,7 @@
 
 mod acks;
 mod ranges;
+mod told;
 mod window;
 
 pub(crate) use acks::{Acks, Path};
@@ -13,7 +14,8 @@ use crate::segment::SackBlocks;
 use acks::{Arrival, Arrived};
 use dumbbell_units::{Seq, Time};
 use ranges::Ranges;
-use window::Growing;
+use told::Told;
+use window::{Growing, memory};
 
 /// Blocks of an ACK that has timestamps too, and those that are told of once more in case that an ACK is lost.
 const BLOCKS: usize = 3;
@@ -25,6 +27,9 @@ pub(crate) struct Receiver {
     /// Next offset expected.
     pub(crate) nxt: u64,
     ranges: Ranges,
+    /// Where few ranges are kept for reports: how many, and which.
+    kept: Option<usize>,
+    told: Told,
     /// What the next ACK reports to have arrived twice [RFC 2883].
     dsack: Option<(u64, u64)>,
     /// Blocks of an ACK that tells of the last segments but one, before what the last one is told of pushes them out.
@@ -43,6 +48,8 @@ impl Receiver {
         Receiver {
             nxt,
             ranges: Ranges::default(),
+            kept: (config.sack_kept > 0).then_some(config.sack_kept as usize),
+            told: Told::default(),
             dsack: None,
             early: None,
             acks: Acks::default(),
@@ -62,13 +69,20 @@ impl Receiver {
         config: &Config,
     ) {
         let had_holes = !self.ranges.is_empty();
+        let (buffers, waited, known) =
+            (self.ranges.buffers(), self.waiting(), self.duplicate_bytes + end - start);
         let arrival = if end <= self.nxt {
             self.duplicate(start, end, end - start, config);
             Arrival::Again
         } else if start > self.nxt {
-            if self.acks.is_merging() && self.ranges.rank(start, end) >= EXPECTED {
-                self.early = Some(self.ranges.newest(BLOCKS).collect());
+            if self.acks.is_merging() && self.rank(start, end) >= EXPECTED {
+                self.told.extend(start, end); // an older range is told of with the segment, a new one is not
+                self.early = Some(self.newest(BLOCKS));
                 self.acks.merged_left();
+            }
+            let known = self.ranges.holds(start, end);
+            if let Some(kept) = self.kept.filter(|_| !known) {
+                self.told.add(start, end, kept);
             }
             match self.ranges.add(start, end) {
                 0 => Arrival::OutOfOrder,
@@ -81,30 +95,45 @@ impl Receiver {
             let before = self.nxt;
             self.duplicate(start, before, before - start, config);
             self.advance(end);
+            self.told.forget(self.nxt, self.ranges.is_empty());
             match (before > start, had_holes) {
                 (true, _) if config.dsack => Arrival::Again,
                 (_, false) => Arrival::InOrder,
                 (_, true) => Arrival::Filling { holes: !self.ranges.is_empty() },
             }
         };
-        let (mut opens, mut shrinks) = (false, false);
+        let len = end - start;
+        let (mut opens, mut narrower) = (false, false);
+        let waits = self.waiting();
         if let Some(window) = &mut self.window {
-            window.waiting = self.ranges.bytes();
-            if matches!(arrival, Arrival::Filling { .. }) && self.nxt > end {
-                shrinks = window.on_filled(self.nxt - start);
-            }
-            let taken = match arrival {
-                Arrival::OutOfOrder => window.waiting.saturating_sub(end - start),
-                _ => window.waiting + self.nxt.saturating_sub(start),
+            window.on_waiting(waits);
+            let held = match arrival {
+                Arrival::OutOfOrder if self.ranges.buffers() > buffers => waited,
+                Arrival::OutOfOrder => waits,
+                _ => waited + memory(len, 1),
             };
-            opens = window.on_data(end - start, taken);
+            match arrival {
+                Arrival::Filling { .. } if self.nxt > end => window.on_filled(self.nxt - start),
+                Arrival::InOrder | Arrival::Filling { .. } => window.on_unread(memory(len, 1)),
+                _ => {}
+            }
+            opens = self.duplicate_bytes < known && window.on_data(len, held);
+            narrower = window.is_narrower(held.max(waits));
             window.on_read(self.nxt, path.srtt, now);
         }
         if self.early.is_some() && arrival == Arrival::OutOfOrder {
             return; // that ACK counts as this segment's
         }
-        let arrived = Arrived { len: end - start, pushed, last: self.fin_received(), opens, shrinks };
+        let arrived = Arrived { len, pushed, last: self.fin_received(), opens, narrower };
         self.acks.on_data(arrival, arrived, self.nxt, now, path, config);
+        if let Some(window) = self.window.as_mut().filter(|_| self.acks.now == 0) {
+            window.on_unread(0);
+        }
+    }
+
+    /// Memory of what waits out of order.
+    fn waiting(&self) -> u64 {
+        memory(self.ranges.bytes(), self.ranges.buffers())
     }
 
     /// So many bytes of a segment had arrived before. One ACK reports them: where only a part had, the whole segment can't
@@ -134,6 +163,16 @@ impl Receiver {
         }
     }
 
+    /// How many ranges were touched after the one that `start..end` touches, or how many there are; four at most.
+    fn rank(&self, start: u64, end: u64) -> usize {
+        if self.kept.is_some() { self.told.rank(start, end) } else { self.ranges.rank(start, end) }
+    }
+
+    /// The ranges to report, the one touched last first.
+    fn newest(&mut self, most: usize) -> Vec<(u64, u64)> {
+        if self.kept.is_some() { self.told.first(most).collect() } else { self.ranges.newest(most).collect() }
+    }
+
     /// The blocks to report, newest first [RFC 2018 §4], before them what came twice.
     pub(crate) fn sack_blocks(&mut self, isn: Seq, most: usize, blocks: &mut SackBlocks) {
         let dsack = self.dsack.take();
@@ -141,7 +180,7 @@ impl Receiver {
             blocks.push(isn.at(start), isn.at(end));
         }
         if !self.ranges.is_empty() {
-            for (start, end) in self.ranges.newest(most - usize::from(dsack.is_some())) {
+            for (start, end) in self.newest(most - usize::from(dsack.is_some())) {
                 blocks.push(isn.at(start), isn.at(end));
             }
         }

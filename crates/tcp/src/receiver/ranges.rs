@@ -11,13 +11,13 @@ const KEPT: usize = 16;
 /// See the top of this file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    /// Start to end and when it was last touched; disjoint and not adjacent.
-    by_start: BTreeMap<u64, (u64, u64)>,
+    /// Start to end, when it was last touched, and in how many buffers it lies; disjoint and not adjacent.
+    by_start: BTreeMap<u64, (u64, u64, u64)>,
     /// Starts of those touched last, newest first.
     recent: Vec<u64>,
     touches: u64,
-    /// All that they hold.
     bytes: u64,
+    buffers: u64,
 }
 
 impl Ranges {
@@ -25,10 +25,17 @@ impl Ranges {
         self.by_start.is_empty()
     }
 
+    /// How many bytes there are in all.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
+    /// In how many buffers they lie: a segment shares that of the one before it, if that is there.
+    pub(super) fn buffers(&self) -> u64 {
+        self.buffers
+    }
+
+    /// How many ranges.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.by_start.len()
@@ -38,9 +45,12 @@ impl Ranges {
     pub(super) fn add(&mut self, start: u64, end: u64) -> u64 {
         self.touches += 1;
         let (mut from, mut to, mut duplicate) = (start, end, 0);
-        while let Some((&s, &(e, _))) =
-            self.by_start.range(..=to).next_back().filter(|(_, (e, _))| *e >= from)
+        let (mut buffers, mut follows) = (0, false);
+        while let Some((&s, &(e, _, n))) =
+            self.by_start.range(..=to).next_back().filter(|(_, (e, ..))| *e >= from)
         {
+            buffers += n;
+            follows |= s < start;
             duplicate += e.min(end).saturating_sub(s.max(start));
             (from, to) = (from.min(s), to.max(e));
             if self.recent.first() == Some(&s) && s == from {
@@ -49,7 +59,9 @@ impl Ranges {
             self.by_start.remove(&s);
             self.recent.retain(|r| *r != s);
         }
-        self.by_start.insert(from, (to, self.touches));
+        buffers += u64::from(!follows && duplicate < end - start);
+        self.buffers += u64::from(!follows && duplicate < end - start);
+        self.by_start.insert(from, (to, self.touches, buffers));
         if self.recent.first() != Some(&from) {
             self.recent.insert(0, from);
             self.recent.truncate(KEPT);
@@ -58,10 +70,16 @@ impl Ranges {
         duplicate
     }
 
+    /// Whether all of `start..end` is there.
+    pub(super) fn holds(&self, start: u64, end: u64) -> bool {
+        self.by_start.range(..=start).next_back().is_some_and(|(_, (e, ..))| *e >= end)
+    }
+
     /// Takes out the lowest range if it starts at `offset` or below; gives it.
     pub(super) fn take_up_to(&mut self, offset: u64) -> Option<(u64, u64)> {
         let lowest = self.by_start.first_entry().filter(|entry| *entry.key() <= offset)?;
-        let (start, (end, _)) = lowest.remove_entry();
+        let (start, (end, _, buffers)) = lowest.remove_entry();
+        self.buffers -= buffers;
         self.recent.retain(|r| *r != start);
         self.bytes -= end - start;
         Some((start, end))
@@ -70,18 +88,19 @@ impl Ranges {
     /// How many of the last four ranges were touched after the one that `start..end` touches, or how many there are.
     pub(super) fn rank(&self, start: u64, end: u64) -> usize {
         let newest =
-            || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, _)| (*s, *e)));
+            || self.recent.iter().take(4).filter_map(|s| self.by_start.get(s).map(|(e, ..)| (*s, *e)));
         newest().position(|(s, e)| start <= e && s <= end).unwrap_or_else(|| newest().count())
     }
 
     /// The ranges touched last, newest first, `most` at most.
     pub(super) fn newest(&mut self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         if self.recent.len() < most.min(self.by_start.len()) {
-            let mut all: Vec<(u64, u64)> = self.by_start.iter().map(|(s, (_, touch))| (*touch, *s)).collect();
+            let mut all: Vec<(u64, u64)> =
+                self.by_start.iter().map(|(s, (_, touch, _))| (*touch, *s)).collect();
             all.sort_unstable_by(|a, b| b.cmp(a));
             self.recent = all.into_iter().take(KEPT).map(|(_, s)| s).collect();
         }
-        self.recent.iter().take(most).filter_map(|s| self.by_start.get(s).map(|(e, _)| (*s, *e)))
+        self.recent.iter().take(most).filter_map(|s| self.by_start.get(s).map(|(e, ..)| (*s, *e)))
     }
 }
 

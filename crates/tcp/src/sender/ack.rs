@@ -7,7 +7,7 @@ use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
 use crate::segment::{AccEcn, Flags};
 use crate::sent::{Delivered, Sent, Told};
-use dumbbell_cc::{AckEvent, Arrival, Congestion, Shell};
+use dumbbell_cc::{AckEvent, Amiss, Arrival, Congestion, Shell};
 use dumbbell_units::{Dur, Time};
 
 /// An acknowledgment as the sending half needs it.
@@ -44,6 +44,8 @@ pub(crate) struct News {
     selectively: Option<(Time, Time)>,
     /// A segment that had been sent again was acknowledged.
     ambiguous: bool,
+    /// What the timestamp that it echoes is older than now, a tick at least; only of an ACK that moves snd_una.
+    age: Option<Dur>,
     /// A segment that was sent once, and before the last recovery or timeout began, arrived.
     pub(crate) original: bool,
     /// It can be a duplicate ACK and told nothing.
@@ -73,6 +75,7 @@ impl Intake<'_> {
     fn take(&mut self, s: &Sent, told: Told) {
         self.delivered.push(s.delivered(told));
         if told == Told::AcknowledgedAfterSack {
+            self.news.ambiguous |= s.transmissions > 1;
             return;
         }
         self.sampler.on_delivered(s.stamp, s.last_at, s.end, s.payload(), self.now);
@@ -128,13 +131,18 @@ impl Sender {
         let flight = self.flight();
         let lost_before = self.sampler.lost();
         let was_in_recovery = self.recovery.mode == Mode::Recovery;
+        let amiss = match self.recovery.mode {
+            Mode::Open if self.is_disordered() => Amiss::Holes,
+            Mode::Open => Amiss::Nothing,
+            _ => Amiss::Repair,
+        };
         let news = self.take_in(a, same_window, now);
         if self.hears_arrivals {
             let offer = a.edge - a.ack;
             let alone = a.sack.is_empty() && a.dsack.is_none() && offer == self.offer;
             self.offer = offer;
             let rtt = self.law_rtt(&news, now);
-            let ev = Arrival { acked: news.acked, plain: alone && news.acked > 0, rtt };
+            let ev = Arrival { acked: news.acked, plain: alone && news.acked > 0, rtt, amiss };
             let cx = self.cx(now);
             self.tell_law(|law| law.on_arrival(&ev, &cx));
         }
@@ -170,6 +178,7 @@ impl Sender {
             cwnd_limited: self.is_cwnd_limited() || self.config.grow_unused,
             in_recovery,
             in_loss: self.recovery.mode == Mode::Loss,
+            disordered: self.is_disordered(),
             inflight: self.flight(),
             departs: self.pacer.next().max(now),
             lost,
@@ -178,6 +187,12 @@ impl Sender {
         };
         let cx = self.cx(now);
         self.tell_law(|law| law.on_ack(&ev, &cx));
+    }
+
+    /// Whether something has arrived out of order, or a probe is outstanding, and no loss is known.
+    fn is_disordered(&self) -> bool {
+        let probed = || self.sent.front().is_some_and(|s| s.transmissions > 1);
+        self.recovery.mode == Mode::Open && (self.sent.sacked_bytes() > 0 || probed())
     }
 
     /// The scoreboard, the samplers and snd_una learn of what is acknowledged.
@@ -210,7 +225,7 @@ impl Sender {
             self.una = a.ack;
             self.nxt = self.nxt.max(self.una);
             self.expiries = 0;
-            self.refill();
+            self.buffer.note_freed();
         }
         news.acked = acked;
         news.sacked = sacked;
@@ -220,6 +235,7 @@ impl Sender {
             let (delivered, mss) = (news.delivered, self.mss());
             news.marks = self.marks.read(self.ecn, a.flags, a.accecn, delivered, mss);
         }
+        news.age = a.echo.filter(|_| acked > 0).map(|at| now.since(at).max(self.config.timestamp_clock));
         self.take_samples(&news, a.echo, now);
         news
     }
@@ -227,7 +243,7 @@ impl Sender {
     /// Round-trip samples of this ACK for the timer and for the smallest.
     fn take_samples(&mut self, news: &News, echo: Option<Time>, now: Time) {
         if self.config.rtt_from_segments {
-            self.sample_from_segments(news, echo, now);
+            self.sample_from_segments(news, now);
             return;
         }
         if let Some(sent) = news.newest {
@@ -249,11 +265,10 @@ impl Sender {
 
     /// Linux's way: the timer's sample is the oldest segment's, the law's the newest one's; what is acknowledged comes
     /// before what is SACKed, the echo counts where neither is certain.
-    fn sample_from_segments(&mut self, news: &News, echo: Option<Time>, now: Time) {
+    fn sample_from_segments(&mut self, news: &News, now: Time) {
         let acknowledged = news.acknowledged.filter(|_| !news.ambiguous);
         let sent = acknowledged.or(news.selectively).map(|(first, _)| first);
-        let sent = sent.or(echo.filter(|_| news.acked > 0));
-        if let Some(sent) = sent {
+        if let Some(sent) = sent.or(news.age.map(|age| Time(now.0.saturating_sub(age.0)))) {
             self.sample_rtt(sent, now);
         }
         if let Some(rtt) = self.law_rtt(news, now) {
@@ -267,7 +282,9 @@ impl Sender {
             return news.newest.map(|sent| now.since(sent));
         }
         let acknowledged = news.acknowledged.filter(|_| !news.ambiguous);
-        news.selectively.or(acknowledged).map(|(_, last)| now.since(last))
+        let micros = |t: Time| t.0 / 1000;
+        let span = |(_, last): (Time, Time)| Dur::micros(micros(now).saturating_sub(micros(last)));
+        news.selectively.or(acknowledged).map(span).or(news.age)
     }
 
     /// What an ACK counts for where growth goes by what is delivered: nothing if snd_una stays, unless segments are known
@@ -299,11 +316,9 @@ impl Sender {
         news.marks.any && self.una > self.ecn_recover
     }
 
-    /// A congestion mark that no reduction has answered yet. CWR says so, except where it is a bit of the counter
-    /// [RFC 9768 §3.1.5].
+    /// A congestion mark that no reduction has answered yet.
     pub(crate) fn answer_mark(&mut self, now: Time) {
         self.ecn_recover = self.max;
-        self.owes_cwr = self.ecn != ecn::Mode::Accurate;
         self.tell_congestion(Congestion::Ecn, now);
     }
 

@@ -4,6 +4,7 @@
 //! while a window shell (Tahoe, Reno, NewReno) sends again after a timeout or collapse.
 
 mod ack;
+mod buffer;
 mod burst;
 mod send;
 mod timers;
@@ -21,6 +22,7 @@ use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack, Recovery, Tlp};
 use crate::rtt::{Estimator, RtoConfig, Rtt};
 use crate::sent::{Delivered, SentQueue};
+use buffer::Buffer;
 use burst::Burst;
 use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
 use dumbbell_units::{Dur, Time};
@@ -78,6 +80,7 @@ pub(crate) struct Sender {
     last_sent_at: Time,
     pacer: Pacer,
     burst: Burst,
+    buffer: Buffer,
     sampler: Sampler,
     usage: Usage,
     ecn: ecn::Mode,
@@ -118,6 +121,7 @@ impl Sender {
             last_sent_at: Time::ZERO,
             pacer: Pacer::default(),
             burst: Burst::default(),
+            buffer: Buffer::default(),
             sampler: Sampler::default(),
             usage: Usage::default(),
             ecn: ecn::Mode::Off,
@@ -201,6 +205,8 @@ impl Sender {
         let (lost_sent_at, lost_transmissions) =
             self.sent.front().map_or((now, 0), |s| (s.last_at, s.transmissions));
         let ev = CongestionEvent { kind, window, lost_sent_at, lost_transmissions, backoffs };
+        // Whatever the reduction is for [RFC 3168 §6.1.2], except where it is a bit of the counter [RFC 9768 §3.1.5].
+        self.owes_cwr = !matches!(self.ecn, ecn::Mode::Off | ecn::Mode::Accurate);
         self.tell_losses(now);
         let cx = self.cx(now);
         self.tell_law(|law| law.on_congestion(&ev, &cx));

@@ -40,6 +40,7 @@ impl Sender {
     /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
         if self.is_held(now) {
+            self.check_space();
             return false;
         }
         self.burst.follows = false;
@@ -59,6 +60,7 @@ impl Sender {
         };
         if !sends {
             self.end_burst();
+            self.check_space();
             if self.config.limited_for_a_window {
                 self.take_stock(now);
             }
@@ -176,7 +178,7 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: false, retransmission: true, cwr: false };
+        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: s.psh, retransmission: true, cwr: false };
         true
     }
 
@@ -225,7 +227,11 @@ impl Sender {
             self.counters.sent_bytes += len;
         }
         let cwr = std::mem::take(&mut self.owes_cwr);
-        let psh = self.nxt >= self.written || self.ends_burst() || self.ends_write(start);
+        let pushed = self.nxt >= self.written || self.ends_marked() || self.ends_write(start);
+        if pushed {
+            self.sent.push_newest();
+        }
+        let psh = pushed || self.ends_burst();
         *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
         true
     }

@@ -114,12 +114,20 @@ impl SentQueue {
             skip: 1,
             joined,
             fin,
+            psh: false,
             sacked: false,
             lost: false,
             resent: false,
         });
         if let Some(by_time) = &mut self.by_time {
             by_time.flights.push();
+        }
+    }
+
+    /// The newest segment carries PSH, each time that it is sent.
+    pub(crate) fn push_newest(&mut self) {
+        if let Some(newest) = self.segments.back_mut() {
+            newest.psh = true;
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Sent {
     pub(super) joined: bool,
     /// Whether the last of its offsets is a FIN.
     pub(crate) fin: bool,
+    /// It carries PSH.
+    pub(crate) psh: bool,
     pub(super) sacked: bool,
     pub(super) lost: bool,
     pub(super) resent: bool,

@@ -1,9 +1,11 @@
 //! When a receiver acknowledges on the stack `linux`.
 
 use crate::modern::{MSS, linux, with_usual};
+use dumbbell_tcp::Segment;
 use dumbbell_testkit::listener::Listener;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
-use dumbbell_units::Rate;
+use dumbbell_units::{Dur, Rate};
+use std::cell::RefCell;
 
 /// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
@@ -97,4 +99,109 @@ fn after_three_further_reports_of_a_hole_are_merged() {
     let (_, wire) = linux(10, &[("quick_acks", "0"), ("sack_delay", "0 ms")], losing(&[0]));
     let wire = wire.send(10).until_done();
     assert_eq!(wire.acks.iter().filter(|a| a.1 == 0 && a.0.0 == 150_000_000).count(), 9);
+}
+
+/// What the receiver's ACKs report out of order, in ms and numbers of segments.
+type Reports = RefCell<Vec<(f64, Vec<(u64, u64)>)>>;
+
+/// Notes them; `fate` decides about data.
+fn reporting<'a>(reports: &'a Reports, mut fate: impl FnMut(u64) -> Fate + 'a) -> Faults<'a> {
+    // The sender's first data byte has this number.
+    let first = (u32::MAX - 5_000).wrapping_add(1);
+    Box::new(move |forward, n, segment: &Segment| {
+        if forward {
+            return if segment.payload > 0 { fate(n) } else { Fate::Arrives };
+        }
+        let number = |seq: u32| u64::from(seq.wrapping_sub(first)) / MSS;
+        let blocks = segment.sack.as_slice().iter().map(|(l, r)| (number(l.0), number(r.0))).collect();
+        reports.borrow_mut().push((0.0, blocks));
+        Fate::Arrives
+    })
+}
+
+#[test]
+fn merged_reports_leave_before_a_third_range_starts() {
+    // Of 0 to 9 the segments 0, 3 and 6 are lost. 1, 2 and 4 are reported at once, 5 is held back; 7 would start a third
+    // range, so that what was held back leaves first, without it. 8 and 9 are held back for 1.1 ms.
+    let reports = Reports::default();
+    let faults = reporting(&reports, |n| if [0, 3, 6].contains(&n) { Fate::Lost } else { Fate::Arrives });
+    let (_, mut wire) = linux(10, &[("quick_acks", "0")], faults);
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(10 * MSS);
+    wire.run_until(0.152);
+    let times: Vec<u64> = wire.acks.iter().map(|a| a.0.0 / 100_000).collect();
+    drop(wire);
+    let told: Vec<_> = reports.borrow().iter().filter(|r| !r.1.is_empty()).map(|r| r.1.clone()).collect();
+    let expected = [
+        vec![(1, 2)],
+        vec![(1, 3)],
+        vec![(4, 5), (1, 3)],
+        vec![(4, 6), (1, 3)],
+        vec![(7, 10), (4, 6), (1, 3)],
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(times[times.len() - 5..], [1500, 1500, 1500, 1500, 1511]);
+}
+
+#[test]
+fn merged_reports_leave_when_the_timer_of_an_earlier_ack_runs_out() {
+    // Segment 0 comes at 150 ms: its ACK would leave at 190 ms. 1 is lost; 2, 3 and 4 come at 187 ms and are reported at once,
+    // with which 0 is acknowledged. 5 comes at 188 ms and would be held back for 5.1 ms: it leaves at 190 ms.
+    let late = |n: u64| match n {
+        0 => Fate::Arrives,
+        1 => Fate::Lost,
+        2..=4 => Fate::Late(Dur::millis(37)),
+        5 => Fate::Late(Dur::millis(38)),
+        _ => Fate::Late(Dur::millis(80)),
+    };
+    let reports = Reports::default();
+    let (_, mut wire) = linux(10, &[("quick_acks", "0"), ("sack_delay", "5 ms")], reporting(&reports, late));
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(10 * MSS);
+    wire.run_until(0.2);
+    let times: Vec<u64> = wire.acks.iter().map(|a| a.0.0 / 100_000).collect();
+    drop(wire);
+    assert_eq!(times, [1870, 1870, 1870, 1900]);
+    assert_eq!(reports.borrow().last().unwrap().1, [(2, 6)]);
+}
+
+#[test]
+fn what_ends_a_piece_or_a_full_buffer_is_pushed_and_acknowledged_at_once() {
+    // A window of one segment, so that each leaves alone. The SYN-ACK offers 65,535 bytes, so that pieces have 22 segments
+    // (31,856 of 32,767 bytes); the first begins behind the initial window and ends with the 23rd. Marked are ends that are
+    // more than 32,767 bytes behind the last mark or the last end of a write of 256 KiB (181.04 segments):
+    //     23, 67, 111, 155 (every second); 181.04 is a write's end; 199 is 26,008 bytes behind it, 221 is 57,864; 265
+    // The application fills 1,000,000 bytes at first: 23 + 31 * 22 = 705. It goes on when two thirds of 1 MiB are left, a piece of
+    // 45 taking 66,460 bytes: 685,377 bytes, at 705 - 473 = 232; with six pieces, 975, there are 743 * 1448 bytes of
+    // 1,028,066 again.
+    let pushed = RefCell::new(Vec::new());
+    let faults: Faults<'_> = Box::new(|forward, n, segment: &Segment| {
+        if forward && segment.payload > 0 && segment.flags.psh {
+            pushed.borrow_mut().push(n + 1);
+        }
+        Fate::Arrives
+    });
+    let (_, mut wire) = linux(1, &[("quick_acks", "0")], faults);
+    wire.receiver.listen();
+    wire.sender.connect();
+    wire.sender.write(2000 * MSS);
+    wire.run_until(300.0);
+    let (sent, acks) = (wire.sent.clone(), wire.acks.clone());
+    drop(wire);
+    let pushed = pushed.into_inner();
+    assert_eq!(pushed[..6], [23, 67, 111, 155, 221, 265]);
+    assert!(pushed.contains(&705) && pushed.contains(&975), "{pushed:?}");
+    assert!(sent.len() > 1100);
+    // Without a mark the ACK waits for 40 ms or more.
+    for (n, s) in sent.iter().enumerate().take(1000) {
+        let waited = acks.iter().find(|a| a.1 > n as u64).unwrap().0.since(s.at) - Dur::millis(50);
+        assert_eq!(
+            waited == Dur::ZERO,
+            pushed.contains(&(n as u64 + 1)),
+            "segment {} waited {waited}",
+            n + 1
+        );
+    }
 }

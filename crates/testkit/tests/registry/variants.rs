@@ -187,6 +187,7 @@ impl Connection {
             cwnd_limited: a.cwnd_limited,
             in_recovery: a.in_recovery,
             in_loss: a.in_loss,
+            disordered: false,
             inflight: flight - acked,
             departs: self.cx.now,
             lost,
