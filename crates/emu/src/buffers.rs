@@ -1,12 +1,11 @@
-//! How large a sender's socket buffer is to begin with, so that it never limits.
+//! How much memory a sender's socket buffer may come to hold.
 //!
-//! The kernel lets it grow to two windows, but in recovery more is outstanding: what was reported by SACK stays until the
-//! hole before it is filled. Memory that is counted is up to twice the payload.
+//! The kernel lets it grow to two windows. Memory that is counted is up to twice the payload.
 
 use dumbbell_sim::{Plan, Routes};
 
-/// Bandwidth-delay products: a queue of three and the path's own, times two for what is counted, times four for what
-/// gathers while a lost retransmission is waited for.
+/// Bandwidth-delay products: a queue of three and the path's own, times two for what is counted, times two windows, and as
+/// much again.
 const PRODUCTS: u64 = 32;
 const LEAST: u64 = 1 << 20;
 const MOST: u64 = 32 << 20;

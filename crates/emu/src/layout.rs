@@ -147,7 +147,7 @@ pub struct Layout {
     pub disciplines: BTreeMap<&'static str, String>,
     /// Options of the kernel's command line: parameters of its congestion control.
     pub boot: Vec<String>,
-    /// What the senders' socket buffers hold to begin with, all together, bytes.
+    /// What the senders' socket buffers may come to hold, all together, bytes.
     pub send_buffers: u64,
     pub(crate) ways: Routes,
 }
@@ -260,7 +260,7 @@ impl Layout {
 
     fn place_flow(&mut self, plan: &Plan, number: usize) -> Result<(), EmuError> {
         let flow = &plan.flows[number];
-        let Hosts { mut spaces, addresses, variant } = hosts_of(plan, &self.ways, number)?;
+        let Hosts { mut spaces, addresses, variant } = hosts_of(plan, number)?;
         spaces.iter_mut().for_each(|space| space.settings.extend(self.ground.settings()));
         let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
         for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
@@ -309,7 +309,7 @@ pub(crate) struct Hosts {
 }
 
 /// The hosts of the flow of that number.
-pub(crate) fn hosts_of(plan: &Plan, ways: &Routes, number: usize) -> Result<Hosts, EmuError> {
+pub(crate) fn hosts_of(plan: &Plan, number: usize) -> Result<Hosts, EmuError> {
     let flow = &plan.flows[number];
     let (variant, stack) = match &flow.transport {
         TransportPlan::Udp => (None, KernelStack::default()),
@@ -326,7 +326,7 @@ pub(crate) fn hosts_of(plan: &Plan, ways: &Routes, number: usize) -> Result<Host
     let space = |side: usize| Space {
         name: format!("{}.{}", flow.name, ["from", "to"][side]),
         address: Some(addresses[side]),
-        settings: host_settings(send_buffer(plan, ways, number), &settings),
+        settings: host_settings(&settings),
         routes: vec![Route { initial_window, mss, variant: by_route, ..Route::plain(None, 0) }],
     };
     Ok(Hosts { spaces: [space(0), space(1)], addresses, variant })
@@ -369,15 +369,16 @@ fn forwarding(name: &str, ground: Ground) -> Space {
 }
 
 /// What every host has; `own` comes last and wins.
-fn host_settings(send_buffer: u64, own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+fn host_settings(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let common = [
         // A connection starts from nothing that an earlier one has found out.
         ("tcp_no_metrics_save", "1"),
         // A receiver's buffer never limits.
         ("tcp_rmem", "4096 33554432 268435456"),
+        // A sender's begins as that of the simulator's stack `linux` does, and follows the window.
+        ("tcp_wmem", "4096 1048576 268435456"),
     ];
-    let sends = ("tcp_wmem", format!("4096 {send_buffer} 268435456"));
-    common.into_iter().map(|(k, v)| (k, v.to_owned())).chain([sends]).chain(own.iter().cloned()).collect()
+    common.into_iter().map(|(k, v)| (k, v.to_owned())).chain(own.iter().cloned()).collect()
 }
 
 /// The largest packet that a flow sends, or the usual one.

@@ -34,7 +34,7 @@ impl Sites {
         Live::new(plan).map_err(|e| EmuError::refused("network", e.to_string()))?;
         one_set_for_all(plan)?;
         let routes = Routes::new(plan).map_err(|e| EmuError::refused("", e.to_string()))?;
-        let flows = (0..plan.flows.len()).map(|n| hosts_of(plan, &routes, n));
+        let flows = (0..plan.flows.len()).map(|n| hosts_of(plan, n));
         Ok(Sites { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
     }
 
