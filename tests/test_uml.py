@@ -155,22 +155,6 @@ def test_flows_are_many_and_begin_when_they_should() -> None:
     assert 4800 <= first < 10_000
 
 
-def test_the_send_buffer_never_limits() -> None:
-    """In recovery more than two windows are outstanding; the kernel's own buffer holds two."""
-    flows = [{"name": "f", "variant": "cubic", "stack": "linux"}]
-    given = scenario(
-        rate="5 Mbit/s",
-        limit="125 packets",
-        duration="8 s",
-        flows=flows,
-        measure_from="5 s",
-        network__bottleneck__delay="150 ms",
-    )
-    kernel, simulator = flow(once(given)), flow(run(given))
-    assert kernel["rtt_min_ms"] == pytest.approx(simulator["rtt_min_ms"], rel=0.01)
-    assert kernel["sent_packets"] == pytest.approx(simulator["sent_packets"], abs=3)
-
-
 # ---------------------------------------------------------------- what a host's kernel would be given
 
 
