@@ -18,6 +18,7 @@ import numpy as np
 from dumbbell.backends.base import Table
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder
+from dumbbell.kernel.processors import claimed, on_one
 from dumbbell.kernel.store import Kernel
 
 __all__ = ["GUEST", "Outcome", "command_line", "end", "outcome", "prepare", "program", "run_guest"]
@@ -131,11 +132,12 @@ def _boot(
     environment = {"HOME": str(place), "PATH": "/usr/bin:/bin"}
     if not _fits("/dev/shm", memory_mb):
         environment["TMPDIR"] = str(place)
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, claimed() as processor:
         try:
-            process = subprocess.Popen(
-                command, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-            )
+            with on_one(processor):
+                process = subprocess.Popen(
+                    command, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                )
         except OSError as e:
             again = "`dumbbell kernel build --again` makes it anew"
             raise BackendError(f"{command[0]}: can't be started: {e.strerror or e}: {again}") from None
