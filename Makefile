@@ -23,7 +23,7 @@ test: $(READY)   ## all tests, Rust and Python
 	$(BIN)/pytest
 
 check: $(READY)  ## format, lints, types, stubs
-	cargo fmt --all --check
+	rustfmt --edition 2024 --check $(filter %.rs,$(RUST)) # not `cargo fmt`: it misses modules that a macro declares
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python tests docs validation benches
 	$(BIN)/ruff check python tests docs validation benches
@@ -38,7 +38,7 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/link.py
 
 bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
-	for source in crates/emu/bpf/*.bpf.c; do \
+	for source in crates/kernel/bpf/*.bpf.c; do \
 		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source \
 			-o $${source%.c}.o && $(STRIP) -g $${source%.c}.o || exit 1; \
 	done
@@ -66,7 +66,7 @@ $(READY): $(TOOLS) pyproject.toml $(RUST) $(GUEST)
 # What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` says that it is missing.
 $(GUEST): $(RUST)
 ifeq ($(shell uname -sm),Linux x86_64)
-	cargo rustc --package dumbbell-emu --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \
+	cargo rustc --package dumbbell-kernel --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \
 		&& cp "$${CARGO_TARGET_DIR:-target}/release/dumbbell-guest" $@ \
 		|| echo "dumbbell-guest can't be linked: the back end uml needs a static C library (libc6-dev, glibc-static)" >&2
 endif

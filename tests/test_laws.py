@@ -457,7 +457,7 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
         '[lib]\ncrate-type = ["cdylib"]\n[workspace]\n'
     )
     code = '#[unsafe(no_mangle)]\npub extern "C" fn {}() -> u32 {{ 999 }}\n'
-    (other / "src" / "lib.rs").write_text(code.format("dumbbell_law_interface"))
+    (other / "src" / "lib.rs").write_text(code.format("dumbbell_plugin_interface"))
     with_library(place, copied(build(other), other / "one.so"))
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(place / "own.toml")

@@ -7,38 +7,13 @@
 //!
 //! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
 
-mod bbr1;
-mod bbr3;
-mod bic;
-mod cdg;
 pub mod common;
-mod compound;
-mod copa;
-mod cubic;
-mod dctcp;
+
 mod event;
-mod fixed;
 mod foreign;
-mod highspeed;
-mod htcp;
-mod hybla;
-mod illinois;
-mod ledbat;
-mod ledbat_plus_plus;
-mod lp;
-mod nv;
-mod prague;
 mod registry;
-mod reno;
-mod scalable;
-mod sprout;
 mod variant;
-mod vegas;
-mod vegas_linux;
-mod veno;
-mod verus;
-mod westwood;
-mod yeah;
+mod variants;
 
 pub use event::{
     AckEvent, Amiss, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,

@@ -1,47 +1,13 @@
 //! The table of variants: everything that lists them reads it.
 
 use crate::variant::Variant;
-use crate::{
-    CongestionControl, Start, bbr1, bbr3, bic, cdg, compound, copa, cubic, dctcp, fixed, highspeed, htcp,
-    hybla, illinois, ledbat, ledbat_plus_plus, lp, nv, prague, reno, scalable, sprout, vegas, veno, verus,
-    westwood, yeah,
-};
+use crate::variants::ROWS;
+use crate::{CongestionControl, Start};
 use dumbbell_units::param::{ParamError, Params, Raw, nearest};
 
 /// Every variant.
 #[must_use]
 pub fn registry() -> &'static [Variant] {
-    const ROWS: &[Variant] = &[
-        reno::TAHOE,
-        reno::RENO,
-        reno::NEWRENO,
-        reno::SACK,
-        vegas::ROW,
-        veno::ROW,
-        westwood::ROW,
-        bic::ROW,
-        cubic::ROW,
-        highspeed::ROW,
-        scalable::ROW,
-        htcp::ROW,
-        hybla::ROW,
-        illinois::ROW,
-        yeah::ROW,
-        compound::ROW,
-        lp::ROW,
-        ledbat::ROW,
-        ledbat_plus_plus::ROW,
-        cdg::ROW,
-        nv::ROW,
-        dctcp::ROW,
-        prague::ROW,
-        copa::ROW,
-        sprout::ROW,
-        verus::ROW,
-        bbr1::ROW,
-        bbr3::ROW,
-        fixed::ROW,
-    ];
     ROWS
 }
 

@@ -1,8 +1,8 @@
 //! A plan laid out for a kernel.
 
 use crate::errors::RunError;
-use dumbbell_emu::{Ground, Layout, Owner, Sites, VARIANTS};
-use dumbbell_sim::Plan;
+use dumbbell_kernel::{Ground, Layout, Owner, Sites, VARIANTS};
+use dumbbell_plan::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(crate) fn sites(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>, Vec<
 #[pyfunction]
 pub(crate) fn bpf_variants() -> Vec<&'static str> {
     #[cfg(target_os = "linux")]
-    return dumbbell_emu::bpf::names().collect();
+    return dumbbell_kernel::bpf::names().collect();
     #[cfg(not(target_os = "linux"))]
     Vec::new()
 }

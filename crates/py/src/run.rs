@@ -3,7 +3,8 @@
 use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::law;
-use dumbbell_sim::{Capture, Plan};
+use dumbbell_plan::Plan;
+use dumbbell_sim::Capture;
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;

@@ -8,34 +8,21 @@
 //!
 //! Adding a discipline: one file beside these, one row in [`registry`].
 
-mod blue;
-mod cake;
-mod codel;
+pub mod aqm;
 mod discipline;
-mod droptail;
-mod drr;
-mod dualpi2;
+mod disciplines;
 mod fifo;
 mod flows;
-mod fq_codel;
-mod fq_pie;
-pub mod law;
 mod packet;
-mod pi2;
-mod pie;
-mod prio;
-mod red;
 mod registry;
-mod sfq;
-mod tbf;
 mod ticks;
 
 pub use discipline::{Build, Discipline, Limit, LinkFacts};
 pub use packet::{DropReason, Ecn, Packet};
 pub use registry::{build, find, registry};
 
+use aqm::Verdict;
 use dumbbell_units::Time;
-use law::Verdict;
 
 /// What waits in a discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

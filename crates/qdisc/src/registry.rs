@@ -2,28 +2,12 @@
 
 use crate::Qdisc;
 use crate::discipline::{Discipline, LinkFacts};
-use crate::{blue, cake, codel, droptail, drr, dualpi2, fq_codel, fq_pie, pi2, pie, prio, red, sfq, tbf};
+use crate::disciplines::ROWS;
 use dumbbell_units::param::{ParamError, Params, Raw, nearest};
 
 /// Every discipline.
 #[must_use]
 pub fn registry() -> &'static [Discipline] {
-    const ROWS: &[Discipline] = &[
-        droptail::ROW,
-        red::ROW,
-        blue::ROW,
-        codel::ROW,
-        pie::ROW,
-        pi2::ROW,
-        dualpi2::ROW,
-        sfq::ROW,
-        drr::ROW,
-        prio::ROW,
-        fq_codel::ROW,
-        fq_pie::ROW,
-        cake::ROW,
-        tbf::ROW,
-    ];
     ROWS
 }
 

@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        let plan: dumbbell_sim::Plan = serde_json::from_str(&line?)?;
+        let plan: dumbbell_plan::Plan = serde_json::from_str(&line?)?;
         let output = dumbbell_sim::run(&plan)?;
         let result = serde_json::json!({
             "flows": output.flows, "queues": output.queues, "events": output.events,

@@ -1,5 +1,6 @@
 //! What can be wrong with a plan.
 
+use dumbbell_plan::PlanError;
 use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
 use thiserror::Error;
@@ -15,16 +16,9 @@ pub enum SimError {
         /// What.
         source: ParamError,
     },
-    /// A flow whose ends aren't connected.
-    #[error("flows.{flow}: no path from '{from}' to '{to}'")]
-    NoPath {
-        /// The flow.
-        flow: String,
-        /// Its sending node.
-        from: String,
-        /// Its receiving node.
-        to: String,
-    },
+    /// The plan itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// A law that is not the registry's and can't go on.
     #[error("flows.{flow}.variant: {message} (at {at} of simulated time)")]
     Law {
@@ -35,12 +29,11 @@ pub enum SimError {
         /// Where in the law, and what.
         message: String,
     },
-    /// An index or amount that can't be.
-    #[error("{place}: {message}")]
-    Invalid {
-        /// Where.
-        place: String,
-        /// What.
-        message: String,
-    },
+}
+
+impl SimError {
+    /// An index or amount of the plan that can't be.
+    pub(crate) fn invalid(place: String, message: String) -> SimError {
+        PlanError::Invalid { place, message }.into()
+    }
 }

@@ -7,10 +7,10 @@
 //! ```
 
 use crate::disorder::Disorder;
-use crate::plan::{DropPlan, LinkPlan};
 use dumbbell_link::{
     Corruption, Course, Duplication, Jitter, Loss, Opportunities, Outages, Policer, Reordering, Service,
 };
+use dumbbell_plan::{DropPlan, LinkPlan};
 use dumbbell_qdisc::{Cx, DropReason, Packet};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};

@@ -10,7 +10,6 @@
 //! bit errors are whole lost packets, routes don't change.
 
 mod capture;
-mod check;
 mod disorder;
 mod error;
 mod events;
@@ -21,11 +20,9 @@ mod link_meter;
 mod live;
 pub mod meter;
 mod network;
+mod output;
 mod packets;
-mod plan;
 mod record;
-mod result;
-mod route;
 mod run;
 mod tcp_meter;
 
@@ -33,10 +30,5 @@ pub use capture::{Capture, Captures};
 pub use error::SimError;
 pub use flows::source::Source;
 pub use live::{Entering, Event, Live, LiveOutput, set_ecn};
-pub use plan::{
-    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
-    SeriesPlan, TracePlan, TransportPlan,
-};
-pub use result::{FlowResult, Output, QueueResult, Transfer};
-pub use route::{HERE, Routes};
+pub use output::Output;
 pub use run::{Laws, run, run_with};

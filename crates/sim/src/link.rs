@@ -11,8 +11,8 @@
 use crate::events::EventQueue;
 use crate::extras::{Extras, Passage};
 use crate::link_meter::LinkMeter;
-use crate::plan::LinkPlan;
 use crate::record::QueueRecorder;
+use dumbbell_plan::LinkPlan;
 use dumbbell_qdisc::{Backlog, Cx, DropReason, Packet, Qdisc};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;

@@ -8,8 +8,8 @@ use crate::capture::Capture;
 use crate::error::SimError;
 use crate::flows::Common;
 use crate::network::{Fate, Injected, Network};
-use crate::plan::Plan;
-use crate::result::QueueResult;
+use dumbbell_plan::Plan;
+use dumbbell_plan::QueueResult;
 use dumbbell_qdisc::Ecn;
 use dumbbell_trace::Trace;
 use dumbbell_units::Time;
@@ -83,10 +83,10 @@ impl Live {
     /// # Errors
     /// If the plan names what doesn't exist, or what can't be.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
-        crate::check::check(plan)?;
+        dumbbell_plan::check(plan)?;
         let mut net = Network::new(plan)?;
         net.fates = Some(Vec::new());
-        let common = |(index, flow): (usize, &crate::plan::FlowPlan)| Common {
+        let common = |(index, flow): (usize, &dumbbell_plan::FlowPlan)| Common {
             index,
             name: flow.name.clone(),
             from: flow.from,

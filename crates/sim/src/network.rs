@@ -13,10 +13,10 @@ use crate::flows::{Common, TIMERS};
 use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Pool};
-use crate::plan::Plan;
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
-use crate::result::{QueueResult, Transfer};
-use crate::route::{HERE, Routes};
+use dumbbell_plan::Plan;
+use dumbbell_plan::{HERE, Routes};
+use dumbbell_plan::{QueueResult, Transfer};
 use dumbbell_qdisc::{DropReason, Ecn, LinkFacts, Packet};
 use dumbbell_tcp::Endpoint;
 use dumbbell_trace::Trace;
@@ -409,15 +409,11 @@ fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), Sim
                 }
                 let link = &links[link as usize];
                 if let Some(classes) = link.classes().filter(|&n| flow.class >= n) {
-                    return Err(SimError::Invalid {
-                        place: format!("flows.{}.class", flow.name),
-                        message: format!(
-                            "{} given: {} has classes 0 to {}",
-                            flow.class,
-                            link.name,
-                            classes - 1
-                        ),
-                    });
+                    let last = classes - 1;
+                    return Err(SimError::invalid(
+                        format!("flows.{}.class", flow.name),
+                        format!("{} given: {} has classes 0 to {last}", flow.class, link.name),
+                    ));
                 }
                 node = link.to;
             }

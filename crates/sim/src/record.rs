@@ -1,6 +1,6 @@
 //! Recorders: they turn what happens into columns. None of them exists unless the scenario asks for it.
 
-use crate::plan::SeriesPlan;
+use dumbbell_plan::SeriesPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
 use dumbbell_tcp::Snapshot;
 use dumbbell_trace::{ColumnData, Table};

@@ -7,10 +7,10 @@ use crate::flows::tcp::{LawSource, Recipe, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::{APP, Common, Flow, TIMERS};
 use crate::network::Network;
-use crate::plan::{AppPlan, FlowPlan, Plan, TransportPlan};
+use crate::output::Output;
 use crate::record::FlowRecorder;
-use crate::result::Output;
 use dumbbell_cc::{Failure, Foreign};
+use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use dumbbell_tcp::Config;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -33,7 +33,7 @@ pub type Laws = BTreeMap<String, Arc<dyn Foreign>>;
 /// # Errors
 /// As [`run`]; also if one of these laws fails on the way.
 pub fn run_with(plan: &Plan, laws: &Laws) -> Result<Output, SimError> {
-    crate::check::check(plan)?;
+    dumbbell_plan::check(plan)?;
     let failure = Failure::default();
     let may_fail = !laws.is_empty();
     let mut net = Network::new(plan)?;
@@ -115,10 +115,10 @@ fn build(
     let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
-        (_, AppPlan::Program { .. }, _) => Err(SimError::Invalid {
-            place: format!("flows.{}.application", flow.name),
-            message: format!("'{application}' is a real program: back end 'kernel' runs it"),
-        }),
+        (_, AppPlan::Program { .. }, _) => Err(SimError::invalid(
+            format!("flows.{}.application", flow.name),
+            format!("'{application}' is a real program: back end 'kernel' runs it"),
+        )),
         (_, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }, _) => {
             let config = PingConfig {
                 interval: Dur(*interval_ns),
@@ -129,10 +129,10 @@ fn build(
             Ok(Box::new(PingFlow::new(common, config, plan.trace.of_flow(&flow.name))))
         }
         (TransportPlan::Udp, _, Some(source)) => Ok(Box::new(UdpFlow::new(common, application, source))),
-        (TransportPlan::Udp, _, None) => Err(SimError::Invalid {
-            place: format!("flows.{}.application", flow.name),
-            message: format!("'{application}' needs TCP"),
-        }),
+        (TransportPlan::Udp, _, None) => Err(SimError::invalid(
+            format!("flows.{}.application", flow.name),
+            format!("'{application}' needs TCP"),
+        )),
         (TransportPlan::Tcp { variant, stack }, app, source) => {
             let at =
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };

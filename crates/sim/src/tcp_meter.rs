@@ -1,7 +1,7 @@
 //! The figures of a TCP flow, summed over its connections.
 
 use crate::meter::{Spans, TimeMeans};
-use crate::result::FlowResult;
+use dumbbell_plan::FlowResult;
 use dumbbell_tcp::{Counters, Delivered, Endpoint, Told};
 use dumbbell_units::Time;
 

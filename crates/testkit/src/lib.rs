@@ -8,10 +8,12 @@
 mod law;
 pub mod listener;
 mod queue;
+mod specs;
 pub mod wire;
 
 pub use law::Law;
 pub use queue::{Fate, Queue, link};
+pub use specs::{any_given, check_specs};
 
 use dumbbell_units::param::Raw;
 
@@ -24,4 +26,13 @@ pub fn given(params: &[(&str, &str)]) -> Vec<(String, Raw)> {
         _ => Raw::Text(text.to_owned()),
     };
     params.iter().map(|(name, text)| ((*name).to_owned(), raw(text))).collect()
+}
+
+/// Equal but for rounding.
+///
+/// # Panics
+/// Where the two differ by more than 1e-9 of the second, or of 1 if that is larger.
+#[track_caller]
+pub fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
 }

@@ -1,4 +1,4 @@
-"""The plan of a run: what `crates/sim/src/plan.rs` reads. The seed is set per repetition."""
+"""The plan of a run: what `crates/plan/src/plan.rs` reads. The seed is set per repetition."""
 
 from __future__ import annotations
 

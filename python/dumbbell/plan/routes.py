@@ -1,6 +1,6 @@
 """Static routes, as the simulator makes them: fewest hops; among equals the link that is listed first.
 
-It has to agree with `crates/sim/src/route.rs`: limits in bdp depend on which flows cross a link.
+It has to agree with `crates/plan/src/route.rs`: limits in bdp depend on which flows cross a link.
 """
 
 from __future__ import annotations

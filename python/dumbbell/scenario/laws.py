@@ -219,7 +219,7 @@ def _library(path: Path, _content: str, name: str, shown: str) -> _core.Law:
 @lru_cache(maxsize=256)
 def _module(path: Path, content: str) -> ModuleType:
     """Run a law's file, once for each content. What lies beside it can be imported."""
-    module_name = f"dumbbell_law_{path.stem}_{content.partition(':')[0][:8]}"
+    module_name = f"dumbbell_plugin_{path.stem}_{content.partition(':')[0][:8]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path}: a Python file is needed (.py)")

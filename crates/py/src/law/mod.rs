@@ -51,7 +51,7 @@ impl Law {
     /// The law of a library. Raises ValueError with what is wrong with the file.
     #[staticmethod]
     fn library(path: PathBuf, name: &str) -> PyResult<Law> {
-        let law = dumbbell_law::load(&path, name).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let law = dumbbell_plugin::load(&path, name).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let params = law.params().iter().cloned();
         let params = params.map(|p| (p.name, p.kind, p.default, p.doc)).collect();
         Ok(Law { foreign: Arc::new(law), params })

@@ -10,8 +10,8 @@ mod truth;
 mod write;
 
 use crate::packets::Body;
-use crate::plan::{CapturePlan, Plan};
 use dumbbell_cc::Phase;
+use dumbbell_plan::{CapturePlan, Plan};
 use dumbbell_qdisc::{DropReason, Ecn};
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;

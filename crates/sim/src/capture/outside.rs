@@ -2,7 +2,7 @@
 
 use super::{Capture, Recorder};
 use crate::packets::Body;
-use crate::plan::Plan;
+use dumbbell_plan::Plan;
 use dumbbell_qdisc::{DropReason, Ecn};
 use dumbbell_units::Time;
 

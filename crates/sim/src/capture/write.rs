@@ -1,12 +1,12 @@
 //! A capture as a pcapng file.
 
 use super::{Cause, Run, Seen, Sent};
-use crate::plan::{AppPlan, Plan, TransportPlan};
 use dumbbell_capture::LinkType;
 use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
 use dumbbell_capture::write::{
     About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
 };
+use dumbbell_plan::{AppPlan, Plan, TransportPlan};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ pub(crate) mod tcp;
 pub(crate) mod udp;
 
 use crate::network::{Arrived, Network};
-use crate::result::FlowResult;
+use dumbbell_plan::FlowResult;
 use dumbbell_units::Time;
 
 /// The timers of a flow; each is a slot of the event queue.

@@ -3,7 +3,7 @@
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
 use crate::network::{Arrived, Network};
-use crate::result::FlowResult;
+use dumbbell_plan::FlowResult;
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;

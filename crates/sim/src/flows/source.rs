@@ -1,6 +1,6 @@
 //! When a CBR or on/off source sends.
 
-use crate::plan::AppPlan;
+use dumbbell_plan::AppPlan;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 

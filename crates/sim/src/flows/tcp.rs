@@ -3,11 +3,11 @@
 use super::source::Source;
 use super::{APP, Common, Flow, RECEIVER, SENDER};
 use crate::network::{Arrived, Network};
-use crate::plan::{AppPlan, Named};
 use crate::record::FlowRecorder;
-use crate::result::{FlowResult, Transfer};
 use crate::tcp_meter::TcpMeter;
 use dumbbell_cc::{CongestionControl, Failure, Foreign, Start, Variant};
+use dumbbell_plan::{AppPlan, Named};
+use dumbbell_plan::{FlowResult, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;

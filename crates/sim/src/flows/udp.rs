@@ -4,7 +4,7 @@ use super::source::Source;
 use super::{APP, Common, Flow};
 use crate::meter::Spans;
 use crate::network::{Arrived, Network};
-use crate::result::FlowResult;
+use dumbbell_plan::FlowResult;
 use dumbbell_units::Time;
 
 pub(crate) struct UdpFlow {

@@ -3,7 +3,8 @@
 use crate::plans::{Row, cbr};
 use dumbbell_capture::dissect::Flags;
 use dumbbell_capture::{Dissector, Frame, Reader, Transport};
-use dumbbell_sim::{Output, Plan, run};
+use dumbbell_plan::Plan;
+use dumbbell_sim::{Output, run};
 use serde_json::json;
 use std::io::Cursor;
 use std::process::Command;

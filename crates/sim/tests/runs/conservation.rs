@@ -132,7 +132,7 @@ proptest! {
             prop_assert_eq!(out.queues[link].delivered, out.queues[next].arrivals, "{}", &out.queues[link].name);
         }
         if from == 0 {
-            let sum = |of: fn(&dumbbell_sim::QueueResult) -> u64| out.queues.iter().map(of).sum::<u64>();
+            let sum = |of: fn(&dumbbell_plan::QueueResult) -> u64| out.queues.iter().map(of).sum::<u64>();
             let (sent, received, dropped) = (count(&out, 0), count(&out, 1), count(&out, 2));
             prop_assert_eq!(
                 sent + sum(|q| q.duplicated),

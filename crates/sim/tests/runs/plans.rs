@@ -1,6 +1,7 @@
 //! Plans in a few words.
 
-use dumbbell_sim::{Output, Plan, run};
+use dumbbell_plan::Plan;
+use dumbbell_sim::{Output, run};
 use dumbbell_trace::ColumnData;
 use serde_json::{Value, json};
 

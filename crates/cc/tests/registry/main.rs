@@ -1,0 +1,370 @@
+//! Properties that hold for every row of the registry: a new row is covered without a line here.
+
+// A property that cannot be checked has failed.
+#![allow(clippy::expect_used)]
+
+use dumbbell_cc::{
+    AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,
+    RecoveryExit, SentEvent, SlowStart, Start, Variant, build, find, registry,
+};
+use dumbbell_testkit::{any_given, check_specs};
+use dumbbell_units::param::Raw;
+use dumbbell_units::{Dur, Time};
+use proptest::prelude::*;
+
+#[test]
+fn rows_are_complete() {
+    for row in registry() {
+        for text in [row.name, row.title, row.source, row.on_loss, row.on_delay, row.on_ecn] {
+            assert!(!text.is_empty(), "{row:?}");
+        }
+        assert!(row.year >= 1980, "{}", row.name);
+        check_specs(row.name, row.params);
+        for (stack, name, default) in row.stacks {
+            let known = row.params.iter().find(|spec| spec.name == *name);
+            assert!(known.is_some_and(|spec| spec.default != *default), "{}: {stack} {name}", row.name);
+            check_specs(row.name, &row.params_on(stack));
+        }
+        assert_eq!(find(row.name).expect("it is there").name, row.name);
+        let refused = find(&format!("{}x", row.name)).expect_err("no such name");
+        assert!(refused.message.contains(row.name), "{refused}");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Ack(Ack),
+    /// Segments that leave, and whether they are sent again.
+    Send(u64, bool),
+    /// Kind, share of cwnd that was outstanding, age of the lost segment in ns, how often it was sent.
+    Congestion(Congestion, f64, u64, u32),
+    /// The last reductions were wrong.
+    Undo,
+    /// Recovery ends, bounded to so many segments.
+    Exit(Option<u64>),
+    Idle(u64),
+    Wait(u64),
+}
+
+#[derive(Clone, Debug)]
+struct Ack {
+    segments: u64,
+    rtt: Option<u64>,
+    cwnd_limited: bool,
+    in_recovery: bool,
+    in_loss: bool,
+    /// Shares of the segments that were marked, and that were lost beside them.
+    marked: f64,
+    lost: f64,
+    /// Interval of the rate sample in ns, whether the application held sending back.
+    rate: Option<(u64, bool)>,
+}
+
+fn ack() -> impl Strategy<Value = Ack> {
+    // 1 ns to 60 s.
+    let ns = || prop_oneof![1u64..100_000_000, 1u64..60_000_000_000];
+    let rarely = || proptest::bool::weighted(0.1);
+    let share = || prop_oneof![4 => Just(0.0), 1 => 0.0..=1.0];
+    let times = (proptest::option::of(ns()), proptest::option::of((ns(), rarely())));
+    (0u64..40, times, any::<bool>(), rarely(), rarely(), share(), share()).prop_map(
+        |(segments, (rtt, rate), cwnd_limited, in_recovery, in_loss, marked, lost)| Ack {
+            segments,
+            rtt,
+            cwnd_limited,
+            in_recovery,
+            in_loss,
+            marked,
+            lost,
+            rate,
+        },
+    )
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let ns = || prop_oneof![0u64..1_000_000, 0u64..2_000_000_000];
+    let kind = proptest::sample::select(vec![
+        Congestion::Loss,
+        Congestion::Collapse,
+        Congestion::Timeout,
+        Congestion::Ecn,
+    ]);
+    let op = prop_oneof![
+        20 => ack().prop_map(Op::Ack),
+        5 => (1u64..20, proptest::bool::weighted(0.1)).prop_map(|(n, again)| Op::Send(n, again)),
+        1 => Just(Op::Undo),
+        2 => (kind, 0.0..1.5, ns(), 1u32..4).prop_map(|(k, share, age, n)| Op::Congestion(k, share, age, n)),
+        1 => proptest::option::of(1u64..100).prop_map(Op::Exit),
+        1 => ns().prop_map(Op::Idle),
+        5 => ns().prop_map(Op::Wait),
+    ];
+    proptest::collection::vec(op, 0..400)
+}
+
+/// How a connection is set up: how it starts, how an increase counts, timestamps.
+type Setup = (Start, Increase, bool);
+
+fn setup() -> impl Strategy<Value = Setup> {
+    let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes), Just(Increase::Whole)];
+    let ssthresh = prop_oneof![Just(f64::INFINITY), 2.0..100.0];
+    let slow_start =
+        proptest::sample::select(vec![SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]);
+    let limit = proptest::sample::select(vec![1.0, 2.0, f64::INFINITY]);
+    let start = (1u32..9000, 1u32..20, ssthresh, slow_start, limit, any::<bool>(), any::<u64>()).prop_map(
+        |(mss, window, ssthresh, slow_start, slow_start_limit, paced, seed)| {
+            let mss = f64::from(mss);
+            let start = Start::new(mss, f64::from(window) * mss, ssthresh * mss);
+            Start { slow_start, slow_start_limit, paced, seed, ..start }
+        },
+    );
+    (start, increase, any::<bool>())
+}
+
+/// An endpoint around a law, and what has to hold of it.
+struct Connection {
+    row: &'static Variant,
+    law: Box<dyn dumbbell_cc::CongestionControl>,
+    cx: Cx,
+    timestamps: bool,
+    una: u64,
+    nxt: u64,
+    delivered: u64,
+    backoffs: u32,
+    /// The window before the first reduction of the last episode of congestion, and whether that goes on.
+    before: Option<Control>,
+    /// There was a mark, which a law that answers by itself may answer with the next ACK.
+    echoed: bool,
+    episode: bool,
+}
+
+impl Connection {
+    fn send(&mut self, segments: u64, retransmission: bool) {
+        for _ in 0..segments {
+            let bytes = self.cx.mss as u64;
+            let flight = self.nxt - self.una;
+            if !retransmission {
+                self.nxt += bytes;
+            }
+            let ev = SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission, app_limited: false };
+            self.law.on_sent(&ev, &self.cx);
+        }
+    }
+
+    fn ack(&mut self, a: &Ack) {
+        let before = self.law.control();
+        let (acked, flight) = (a.segments * self.cx.mss as u64, before.cwnd.min(1e9) as u64);
+        self.nxt = self.nxt.max(self.una + acked.max(flight));
+        let flight = self.nxt - self.una;
+        self.una += acked;
+        let prior_delivered = self.delivered;
+        self.delivered += acked;
+        if acked > 0 {
+            self.backoffs = 0;
+        }
+        let lost = (acked as f64 * a.lost) as u64;
+        if lost > 0 {
+            let ev = LostEvent {
+                start: self.una - acked,
+                bytes: lost,
+                sent_in_flight: flight,
+                lost_since: lost,
+                prior_delivered,
+                app_limited: false,
+            };
+            self.law.on_lost(&ev, &self.cx);
+        }
+        let rate = a.rate.filter(|_| acked > 0).map(|(ns, app_limited)| RateSample {
+            delivered: acked,
+            interval: Dur(ns),
+            prior_delivered,
+            total_delivered: self.delivered,
+            sent_in_flight: flight,
+            lost,
+            app_limited,
+        });
+        let ev = AckEvent {
+            acked,
+            delivered: acked,
+            rtt: a.rtt.map(Dur),
+            one_way: a.rtt.filter(|_| self.timestamps).map(|ns| ns as f64 * 0.4e-9 - 3.0), // another clock
+            flight,
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            cwnd_limited: a.cwnd_limited,
+            in_recovery: a.in_recovery,
+            in_loss: a.in_loss,
+            disordered: false,
+            inflight: flight - acked,
+            departs: self.cx.now,
+            lost,
+            marked: (acked as f64 * a.marked) as u64,
+            rate,
+        };
+        self.law.on_ack(&ev, &self.cx);
+        if !a.in_recovery && !a.in_loss {
+            self.episode = false;
+        }
+        let echoed = acked > 0 && std::mem::take(&mut self.echoed);
+        if (a.marked > 0.0 || echoed) && self.row.ecn != EcnUse::Stack {
+            self.before = None; // answered as a mark is
+        }
+        let after = self.law.control().cwnd;
+        let answers = self.row.on_delay != "none" || self.row.ecn != EcnUse::Stack;
+        assert!(
+            answers || after >= before.cwnd,
+            "{}: an ACK took cwnd from {} to {after}",
+            self.row.name,
+            before.cwnd
+        );
+    }
+
+    fn congestion(&mut self, kind: Congestion, share: f64, age: u64, lost_transmissions: u32) {
+        let (row, before) = (self.row, self.law.control());
+        if kind == Congestion::Ecn {
+            // A mark was meant, if anything was done about it.
+            self.before = self.before.filter(|_| row.on_ecn == "none");
+            self.echoed = true;
+        } else if !std::mem::replace(&mut self.episode, true) {
+            self.before = Some(before);
+        }
+        let ev = CongestionEvent {
+            kind,
+            window: before.cwnd * share,
+            lost_sent_at: Time(self.cx.now.0.saturating_sub(age)),
+            lost_transmissions,
+            backoffs: self.backoffs,
+        };
+        self.law.on_congestion(&ev, &self.cx);
+        let after = self.law.control();
+        if row.on_loss == "none" {
+            assert_eq!(after, before, "{}: {ev:?} moved it", row.name);
+            return;
+        }
+        assert!(
+            after.ssthresh >= 2.0 * self.cx.mss,
+            "{}: ssthresh {} after {ev:?}",
+            row.name,
+            after.ssthresh
+        );
+        if matches!(kind, Congestion::Timeout | Congestion::Collapse) && !row.own_recovery {
+            assert_eq!(after.cwnd, self.cx.mss, "{}: the loss window is one segment", row.name);
+            assert_eq!(self.law.phase(), Phase::SlowStart, "{}", row.name);
+        }
+        if kind == Congestion::Timeout {
+            self.backoffs += 1;
+        }
+    }
+
+    fn undo(&mut self) {
+        let reduced = self.law.control();
+        self.law.on_undo(&self.cx);
+        self.episode = false;
+        let after = self.law.control();
+        match self.before.take() {
+            // A law that says itself what recovery allows may have had no reason to reduce.
+            _ if self.row.own_recovery => assert!(after.cwnd >= reduced.cwnd, "{}: {after:?}", self.row.name),
+            Some(before) => assert!(
+                after.cwnd >= before.cwnd && after.ssthresh >= before.ssthresh,
+                "{}: {before:?}, reduced to {reduced:?}, is {after:?} after an undo",
+                self.row.name
+            ),
+            None if self.row.ecn != EcnUse::Stack => {} // a mark may have come between
+            None => assert_eq!(after, reduced, "{}: nothing to undo", self.row.name),
+        }
+    }
+
+    fn act(&mut self, op: &Op) {
+        match op {
+            Op::Ack(ack) => self.ack(ack),
+            Op::Send(segments, again) => self.send(*segments, *again),
+            Op::Congestion(kind, share, age, transmissions) => {
+                self.congestion(*kind, *share, *age, *transmissions);
+            }
+            Op::Undo => self.undo(),
+            Op::Exit(bound) => {
+                let bound = bound.map_or(f64::INFINITY, |n| n as f64 * self.cx.mss);
+                self.law.on_recovery_exit(&RecoveryExit { bound }, &self.cx);
+                self.episode = false;
+                let free = self.row.on_loss == "none" || self.row.own_recovery;
+                let Control { cwnd, ssthresh, .. } = self.law.control();
+                assert!(
+                    // Linux lets the burst up to ssthresh go.
+                    free || cwnd <= bound || (self.cx.counts_segments() && cwnd <= ssthresh),
+                    "{}: a burst after recovery",
+                    self.row.name
+                );
+            }
+            Op::Idle(ns) => {
+                let before = self.law.control().cwnd;
+                self.cx.now += Dur(*ns);
+                self.law.on_restart(Dur(*ns), &self.cx);
+                assert!(self.law.control().cwnd <= before.max(self.cx.initial_window), "{}", self.row.name);
+            }
+            Op::Wait(ns) => self.cx.now += Dur(*ns),
+        }
+    }
+
+    fn check(&self, op: &Op) {
+        let (name, control) = (self.row.name, self.law.control());
+        assert!(
+            control.cwnd.is_finite() && control.cwnd >= self.cx.mss,
+            "{name}: cwnd {} after {op:?}",
+            control.cwnd
+        );
+        assert!(
+            !control.ssthresh.is_nan() && control.ssthresh > 0.0,
+            "{name}: ssthresh {}",
+            control.ssthresh
+        );
+        assert!(control.pacing.is_none_or(|rate| rate.0 > 0), "{name}: stands still after {op:?}");
+        assert!(control.quantum.is_none_or(|bytes| bytes > 0), "{name}: nothing may leave after {op:?}");
+        assert!(!matches!(self.law.phase(), Phase::Recovery | Phase::Loss), "{name}");
+        let mut columns = Vec::new();
+        self.law.observe(&mut columns);
+        assert_eq!(columns.len(), self.row.columns.len(), "{name}");
+        assert!(columns.iter().all(|c| !c.is_infinite()), "{name}: {columns:?}");
+    }
+}
+
+fn run(row: &'static Variant, given: &[(String, Raw)], (start, increase, timestamps): Setup, ops: &[Op]) {
+    let Ok(law) = build(row.name, given, &start) else { return };
+    let cx = Cx {
+        now: Time(1_000_000_000),
+        mss: start.mss,
+        initial_window: start.initial_window,
+        increase,
+        whole_segments: false,
+    };
+    let mut connection = Connection {
+        row,
+        law,
+        cx,
+        timestamps,
+        una: 1,
+        nxt: 1,
+        delivered: 0,
+        backoffs: 0,
+        before: None,
+        echoed: false,
+        episode: false,
+    };
+    for op in ops {
+        connection.act(op);
+        connection.check(op);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    /// cwnd stays finite and at least one segment, ssthresh at least two after a loss, no window is NaN, columns match
+    /// the row; laws that answer neither delay nor marks never shrink on an ACK, one that does not answer losses does not
+    /// move; an undo gives back what the last episode of congestion took.
+    #[test]
+    fn every_variant_keeps_a_sane_window(
+        (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),
+        setup in setup(),
+        ops in ops(),
+    ) {
+        run(row, &given, setup, &ops);
+    }
+}

@@ -1,0 +1,30 @@
+//! Variants against numbers worked by hand; the working is in the comments.
+
+mod bbr1;
+mod bbr3;
+mod bic;
+mod cdg;
+mod compound;
+mod copa;
+mod cubic;
+mod dctcp;
+mod fixed;
+mod highspeed;
+mod htcp;
+mod hybla;
+mod illinois;
+mod ledbat;
+mod ledbat_plus_plus;
+mod lp;
+mod nv;
+mod prague;
+mod scalable;
+mod slow_start;
+mod sprout;
+mod undo;
+mod vegas;
+mod veno;
+mod verus;
+mod westwood;
+mod whole;
+mod yeah;

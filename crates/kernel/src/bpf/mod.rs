@@ -1,0 +1,272 @@
+//! Congestion control that the running kernel lacks, as BPF programs: loaded for one run, under names of its own.
+//!
+//! ```text
+//! object -> its constants in maps -> made to fit the kernel's types -> a program for each operation -> struct_ops map -> link
+//! ```
+//! The link is what registers a variant, and it hangs on a descriptor of ours: when the process ends, however it does,
+//! the kernel takes the variant back. Needs Linux 6.4 or later with BTF, and root.
+
+mod btf;
+mod bytes;
+mod elf;
+mod relocate;
+
+use crate::error::{KernelError, Step};
+use crate::sys;
+use btf::Btf;
+use elf::Elf;
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// What there is: the kernel's name of a variant, and its object.
+const OBJECTS: &[(&str, &[u8])] = &[
+    ("bic", include_bytes!("../../bpf/bic.bpf.o")),
+    ("highspeed", include_bytes!("../../bpf/highspeed.bpf.o")),
+    ("htcp", include_bytes!("../../bpf/htcp.bpf.o")),
+    ("hybla", include_bytes!("../../bpf/hybla.bpf.o")),
+    ("illinois", include_bytes!("../../bpf/illinois.bpf.o")),
+    ("scalable", include_bytes!("../../bpf/scalable.bpf.o")),
+    ("vegas", include_bytes!("../../bpf/vegas.bpf.o")),
+    ("veno", include_bytes!("../../bpf/veno.bpf.o")),
+    ("westwood", include_bytes!("../../bpf/westwood.bpf.o")),
+    ("yeah", include_bytes!("../../bpf/yeah.bpf.o")),
+];
+
+const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+const OPERATIONS: &str = "tcp_congestion_ops";
+const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
+/// Longest name of a congestion control, its final zero included.
+const NAME: usize = 16;
+
+const MAP_CREATE: i32 = 0;
+const MAP_UPDATE: i32 = 2;
+const PROGRAM_LOAD: i32 = 5;
+const TYPES_LOAD: i32 = 18;
+const MAP_FREEZE: i32 = 22;
+const LINK_CREATE: i32 = 28;
+const ARRAY_MAP: u32 = 2;
+const STRUCT_OPS_MAP: u32 = 26;
+const STRUCT_OPS_PROGRAM: u32 = 27;
+const STRUCT_OPS_LINK: u32 = 44;
+const NOT_RESTRICTED: u32 = 1;
+/// Programs may only read the map.
+const CONSTANT: u32 = 1 << 7;
+/// The map is registered by a link, not by filling it.
+const BY_LINK: u32 = 1 << 13;
+
+/// The kernel's names of the variants that can be loaded.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OBJECTS.iter().map(|(name, _)| *name)
+}
+
+/// A variant that is registered; not any more when this is dropped.
+pub(crate) struct Loaded {
+    /// The name to choose it by.
+    pub(crate) name: String,
+    _held: Vec<OwnedFd>,
+}
+
+/// Arguments of a call, by offset.
+struct Arguments([u8; 144]);
+
+impl Arguments {
+    fn new() -> Arguments {
+        Arguments([0; 144])
+    }
+
+    fn word(mut self, at: usize, value: u32) -> Arguments {
+        self.0[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        self
+    }
+
+    fn long(mut self, at: usize, value: u64) -> Arguments {
+        self.0[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+        self
+    }
+}
+
+/// Loads the variant of that kernel name; `number` tells it from others of this process.
+pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, KernelError> {
+    let refuse = |why: String| KernelError::Invalid(format!("congestion control '{variant}' in BPF: {why}"));
+    let (_, object) = OBJECTS
+        .iter()
+        .find(|(name, _)| *name == variant)
+        .ok_or_else(|| refuse("there is no program of it".into()))?;
+    let types = fs::read(KERNEL_TYPES).step(|| KERNEL_TYPES.into())?;
+    let kernel = Btf::read(&types).ok_or_else(|| refuse("the kernel's types don't read".into()))?;
+    let absent = |what: &str| refuse(format!("the kernel has no {what}"));
+    let operations = kernel.structure(OPERATIONS).ok_or_else(|| absent(OPERATIONS))?;
+    let value_type = kernel.structure(VALUE).ok_or_else(|| absent(VALUE))?;
+    let size = kernel.size(value_type).ok_or_else(|| absent(VALUE))?;
+    let data = kernel.named_member(value_type, "data").ok_or_else(|| absent(VALUE))?.bit / 8;
+    let place = |name: &str| kernel.named_member(operations, name).map(|f| (data + f.bit / 8) as usize);
+
+    let elf = Elf::read(object).ok_or_else(|| refuse("the object is damaged".into()))?;
+    let mut value = vec![0u8; size as usize];
+    let mut held = Vec::new();
+    let mut maps = Vec::new();
+    for (number, section) in elf.sections.iter().enumerate().filter(|(_, s)| relocate::is_constant(s.name)) {
+        let map = constants(section.data).map_err(|e| refuse(format!("{}: {e}", section.name)))?;
+        maps.push((number, map.as_raw_fd()));
+        held.push(map);
+    }
+    for program in relocate::programs(&elf, &kernel, &maps).map_err(refuse)? {
+        let operation = program.operation.as_str();
+        let member = kernel.member_number(operations, operation);
+        let (Some(member), Some(at)) = (member, place(operation)) else {
+            return Err(absent(&format!("operation {operation}")));
+        };
+        let fd = load_program(&program.instructions, operations, member)
+            .map_err(|why| refuse(format!("{operation}: {why}")))?;
+        value[at..at + 8].copy_from_slice(&(fd.as_raw_fd() as u64).to_ne_bytes());
+        held.push(fd);
+    }
+    let name = format!("db{:x}v{number}", std::process::id());
+    let at = place("name").ok_or_else(|| absent("name"))?;
+    value[at..at + name.len().min(NAME - 1)].copy_from_slice(&name.as_bytes()[..name.len().min(NAME - 1)]);
+    // Anybody may choose it, so that it can be a namespace's default.
+    let at = place("flags").ok_or_else(|| absent("flags"))?;
+    value[at..at + 4].copy_from_slice(&NOT_RESTRICTED.to_ne_bytes());
+    held.push(register(&value, value_type).map_err(|e| refuse(e.to_string()))?);
+    Ok(Loaded { name, _held: held })
+}
+
+fn load_program(instructions: &[u8], operations: u32, member: u32) -> Result<OwnedFd, String> {
+    let licence = *b"GPL\0";
+    let attempt = |log: &mut [u8]| {
+        let arguments = Arguments::new()
+            .word(0, STRUCT_OPS_PROGRAM)
+            .word(4, (instructions.len() / 8) as u32)
+            .long(8, instructions.as_ptr() as u64)
+            .long(16, licence.as_ptr() as u64)
+            .word(24, u32::from(!log.is_empty()))
+            .word(28, log.len() as u32)
+            .long(32, if log.is_empty() { 0 } else { log.as_mut_ptr() as u64 })
+            .word(68, member)
+            .word(108, operations);
+        sys::bpf_fd(PROGRAM_LOAD, &arguments.0)
+    };
+    attempt(&mut []).or_else(|first| {
+        // Again, for the kernel's reasons.
+        let mut log = vec![0; 1 << 18];
+        attempt(&mut log).map_err(|_| {
+            let said = elf::text(&log, 0);
+            let last: Vec<&str> = said.lines().rev().take(6).collect();
+            format!("{first}: {}", last.into_iter().rev().collect::<Vec<_>>().join(" | "))
+        })
+    })
+}
+
+/// A map of one value, for ever that.
+fn constants(value: &[u8]) -> std::io::Result<OwnedFd> {
+    let arguments = Arguments::new()
+        .word(0, ARRAY_MAP)
+        .word(4, 4)
+        .word(8, value.len() as u32)
+        .word(12, 1)
+        .word(16, CONSTANT);
+    let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
+    fill(&map, value)?;
+    sys::bpf(MAP_FREEZE, &Arguments::new().word(0, map.as_raw_fd() as u32).0)?;
+    Ok(map)
+}
+
+/// Sets the only value of a map.
+fn fill(map: &OwnedFd, value: &[u8]) -> std::io::Result<()> {
+    let key = [0u8; 4];
+    let arguments = Arguments::new()
+        .word(0, map.as_raw_fd() as u32)
+        .long(8, key.as_ptr() as u64)
+        .long(16, value.as_ptr() as u64);
+    sys::bpf(MAP_UPDATE, &arguments.0).map(|_| ())
+}
+
+/// A description of types of our own: the kernel wants every such map to have one, and looks at nothing of it.
+fn own_types() -> std::io::Result<OwnedFd> {
+    const TEXTS: [u8; 5] = *b"\0int\0";
+    // One type, the text at 1: a whole number (kind 1) of 4 bytes, signed, of 32 bits.
+    let words: [u32; 4] = [1, 1 << 24, 4, 1 << 24 | 32];
+    let header: [u32; 6] = [0x0001_eb9f, 24, 0, 16, 16, TEXTS.len() as u32];
+    let mut types: Vec<u8> = header.iter().chain(&words).flat_map(|w| w.to_ne_bytes()).collect();
+    types.extend(TEXTS);
+    let arguments = Arguments::new().long(0, types.as_ptr() as u64).word(16, types.len() as u32);
+    sys::bpf_fd(TYPES_LOAD, &arguments.0)
+}
+
+/// Registers the operations; they are taken back when the descriptor is closed.
+fn register(value: &[u8], value_type: u32) -> std::io::Result<OwnedFd> {
+    let types = own_types()?;
+    let arguments = Arguments::new()
+        .word(0, STRUCT_OPS_MAP)
+        .word(4, 4)
+        .word(8, value.len() as u32)
+        .word(12, 1)
+        .word(16, BY_LINK)
+        .word(48, types.as_raw_fd() as u32)
+        .word(60, value_type);
+    let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
+    fill(&map, value)?;
+    sys::bpf_fd(LINK_CREATE, &Arguments::new().word(0, map.as_raw_fd() as u32).word(8, STRUCT_OPS_LINK).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_read_and_have_what_a_variant_needs() {
+        for (name, object) in OBJECTS {
+            let elf = Elf::read(object).unwrap();
+            for needed in ["struct_ops/ssthresh", "struct_ops/undo_cwnd", "struct_ops/cong_avoid"] {
+                assert!(elf.section(needed).is_some_and(|s| !s.data.is_empty()), "{name}: {needed}");
+            }
+            // Against itself: every field that it asks for is where it has it.
+            let own = Btf::read(elf.section(".BTF").unwrap().data).unwrap();
+            let tcp = own.structure("tcp_sock").unwrap();
+            assert_eq!(own.named_member(tcp, "snd_ssthresh").map(|f| f.bit), Some(32), "{name}");
+        }
+    }
+
+    /// Programs of an object against its own types; constants are in maps with descriptors from 70 on.
+    fn programs(object: &[u8]) -> Result<Vec<relocate::Program>, String> {
+        let elf = Elf::read(object).unwrap();
+        let own = Btf::read(elf.section(".BTF").unwrap().data).unwrap();
+        let all = elf.sections.iter().enumerate();
+        let constants: Vec<usize> =
+            all.filter(|(_, s)| relocate::is_constant(s.name)).map(|(n, _)| n).collect();
+        let maps: Vec<_> = constants.into_iter().zip(70..).collect();
+        relocate::programs(&elf, &own, &maps)
+    }
+
+    fn object(name: &str) -> &'static [u8] {
+        OBJECTS.iter().find(|(n, _)| *n == name).unwrap().1
+    }
+
+    #[test]
+    fn constants_are_read_where_the_map_has_them() {
+        let highspeed = programs(object("highspeed")).unwrap();
+        let ssthresh = highspeed.iter().find(|p| p.operation == "ssthresh").unwrap();
+        let load = ssthresh.instructions.chunks_exact(16).find(|i| i[0] == 0x18);
+        let either = ssthresh.instructions[8..].chunks_exact(16).find(|i| i[0] == 0x18);
+        let load = load.or(either).unwrap();
+        // Source register 2: an address in the value of the map 70; its offset is in the second half. A row is 8 bytes,
+        // and its cut is the second half of it: at 0 with the offset in the read, or at 4.
+        assert_eq!((load[1] >> 4, load[4]), (2, 70));
+        assert!([0, 4].contains(&load[12]), "{load:?}");
+    }
+
+    #[test]
+    fn a_program_with_variables_of_its_own_is_refused() {
+        let mut hybla = object("hybla").to_vec();
+        let at = hybla.windows(12).position(|w| w == b".rodata.cst8").unwrap();
+        hybla[at..at + 12].copy_from_slice(b".bss.of.mine");
+        let refused = programs(&hybla).err().unwrap();
+        assert_eq!(refused, "it refers to .bss.of.mine: only constants (.rodata) can be had");
+    }
+
+    #[test]
+    fn what_is_no_object_is_none() {
+        assert!(Elf::read(b"\x7fELF").is_none());
+        assert!(Btf::read(&[0; 40]).is_none());
+    }
+}

@@ -1,0 +1,50 @@
+//! A run over the host kernel's own queue disciplines: the layout of the virtual machine, on the real clock.
+//!
+//! ```text
+//! order -> namespaces, veth pairs, tbf, netem (hung on this process) -> calibration -> traffic, taps -> figures, captures
+//! ```
+
+use super::calibrate::{Network, calibrate};
+use super::variants::{Variants, make_default};
+use super::{Calibration, Order};
+use crate::error::KernelError;
+use crate::ground::{Ground, Owner};
+use crate::guest::{Taps, build, facts};
+use crate::machine::{self, Measured};
+use crate::sys::Clock;
+use dumbbell_plan::LinkPlan;
+use serde_json::Value;
+use std::path::Path;
+
+/// See the top of this file.
+pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
+    let plan = &order.plan;
+    let ground = Ground { owner: Owner::Host, offloads: order.offloads };
+    let variants = Variants::load(&order.bpf)?;
+    let network = build(plan, ground, &variants)?;
+    let sites = network.sites(&variants)?;
+    for site in &sites {
+        if let Some(variant) = &site.variant {
+            make_default(variant, &site.hosts)?;
+        }
+    }
+    let mtu = network.layout.mtu;
+    let calibration = match order.calibration {
+        Calibration::Off => Value::Null,
+        how => {
+            let transmits = |link: &LinkPlan| ground.transmits(link);
+            // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
+            let promised = order.promised.as_ref().unwrap_or(plan);
+            let measures =
+                Network { plan: promised, sites: &sites, mtu, transmits: &transmits, ahead: 1.0 / 3.0 };
+            calibrate(&measures, how == Calibration::Refuse)?
+        }
+    };
+    // The interfaces are gone with the network, at the end of the run.
+    let host = facts(&network, &sites)?;
+    let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
+    let mut measured = machine::run(plan, &sites, taps, Clock::Steady, order.sample_ns)?;
+    measured.facts["calibration"] = calibration;
+    measured.facts["host"] = host;
+    Ok(measured)
+}

@@ -1,0 +1,23 @@
+//! `dumbbell-guest`: the first process of the virtual machine; on a host, what runs flows over our own link.
+
+#[cfg(target_os = "linux")]
+fn main() {
+    use dumbbell_kernel::live::within::{self, INIT, WITHIN};
+    let rest: Vec<String> = std::env::args().skip(2).collect();
+    match std::env::args().nth(1).as_deref() {
+        Some(WITHIN) => within::run(&rest, true),
+        Some(INIT) if !rest.is_empty() => within::run(&rest, false),
+        Some("live") => dumbbell_kernel::live::run(),
+        Some("probe") => dumbbell_kernel::live::probe::print(),
+        _ if std::process::id() == 1 => dumbbell_kernel::guest::run(),
+        _ => {
+            eprintln!(
+                "dumbbell-guest: started by dumbbell run --backend kernel, or as a virtual machine's init"
+            );
+            std::process::exit(2);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}

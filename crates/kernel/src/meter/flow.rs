@@ -1,0 +1,348 @@
+//! The figures of a flow, from the taps at its two hosts and from samples of its socket.
+
+use super::Window;
+use super::ranges::Ranges;
+use super::segments::Segments;
+use crate::law::Law;
+use crate::packet::{Packet, Tcp};
+use dumbbell_plan::FlowResult;
+use dumbbell_sim::meter::{Spans, TimeMeans};
+use dumbbell_trace::{ColumnData, Table};
+use dumbbell_units::{Dur, Time};
+use std::collections::VecDeque;
+
+/// What a sample of a sender's socket says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    /// Segments.
+    pub(crate) cwnd: f64,
+    /// Segments; infinite at first.
+    pub(crate) ssthresh: f64,
+    /// ns; None before the first.
+    pub(crate) srtt: Option<f64>,
+    /// ns.
+    pub(crate) rttvar: f64,
+    /// ns.
+    pub(crate) rto: f64,
+    /// Payload of a full segment, bytes.
+    pub(crate) mss: u32,
+    /// The trace's number of its phase.
+    pub(crate) phase: u8,
+    /// bit/s.
+    pub(crate) pacing_rate: f64,
+    /// bit/s.
+    pub(crate) delivery_rate: f64,
+    /// ns.
+    pub(crate) min_rtt: f64,
+    /// Segments that are taken to be lost, until they are acknowledged.
+    pub(crate) lost: u32,
+    /// Segments sent again so far.
+    pub(crate) retransmits: u32,
+    /// Segments that may overtake each other without one being taken to be lost.
+    pub(crate) reordering: u32,
+    /// What the congestion control says of itself.
+    pub(crate) law: Law,
+}
+
+/// Sequence numbers of a connection without wrapping, the first byte being 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unwrapped {
+    first: Option<u32>,
+    last: u64,
+}
+
+impl Unwrapped {
+    pub(crate) fn of(&mut self, seq: u32) -> u64 {
+        let first = *self.first.get_or_insert(seq);
+        let here = first.wrapping_add(self.last as u32);
+        let step = i64::from(seq.wrapping_sub(here) as i32);
+        let value = self.last.saturating_add_signed(step);
+        self.last = self.last.max(value);
+        value
+    }
+}
+
+#[derive(Debug, Default)]
+struct Columns {
+    t: Vec<u64>,
+    floats: [Vec<f64>; 8],
+    counts: [Vec<u64>; 7],
+    phase: Vec<u8>,
+    laws: Vec<Law>,
+}
+
+/// See the top of this file.
+#[derive(Debug)]
+pub(crate) struct FlowMeter {
+    window: Window,
+    connection: u16,
+    segments: Segments,
+    data: Unwrapped,
+    arrived_at: (u16, Unwrapped, Ranges),
+    /// In-order bytes of connections that are over.
+    delivered_before: u64,
+    delivered_at_start: Option<u64>,
+    mss: u32,
+    sent: (u64, u64),
+    retransmitted: (u64, u64),
+    received_bytes: u64,
+    received_packets: u64,
+    duplicate_bytes: u64,
+    rtt: Spans,
+    first_rtt: (u128, u64),
+    owd: Spans,
+    under_way: VecDeque<(u64, u64)>,
+    means: TimeMeans<2>,
+    inflight: TimeMeans<1>,
+    restarted: [bool; 2],
+    columns: Option<Columns>,
+}
+
+impl FlowMeter {
+    /// Counts within `window`; keeps series if `series`.
+    pub(crate) fn new(window: Window, series: bool) -> FlowMeter {
+        FlowMeter {
+            window,
+            connection: 0,
+            segments: Segments::default(),
+            data: Unwrapped::default(),
+            arrived_at: (0, Unwrapped::default(), Ranges::default()),
+            delivered_before: 0,
+            delivered_at_start: None,
+            mss: 1448,
+            sent: (0, 0),
+            retransmitted: (0, 0),
+            received_bytes: 0,
+            received_packets: 0,
+            duplicate_bytes: 0,
+            rtt: Spans::new(),
+            first_rtt: (0, 0),
+            owd: Spans::new(),
+            under_way: VecDeque::new(),
+            means: TimeMeans::new(),
+            inflight: TimeMeans::new(),
+            restarted: [false; 2],
+            columns: series.then(Columns::default),
+        }
+    }
+
+    /// The flow is over at `end`: nothing later counts.
+    pub(crate) fn stop(&mut self, end: u64) {
+        self.window.to = self.window.to.min(end);
+    }
+
+    /// Payload that was sent while it was measured, bytes.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.sent.1
+    }
+
+    fn restart_inflight(&mut self, now: u64) {
+        if now >= self.window.from && !self.restarted[0] {
+            self.restarted[0] = true;
+            self.inflight.restart(Time(self.window.from));
+        }
+    }
+
+    /// A packet has left the data sender's host.
+    pub(crate) fn sent(&mut self, packet: &Packet, now: u64) {
+        self.restart_inflight(now);
+        let counts = self.window.holds(now);
+        let Some(tcp) = packet.tcp else {
+            self.under_way.push_back((packet.key, now));
+            self.sent.0 += u64::from(counts);
+            self.sent.1 += u64::from(counts) * u64::from(packet.bytes);
+            return;
+        };
+        let Some((start, end)) = self.place(packet, tcp) else { return };
+        let again = self.segments.sent(start, end, now);
+        self.note_inflight(now);
+        if counts {
+            self.sent.0 += 1;
+            self.sent.1 += end - start;
+            self.retransmitted.0 += u64::from(again);
+            self.retransmitted.1 += if again { end - start } else { 0 };
+        }
+    }
+
+    /// Where a segment's payload lies in its connection; None without payload.
+    fn place(&mut self, packet: &Packet, tcp: Tcp) -> Option<(u64, u64)> {
+        if tcp.connection != self.connection {
+            self.connection = tcp.connection;
+            self.segments = Segments::default();
+            self.data = Unwrapped::default();
+        }
+        // The SYN takes one number before the first byte.
+        let start = self.data.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        (packet.payload > 0).then(|| (start, start + u64::from(packet.payload)))
+    }
+
+    fn note_inflight(&mut self, now: u64) {
+        if now < self.window.to {
+            let segments = self.segments.outstanding() as f64 / f64::from(self.mss);
+            self.inflight.set([segments], Time(now));
+        }
+    }
+
+    /// A packet of the reverse direction has reached the data sender's host.
+    pub(crate) fn answered(&mut self, packet: &Packet, now: u64) {
+        self.restart_inflight(now);
+        let Some(tcp) = packet.tcp.filter(|t| t.acks && t.connection == self.connection) else { return };
+        let Some(first) = self.data.first else { return };
+        let here = first.wrapping_add(self.segments.acked() as u32);
+        let step = i64::from(tcp.ack.wrapping_sub(here) as i32);
+        if step <= 0 {
+            return;
+        }
+        let ack = (self.segments.acked() + step as u64).min(self.segments.highest());
+        let counts = self.window.holds(now);
+        let (rtt, all) = (&mut self.rtt, &mut self.first_rtt);
+        self.segments.acknowledged(ack, |a| {
+            if counts {
+                all.0 += u128::from(now - a.first);
+                all.1 += 1;
+                if a.times == 1 {
+                    rtt.record(Dur(now - a.last));
+                }
+            }
+        });
+        self.note_inflight(now);
+    }
+
+    /// A packet has reached the data receiver's host.
+    pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
+        let counts = self.window.holds(now);
+        if now >= self.window.from && self.delivered_at_start.is_none() {
+            self.delivered_at_start = Some(self.delivered());
+        }
+        self.received_bytes += u64::from(counts) * u64::from(packet.bytes);
+        let Some(tcp) = packet.tcp else {
+            self.received_packets += u64::from(counts);
+            if let Some(at) = self.under_way.iter().position(|(key, _)| *key == packet.key) {
+                let sent = self.under_way[at].1;
+                self.under_way.drain(..=at);
+                if counts {
+                    self.owd.record(Dur(now - sent));
+                }
+            }
+            return;
+        };
+        if now >= self.window.to {
+            return;
+        }
+        let (connection, unwrapped, ranges) = &mut self.arrived_at;
+        if *connection != tcp.connection {
+            self.delivered_before += ranges.in_order();
+            (*connection, *unwrapped, *ranges) = (tcp.connection, Unwrapped::default(), Ranges::default());
+        }
+        let start = unwrapped.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        if packet.payload > 0 {
+            let known = ranges.add(start, start + u64::from(packet.payload));
+            self.duplicate_bytes += if counts { known } else { 0 };
+        }
+    }
+
+    fn delivered(&self) -> u64 {
+        self.delivered_before + self.arrived_at.2.in_order()
+    }
+
+    /// A sample of the sender's socket; None: it isn't open.
+    pub(crate) fn sampled(&mut self, state: Option<&State>, now: u64) {
+        if now >= self.window.from && !self.restarted[1] {
+            self.restarted[1] = true;
+            self.means.restart(Time(self.window.from));
+        }
+        if now >= self.window.to {
+            return;
+        }
+        let Some(s) = state else {
+            self.means.set([f64::NAN; 2], Time(now));
+            self.inflight.set([f64::NAN], Time(now));
+            return;
+        };
+        self.mss = s.mss;
+        let srtt = s.srtt.unwrap_or(f64::NAN);
+        self.means.set([s.cwnd, srtt * 1e-6], Time(now));
+        let delivered = self.delivered();
+        if let Some(c) = &mut self.columns {
+            let mss = f64::from(s.mss);
+            c.t.push(now);
+            let floats = [
+                s.cwnd * mss,
+                s.ssthresh * mss,
+                srtt,
+                s.rto,
+                s.pacing_rate,
+                s.delivery_rate,
+                s.min_rtt,
+                s.rttvar,
+            ];
+            c.floats.iter_mut().zip(floats).for_each(|(column, v)| column.push(v));
+            let (una, next) = (self.segments.acked(), self.segments.highest());
+            let own = [s.lost, s.retransmits, s.reordering].map(u64::from);
+            let counts = [next.saturating_sub(una), una, next, delivered, own[0], own[1], own[2]];
+            c.counts.iter_mut().zip(counts).for_each(|(column, v)| column.push(v));
+            c.phase.push(s.phase);
+            c.laws.push(s.law);
+        }
+    }
+
+    /// Fills in what was measured.
+    pub(crate) fn finish(&mut self, tcp: bool, r: &mut FlowResult) {
+        let seconds = self.window.seconds();
+        let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let end = Time(self.window.to);
+        r.throughput_bps = rate(self.received_bytes);
+        (r.sent_packets, r.sent_bytes) = self.sent;
+        if tcp {
+            r.delivered_bytes =
+                self.delivered() - self.delivered_at_start.unwrap_or_else(|| self.delivered());
+            (r.retransmitted_packets, r.retransmitted_bytes) = self.retransmitted;
+            r.duplicate_bytes = self.duplicate_bytes;
+            r.rtt_mean_ms = self.rtt.mean_ms();
+            r.rtt_first_mean_ms =
+                (self.first_rtt.1 > 0).then(|| self.first_rtt.0 as f64 / self.first_rtt.1 as f64 * 1e-6);
+            r.rtt_min_ms = self.rtt.min_ms();
+            r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
+            r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
+            r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
+            r.rtt_max_ms = self.rtt.max_ms();
+            [r.cwnd_mean_packets, r.srtt_mean_ms] = self.means.means(end);
+            [r.mean_inflight_packets] = self.inflight.means(end);
+        } else {
+            r.delivered_bytes = self.received_bytes;
+            r.owd_mean_ms = self.owd.mean_ms();
+            r.owd_p99_ms = self.owd.percentile_ms(0.99);
+        }
+        r.goodput_bps = rate(r.delivered_bytes);
+    }
+
+    /// The series, if they were kept.
+    pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
+        let c = self.columns.take().filter(|c| !c.t.is_empty())?;
+        let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt, rttvar] = c.floats;
+        let [inflight, snd_una, snd_nxt, delivered, lost, retransmits, reordering] = c.counts;
+        let table = Table::new(format!("flow/{name}"))
+            .with("t_ns", ColumnData::U64(c.t))
+            .with("cwnd", ColumnData::F64(cwnd))
+            .with("ssthresh", ColumnData::F64(ssthresh))
+            .with("srtt_ns", ColumnData::F64(srtt))
+            .with("rto_ns", ColumnData::F64(rto))
+            .with("inflight", ColumnData::U64(inflight))
+            .with("snd_una", ColumnData::U64(snd_una))
+            .with("snd_nxt", ColumnData::U64(snd_nxt))
+            .with("delivered", ColumnData::U64(delivered))
+            .with("phase", ColumnData::U8(c.phase))
+            .with("pacing_rate", ColumnData::F64(pacing))
+            .with("delivery_rate", ColumnData::F64(delivery))
+            .with("min_rtt_ns", ColumnData::F64(min_rtt))
+            .with("rttvar_ns", ColumnData::F64(rttvar))
+            .with("lost", ColumnData::U64(lost))
+            .with("retransmits", ColumnData::U64(retransmits))
+            .with("reordering", ColumnData::U64(reordering));
+        let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
+        Some(own.iter().enumerate().fold(table, |table, (n, name)| {
+            let value = |law: &Law| if law.columns == own { law.values[n] } else { f64::NAN };
+            table.with(*name, ColumnData::F64(c.laws.iter().map(value).collect()))
+        }))
+    }
+}

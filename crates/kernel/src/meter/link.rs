@@ -1,0 +1,305 @@
+//! The figures of one direction of a link, from the taps at its two nodes.
+//!
+//! A packet is seen when it reaches the node (arrival), when its transmission begins (departure) and when it reaches
+//! the other node (landing). Packets of one direction of one flow keep their order in every queue and on the wire, so
+//! a packet that a later one has passed is lost. A mean over time is the sum of what each packet contributes: it
+//! waits in [arrival, departure).
+
+use super::Window;
+use crate::packet::Packet;
+use dumbbell_plan::{QueueResult, SeriesPlan};
+use dumbbell_qdisc::DropReason;
+use dumbbell_sim::meter::Spans;
+use dumbbell_trace::{ColumnData, Table};
+use dumbbell_units::Dur;
+use std::collections::{BTreeMap, VecDeque};
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    key: u64,
+    since: u64,
+    bytes: u32,
+    payload: bool,
+    ce: bool,
+}
+
+/// A packet that was lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub(crate) direction: u32,
+    /// Tells it from the others of its direction.
+    pub(crate) key: u64,
+    /// When it came to the queue, or onto the wire.
+    pub(crate) since: u64,
+    /// Whether it carries any.
+    pub(crate) payload: bool,
+    /// On the wire, not in the queue.
+    pub(crate) on_wire: bool,
+}
+
+impl Lost {
+    fn new(direction: u32, w: &Waiting, on_wire: bool) -> Lost {
+        Lost { direction, key: w.key, since: w.since, payload: w.payload, on_wire }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Columns {
+    arrivals: Vec<(u64, u32)>,
+    left: Vec<(u64, u32)>,
+    departures: Vec<(u64, u32, u32, u64, u64)>,
+    drops: Vec<(u64, u32, u32)>,
+    marks: Vec<u64>,
+}
+
+/// See the top of this file.
+#[derive(Debug)]
+pub(crate) struct LinkMeter {
+    window: Window,
+    rate_bps: u64,
+    overhead: u32,
+    queue: BTreeMap<u32, VecDeque<Waiting>>,
+    wire: BTreeMap<u32, VecDeque<Waiting>>,
+    arrivals: u64,
+    departures: u64,
+    departed_bytes: u64,
+    waiting_at_start: u64,
+    drops: u64,
+    on_wire_at_start: u64,
+    delivered: u64,
+    wire_losses: u64,
+    marks: u64,
+    packet_ns: u128,
+    byte_ns: u128,
+    busy_ns: u64,
+    sojourn: Spans,
+    /// Departures whose arrival nobody saw.
+    pub(crate) strays: u64,
+    series: SeriesPlan,
+    columns: Columns,
+}
+
+impl LinkMeter {
+    /// Counts within `window` on a link of that rate and framing; keeps the series that `series` says.
+    pub(crate) fn new(window: Window, rate_bps: u64, overhead: u32, series: SeriesPlan) -> LinkMeter {
+        LinkMeter {
+            window,
+            rate_bps,
+            overhead,
+            queue: BTreeMap::new(),
+            wire: BTreeMap::new(),
+            arrivals: 0,
+            departures: 0,
+            departed_bytes: 0,
+            waiting_at_start: 0,
+            drops: 0,
+            on_wire_at_start: 0,
+            delivered: 0,
+            wire_losses: 0,
+            marks: 0,
+            packet_ns: 0,
+            byte_ns: 0,
+            busy_ns: 0,
+            sojourn: Spans::new(),
+            strays: 0,
+            series,
+            columns: Columns::default(),
+        }
+    }
+
+    /// A packet has come to the link's entrance.
+    pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
+        self.arrivals += u64::from(self.window.holds(now));
+        let bytes = packet.bytes + self.overhead;
+        let waiting =
+            Waiting { key: packet.key, since: now, bytes, payload: packet.payload > 0, ce: packet.ce };
+        self.queue.entry(packet.direction).or_default().push_back(waiting);
+    }
+
+    /// Its transmission begins. `lost` is told of every packet that was dropped.
+    pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
+        let queue = self.queue.entry(packet.direction).or_default();
+        let Some(at) = queue.iter().position(|w| w.key == packet.key) else {
+            self.strays += 1;
+            return;
+        };
+        let mut gone: Vec<Waiting> = queue.drain(..=at).collect();
+        let Some(w) = gone.pop() else { return };
+        for dropped in gone {
+            self.dropped(packet.direction, &dropped, &mut lost);
+        }
+        if self.window.holds(now) {
+            self.departures += 1;
+            self.departed_bytes += u64::from(w.bytes);
+            self.sojourn.record(Dur(now - w.since));
+            self.marks += u64::from(packet.ce && !w.ce);
+        }
+        self.waiting_at_start += u64::from(w.since < self.window.from && now >= self.window.from);
+        let waited = u128::from(self.window.overlap(w.since, now));
+        self.packet_ns += waited;
+        self.byte_ns += waited * u128::from(w.bytes);
+        let out = now + (u128::from(w.bytes) * 8_000_000_000 / u128::from(self.rate_bps.max(1))) as u64;
+        self.busy_ns += self.window.overlap(now, out);
+        if now < self.window.to {
+            let marked = packet.ce && !w.ce;
+            self.note_departure(now, out, packet.direction, &w, marked);
+        }
+        let on_wire = Waiting { since: now, ..w };
+        self.wire.entry(packet.direction).or_default().push_back(on_wire);
+    }
+
+    fn dropped(&mut self, direction: u32, w: &Waiting, lost: &mut impl FnMut(Lost)) {
+        self.drops += u64::from(self.window.holds(w.since));
+        lost(Lost::new(direction, w, false));
+        if w.since < self.window.to && self.series.drops {
+            self.columns.drops.push((w.since, direction, w.bytes));
+        }
+    }
+
+    fn note_departure(&mut self, now: u64, out: u64, direction: u32, w: &Waiting, marked: bool) {
+        if self.series.queues {
+            self.columns.arrivals.push((w.since, w.bytes));
+            self.columns.left.push((now, w.bytes));
+            if marked {
+                self.columns.marks.push(now);
+            }
+        }
+        if self.series.departures {
+            self.columns.departures.push((now, direction, w.bytes, now - w.since, out));
+        }
+    }
+
+    /// It has reached the other end.
+    pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
+        let wire = self.wire.entry(packet.direction).or_default();
+        let Some(at) = wire.iter().position(|w| w.key == packet.key) else {
+            self.strays += 1;
+            return;
+        };
+        self.on_wire_at_start += u64::from(wire[at].since < self.window.from && now >= self.window.from);
+        self.delivered += u64::from(self.window.holds(now));
+        for w in wire.drain(..=at).take(at) {
+            self.wire_losses += u64::from(self.window.holds(w.since));
+            lost(Lost::new(packet.direction, &w, true));
+        }
+    }
+
+    /// Packets whose fate isn't known yet and that came before the end.
+    pub(crate) fn undecided(&self) -> usize {
+        self.queue.values().flatten().filter(|w| w.since < self.window.to).count()
+    }
+
+    /// Nothing comes any more: of what is left, so many wait, and the others were dropped (the latest).
+    pub(crate) fn close(&mut self, waiting: usize, mut lost: impl FnMut(Lost)) {
+        let mut left: Vec<(u32, Waiting)> =
+            self.queue.iter().flat_map(|(d, q)| q.iter().map(|w| (*d, *w))).collect();
+        left.sort_by_key(|(_, w)| w.since);
+        for (direction, w) in left.split_off(waiting.min(left.len())) {
+            self.dropped(direction, &w, &mut lost);
+        }
+        for (_, w) in left {
+            let waited = u128::from(self.window.overlap(w.since, self.window.to));
+            self.packet_ns += waited;
+            self.byte_ns += waited * u128::from(w.bytes);
+            self.waiting_at_start += u64::from(w.since < self.window.from);
+        }
+    }
+
+    /// The figures; `full`: what the queue says that it dropped for being full.
+    pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64) -> QueueResult {
+        let span = self.window.to.saturating_sub(self.window.from) as f64;
+        let mean = |sum: u128| (span > 0.0).then(|| sum as f64 / span);
+        let share = |part: f64| if span > 0.0 { part / span } else { 0.0 };
+        QueueResult {
+            name: name.to_owned(),
+            discipline: discipline.to_owned(),
+            arrivals: self.arrivals,
+            departures: self.departures,
+            delivered: self.delivered,
+            waiting_at_start: self.waiting_at_start,
+            waiting_at_end: (self.waiting_at_start + self.arrivals)
+                .saturating_sub(self.departures + self.drops),
+            on_wire_at_start: self.on_wire_at_start,
+            on_wire_at_end: (self.on_wire_at_start + self.departures)
+                .saturating_sub(self.delivered + self.wire_losses),
+            drops: self.drops,
+            drops_full: self.drops.min(full),
+            drops_early: self.drops.saturating_sub(full),
+            drops_forced: 0,
+            drops_scripted: 0,
+            drops_policed: 0,
+            wire_losses: self.wire_losses,
+            losses_random: self.wire_losses,
+            losses_corrupted: 0,
+            losses_outage: 0,
+            duplicated: 0,
+            reordered: 0,
+            largest_reordering_extent: 0,
+            marks: self.marks,
+            mean_backlog_packets: mean(self.packet_ns),
+            mean_backlog_bytes: mean(self.byte_ns),
+            mean_sojourn_ms: self.sojourn.mean_ms(),
+            p50_sojourn_ms: self.sojourn.percentile_ms(0.5),
+            p95_sojourn_ms: self.sojourn.percentile_ms(0.95),
+            p99_sojourn_ms: self.sojourn.percentile_ms(0.99),
+            max_sojourn_ms: self.sojourn.max_ms(),
+            utilisation: share(self.busy_ns as f64),
+            throughput_bps: share(self.departed_bytes as f64 * 8e9),
+            capacity_bps: self.rate_bps as f64,
+        }
+    }
+
+    /// The series that were kept.
+    pub(crate) fn tables(&mut self, name: &str, interval_ns: u64) -> Vec<Table> {
+        let mut c = std::mem::take(&mut self.columns);
+        c.drops.sort_unstable();
+        let mut tables = Vec::new();
+        if self.series.queues {
+            tables.push(backlog(name, interval_ns, &mut c));
+        }
+        if self.series.departures {
+            let table = Table::new(format!("departures/{name}"))
+                .with("t_ns", ColumnData::U64(c.departures.iter().map(|d| d.0).collect()))
+                .with("flow", ColumnData::U32(c.departures.iter().map(|d| d.1).collect()))
+                .with("bytes", ColumnData::U32(c.departures.iter().map(|d| d.2).collect()))
+                .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()))
+                .with("end_ns", ColumnData::U64(c.departures.iter().map(|d| d.4).collect()));
+            tables.push(table);
+        }
+        if self.series.drops {
+            let table = Table::new(format!("drops/{name}"))
+                .with("t_ns", ColumnData::U64(c.drops.iter().map(|d| d.0).collect()))
+                .with("flow", ColumnData::U32(c.drops.iter().map(|d| d.1).collect()))
+                .with("bytes", ColumnData::U32(c.drops.iter().map(|d| d.2).collect()))
+                .with("reason", ColumnData::U8(vec![DropReason::Full as u8; c.drops.len()]));
+            tables.push(table);
+        }
+        tables
+    }
+}
+
+/// What waited, at each change: arrivals and departures in the order of time.
+fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
+    c.arrivals.sort_unstable();
+    let mut changes: Vec<(u64, i64, u32)> = c.arrivals.iter().map(|(t, size)| (*t, 1, *size)).collect();
+    changes.extend(c.left.iter().map(|(t, size)| (*t, -1, *size)));
+    changes.sort_by_key(|(t, ..)| *t); // stable: what comes goes no earlier
+    let (mut t, mut packets, mut bytes, mut marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut waiting, mut size, mut next) = (0i64, 0i64, 0);
+    for (at, step, amount) in changes {
+        (waiting, size) = (waiting + step, size + step * i64::from(amount));
+        if at < next {
+            continue;
+        }
+        next = at.checked_div(interval_ns).map_or(0, |whole| (whole + 1) * interval_ns);
+        t.push(at);
+        packets.push(waiting.max(0) as u64);
+        bytes.push(size.max(0) as u64);
+        marks.push(c.marks.partition_point(|m| *m <= at) as u64);
+    }
+    Table::new(format!("queue/{name}"))
+        .with("t_ns", ColumnData::U64(t))
+        .with("packets", ColumnData::U64(packets))
+        .with("bytes", ColumnData::U64(bytes))
+        .with("marks", ColumnData::U64(marks))
+}

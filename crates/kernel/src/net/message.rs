@@ -1,0 +1,180 @@
+//! Messages and the socket that carries them.
+
+use crate::error::{KernelError, Step};
+use crate::sys;
+use std::io::Error;
+use std::os::fd::OwnedFd;
+
+const HEADER: usize = 16;
+/// Flag of attributes that hold others.
+const NESTED: u16 = 0x8000;
+
+/// A message: header, fixed part, attributes.
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    /// A message of that type; `fixed` is the structure that follows the header.
+    pub(super) fn new(kind: u16, flags: i32, fixed: &[u8]) -> Message {
+        let mut bytes = vec![0; 4]; // the length, set when it is sent
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend((flags as u16).to_ne_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(fixed);
+        Message(bytes)
+    }
+
+    /// Adds an attribute.
+    pub(super) fn attribute(mut self, kind: u16, value: &[u8]) -> Message {
+        self.0.extend((4 + value.len() as u16).to_ne_bytes());
+        self.0.extend(kind.to_ne_bytes());
+        self.0.extend(value);
+        self.pad();
+        self
+    }
+
+    /// Adds an attribute that is a number.
+    pub(super) fn number(self, kind: u16, value: u32) -> Message {
+        self.attribute(kind, &value.to_ne_bytes())
+    }
+
+    /// Adds an attribute that is a text.
+    pub(super) fn text(self, kind: u16, value: &str) -> Message {
+        self.attribute(kind, &[value.as_bytes(), &[0]].concat())
+    }
+
+    /// Adds an attribute that holds others.
+    pub(super) fn nested(mut self, kind: u16, fill: impl FnOnce(Message) -> Message) -> Message {
+        let start = self.0.len();
+        self.0.extend([0; 4]);
+        let mut filled = fill(self);
+        let length = (filled.0.len() - start) as u16;
+        filled.0[start..start + 2].copy_from_slice(&length.to_ne_bytes());
+        filled.0[start + 2..start + 4].copy_from_slice(&(kind | NESTED).to_ne_bytes());
+        filled
+    }
+
+    /// Adds bytes as they are (a structure before nested attributes).
+    pub(super) fn raw(mut self, bytes: &[u8]) -> Message {
+        self.0.extend(bytes);
+        self.pad();
+        self
+    }
+
+    fn pad(&mut self) {
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    }
+}
+
+/// A netlink socket of one namespace.
+pub(crate) struct Netlink {
+    fd: OwnedFd,
+}
+
+impl Netlink {
+    /// A socket of the namespace that we are in.
+    pub(crate) fn new() -> Result<Netlink, KernelError> {
+        Netlink::open(libc::NETLINK_ROUTE)
+    }
+
+    /// One that tells of other sockets.
+    pub(crate) fn of_sockets() -> Result<Netlink, KernelError> {
+        Netlink::open(libc::NETLINK_SOCK_DIAG)
+    }
+
+    fn open(protocol: i32) -> Result<Netlink, KernelError> {
+        let fd = sys::blocking_socket(libc::AF_NETLINK, libc::SOCK_RAW, protocol)
+            .step(|| "netlink socket".into())?;
+        Ok(Netlink { fd })
+    }
+
+    /// Sends a request and waits for its acknowledgment.
+    pub(super) fn request(&self, message: Message, what: impl Fn() -> String) -> Result<(), KernelError> {
+        self.attempt(message).step(what)
+    }
+
+    /// The same, with the kernel's own answer.
+    pub(super) fn attempt(&self, message: Message) -> std::io::Result<()> {
+        self.send(message)?;
+        let mut failed = Ok(());
+        self.replies(|kind, body| {
+            if kind == libc::NLMSG_ERROR as u16 {
+                let code = i32::from_ne_bytes(head(body));
+                if code != 0 {
+                    failed = Err(Error::from_raw_os_error(-code));
+                }
+                return false;
+            }
+            true
+        })
+        .and(failed)
+    }
+
+    /// Sends a dump request; `each` gets the body of every answer.
+    pub(super) fn dump(
+        &self,
+        message: Message,
+        what: impl Fn() -> String,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), KernelError> {
+        self.send(message).step(&what)?;
+        let mut failed = Ok(());
+        self.replies(|kind, body| match i32::from(kind) {
+            libc::NLMSG_DONE => false,
+            libc::NLMSG_ERROR => {
+                failed = Err(Error::from_raw_os_error(-i32::from_ne_bytes(head(body))));
+                false
+            }
+            _ => {
+                each(body);
+                true
+            }
+        })
+        .and(failed)
+        .step(what)
+    }
+
+    fn send(&self, mut message: Message) -> std::io::Result<()> {
+        let length = message.0.len() as u32;
+        message.0[..4].copy_from_slice(&length.to_ne_bytes());
+        sys::send(&self.fd, &message.0).map(drop)
+    }
+
+    /// Hands on the answers until `more` says no.
+    fn replies(&self, mut more: impl FnMut(u16, &[u8]) -> bool) -> std::io::Result<()> {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let n = sys::receive(&self.fd, &mut buffer)?.unwrap_or(0);
+            let mut rest = &buffer[..n];
+            while rest.len() >= HEADER {
+                let length = (u32::from_ne_bytes(head(rest)) as usize).clamp(HEADER, rest.len());
+                let kind = u16::from_ne_bytes(head(&rest[4..]));
+                if !more(kind, &rest[HEADER..length]) {
+                    return Ok(());
+                }
+                rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+            }
+        }
+    }
+}
+
+/// The first bytes of a slice; zeros where it is too short.
+pub(crate) fn head<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    let n = N.min(bytes.len());
+    out[..n].copy_from_slice(&bytes[..n]);
+    out
+}
+
+/// The attributes in `bytes`: type and value.
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        if bytes.len() < 4 {
+            return None;
+        }
+        let length = (u16::from_ne_bytes(head(bytes)) as usize).clamp(4, bytes.len());
+        let kind = u16::from_ne_bytes(head(&bytes[2..])) & 0x3fff; // without the flags "nested", "byte order"
+        let value = &bytes[4..length];
+        bytes = &bytes[length.next_multiple_of(4).min(bytes.len())..];
+        Some((kind, value))
+    })
+}

@@ -1,0 +1,111 @@
+//! Endpoints: what flows carry. One thread serves them all; a clock that stands still while it works makes that exact.
+
+mod ping;
+mod program;
+mod tcp;
+mod udp;
+
+pub(crate) use ping::{PingConfig, PingTraffic};
+pub(crate) use program::{ProgramConfig, ProgramTraffic};
+pub(crate) use tcp::TcpTraffic;
+pub(crate) use udp::UdpTraffic;
+
+use crate::error::{KernelError, Step};
+use crate::meter::State;
+use crate::sys;
+use dumbbell_plan::{FlowResult, Transfer};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+
+/// Port at the data receiver (page: at the data sender).
+pub(crate) const PORT: u16 = 5001;
+
+/// One end of a flow: its namespace and address.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) network: OwnedFd,
+    pub(crate) address: Ipv4Addr,
+}
+
+impl Host {
+    /// A socket here.
+    pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
+        let make = || {
+            sys::enter_network(&self.network)?;
+            let fd = sys::socket(libc::AF_INET, kind, 0)?;
+            sys::bind(&fd, self.at(port))?;
+            Ok(fd)
+        };
+        make().step(|| format!("socket at {}", self.address))
+    }
+
+    pub(crate) fn at(&self, port: u16) -> SocketAddrV4 {
+        SocketAddrV4::new(self.address, port)
+    }
+}
+
+/// What traffic may ask of the machine while it is served.
+pub(crate) struct Cx<'a> {
+    /// When what is served was due or happened, ns of the run.
+    pub(crate) now: u64,
+    /// What the clock says: later than that on a real clock.
+    pub(crate) clock: u64,
+    pub(crate) flow: usize,
+    epoll: &'a OwnedFd,
+    alarm: Option<u64>,
+    pub(crate) transfers: &'a mut Vec<Transfer>,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn new(
+        now: u64,
+        clock: u64,
+        flow: usize,
+        epoll: &'a OwnedFd,
+        transfers: &'a mut Vec<Transfer>,
+    ) -> Cx<'a> {
+        Cx { now, clock, flow, epoll, alarm: None, transfers }
+    }
+
+    /// Reports what happens to `fd` as `role`.
+    pub(crate) fn watch(&self, fd: &OwnedFd, role: u8) -> Result<(), KernelError> {
+        use std::os::fd::AsRawFd;
+        let token = ((self.flow as u64) << 8) | u64::from(role);
+        let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
+        sys::epoll_add(self.epoll, fd.as_raw_fd(), events, token).step(|| "epoll".into())
+    }
+
+    /// Calls [`Traffic::on_alarm`] at that time; a later call moves it.
+    pub(crate) fn alarm(&mut self, at: u64) {
+        self.alarm = Some(at);
+    }
+
+    /// The alarm that was asked for.
+    pub(crate) fn take_alarm(&mut self) -> Option<u64> {
+        self.alarm.take()
+    }
+}
+
+/// What a flow carries.
+pub(crate) trait Traffic {
+    /// The flow starts.
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError>;
+    /// The alarm is due.
+    fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError>;
+    /// Something has happened to the descriptor watched as `role`; `over`: its peer sends no more.
+    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError>;
+    /// Measurement begins.
+    fn restart(&mut self) {}
+    /// The flow stops: nothing of it goes on.
+    fn stop(&mut self, now: u64);
+    /// A sample of the data sender's socket; None: it has none, or it isn't connected.
+    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+        Ok(None)
+    }
+    /// When the flow's figures end, if that is before it stops: its last transfer has completed.
+    fn ended(&self) -> Option<u64> {
+        None
+    }
+    /// Fills in what only the application knows.
+    fn finish(&self, result: &mut FlowResult);
+}

@@ -1,0 +1,174 @@
+//! Echo requests and replies, as datagrams.
+
+use super::udp::HEADERS;
+use super::{Cx, Host, PORT, Traffic};
+use crate::error::{KernelError, Step};
+use crate::sys;
+use dumbbell_plan::FlowResult;
+use dumbbell_sim::meter::Spans;
+use dumbbell_trace::{ColumnData, Table};
+use dumbbell_units::Dur;
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+
+const REQUESTER: u8 = 1;
+const REPLIER: u8 = 2;
+
+/// How a ping flow sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PingConfig {
+    pub(crate) interval_ns: u64,
+    pub(crate) packet_bytes: u32,
+    /// 0: until the flow stops.
+    pub(crate) count: u64,
+    pub(crate) timeout_ns: u64,
+}
+
+/// See the top of this file.
+pub(crate) struct PingTraffic {
+    hosts: [Host; 2],
+    config: PingConfig,
+    sockets: Option<[OwnedFd; 2]>,
+    number: u64,
+    sent: u64,
+    lost: u64,
+    /// Requests without a reply so far: number and when it was sent.
+    open: VecDeque<(u64, u64)>,
+    rtt: Spans,
+    series: Option<(Vec<u64>, Vec<f64>)>,
+    stopped: bool,
+}
+
+impl PingTraffic {
+    pub(crate) fn new(hosts: [Host; 2], config: PingConfig, series: bool) -> PingTraffic {
+        PingTraffic {
+            hosts,
+            config,
+            sockets: None,
+            number: 0,
+            sent: 0,
+            lost: 0,
+            open: VecDeque::new(),
+            rtt: Spans::new(),
+            series: series.then(Default::default),
+            stopped: false,
+        }
+    }
+
+    fn payload(&self) -> usize {
+        self.config.packet_bytes.saturating_sub(HEADERS) as usize
+    }
+
+    fn note(&mut self, sent: u64, rtt: f64) {
+        if let Some((t, values)) = &mut self.series {
+            t.push(sent);
+            values.push(rtt);
+        }
+    }
+
+    /// Requests that have waited for too long are lost.
+    fn give_up(&mut self, now: u64) {
+        while let Some((_, sent)) = self.open.front().copied() {
+            if now.saturating_sub(sent) < self.config.timeout_ns {
+                return;
+            }
+            self.open.pop_front();
+            self.lost += 1;
+            self.note(sent, f64::NAN);
+        }
+    }
+
+    fn answered(&mut self, reply: &[u8], now: u64) {
+        self.give_up(now);
+        // A small packet holds the low bytes of the number, or none of them.
+        let known = reply.len().min(8);
+        let at = self.open.iter().position(|(n, _)| n.to_le_bytes()[..known] == reply[..known]);
+        if let Some((_, sent)) = at.and_then(|at| self.open.remove(at)) {
+            self.rtt.record(Dur(now - sent));
+            self.note(sent, (now - sent) as f64);
+        }
+    }
+
+    /// The round trips, if they were kept.
+    pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
+        let (t, rtt) = self.series.take()?;
+        Some(
+            Table::new(format!("ping/{name}"))
+                .with("t_ns", ColumnData::U64(t))
+                .with("rtt_ns", ColumnData::F64(rtt)),
+        )
+    }
+}
+
+impl Traffic for PingTraffic {
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        let requester = self.hosts[0].socket(libc::SOCK_DGRAM, PORT)?;
+        let replier = self.hosts[1].socket(libc::SOCK_DGRAM, PORT)?;
+        sys::connect(&requester, self.hosts[1].at(PORT)).step(|| "connect".into())?;
+        cx.watch(&requester, REQUESTER)?;
+        cx.watch(&replier, REPLIER)?;
+        self.sockets = Some([requester, replier]);
+        self.on_alarm(cx)
+    }
+
+    fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        self.give_up(cx.now);
+        let done = self.config.count > 0 && self.number == self.config.count;
+        if done || self.stopped {
+            return Ok(());
+        }
+        let mut payload = vec![0; self.payload()];
+        for (to, from) in payload.iter_mut().zip(self.number.to_le_bytes()) {
+            *to = from;
+        }
+        if let Some([requester, _]) = &self.sockets {
+            let _ = sys::send(requester, &payload);
+        }
+        self.open.push_back((self.number, cx.clock));
+        self.number += 1;
+        self.sent += 1;
+        cx.alarm(cx.now + self.config.interval_ns);
+        Ok(())
+    }
+
+    fn on_event(&mut self, role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        let mut packet = vec![0; self.payload().max(8)];
+        loop {
+            let Some([requester, replier]) = &self.sockets else { return Ok(()) };
+            if role == REPLIER {
+                let Some((n, from)) = sys::receive_from(replier, &mut packet).step(|| "ping".into())? else {
+                    return Ok(());
+                };
+                let _ = sys::send_to(replier, &packet[..n], from);
+            } else {
+                let Some(n) = sys::receive(requester, &mut packet).step(|| "ping".into())? else {
+                    return Ok(());
+                };
+                if !self.stopped {
+                    self.answered(&packet[..n], cx.now);
+                }
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        (self.sent, self.lost) = (0, 0);
+        self.rtt.clear();
+    }
+
+    fn stop(&mut self, now: u64) {
+        self.give_up(now);
+        self.stopped = true;
+    }
+
+    fn finish(&self, r: &mut FlowResult) {
+        r.rtt_mean_ms = self.rtt.mean_ms();
+        r.rtt_min_ms = self.rtt.min_ms();
+        r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
+        r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
+        r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
+        r.rtt_max_ms = self.rtt.max_ms();
+        (r.pings_sent, r.pings_lost) = (self.sent, self.lost);
+        (r.owd_mean_ms, r.owd_p99_ms) = (None, None);
+    }
+}

@@ -1,0 +1,194 @@
+//! Real programs: a server that waits from before the run, a client that is the flow. What they say is kept.
+
+use super::{Cx, Host, Traffic};
+use crate::error::{KernelError, Step};
+use crate::info;
+use crate::live::within::WITHIN;
+use crate::meter::State;
+use crate::net::{self, Netlink};
+use crate::sys;
+use dumbbell_plan::{FlowResult, ProgramPlan};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+const CLIENT: u8 = 1;
+/// The state of a socket that waits for connections, as the kernel writes it.
+const LISTENS: &str = "0A";
+
+/// What a flow of programs is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramConfig {
+    pub(crate) server: Option<ProgramPlan>,
+    pub(crate) client: ProgramPlan,
+    pub(crate) file: Option<(String, u64)>,
+    /// The flow's number, for the names of its files.
+    pub(crate) number: usize,
+    /// Whole seconds that it lasts, less one: so that programs end by themselves.
+    pub(crate) seconds: u64,
+    /// What `{variant}` stands for.
+    pub(crate) variant: String,
+}
+
+struct Running {
+    child: Child,
+    command: Vec<String>,
+    /// Where its output goes: stdout, stderr.
+    files: [PathBuf; 2],
+    status: Option<i32>,
+}
+
+/// See the top of this file.
+pub(crate) struct ProgramTraffic {
+    hosts: [Host; 2],
+    config: ProgramConfig,
+    server: Option<Running>,
+    client: Option<Running>,
+    watched: Option<OwnedFd>,
+    sockets: Option<Netlink>,
+    over: Option<u64>,
+}
+
+impl ProgramTraffic {
+    pub(crate) fn new(hosts: [Host; 2], config: ProgramConfig) -> ProgramTraffic {
+        ProgramTraffic { hosts, config, server: None, client: None, watched: None, sockets: None, over: None }
+    }
+
+    fn begin(&self, plan: &ProgramPlan, role: &str) -> Result<Running, KernelError> {
+        let [from, to] = [0, 1].map(|n| self.hosts[n].address.to_string());
+        let seconds = self.config.seconds.to_string();
+        let values =
+            [("{from}", &from), ("{to}", &to), ("{seconds}", &seconds), ("{variant}", &self.config.variant)];
+        let fill = |argument: &String| values.iter().fold(argument.clone(), |a, (k, v)| a.replace(k, v));
+        let command: Vec<String> = plan.command.iter().map(fill).collect();
+        let place = PathBuf::from(format!("flow-{}-{role}", self.config.number));
+        fs::create_dir_all(&place).step(|| place.display().to_string())?;
+        if let Some((name, bytes)) = self.config.file.as_ref().filter(|_| role == "server") {
+            let file = File::create(place.join(name)).step(|| name.clone())?;
+            file.set_len(*bytes).step(|| name.clone())?;
+        }
+        let files =
+            ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
+        let open = |n: usize| File::create(&files[n]).step(|| files[n].display().to_string());
+        sys::enter_network(&self.hosts[usize::from(plan.at_receiver)].network).step(|| "namespace".into())?;
+        let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
+        starts
+            .arg(WITHIN)
+            .args(&command)
+            .current_dir(&place)
+            .stdin(Stdio::null())
+            .stdout(open(0)?)
+            .stderr(open(1)?);
+        std::os::unix::process::CommandExt::process_group(&mut starts, 0);
+        sys::tie(&mut starts);
+        let child = starts.spawn().step(|| format!("start {}", command.join(" ")))?;
+        Ok(Running { child, command, files, status: None })
+    }
+
+    /// Starts the server.
+    pub(crate) fn prepare(&mut self) -> Result<(), KernelError> {
+        if let Some(plan) = self.config.server.clone() {
+            self.server = Some(self.begin(&plan, "server")?);
+        }
+        Ok(())
+    }
+
+    /// Whether the server waits for connections, or never will.
+    pub(crate) fn is_ready(&mut self) -> Result<bool, KernelError> {
+        let (Some(server), Some(plan)) = (&mut self.server, &self.config.server) else { return Ok(true) };
+        if server.child.try_wait().step(|| "server".into())?.is_some() {
+            return Ok(true); // that is told when the flow starts
+        }
+        sys::enter_network(&self.hosts[usize::from(plan.at_receiver)].network).step(|| "namespace".into())?;
+        let sockets = fs::read_to_string("/proc/thread-self/net/tcp").step(|| "net/tcp".into())?;
+        Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(LISTENS)))
+    }
+
+    /// What the programs were and said; null where there was none.
+    pub(crate) fn report(&mut self) -> Value {
+        self.end();
+        let of = |r: &Option<Running>| {
+            r.as_ref().map(|r| {
+                let [out, err] = r
+                    .files
+                    .each_ref()
+                    .map(|f| String::from_utf8_lossy(&fs::read(f).unwrap_or_default()).into_owned());
+                json!({"command": r.command, "exit": r.status, "stdout": out, "stderr": err})
+            })
+        };
+        json!({"server": of(&self.server), "client": of(&self.client), "over_ns": self.over})
+    }
+
+    fn end(&mut self) {
+        for running in self.client.iter_mut().chain(&mut self.server) {
+            if running.status.is_none() {
+                if let Ok(Some(status)) = running.child.try_wait() {
+                    running.status = status.code();
+                } else {
+                    sys::kill_group(running.child.id());
+                    let _ = running.child.wait();
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ProgramTraffic {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Traffic for ProgramTraffic {
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if let Some(server) = &mut self.server
+            && let Some(status) = server.child.try_wait().step(|| "server".into())?
+        {
+            let said = fs::read_to_string(&server.files[1]).unwrap_or_default();
+            return Err(KernelError::Invalid(format!(
+                "flow {}: {} has ended before the run ({status}): {}",
+                cx.flow,
+                server.command[0],
+                said.trim()
+            )));
+        }
+        let client = self.begin(&self.config.client.clone(), "client")?;
+        let watched = sys::watch_process(client.child.id()).step(|| "pidfd".into())?;
+        cx.watch(&watched, CLIENT)?;
+        sys::enter_network(&self.hosts[0].network).step(|| "namespace".into())?;
+        self.sockets = Some(Netlink::of_sockets()?);
+        (self.client, self.watched) = (Some(client), Some(watched));
+        Ok(())
+    }
+
+    fn on_alarm(&mut self, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        Ok(())
+    }
+
+    fn on_event(&mut self, _role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if let Some(client) = &mut self.client
+            && let Some(status) = client.child.try_wait().step(|| "client".into())?
+        {
+            client.status = status.code();
+            self.over = self.over.or(Some(cx.now));
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, _now: u64) {
+        self.end();
+    }
+
+    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+        let Some(sockets) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
+        Ok(net::busiest(sockets)?.and_then(|socket| info::read(&socket.info, socket.law)))
+    }
+
+    fn ended(&self) -> Option<u64> {
+        self.over
+    }
+
+    fn finish(&self, _result: &mut FlowResult) {}
+}

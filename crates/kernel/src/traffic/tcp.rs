@@ -1,0 +1,352 @@
+//! TCP: bulk, transfers, pages, and constant rate over a connection.
+
+use super::{Cx, Host, PORT, Traffic};
+use crate::error::{KernelError, Step};
+use crate::info;
+use crate::meter::State;
+use crate::sys;
+use dumbbell_plan::{AppPlan, FlowResult, Transfer};
+use dumbbell_sim::Source;
+use std::os::fd::OwnedFd;
+
+const LISTENER: u8 = 1;
+const SENDER: u8 = 2;
+const RECEIVER: u8 = 3;
+/// The first connection's port at the side that connects.
+const FIRST_PORT: u16 = 20_000;
+const CHUNK: usize = 1 << 18;
+/// Bytes for which a receiver that is seldom woken is woken.
+const WAKE_AFTER: i32 = 1 << 17;
+
+/// See the top of this file.
+pub(crate) struct TcpTraffic {
+    hosts: [Host; 2],
+    app: AppPlan,
+    variant: String,
+    source: Option<Source>,
+    /// Whether the receiver of endless data sleeps through many packets.
+    seldom_woken: bool,
+    listener: Option<OwnedFd>,
+    sender: Option<OwnedFd>,
+    receiver: Option<OwnedFd>,
+    /// Payload that the sender has yet to hand to its socket.
+    to_send: u64,
+    /// Whether the sender closes when that is done.
+    then_closes: bool,
+    /// Bytes of a page's request that were sent, and that have come.
+    asked: u64,
+    requested: u64,
+    /// Payload that has come at the data receiver.
+    received: u64,
+    begun: u64,
+    completed: u64,
+    begun_at: u64,
+    first_begun_at: u64,
+    completed_at: u64,
+    running: Option<usize>,
+    stopped: bool,
+    chunk: Vec<u8>,
+}
+
+impl TcpTraffic {
+    pub(crate) fn new(
+        hosts: [Host; 2],
+        app: AppPlan,
+        variant: String,
+        source: Option<Source>,
+        seldom_woken: bool,
+    ) -> TcpTraffic {
+        TcpTraffic {
+            hosts,
+            app,
+            variant,
+            source,
+            seldom_woken,
+            listener: None,
+            sender: None,
+            receiver: None,
+            to_send: 0,
+            then_closes: false,
+            asked: 0,
+            requested: 0,
+            received: 0,
+            begun: 0,
+            completed: 0,
+            begun_at: 0,
+            first_begun_at: 0,
+            completed_at: 0,
+            running: None,
+            stopped: false,
+            chunk: vec![0; CHUNK],
+        }
+    }
+
+    /// Bytes of one transfer, times it is made (0: without end), time from one to the next; None for endless ones.
+    fn transfer(&self) -> Option<(u64, u64, u64)> {
+        match self.app {
+            AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
+                Some((bytes, repeat, every_ns))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_page(&self) -> bool {
+        matches!(self.app, AppPlan::Page { .. })
+    }
+
+    /// The side that connects: the data receiver of a page, else the data sender.
+    fn client(&self) -> usize {
+        usize::from(self.is_page())
+    }
+
+    fn prepare(&self, fd: &OwnedFd) -> Result<(), KernelError> {
+        let name = self.variant.as_bytes();
+        sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
+            .step(|| format!("congestion control '{}'", self.variant))?;
+        lingers(fd, false).step(|| "SO_LINGER".into())?;
+        if self.source.is_some() {
+            // What the application writes goes at once, as its rate says.
+            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        let client = self.client();
+        let port = FIRST_PORT + (self.begun % 40_000) as u16;
+        let fd = self.hosts[client].socket(libc::SOCK_STREAM, port)?;
+        self.prepare(&fd)?;
+        sys::connect(&fd, self.hosts[1 - client].at(PORT)).step(|| "connect".into())?;
+        (self.asked, self.requested, self.received) = (0, 0, 0);
+        (self.to_send, self.then_closes) = (0, false);
+        if let Some((bytes, ..)) = self.transfer() {
+            if self.begun == 0 {
+                self.first_begun_at = cx.clock;
+            }
+            self.running = Some(cx.transfers.len());
+            cx.transfers.push(Transfer {
+                flow: String::new(), // named when the run is over
+                number: self.begun,
+                start_s: cx.clock as f64 * 1e-9,
+                end_s: None,
+                bytes,
+            });
+            self.begun_at = cx.now;
+        }
+        self.begun += 1;
+        match self.app {
+            AppPlan::Bulk {} => self.to_send = u64::MAX,
+            AppPlan::Transfer { bytes, .. } => (self.to_send, self.then_closes) = (bytes, true),
+            _ => {}
+        }
+        if self.is_page() {
+            cx.watch(&fd, RECEIVER)?;
+            self.receiver = Some(fd);
+            self.ask()
+        } else {
+            cx.watch(&fd, SENDER)?;
+            self.sender = Some(fd);
+            self.push()
+        }
+    }
+
+    /// Sends the request of a page once its connection is there.
+    fn ask(&mut self) -> Result<(), KernelError> {
+        let (AppPlan::Page { request_bytes, .. }, Some(fd)) = (&self.app, &self.receiver) else {
+            return Ok(());
+        };
+        while self.asked < *request_bytes {
+            let n = (request_bytes - self.asked).min(CHUNK as u64) as usize;
+            match sys::send(fd, &self.chunk[..n]) {
+                Ok(Some(n)) => self.asked += n as u64,
+                Ok(None) => return Ok(()),
+                Err(e) => return Err(e).step(|| "request".into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands the socket what it takes.
+    fn push(&mut self) -> Result<(), KernelError> {
+        let Some(fd) = &self.sender else { return Ok(()) };
+        while self.to_send > 0 {
+            let n = self.to_send.min(CHUNK as u64) as usize;
+            match sys::send(fd, &self.chunk[..n]) {
+                Ok(Some(n)) if self.to_send < u64::MAX => self.to_send -= n as u64,
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(()),
+                Err(e) => return Err(e).step(|| "send".into()),
+            }
+        }
+        if self.then_closes {
+            self.then_closes = false;
+            sys::shutdown(fd).step(|| "shutdown".into())?;
+        }
+        Ok(())
+    }
+
+    /// Takes a connection in, at the side that listens.
+    fn accept(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        let Some(listener) = &self.listener else { return Ok(()) };
+        while let Some(fd) = sys::accept(listener).step(|| "accept".into())? {
+            if self.is_page() {
+                cx.watch(&fd, SENDER)?;
+                self.sender = Some(fd);
+            } else {
+                if self.seldom_woken && matches!(self.app, AppPlan::Bulk {}) {
+                    sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, WAKE_AFTER)
+                        .step(|| "SO_RCVLOWAT".into())?;
+                }
+                cx.watch(&fd, RECEIVER)?;
+                self.receiver = Some(fd);
+            }
+        }
+        Ok(())
+    }
+
+    /// Something has happened at the data sender's socket.
+    fn serve_sender(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        self.push()?;
+        let Some(fd) = &self.sender else { return Ok(()) };
+        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        if let AppPlan::Page { bytes, request_bytes, .. } = self.app {
+            let before = self.requested;
+            self.requested += came.bytes;
+            if before < request_bytes && self.requested >= request_bytes {
+                (self.to_send, self.then_closes) = (bytes, true);
+                self.push()?;
+            }
+        }
+        if let Some(fd) = self.sender.take_if(|_| came.closed) {
+            lingers(&fd, true).step(|| "SO_LINGER".into())?;
+            drop(fd);
+            self.next_transfer(cx);
+        }
+        Ok(())
+    }
+
+    /// Something has happened at the data receiver's socket.
+    fn serve_receiver(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        self.ask()?;
+        let Some(fd) = &self.receiver else { return Ok(()) };
+        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        self.received += came.bytes;
+        let whole = self.transfer().is_some_and(|(bytes, ..)| self.received >= bytes);
+        if let Some(running) = self.running.filter(|_| whole) {
+            cx.transfers[running].end_s = Some(cx.now as f64 * 1e-9);
+            self.running = None;
+            self.completed += 1;
+            self.completed_at = cx.now;
+        }
+        if let Some(fd) = self.receiver.take_if(|_| came.closed) {
+            lingers(&fd, true).step(|| "SO_LINGER".into())?;
+            drop(fd);
+            self.next_transfer(cx);
+        }
+        Ok(())
+    }
+
+    /// Both sides have closed: the next transfer, if there is one.
+    fn next_transfer(&mut self, cx: &mut Cx<'_>) {
+        let Some((_, repeat, every)) = self.transfer() else { return };
+        let over = self.sender.is_none() && self.receiver.is_none() && self.running.is_none();
+        if over && !self.stopped && (repeat == 0 || self.begun < repeat) {
+            cx.alarm((self.begun_at + every).max(cx.now));
+        }
+    }
+}
+
+/// Whether a socket that is closed goes on with what it still holds. Where it doesn't, its connection ends when the flow is
+/// stopped or the process is killed; the kernel would try for minutes, and keep namespace and congestion control for that.
+/// Connections that are taken in have it from the listener.
+fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
+    let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
+    sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)
+}
+
+/// What a socket has given.
+struct Came {
+    bytes: u64,
+    closed: bool,
+}
+
+/// Empties a socket. One call takes all that is there; only the end of the stream takes another.
+fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Came> {
+    let mut bytes = 0;
+    loop {
+        match sys::discard(fd, 1 << 30)? {
+            None => return Ok(Came { bytes, closed: false }),
+            Some(0) => return Ok(Came { bytes, closed: true }),
+            Some(n) => {
+                bytes += n as u64;
+                if !over {
+                    return Ok(Came { bytes, closed: false });
+                }
+            }
+        }
+    }
+}
+
+impl Traffic for TcpTraffic {
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        let listener = self.hosts[1 - self.client()].socket(libc::SOCK_STREAM, PORT)?;
+        self.prepare(&listener)?;
+        sys::listen(&listener).step(|| "listen".into())?;
+        cx.watch(&listener, LISTENER)?;
+        self.listener = Some(listener);
+        self.connect(cx)?;
+        if let Some(source) = &self.source {
+            cx.alarm(cx.now + source.phase.0);
+        }
+        Ok(())
+    }
+
+    fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if self.stopped {
+            return Ok(());
+        }
+        let Some(source) = &mut self.source else { return self.connect(cx) };
+        self.to_send += u64::from(source.packet_bytes);
+        cx.alarm(source.next(dumbbell_units::Time(cx.now)).0);
+        self.push()
+    }
+
+    fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if self.stopped {
+            return Ok(());
+        }
+        match role {
+            LISTENER => {
+                self.accept(cx)?;
+                self.serve_sender(true, cx)?;
+                self.serve_receiver(true, cx)
+            }
+            SENDER => self.serve_sender(over, cx),
+            _ => self.serve_receiver(over, cx),
+        }
+    }
+
+    fn stop(&mut self, _now: u64) {
+        self.stopped = true;
+        (self.sender, self.receiver, self.listener) = (None, None, None);
+    }
+
+    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+        let Some(fd) = &self.sender else { return Ok(None) };
+        info::state(fd, &self.variant).step(|| "TCP_INFO".into())
+    }
+
+    fn ended(&self) -> Option<u64> {
+        let (_, repeat, _) = self.transfer()?;
+        (repeat > 0 && self.completed == repeat).then_some(self.completed_at)
+    }
+
+    fn finish(&self, r: &mut FlowResult) {
+        r.phase_s = self.source.as_ref().map(|s| s.phase.as_secs());
+        if self.transfer().is_some() {
+            (r.transfers_started, r.transfers_completed) = (self.begun, self.completed);
+        }
+        r.completion_time_s = self.ended().map(|end| (end - self.first_begun_at) as f64 * 1e-9);
+    }
+}

@@ -1,0 +1,61 @@
+//! Datagrams: CBR and on/off sources. Sizes are IP packets.
+
+use super::{Cx, Host, PORT, Traffic};
+use crate::error::{KernelError, Step};
+use crate::sys;
+use dumbbell_plan::FlowResult;
+use dumbbell_sim::Source;
+use std::os::fd::OwnedFd;
+
+/// IP and UDP headers, bytes [RFC 791 §3.1, RFC 768].
+pub(super) const HEADERS: u32 = 28;
+
+/// See the top of this file.
+pub(crate) struct UdpTraffic {
+    hosts: [Host; 2],
+    source: Source,
+    payload: Vec<u8>,
+    sockets: Option<[OwnedFd; 2]>,
+    stopped: bool,
+}
+
+impl UdpTraffic {
+    pub(crate) fn new(hosts: [Host; 2], source: Source) -> UdpTraffic {
+        let payload = vec![0; source.packet_bytes.saturating_sub(HEADERS) as usize];
+        UdpTraffic { hosts, source, payload, sockets: None, stopped: false }
+    }
+}
+
+impl Traffic for UdpTraffic {
+    fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        // Nobody reads at the receiver: arrivals are seen at its tap. It is there so that no ICMP answers.
+        let receiver = self.hosts[1].socket(libc::SOCK_DGRAM, PORT)?;
+        let sender = self.hosts[0].socket(libc::SOCK_DGRAM, PORT)?;
+        sys::connect(&sender, self.hosts[1].at(PORT)).step(|| "connect".into())?;
+        self.sockets = Some([sender, receiver]);
+        cx.alarm(cx.now + self.source.phase.0);
+        Ok(())
+    }
+
+    fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        if let (Some([sender, _]), false) = (&self.sockets, self.stopped) {
+            // What the own host has no room for is lost, as anywhere on the way.
+            let _ = sys::send(sender, &self.payload);
+            let next = self.source.next(dumbbell_units::Time(cx.now));
+            cx.alarm(next.0);
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, _role: u8, _over: bool, _cx: &mut Cx<'_>) -> Result<(), KernelError> {
+        Ok(())
+    }
+
+    fn stop(&mut self, _now: u64) {
+        self.stopped = true;
+    }
+
+    fn finish(&self, result: &mut FlowResult) {
+        result.phase_s = Some(self.source.phase.as_secs());
+    }
+}

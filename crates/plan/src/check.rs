@@ -1,0 +1,78 @@
+//! Whether a plan can be: indices in range, amounts that make sense. The Python front checks the same with better
+//! words; this is the last line for plans that come from elsewhere.
+
+use crate::error::PlanError;
+use crate::plan::{AppPlan, LinkPlan, Plan};
+use dumbbell_link::{CorruptionPlan, check as part};
+
+/// Checks the indices and amounts of a plan.
+///
+/// # Errors
+/// The first place that can't be.
+pub fn check(plan: &Plan) -> Result<(), PlanError> {
+    let refuse = |place: String, message: &str| Err(PlanError::Invalid { place, message: message.into() });
+    if plan.duration_ns == 0 || plan.measure_from_ns >= plan.duration_ns {
+        return refuse("measure_from_ns".into(), "must lie before the end of the run");
+    }
+    for l in &plan.links {
+        let place = |field: &str| format!("links.{}.{field}", l.name);
+        if l.from >= plan.nodes.len() || l.to >= plan.nodes.len() || l.from == l.to {
+            return refuse(place("from"), "must join two nodes of the plan");
+        }
+        if l.rate_bps == 0 {
+            return refuse(place("rate_bps"), "must be above zero");
+        }
+        if let Err((field, why)) = check_link(l) {
+            return refuse(place(field), why);
+        }
+        if l.drops.iter().any(|d| d.packets.windows(2).any(|w| w[0] >= w[1])) {
+            return refuse(place("drops"), "packet numbers must ascend");
+        }
+    }
+    for f in &plan.flows {
+        let place = |field: &str| format!("flows.{}.{field}", f.name);
+        if f.from >= plan.nodes.len() || f.to >= plan.nodes.len() || f.from == f.to {
+            return refuse(place("from"), "must join two nodes of the plan");
+        }
+        let least = match f.application {
+            AppPlan::Cbr { rate_bps, packet_bytes, .. } | AppPlan::Onoff { rate_bps, packet_bytes, .. } => {
+                rate_bps.min(u64::from(packet_bytes))
+            }
+            AppPlan::Ping { interval_ns, packet_bytes, .. } => interval_ns.min(u64::from(packet_bytes)),
+            AppPlan::Transfer { bytes, .. } | AppPlan::Page { bytes, .. } => bytes,
+            AppPlan::Bulk {} | AppPlan::Program { .. } => 1,
+        };
+        if least == 0 {
+            return refuse(place("application"), "rate, interval and sizes must be above zero");
+        }
+    }
+    for point in &plan.capture.points {
+        let known = point.nodes.iter().all(|&n| n < plan.nodes.len())
+            && point.links.iter().all(|&l| l < plan.links.len());
+        if !known || point.nodes.len() + point.links.len() == 0 {
+            return refuse(format!("capture.{}", point.name), "must name nodes or links of the plan");
+        }
+    }
+    Ok(())
+}
+
+/// What a link has besides a constant rate, a constant delay and a queue: field and reason.
+fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
+    let at = |field: &'static str| move |why: &'static str| (field, why);
+    l.rate_course.as_ref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
+    l.delay_course.as_ref().map_or(Ok(()), part::course).map_err(at("delay_course"))?;
+    l.opportunities.as_ref().map_or(Ok(()), part::opportunities).map_err(at("opportunities"))?;
+    if l.rate_course.is_some() && l.opportunities.is_some() {
+        return Err(("opportunities", "a trace and a rate over time exclude each other"));
+    }
+    l.outages.iter().try_for_each(part::outage).map_err(at("outages"))?;
+    l.policer.as_ref().map_or(Ok(()), part::policer).map_err(at("policer"))?;
+    part::loss(&l.loss).map_err(at("loss"))?;
+    let damage = l.corruption.map_or(0.0, |c| match c {
+        CorruptionPlan::Packets(p) | CorruptionPlan::Bits(p) => p,
+    });
+    part::probability(damage).map_err(at("corruption"))?;
+    l.jitter.as_ref().map_or(Ok(()), part::jitter).map_err(at("jitter"))?;
+    l.reordering.as_ref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
+    l.duplication.map_or(Ok(()), |d| part::probability(d.share)).map_err(at("duplication"))
+}

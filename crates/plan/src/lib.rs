@@ -1,0 +1,21 @@
+//! The plan of a run and the shape of its results, the same for every back end.
+//!
+//! ```text
+//! plan.json -> Plan -> check (indices, ranges) -> Routes (shortest paths) -> a back end -> FlowResult, QueueResult, Transfer
+//! ```
+//! The Python package writes the plan; a back end (simulator, kernel) reads it and fills the results.
+
+mod check;
+mod error;
+mod plan;
+mod result;
+mod route;
+
+pub use check::check;
+pub use error::PlanError;
+pub use plan::{
+    AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
+    SeriesPlan, TracePlan, TransportPlan,
+};
+pub use result::{FlowResult, QueueResult, Transfer};
+pub use route::{HERE, Routes};

@@ -1,0 +1,103 @@
+use dumbbell_qdisc::DropReason::{Early, Full};
+use dumbbell_qdisc::Ecn;
+use dumbbell_testkit::near;
+use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_units::Dur;
+
+/// A link of 10 Mbit/s sends 1000 bytes in 0.8 ms.
+const PACKET: Dur = Dur::micros(800);
+
+/// All packets arrive at 0; one leaves each 0.8 ms, so the n-th chance (from 0) finds a delay of 0.8 n ms.
+fn full_of(packets: u32, ecn: Ecn, params: &[(&str, &str)]) -> Queue {
+    let mut q = Queue::new("codel", params);
+    q.ecn(ecn);
+    (0..packets).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
+    q
+}
+
+#[test]
+fn a_standing_queue_loses_packets_at_its_head() {
+    // High from chance 7 on (5.6 ms), so it stands at 105.6 ms: chance 132, which finds packet 133. One interval later,
+    // 205.6 ms, chance 257 finds packet 259, since one more is gone. Then 205.6 + 70.71 = 276.31: chance 346 (276.8), packet
+    // 349.
+    let mut q = full_of(400, Ecn::NOT_ECT, &[]);
+    let mut dropped = Vec::new();
+    for chance in 0..350 {
+        let sent = q.send().unwrap();
+        dropped.extend(q.dropped().into_iter().map(|(number, reason)| (chance, number, sent, reason)));
+        q.advance(PACKET);
+    }
+    assert_eq!(dropped, [(132, 133, 134, Early), (257, 259, 260, Early), (346, 349, 350, Early)]);
+    near(q.column("dropping"), 1.0);
+    near(q.column("count"), 3.0);
+    near(q.column("qdelay_ns"), 349.0 * 800_000.0);
+}
+
+#[test]
+fn marks_take_the_place_of_drops_for_those_who_understand_them() {
+    let told = |ecn: Ecn, params: &[(&str, &str)]| {
+        let mut q = full_of(400, ecn, params);
+        let chance = |n: u64| {
+            let packet = q.send_packet().unwrap();
+            let dropped = q.dropped().len();
+            q.advance(PACKET);
+            (packet.ecn != ecn || dropped > 0).then_some((n, dropped, packet.ecn))
+        };
+        let told: Vec<_> = (0..300).filter_map(chance).collect();
+        (told, q.marked())
+    };
+    let with = [("ecn", "true")];
+    for ecn in [Ecn::ECT0, Ecn::ECT1] {
+        assert_eq!(told(ecn, &with), (vec![(132, 0, Ecn::CE), (257, 0, Ecn::CE)], 2));
+        assert_eq!(told(ecn, &[]), (vec![(132, 1, ecn), (257, 1, ecn)], 0));
+    }
+    assert_eq!(told(Ecn::NOT_ECT, &with).0.len(), 2);
+    // A packet that carries a mark already tells of congestion without a drop, and isn't marked twice.
+    assert_eq!(told(Ecn::CE, &with), (vec![], 0));
+}
+
+#[test]
+fn the_link_never_runs_dry() {
+    // Two packets wait, one leaves every 50 ms, so each waits 100 ms: behind it is never more than one full packet. With
+    // three it is two, and a drop comes after the interval: high from 50 ms (the second chance) to 150 ms.
+    for (depth, drops) in [(2, 0), (3, 1)] {
+        let mut q = full_of(depth, Ecn::NOT_ECT, &[]);
+        let mut dropped = 0;
+        for _ in 0..4 {
+            assert!(q.send().is_some());
+            dropped += q.dropped().len();
+            q.advance(Dur::millis(50));
+            q.arrive(0, 1000);
+        }
+        assert_eq!(dropped, drops, "{depth} waiting");
+    }
+}
+
+#[test]
+fn a_threshold_marks_whatever_the_law_says() {
+    for (ecn, waited, marked) in [
+        (Ecn::ECT0, 1000, false),
+        (Ecn::ECT0, 1001, true),
+        (Ecn::ECT1, 1001, true),
+        (Ecn::NOT_ECT, 1001, false),
+    ] {
+        let mut q = Queue::new("codel", &[("ce_threshold", "1 ms")]);
+        q.ecn(ecn).arrive(0, 1000);
+        q.advance(Dur::micros(waited));
+        assert_eq!(q.send_packet().map(|p| p.ecn == Ecn::CE), Some(marked), "{ecn:?} after {waited} us");
+        assert_eq!(q.marked(), u64::from(marked));
+    }
+}
+
+#[test]
+fn its_limit_and_what_it_refuses() {
+    let mut q = full_of(3, Ecn::NOT_ECT, &[("limit", "3 packets")]);
+    assert_eq!(q.arrive(0, 40), Fate::Dropped(Full));
+    let mut q = full_of(2, Ecn::NOT_ECT, &[("limit", "2500 bytes")]);
+    assert_eq!(q.arrive(0, 501), Fate::Dropped(Full));
+    assert_eq!(q.arrive(0, 500), Fate::Queued);
+    for name in ["target", "interval"] {
+        let refused = dumbbell_qdisc::build("codel", &given(&[(name, "0 ms")]), &link()).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{name}: zero given: must be above"));
+    }
+}

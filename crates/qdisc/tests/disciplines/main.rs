@@ -1,0 +1,15 @@
+//! Disciplines against numbers worked by hand; the working is in the comments.
+
+mod blue;
+mod cake;
+mod codel;
+mod drr;
+mod dualpi2;
+mod fq_codel;
+mod fq_pie;
+mod pi2;
+mod pie;
+mod prio;
+mod red;
+mod sfq;
+mod tbf;

@@ -1,0 +1,57 @@
+use dumbbell_qdisc::DropReason::{Early, Full};
+use dumbbell_qdisc::Ecn;
+use dumbbell_testkit::near;
+use dumbbell_testkit::{Fate, Queue};
+use dumbbell_units::Dur;
+
+const MS: Dur = Dur::millis(1);
+
+/// What becomes of 4000 arrivals at a queue whose first packet has waited since 0, at 65 ms.
+fn fates(ecn: Ecn, params: &[(&str, &str)]) -> Vec<Fate> {
+    let mut q = Queue::new("pi2", &[&[("limit", "5000 packets")], params].concat());
+    (0..5).for_each(|_| _ = q.arrive(0, 1000));
+    q.ecn(ecn).advance(MS * 65);
+    let fates = (0..4000).map(|_| q.arrive(0, 1000)).collect();
+    // 32 ms: 0.3125 x 0.012 + 3.125 x 0.032 = 0.10375; 64 ms: 0.3125 x 0.044 + 3.125 x 0.032 = 0.11375 more.
+    near(q.column("p"), 0.2175);
+    near(q.column("qdelay_ns"), 64e6);
+    fates
+}
+
+/// Within five standard deviations of a share `p` of them.
+fn share(fates: &[Fate], fate: Fate, p: f64) -> bool {
+    let (n, found) = (fates.len() as f64, fates.iter().filter(|f| **f == fate).count() as f64);
+    (found - n * p).abs() <= 5.0 * (n * p * (1.0 - p)).sqrt()
+}
+
+#[test]
+fn classic_senders_get_the_square_and_scalable_ones_twice_the_probability() {
+    // 0.2175^2 = 0.0473; 2 x 0.2175 = 0.435, k = 4: 0.87.
+    let square = 0.2175f64 * 0.2175;
+    assert!(share(&fates(Ecn::NOT_ECT, &[]), Fate::Dropped(Early), square));
+    assert!(share(&fates(Ecn::ECT0, &[]), Fate::Marked, square));
+    assert!(share(&fates(Ecn::ECT1, &[]), Fate::Marked, 0.435));
+    assert!(share(&fates(Ecn::ECT1, &[("coupling_factor", "4")]), Fate::Marked, 0.87));
+    // Nothing else happens to them.
+    assert!(!fates(Ecn::ECT1, &[]).iter().any(|f| matches!(f, Fate::Dropped(_))));
+    // Without ECN all are classic and dropped.
+    assert!(share(&fates(Ecn::ECT1, &[("ecn", "false")]), Fate::Dropped(Early), square));
+}
+
+#[test]
+fn short_and_full_queues() {
+    // Fewer than two full packets wait: let through, whatever the probability.
+    let mut q = Queue::new("pi2", &[("limit", "3 packets")]);
+    (0..3).for_each(|_| _ = q.arrive(0, 1000));
+    assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
+    q.advance(MS * 2000);
+    q.send();
+    q.send();
+    near(q.column("p"), 1.0);
+    assert_eq!(q.arrive(0, 999), Fate::Queued);
+    assert_eq!(q.arrive(0, 1000), Fate::Queued); // 1999 wait
+    q.send();
+    assert_eq!(q.arrive(0, 1000), Fate::Queued); // likewise
+    q.send();
+    assert_eq!(q.arrive(0, 1000), Fate::Dropped(Early)); // 2000
+}

@@ -1,0 +1,46 @@
+use dumbbell_qdisc::DropReason::Full;
+use dumbbell_testkit::near;
+use dumbbell_testkit::{Fate, Queue};
+
+#[test]
+fn the_first_class_with_packets_sends() {
+    // The fixture's class is the flow's number.
+    let mut q = Queue::new("prio", &[]);
+    for class in [2, 1, 0, 2, 1, 0] {
+        q.arrive(class, 1000);
+    }
+    assert_eq!(q.send(), Some(3));
+    q.arrive(0, 1000);
+    near(q.column("band0"), 2.0);
+    near(q.column("band2"), 2.0);
+    assert_eq!(q.drain(), [6, 7, 2, 5, 1, 4]);
+}
+
+#[test]
+fn lower_classes_starve() {
+    let mut q = Queue::new("prio", &[]);
+    q.arrive(1, 1000);
+    for _ in 0..1000 {
+        q.arrive(0, 1000);
+        assert_ne!(q.send(), Some(1));
+    }
+    assert_eq!(q.send(), Some(1));
+}
+
+#[test]
+fn each_queue_has_its_limit_and_all_may_have_one() {
+    let mut q = Queue::new("prio", &[("queue_limit", "1 packets")]);
+    for (class, fate) in [(1, Fate::Queued), (1, Fate::Dropped(Full)), (0, Fate::Queued), (2, Fate::Queued)] {
+        assert_eq!(q.arrive(class, 1000), fate);
+    }
+    // The last class pays, whoever comes.
+    let mut q = Queue::new("prio", &[("limit", "3 packets"), ("bands", "4")]);
+    for class in [1, 3, 1] {
+        q.arrive(class, 1000);
+    }
+    near(q.column("others"), 1.0);
+    assert_eq!(q.arrive(0, 1000), Fate::Displaced(2));
+    assert_eq!(q.arrive(0, 1000), Fate::Displaced(3));
+    assert_eq!(q.arrive(2, 1000), Fate::Dropped(Full));
+    assert_eq!(q.drain(), [4, 5, 1]);
+}

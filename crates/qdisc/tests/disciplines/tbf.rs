@@ -1,0 +1,110 @@
+use dumbbell_qdisc::DropReason::Full;
+use dumbbell_testkit::near;
+use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_units::param::Raw;
+use dumbbell_units::{Dur, Time};
+
+#[test]
+fn departures_to_the_nanosecond() {
+    // 8 Mbit/s: 1000 bytes a millisecond; the bucket holds 3000. Seven packets of 1000 at 0: three at once, then one each
+    // millisecond.
+    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "3000 bytes")]);
+    (0..7).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
+    assert_eq!((q.send(), q.send(), q.send()), (Some(1), Some(2), Some(3)));
+    near(q.column("tokens"), 0.0);
+    for number in 4..=7 {
+        let before = q.now();
+        assert_eq!(q.send(), None);
+        let ready = q.next_ready().unwrap();
+        assert_eq!(ready, before + Dur::millis(1));
+        q.advance(ready.since(before) - Dur(1));
+        assert_eq!((q.send(), q.next_ready()), (None, Some(ready)));
+        q.advance(Dur(1));
+        assert_eq!(q.send(), Some(number));
+    }
+    assert_eq!((q.send(), q.next_ready()), (None, None));
+    // After 1.5 ms without packets there are 1500 bytes: 1000 go, then 500 are missing for a further 1000.
+    q.advance(Dur::micros(1500));
+    q.arrive(0, 1000);
+    q.arrive(0, 1000);
+    let now = q.now();
+    assert_eq!((q.send(), q.send()), (Some(8), None));
+    assert_eq!(q.next_ready(), Some(now + Dur::micros(500)));
+}
+
+#[test]
+fn a_packet_larger_than_the_bucket_is_late_not_lost() {
+    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "500 bytes")]);
+    q.arrive(0, 1500);
+    q.arrive(0, 1500);
+    assert_eq!((q.send(), q.send()), (Some(1), None));
+    near(q.column("tokens"), -1000.0);
+    assert_eq!(q.next_ready(), Some(Time(1_500_000)));
+}
+
+#[test]
+fn limit_or_latency() {
+    // 8 Mbit/s x 10 ms + 3000 = 13 000 bytes; a bdp at this rate (60 ms) is 60 000 bytes; else 1000 packets.
+    for (given, packets) in [
+        (&[("latency", "10 ms")][..], 13),
+        (&[("limit", "1 bdp")], 60),
+        (&[("limit", "5 packets")], 5),
+        (&[], 1000),
+    ] {
+        let mut q = Queue::new("tbf", &[&[("rate", "8 Mbit/s"), ("burst", "3000 bytes")], given].concat());
+        for _ in 0..packets {
+            assert_eq!(q.arrive(0, 1000), Fate::Queued);
+        }
+        assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
+    }
+    for (params, text) in [
+        (&[("limit", "5 packets"), ("latency", "10 ms")][..], "latency: limit is given too"),
+        (&[("rate", "0 Mbit/s")], "rate: zero given"),
+        (&[("burst", "0 bytes")], "burst: 0 bytes given"),
+    ] {
+        let refused = dumbbell_qdisc::build("tbf", &given(params), &link()).unwrap_err().to_string();
+        assert!(refused.starts_with(text), "{refused}");
+    }
+}
+
+#[test]
+fn another_discipline_may_do_the_queueing() {
+    // 8 Mbit/s, a bucket of 1000, packets of 1000: one each millisecond, whatever is inside. With fq_codel flow 2's packet
+    // goes before flow 1's backlog, but not before the one that is held.
+    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
+    (0..5).for_each(|_| _ = q.arrive(1, 1000));
+    assert_eq!((q.send(), q.send(), q.next_ready()), (Some(1), None, Some(Time(1_000_000))));
+    q.arrive(2, 1000);
+    assert_eq!(q.backlog().packets, 5);
+    let mut order = Vec::new();
+    while let Some(ready) = q.next_ready() {
+        q.advance(ready.since(q.now()));
+        order.extend(q.send());
+    }
+    assert_eq!((order, q.now()), (vec![2, 6, 3, 4, 5], Time(5_000_000)));
+    // A shaper inside has its own word: 4 Mbit/s of cake, every other millisecond.
+    let cake = Raw::Table(vec![
+        ("discipline".into(), Raw::Text("cake".into())),
+        ("bandwidth".into(), Raw::Text("4 Mbit/s".into())),
+    ]);
+    let params = [("rate".into(), Raw::Text("8 Mbit/s".into())), ("inner".into(), cake)];
+    assert!(dumbbell_qdisc::build("tbf", &params, &link()).is_ok());
+    // What is wrong is said with its place.
+    let refuse = |inner: Raw, more: &[(&str, &str)]| {
+        let params = [vec![("inner".into(), inner)], given(more)].concat();
+        dumbbell_qdisc::build("tbf", &params, &link()).unwrap_err().to_string()
+    };
+    let codel = |key: &str, value: &str| {
+        Raw::Table(vec![
+            ("discipline".into(), Raw::Text("codel".into())),
+            (key.into(), Raw::Text(value.into())),
+        ])
+    };
+    assert_eq!(
+        refuse(Raw::Text("fq-codel".into()), &[]),
+        "inner.discipline: unknown queue discipline 'fq-codel': did you mean 'fq_codel'?"
+    );
+    assert!(refuse(codel("tarket", "5 ms"), &[]).starts_with("inner.tarket: unknown parameter"));
+    assert!(refuse(codel("target", "5"), &[]).starts_with("inner.target: '5' has no unit"));
+    assert!(refuse(codel("target", "5 ms"), &[("limit", "1 bdp")]).starts_with("limit: there is an inner"));
+}
