@@ -1,7 +1,7 @@
 //! The table of disciplines: everything that lists them reads it.
 
 use crate::Qdisc;
-use crate::discipline::{Discipline, LinkFacts};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::disciplines::ROWS;
 use dumbbell_units::param::{ParamError, Params, Raw, nearest};
 
@@ -35,7 +35,7 @@ pub fn find(name: &str) -> Result<&'static Discipline, ParamError> {
 ///
 /// # Errors
 /// An unknown name, an unknown parameter, a value out of range or values that contradict each other.
-pub fn build(name: &str, given: &[(String, Raw)], link: &LinkFacts) -> Result<Box<dyn Qdisc>, ParamError> {
+pub fn build(name: &str, given: &[(String, Raw)], link: &LinkInfo) -> Result<Box<dyn Qdisc>, ParamError> {
     let row = find(name)?;
     (row.build)(&Params::read(row.params, given)?, link)
 }
