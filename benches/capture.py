@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores
+from dumbbell.report.markdown_tables import put_tables
+from dumbbell.results.runner import cores
 from speed import ROOT, cpu_model, example
 
 BARE = """

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario, registry
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.report.markdown_tables import put_tables
+from dumbbell.results.runner import cores, jobs_of
 from speed import ROOT, SCENARIO, cpu_model, delivered, example, timed
 
 CYCLES = 4_000_000

@@ -18,7 +18,7 @@ from typing import Any
 from dumbbell import Scenario, run
 from dumbbell.backends import OwnLink
 from dumbbell.kernel.host import why_not
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernel" / "link.md"
 RATES = (10, 100, 200, 300, 500, 1000)

@@ -30,8 +30,8 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.report.markdown_tables import put_tables
+from dumbbell.results.runner import cores, jobs_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = Path(__file__).with_name("two-newreno.toml")

@@ -28,8 +28,8 @@ from typing import Any
 import dumbbell
 from disciplines import counted
 from dumbbell import Scenario, registry
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.report.markdown_tables import put_tables
+from dumbbell.results.runner import cores, jobs_of
 from speed import ROOT, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell import DumbbellError
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 PAGE = "before\n<!-- table: a -->\nold\n<!-- end -->\nbetween\n<!-- table: b -->\n\nold\n\n<!-- end -->\nafter\n"
 

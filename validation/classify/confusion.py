@@ -25,7 +25,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell import backends, capture, registry
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 from dumbbell.scenario import Scenario
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis" / "classify.md"

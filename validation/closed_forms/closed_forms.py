@@ -15,7 +15,7 @@ import matplotlib as mpl
 
 import response
 import standing
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

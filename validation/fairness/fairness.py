@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 import dumbbell
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "fairness.md"

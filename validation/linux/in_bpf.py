@@ -23,7 +23,7 @@ import numpy as np
 from dumbbell import Scenario, _core, run
 from dumbbell.backends import Backend, OwnLink, Uml
 from dumbbell.exceptions import BackendError
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 HERE = Path(__file__).resolve().parent
 STORE = HERE / "in_bpf.csv"

@@ -21,7 +21,7 @@ import page
 import steady
 import timelines
 from dumbbell.plots import Picture
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("exp1", "robust", "exp2", "exp3", "drops")

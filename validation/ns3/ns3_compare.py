@@ -23,7 +23,7 @@ import polars as pl
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.report.marked import put_tables
+from dumbbell.report.markdown_tables import put_tables
 from ns3_runs import WARM_UP
 
 mpl.use("Agg")
