@@ -470,7 +470,7 @@ fn queue_result(link: &mut Link, discipline: &str, span: (Time, Time)) -> QueueR
         p95_sojourn_ms: m.sojourn.percentile_ms(0.95),
         p99_sojourn_ms: m.sojourn.percentile_ms(0.99),
         max_sojourn_ms: m.sojourn.max_ms(),
-        utilisation: match varying {
+        utilization: match varying {
             None => m.busy.as_secs() / seconds,
             Some((sent, capacity)) if capacity > 0.0 => sent / capacity,
             Some(_) => 0.0,
