@@ -2,7 +2,7 @@
 
 Each part checks itself when it is read. The checks here need several parts at once: which links a flow crosses,
 whether the queues on its path have its class, whether a limit in bdp has a round-trip time to refer to, whether a
-drop rule can match, which nodes and links a capture point stands for. `dumbbell.plan` writes the layout in base units.
+drop rule can match, which nodes and links a capture point has. `dumbbell.plan` writes the layout in base units.
 """
 
 from __future__ import annotations
