@@ -1,4 +1,4 @@
-"""The simulator beside closed forms (validation/closed_forms), without the smallest shares of loss: they take long."""
+"""The simulator beside closed forms (validation/closed_forms), but for the smallest shares of loss: they take long."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Response functions: the mean window that a share of lost packets leaves, in theory and in the simulator.
 
-The loss is that of the theory: exactly one packet of each 1/p, on a path without a queue, with a round trip of 100 ms
-and an ACK for each segment. Between two losses an algorithm repeats one cycle. The mean window is the 1/p packets of a
+The loss is that of the theory: exactly one packet of each 1/p, on a path without a queue, with a base RTT of 100 ms
+and an ACK per segment. Between two losses an algorithm repeats one cycle. The mean window is the 1/p packets of a
 cycle divided by its number of round trips. The published formulas leave out the round trip of loss recovery, in which
 the window doesn't grow. Where a cycle is short, as Scalable TCP's always is, this matters; so each mean is calculated
 with that round trip too. Windows are in segments, times in seconds.
