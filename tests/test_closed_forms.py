@@ -1,4 +1,4 @@
-"""The simulator beside closed forms (validation/closed_forms), but for the smallest shares of loss: they take long."""
+"""Closed forms beside the simulator (validation/closed_forms); the smallest shares of loss take too long."""
 
 from __future__ import annotations
 
