@@ -90,7 +90,7 @@ def sides(grid: Grid) -> dict[tuple[float, float], tuple[str | None, Measured]]:
     found = compare_all(samples, pairs=[(f"cubic {d:g} {p:g}", f"reno {d:g} {p:g}") for d, p in cells])
     told = {}
     for (d, p), one in zip(cells, found, strict=True):
-        side = ("higher" if one.difference.median > 0 else "lower") if one.shown else None
+        side = one.direction
         measured = Measured.of(f"CUBIC less Reno, {d:g} ms, {p:g} %", one.difference, "Mbit/s")
         told[d, p] = (side, measured)
     return told

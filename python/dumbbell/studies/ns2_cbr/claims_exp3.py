@@ -66,8 +66,8 @@ def _latency(data: Experiment3) -> Finding:
         red, tail = data.get("latency", v, "red"), data.get("latency", v, "droptail")
         ruling &= rules.higher(red, tail, f"{NAMES[v]}: RED less DropTail", "ms")
         difference = paired(red, tail)
-        shown = difference.shown or "not shown to differ"
-        words.append(f"{NAMES[v]}'s latency is {shown} ({difference.median:+.2g} ms)")
+        shown = difference.direction or "not shown to differ"
+        words.append(f"{NAMES[v]}'s latency is {shown} ({difference.mean:+.2g} ms)")
     waits = {q: _over_variants(data, "queue delay", q) for q in QUEUES}
     path = min(float(data.get("least latency", v, "red").min()) for v in data.variants)
     verdict = rules.verdict(ruling)
