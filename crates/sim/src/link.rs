@@ -13,7 +13,7 @@ use crate::impairments::{Impairments, Transit};
 use crate::link_meter::LinkMeter;
 use crate::record::QueueRecorder;
 use dumbbell_plan::LinkPlan;
-use dumbbell_qdisc::{Backlog, Cx, DropReason, Packet, Qdisc};
+use dumbbell_qdisc::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(crate) struct Link {
     may_reorder: bool,
     /// True if it accepts packets ahead of the clock (see [`crate::network`]).
     pub(crate) has_lookahead: bool,
-    cx: Cx,
+    cx: QdiscContext,
     /// End of the transmission in progress.
     busy_until: Time,
     /// Time of the next dequeue; NEVER if no packet waits.
@@ -65,11 +65,11 @@ impl Link {
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
-            transparent: queue.open_when_idle() && impairments.is_none() && recorder.is_none(),
+            transparent: queue.can_bypass() && impairments.is_none() && recorder.is_none(),
             may_reorder: plan.wire_may_reorder(),
             has_lookahead: false,
             queue,
-            cx: Cx::default(),
+            cx: QdiscContext::default(),
             busy_until: Time::ZERO,
             dequeue_at: Time::NEVER,
             wire: VecDeque::new(),

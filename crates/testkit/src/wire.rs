@@ -78,7 +78,7 @@ impl<'a> Wire<'a> {
     #[must_use]
     pub fn new(variant: &str, preset: &str, changes: &[(&str, &str)], faults: Faults<'a>) -> Wire<'a> {
         let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.start()).unwrap();
-        Wire::with_law(variant, build, preset, changes, faults)
+        Wire::with_cc(variant, build, preset, changes, faults)
     }
 
     /// The same with a law of the test's own in the place of the variant's.
@@ -86,7 +86,7 @@ impl<'a> Wire<'a> {
     /// # Panics
     /// As [`Wire::new`].
     #[must_use]
-    pub fn with_law(
+    pub fn with_cc(
         variant: &str,
         law: impl Fn(&Config) -> Box<dyn CongestionControl>,
         preset: &str,

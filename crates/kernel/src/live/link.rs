@@ -12,7 +12,7 @@ use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
 use dumbbell_qdisc::Ecn;
 use dumbbell_sim::meter::DurationStats;
-use dumbbell_sim::{ExternalPacket, Event, Live, LiveOutput, set_ecn};
+use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,7 +222,8 @@ impl Link<'_> {
         }
         let (connection, number, retransmission) = self.numbering[direction].of(&packet);
         let (direction, payload) = (packet.direction, packet.payload);
-        let entering = ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
+        let entering =
+            ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
         // What was due before is about packets that have their frames; this one's comes now.

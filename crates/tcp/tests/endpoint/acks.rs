@@ -2,19 +2,19 @@
 
 use crate::modern::{MSS, linux, with_usual};
 use dumbbell_tcp::Segment;
-use dumbbell_testkit::listener::Listener;
+use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
 use dumbbell_units::{Dur, Rate};
 use std::cell::RefCell;
 
 /// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
-    let law = Listener::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
+    let law = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
     let all = with_usual(
         &[("send_quantum", "segment"), ("unpaced_segments", "0"), ("pacing_credit", "0")],
         changes,
     );
-    let mut wire = Wire::with_law("fixed", move |_| Box::new(law.clone()), "linux", &all, arrives());
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(law.clone()), "linux", &all, arrives());
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(segments * MSS);
