@@ -2,7 +2,7 @@
 
 use crate::meter::{DurationStats, TimeAverages};
 use dumbbell_plan::FlowResult;
-use dumbbell_tcp::{Counters, Delivered, Endpoint, Told};
+use dumbbell_tcp::{Counters, DeliveredSegment, Endpoint, SegmentFate};
 use dumbbell_units::Time;
 
 /// Cumulative counters. A measurement is the difference of two.
@@ -82,9 +82,9 @@ impl TcpMeter {
         self.means.set([sender.cwnd() * segments, sender.inflight() as f64 * segments, srtt], now);
     }
 
-    pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {
+    pub(crate) fn round_trips(&mut self, delivered: &[DeliveredSegment], now: Time) {
         // Until the cumulative ACK, for every loss recovery alike: a SACK would end the sample earlier for some of them.
-        for d in delivered.iter().filter(|d| d.payload > 0 && d.told != Told::Sacked) {
+        for d in delivered.iter().filter(|d| d.payload > 0 && d.fate != SegmentFate::Sacked) {
             self.first.0 += u128::from(now.since(d.first_at).0);
             self.first.1 += 1;
             if d.transmissions == 1 {

@@ -47,7 +47,7 @@ pub enum Validation {
 /// The parameters of recovery with a scoreboard that goes by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Modern {
+pub struct RackConfig {
     pub tlp: bool,
     pub tlp_ack_delay: Dur,
     pub prr: bool,
@@ -100,7 +100,7 @@ pub struct Config {
     pub aligned_options: bool,
     pub shell: Shell,
     /// RACK and what builds on it; None where a shell counts.
-    pub rack: Option<Modern>,
+    pub rack: Option<RackConfig>,
     pub dsack: bool,
     /// The law itself says during recovery how much may be outstanding.
     pub own_recovery: bool,
@@ -299,7 +299,7 @@ impl Config {
 }
 
 /// RACK and what builds on it. Where a shell that counts duplicate ACKs is chosen, what only the preset asked for is off.
-fn read_rack(p: &Params, given: &[(String, Raw)], shell: Shell) -> Result<Option<Modern>, ParamError> {
+fn read_rack(p: &Params, given: &[(String, Raw)], shell: Shell) -> Result<Option<RackConfig>, ParamError> {
     let needs = |name: &str, what: &str| {
         let message = format!("needs {what}");
         Err(ParamError { name: name.into(), message })
@@ -323,7 +323,7 @@ fn read_rack(p: &Params, given: &[(String, Raw)], shell: Shell) -> Result<Option
         return Ok(None);
     }
     let undo = p.choice("undo");
-    Ok(Some(Modern {
+    Ok(Some(RackConfig {
         tlp: p.bool("tlp"),
         tlp_ack_delay: p.duration("tlp_ack_delay"),
         prr: p.bool("prr"),
