@@ -28,11 +28,11 @@ mod params;
 mod policer;
 mod recent_max;
 
-use crate::common::{Bubble, DeliveryRound, last_tick, pacing_rate};
-use crate::variant::{EcnUse, Variant};
+use crate::Variant;
+use crate::common::{AppLimitedInterval, DeliveryRound, floor_to_jiffy, pacing_rate};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, Start,
+    RecoveryExit, SentEvent, Setup,
 };
 use aggregation::Aggregation;
 use cwnd::{Wanted, Window};
@@ -45,18 +45,15 @@ use recent_max::RecentMax;
 
 pub(crate) const ROW: Variant = Variant {
     name: "bbr1",
+    aliases: &["bbr"],
     title: "BBR, version 1, as in Linux: paced by a model of the path's rate and delay",
     year: 2016,
     source: "Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux 6.12 tcp_bbr.c",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "for a round trip no more than is delivered, then as before; timeout: cwnd = 1 segment",
     on_delay: "cwnd within twice the smallest delay times the rate",
     on_ecn: "none",
     params: params::PARAMS,
-    stacks: &[],
     columns: &[
         "bw",
         "min_rtt",
@@ -68,7 +65,8 @@ pub(crate) const ROW: Variant = Variant {
         "policed_bw",
         "state",
     ],
-    build: |params, start| Ok(Box::new(Bbr1::new(params, start))),
+    build: |params, setup| Ok(Box::new(Bbr1::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Rates are whole multiples of so many segments/s, 2^-24 a microsecond, rounded down [L]: with rates that are never above
@@ -106,7 +104,7 @@ struct Bbr1 {
     max_bw: RecentMax,
     policer: Policer,
     aggregation: Aggregation,
-    bubble: Bubble,
+    app_limited_interval: AppLimitedInterval,
     /// s.
     min_rtt: Option<f64>,
     /// When min_rtt was seen, or the last dip ended.
@@ -127,14 +125,14 @@ struct Bbr1 {
 }
 
 impl Bbr1 {
-    fn new(params: &Params, start: &Start) -> Bbr1 {
+    fn new(params: &Params, setup: &Setup) -> Bbr1 {
         let set = Settings::new(params);
-        let initial_window = start.initial_window / start.mss;
+        let initial_window = setup.initial_window / setup.mss;
         let mut law = Bbr1 {
             set,
-            mss: start.mss,
+            mss: setup.mss,
             initial_window,
-            random: Stream::new(start.seed, "bbr1"),
+            random: Stream::new(setup.seed, "bbr1"),
             mode: Mode::Startup,
             round: DeliveryRound::default(),
             delivered: 0,
@@ -142,7 +140,7 @@ impl Bbr1 {
             max_bw: RecentMax::default(),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
-            bubble: Bubble::default(),
+            app_limited_interval: AppLimitedInterval::default(),
             min_rtt: None,
             min_rtt_at: None,
             probe_rtt_done: None,
@@ -202,17 +200,17 @@ impl Bbr1 {
     }
 
     fn update_bw(&mut self, ev: &AckEvent, now: Time) {
-        self.round.started = false;
+        self.round.round_start = false;
         let Some(rate) = ev.rate else { return };
         self.round.on_ack(rate.prior_delivered, self.delivered);
-        if self.round.started {
+        if self.round.round_start {
             self.window.round_ended();
         }
-        self.watch_for_policer(ev.lost > 0, self.bubble.limits(&rate), now);
+        self.watch_for_policer(ev.lost > 0, self.app_limited_interval.is_limited(&rate), now);
         let unit = BW_UNIT * self.mss;
         let bw = (rate.delivered as f64 * 1e6 / micros(rate.interval).max(1.0) / unit).floor() * unit;
-        if !self.bubble.limits(&rate) || bw >= self.max_bw.get() {
-            self.max_bw.update(bw, self.round.count, self.set.bw_window);
+        if !self.app_limited_interval.is_limited(&rate) || bw >= self.max_bw.get() {
+            self.max_bw.update(bw, self.round.round_count, self.set.bw_window);
         }
     }
 
@@ -220,7 +218,7 @@ impl Bbr1 {
         if !self.set.policer_detection {
             return;
         }
-        let (delivered, lost, round_start) = (self.delivered, self.lost, self.round.started);
+        let (delivered, lost, round_start) = (self.delivered, self.lost, self.round.round_start);
         let seen = Seen { now, delivered, lost, loss, round_start, app_limited };
         let was_policed = self.policer.rate().is_some();
         if self.policer.on_ack(&seen, matches!(self.mode, Mode::ProbeBw(_))) {
@@ -233,7 +231,7 @@ impl Bbr1 {
     fn update_aggregation(&mut self, ev: &AckEvent, now: Time) {
         if self.set.extra_acked_gain > 0.0 && ev.rate.is_some() {
             let (segments, bw) = (ev.delivered as f64 / self.mss, self.bw() / self.mss);
-            self.aggregation.on_ack(segments, bw, self.window.cwnd, self.round.started, now);
+            self.aggregation.on_ack(segments, bw, self.window.cwnd, self.round.round_start, now);
         }
     }
 
@@ -265,8 +263,8 @@ impl Bbr1 {
     }
 
     fn check_full_bw(&mut self, rate: Option<&RateSample>) {
-        let limited = rate.is_some_and(|rate| self.bubble.limits(rate));
-        if self.full_bw_reached || !self.round.started || limited {
+        let limited = rate.is_some_and(|rate| self.app_limited_interval.is_limited(rate));
+        if self.full_bw_reached || !self.round.round_start || limited {
             return;
         }
         let bw = self.max_bw.get();
@@ -290,14 +288,14 @@ impl Bbr1 {
     }
 
     fn update_min_rtt(&mut self, ev: &AckEvent, now: Time) {
-        let seen_at = *self.min_rtt_at.get_or_insert(last_tick(now));
-        let expired = last_tick(now) > seen_at + self.set.min_rtt_window;
+        let seen_at = *self.min_rtt_at.get_or_insert(floor_to_jiffy(now));
+        let expired = floor_to_jiffy(now) > seen_at + self.set.min_rtt_window;
         // The ACK of a lone piece of a segment may have waited at the receiver.
         let delayed = ev.flight == ev.delivered && (ev.flight as f64) < self.mss;
         if let Some(rtt) = ev.rtt.map(|rtt| micros(rtt) * 1e-6)
             && (self.min_rtt.is_none_or(|min| rtt < min) || (expired && !delayed))
         {
-            (self.min_rtt, self.min_rtt_at) = (Some(rtt), Some(last_tick(now)));
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), Some(floor_to_jiffy(now)));
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -313,24 +311,24 @@ impl Bbr1 {
     }
 
     fn probe_rtt(&mut self, ev: &AckEvent, now: Time) {
-        self.bubble.mark(self.delivered, ev.inflight);
+        self.app_limited_interval.mark(self.delivered, ev.inflight);
         if self.probe_rtt_done.is_some() {
-            self.probe_rtt_round_done |= self.round.started;
+            self.probe_rtt_round_done |= self.round.round_start;
             if self.probe_rtt_round_done {
                 self.check_probe_rtt_done(now);
             }
         } else if ev.inflight as f64 <= self.set.min_cwnd * self.mss {
-            self.probe_rtt_done = Some(last_tick(now) + self.set.probe_rtt_duration);
+            self.probe_rtt_done = Some(floor_to_jiffy(now) + self.set.probe_rtt_duration);
             self.probe_rtt_round_done = false;
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
     }
 
     fn check_probe_rtt_done(&mut self, now: Time) {
-        if self.probe_rtt_done.is_none_or(|done| last_tick(now) <= done) {
+        if self.probe_rtt_done.is_none_or(|done| floor_to_jiffy(now) <= done) {
             return;
         }
-        self.min_rtt_at = Some(last_tick(now)); // the next dip is a whole window away
+        self.min_rtt_at = Some(floor_to_jiffy(now)); // the next dip is a whole window away
         self.window.restore();
         if self.full_bw_reached {
             self.start_cycle(now);
@@ -382,7 +380,7 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
-        self.min_rtt_at = Some(last_tick(cx.now));
+        self.min_rtt_at = Some(floor_to_jiffy(cx.now));
         if let Some(rtt) = rtt.map(|rtt| micros(rtt) * 1e-6) {
             (self.min_rtt, self.seen_rtt) = (Some(rtt), true);
             self.pace_initially(rtt);
@@ -423,7 +421,7 @@ impl CongestionControl for Bbr1 {
         }
         self.set_pacing(self.pacing_gain);
         if self.window.begins_recovery(ev) {
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
         self.set_cwnd(ev);
     }
@@ -439,7 +437,7 @@ impl CongestionControl for Bbr1 {
                 self.window.save(self.mode == Mode::ProbeRtt);
                 self.window.enter_loss(cx.mss);
                 self.full_bw = 0.0; // what the path carries may have changed
-                self.round.started = true; // counts as the end of a round trip
+                self.round.round_start = true; // counts as the end of a round trip
                 self.watch_for_policer(true, false, cx.now);
             }
         }
@@ -483,7 +481,7 @@ impl CongestionControl for Bbr1 {
             self.pacing,
             self.pacing_gain,
             self.cwnd_gain,
-            self.round.count as f64,
+            self.round.round_count as f64,
             self.mss * self.aggregation.extra(self.bw() / self.mss),
             self.policer.rate().unwrap_or(f64::NAN),
             f64::from(self.phase() as u8),

@@ -35,7 +35,7 @@ pub(super) struct Seen {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Policer {
     /// What the interval under way began with; None while none is.
-    interval: Option<Start>,
+    interval: Option<Setup>,
     /// The rate of the interval before, bytes/s.
     last: Option<f64>,
     /// The policed rate, bytes/s, and the round trips for which it has held.
@@ -43,7 +43,7 @@ pub(super) struct Policer {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct Setup {
     at: Time,
     delivered: u64,
     lost: u64,
@@ -78,7 +78,7 @@ impl Policer {
             self.reset(); // what wasn't sent can't tell what would be let through
             return false;
         }
-        let interval = self.interval.get_or_insert_with(|| Start::new(seen));
+        let interval = self.interval.get_or_insert_with(|| Setup::new(seen));
         interval.rounds += u64::from(seen.round_start);
         let interval = *interval;
         if interval.rounds > 4 * SHORTEST {
@@ -89,7 +89,7 @@ impl Policer {
         false
     }
 
-    fn measure(&mut self, interval: &Start, seen: &Seen) {
+    fn measure(&mut self, interval: &Setup, seen: &Seen) {
         let (delivered, lost) = (seen.delivered - interval.delivered, seen.lost - interval.lost);
         let ms = seen.now.0 / 1_000_000 - interval.at.0 / 1_000_000; // by a clock of milliseconds [Linux]
         if delivered == 0 || (lost as f64) < LOSSY * delivered as f64 || ms == 0 {
@@ -104,12 +104,12 @@ impl Policer {
             }
         }
         self.last = Some(rate);
-        self.interval = Some(Start::new(seen));
+        self.interval = Some(Setup::new(seen));
     }
 }
 
-impl Start {
-    fn new(seen: &Seen) -> Start {
-        Start { at: seen.now, delivered: seen.delivered, lost: seen.lost, rounds: 0 }
+impl Setup {
+    fn new(seen: &Seen) -> Setup {
+        Setup { at: seen.now, delivered: seen.delivered, lost: seen.lost, rounds: 0 }
     }
 }
