@@ -3,7 +3,7 @@
 use crate::variant::Variant;
 use crate::variants::ROWS;
 use crate::{CongestionControl, Setup};
-use dumbbell_units::param::{ParamError, Params, Raw, nearest};
+use dumbbell_units::param::{ParamError, Params, Raw, unknown_name};
 
 /// Every variant.
 #[must_use]
@@ -19,12 +19,8 @@ pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
     let is_named = |v: &&Variant| v.name == name || v.aliases.contains(&name);
     registry().iter().find(is_named).ok_or_else(|| {
         let names =
-            || registry().iter().map(|v| v.name).chain(registry().iter().flat_map(|v| v.aliases).copied());
-        let message = match nearest(name, names()) {
-            Some(n) => format!("unknown variant '{name}': did you mean '{n}'?"),
-            None => format!("unknown variant '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),
-        };
-        ParamError { name: "name".into(), message }
+            registry().iter().map(|v| v.name).chain(registry().iter().flat_map(|v| v.aliases).copied());
+        ParamError { name: "name".into(), message: unknown_name("variant", name, names) }
     })
 }
 
