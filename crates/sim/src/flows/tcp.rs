@@ -249,7 +249,7 @@ impl TcpFlow {
         self.meter.state(&self.sender, self.open, now);
         if let Some(recorder) = &mut self.recorder {
             let delivered = self.meter.delivered(&self.receiver);
-            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_law(row));
+            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_cc(row));
         }
     }
 

@@ -51,7 +51,7 @@ pub enum Validation {
 /// The parameters of recovery with a scoreboard that goes by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Modern {
+pub struct RackConfig {
     pub tlp: bool,
     pub tlp_ack_delay: Dur,
     pub prr: bool,
@@ -104,7 +104,7 @@ pub struct Config {
     pub aligned_options: bool,
     pub shell: LossRecovery,
     /// RACK and what builds on it; None where a shell counts.
-    pub rack: Option<Modern>,
+    pub rack: Option<RackConfig>,
     pub dsack: bool,
     /// The law itself says during recovery how much may be outstanding.
     pub own_recovery: bool,
@@ -304,7 +304,11 @@ impl Config {
 }
 
 /// RACK and what builds on it. Where a shell that counts duplicate ACKs is chosen, what only the preset asked for is off.
-fn read_rack(p: &Params, given: &[(String, Raw)], shell: LossRecovery) -> Result<Option<Modern>, ParamError> {
+fn read_rack(
+    p: &Params,
+    given: &[(String, Raw)],
+    shell: LossRecovery,
+) -> Result<Option<RackConfig>, ParamError> {
     let needs = |name: &str, what: &str| {
         let message = format!("needs {what}");
         Err(ParamError { name: name.into(), message })
@@ -328,7 +332,7 @@ fn read_rack(p: &Params, given: &[(String, Raw)], shell: LossRecovery) -> Result
         return Ok(None);
     }
     let undo = p.choice("undo");
-    Ok(Some(Modern {
+    Ok(Some(RackConfig {
         tlp: p.bool("tlp"),
         tlp_ack_delay: p.duration("tlp_ack_delay"),
         prr: p.bool("prr"),

@@ -6,7 +6,7 @@ use crate::endpoint::timestamp;
 use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
 use crate::segment::{AccEcn, Flags};
-use crate::sent::{Delivered, Sent, Told};
+use crate::sent::{DeliveredSegment, SegmentFate, Sent};
 use dumbbell_cc::{AckArrival, AckEvent, CaState, Congestion, LossRecovery};
 use dumbbell_units::{Dur, Time};
 
@@ -56,7 +56,7 @@ pub(crate) struct News {
 
 /// Takes in the segments that an ACK tells of, one by one.
 struct Intake<'a> {
-    delivered: &'a mut Vec<Delivered>,
+    delivered: &'a mut Vec<DeliveredSegment>,
     sampler: &'a mut Sampler,
     /// Whether more is asked for than when the newest segment was sent.
     detailed: bool,
@@ -72,9 +72,9 @@ struct Intake<'a> {
 
 impl Intake<'_> {
     #[inline]
-    fn take(&mut self, s: &Sent, told: Told) {
+    fn take(&mut self, s: &Sent, told: SegmentFate) {
         self.delivered.push(s.delivered(told));
-        if told == Told::AcknowledgedAfterSack {
+        if told == SegmentFate::AcknowledgedAfterSack {
             self.news.ambiguous |= s.transmissions > 1;
             return;
         }
@@ -88,23 +88,23 @@ impl Intake<'_> {
         }
     }
 
-    fn take_details(&mut self, s: &Sent, told: Told, once: bool) {
+    fn take_details(&mut self, s: &Sent, told: SegmentFate, once: bool) {
         if once {
             self.news.original |= s.end <= self.recover;
             let span = match told {
-                Told::Sacked => &mut self.news.selectively,
+                SegmentFate::Sacked => &mut self.news.selectively,
                 _ => &mut self.news.acknowledged,
             };
             *span = Some((span.map_or(s.last_at, |(first, _)| first), s.last_at));
         } else {
-            self.news.ambiguous |= told == Told::Acknowledged;
+            self.news.ambiguous |= told == SegmentFate::Acknowledged;
         }
         let Some(rack) = &mut self.rack else { return };
         // What comes too soon after a retransmission was sent before it [RFC 8985 §6.2 step 2].
         // DIVERGES [RFC 8985 §6.2 step 2]: with a SACK the echo is that of an earlier segment [RFC 7323 §4.3] and says
         // nothing of this one.
         let rtt = self.now.since(s.last_at);
-        let earlier = told == Told::Acknowledged && (self.echo_too_old)(s.last_at);
+        let earlier = told == SegmentFate::Acknowledged && (self.echo_too_old)(s.last_at);
         let doubtful = !once && (earlier || self.min_rtt.is_some_and(|m| rtt < m));
         if !doubtful {
             rack.on_delivered(s, rtt);

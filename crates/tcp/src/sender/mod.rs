@@ -21,7 +21,7 @@ use crate::pacer::Pacer;
 use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack, Recovery, Tlp};
 use crate::rtt::{Estimator, RtoConfig, Rtt};
-use crate::sent::{Delivered, SentQueue};
+use crate::sent::{DeliveredSegment, SentQueue};
 use buffer::Buffer;
 use burst::Burst;
 use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, LossRecovery, Phase};
@@ -88,7 +88,7 @@ pub(crate) struct Sender {
     ecn_recover: u64,
     owes_cwr: bool,
     pub(crate) counters: Counters,
-    pub(crate) delivered: Vec<Delivered>,
+    pub(crate) delivered: Vec<DeliveredSegment>,
 }
 
 impl Sender {
@@ -172,7 +172,7 @@ impl Sender {
         self.control = self.law.control();
     }
 
-    pub(crate) fn observe_law(&self, row: &mut Vec<f64>) {
+    pub(crate) fn observe_cc(&self, row: &mut Vec<f64>) {
         self.law.observe(row);
     }
 
