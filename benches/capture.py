@@ -27,7 +27,7 @@ from datetime import date
 from pathlib import Path
 
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.run import cores
+from dumbbell.results.runner import cores
 from speed import DATA, cpu_model, example
 
 BARE = """

@@ -28,7 +28,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell import Scenario, registry
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.results.runner import cores, jobs_of
 from speed import DATA, SCENARIO, cpu_model, delivered, example, timed
 
 CYCLES = 4_000_000

@@ -31,7 +31,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell import Scenario
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.results.runner import cores, jobs_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "performance"

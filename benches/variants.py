@@ -29,7 +29,7 @@ import dumbbell
 from disciplines import counted
 from dumbbell import Scenario, registry
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.results.runner import cores, jobs_of
 from speed import DATA, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")

@@ -19,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.backends import Simulator
+from dumbbell.plan.build import build
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
 from dumbbell.report.tables import OUTSIDE, Table, write_tables
-from dumbbell.results.run import cores
+from dumbbell.results.runner import cores
 from dumbbell.validate import Case, Comparison, Measured, compare, load, measure
-from dumbbell.validate.compare import TOLERANCES, Difference
+from dumbbell.validate.deviations import TOLERANCES, Difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -218,7 +219,7 @@ def shares(held: Sequence[tuple[Case, Measured]], sim: dict[str, Measured]) -> l
     for case, kernel in held:
         if not case.name.startswith("shares/"):
             continue
-        rate = min(link["rate_bps"] for link in case.scenario.cells[0].plan["links"])
+        rate = min(link["rate_bps"] for link in build(case.scenario.cells[0].scenario)["links"])
         for ours, theirs in zip(sim[case.name].flows, kernel.flows, strict=True):
             goodput, resent = ((ours.values(f), theirs.values(f)) for f in ("goodput_bps", RESENT))
             found.append(Share(case.name, theirs.name, theirs.variant, rate, goodput, resent))

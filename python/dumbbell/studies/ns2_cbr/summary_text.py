@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Finding, Note
 from dumbbell.studies.ns2_cbr.claims_exp1 import congested, early_fall, predicted_knee
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, VARIANTS, Experiment1
-from dumbbell.studies.ns2_cbr.data3 import Experiment3
+from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
+from dumbbell.studies.shared import LABELS, counted
 
 __all__ = ["notes", "summary"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from dumbbell.backends import Backend, Job, Simulator, Table
 from dumbbell.exceptions import DumbbellError
-from dumbbell.results.enough import next_repetitions
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
+from dumbbell.results.stopping_rule import next_repetitions
 from dumbbell.results.store import Store
 from dumbbell.scenario import Scenario
 

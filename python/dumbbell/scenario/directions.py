@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.scenario.courses import LinkDelay, LinkRate, Outage
 from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
 from dumbbell.scenario.link import Direction, DropRule, LinkOverride
-from dumbbell.scenario.named import Queue
+from dumbbell.scenario.registry_choice import Queue
+from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage
 from dumbbell.scenario.units import Overhead
 
 __all__ = ["Rule", "Settings", "both"]

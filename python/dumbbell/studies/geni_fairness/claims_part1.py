@@ -6,9 +6,9 @@ import numpy as np
 
 from dumbbell.metrics import Summary, summarize
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.geni_fairness.data import Alone
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["claims"]
 

@@ -13,8 +13,8 @@ from dumbbell import _core
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics import compare_all, number, summarize
 from dumbbell.plots import Picture
-from dumbbell.plots.kinds import make
-from dumbbell.plots.words import quantity
+from dumbbell.plots.axis_labels import quantity
+from dumbbell.plots.catalog import make
 from dumbbell.report.content import Content, Ran
 from dumbbell.results.lint import lint
 from dumbbell.results.results import Results

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dumbbell.metrics import Summary, summarize, summarize_all
-from dumbbell.metrics.paired import FEWEST
+from dumbbell.metrics.pairs import FEWEST
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.geni_fairness.data import VARIANTS, Over, Pairs, pair_name
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["BESIDE_BBR", "STARVED", "WITHOUT_BBR", "claims"]
 

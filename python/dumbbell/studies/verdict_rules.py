@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
-from dumbbell.metrics.paired import FEWEST
+from dumbbell.metrics.pairs import FEWEST
 from dumbbell.studies.finding import Measured, Verdict
 
 __all__ = ["EQUAL", "FAIR", "Ruling", "advantage", "alike", "equal", "extreme", "higher", "verdict"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.plots.kinds import KINDS, make
+from dumbbell.plots.catalog import KINDS, make
 from dumbbell.plots.spec import Picture
 from dumbbell.registry import unknown
 
@@ -78,7 +78,7 @@ class Plot:
 
 
 class Plots:
-    """``results.plot``: a method for each kind of picture; see `dumbbell.plots.kinds`."""
+    """``results.plot``: a method for each kind of picture; see `dumbbell.plots.catalog`."""
 
     def __init__(self, results: Results) -> None:
         self._results = results

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy.typing as npt
 
 from dumbbell.metrics.bootstrap import RESAMPLES, bca, statistic_of
-from dumbbell.metrics.paired import FEWEST, whole_pairs
+from dumbbell.metrics.pairs import FEWEST, whole_pairs
 from dumbbell.metrics.summary import number
 
 __all__ = ["Ratio", "ratio"]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.plan.directions import Settings, both
 from dumbbell.registry import unknown
+from dumbbell.scenario.directions import Settings, both
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.link import Link, LinkOverride
 from dumbbell.scenario.network import Custom, Network, ParkingLot, RouterNetwork

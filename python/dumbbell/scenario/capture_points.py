@@ -1,30 +1,38 @@
-"""Captures drawn out: which nodes and which directions of links each of them has."""
+"""Capture points: the nodes and the directions of links that each of them stands for."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.plan.topology import Drawing
 from dumbbell.registry import unknown
 from dumbbell.scenario.capture import ROLES, Capture
+from dumbbell.scenario.topology import Drawing
 
-__all__ = ["captures"]
+__all__ = ["Point", "capture_points"]
 
 
-def captures(capture: Capture, drawing: Drawing) -> dict[str, Any]:
-    """Make the plan's captures; ScenarioError for a point that the network doesn't have."""
+@dataclass(frozen=True)
+class Point:
+    """A capture point with the numbers of its nodes and of its directions of links."""
+
+    name: str
+    nodes: list[int]
+    links: list[int]
+
+
+def capture_points(capture: Capture, drawing: Drawing) -> list[Point]:
+    """Find the nodes and links of each capture point; ScenarioError for a point that the network doesn't have."""
     points = []
     for place, name in enumerate(capture.at):
         if name in capture.at[:place]:
-            raise ScenarioError([Problem(f"capture.at.{place}", f"'{name}' is there twice")])
-        nodes, links = _find(name, place, drawing)
-        points.append({"name": name, "nodes": nodes, "links": links})
-    return {"points": points, "snaplen_bytes": capture.snaplen.bytes}
+            raise ScenarioError([Problem(f"capture.at.{place}", f"'{name}' is given twice")])
+        points.append(Point(name, *_find(name, place, drawing)))
+    return points
 
 
 def _find(name: str, place: int, drawing: Drawing) -> tuple[list[int], list[int]]:
-    """Number the nodes and links of a point. A node or link that is named like a role is meant itself."""
+    """Number the nodes and links of a point. The name of a node or link takes precedence over a role."""
     links = [edge.name for edge in drawing.edges]
     if name in drawing.nodes:
         return [drawing.nodes.index(name)], []

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.report.content import Content, Ran
-from dumbbell.report.of_results import host
+from dumbbell.report.results_report import host
 from dumbbell.results.lint import lint
 from dumbbell.results.store import Store
 
 if TYPE_CHECKING:
     from dumbbell.results.lint import Warned
     from dumbbell.studies import Done
-    from dumbbell.studies.study import Experiment
+    from dumbbell.studies.definition import Experiment
 
 __all__ = ["of_study"]
 

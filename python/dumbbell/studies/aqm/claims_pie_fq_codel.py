@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dumbbell.metrics import paired, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
-from dumbbell.studies.aqm.figures_more import ratio
+from dumbbell.studies.aqm.figures_other import ratio
 from dumbbell.studies.aqm.phases import Phases
 from dumbbell.studies.finding import Finding, Measured
 
