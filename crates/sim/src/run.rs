@@ -9,7 +9,7 @@ use crate::flows::{APP, Flow, FlowInfo, TIMERS};
 use crate::network::Network;
 use crate::output::Output;
 use crate::record::FlowRecorder;
-use dumbbell_cc::{Failure, Foreign};
+use dumbbell_cc::{External, Failure};
 use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use dumbbell_tcp::Config;
 use dumbbell_units::random::Stream;
@@ -26,7 +26,7 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
 }
 
 /// Variants that are not in the registry, by the name that plans use.
-pub type ExternalVariants = BTreeMap<String, Arc<dyn Foreign>>;
+pub type ExternalVariants = BTreeMap<String, Arc<dyn External>>;
 
 /// Runs a plan in which some variants are external.
 ///
@@ -127,7 +127,7 @@ fn build(
             let at =
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
             let from = match external.get(&variant.name) {
-                Some(factory) => VariantSource::Foreign(Arc::clone(factory), failure.of_flow(&flow.name)),
+                Some(factory) => VariantSource::External(Arc::clone(factory), failure.of_flow(&flow.name)),
                 None => {
                     VariantSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?)
                 }

@@ -5,7 +5,7 @@ use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
 use crate::network::{Arrived, Network};
 use crate::record::FlowRecorder;
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, Failure, Foreign, Start, Variant};
+use dumbbell_cc::{CongestionControl, External, Failure, Setup, Variant};
 use dumbbell_plan::{AppPlan, FlowResult, Named, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
@@ -18,14 +18,14 @@ pub(crate) enum VariantSource {
     /// A row of the registry.
     Registry(&'static Variant),
     /// A library or Python; the second field receives its failures.
-    Foreign(Arc<dyn Foreign>, Failure),
+    External(Arc<dyn External>, Failure),
 }
 
 impl VariantSource {
     pub(crate) fn variant(&self) -> &'static Variant {
         match self {
             VariantSource::Registry(row) => row,
-            VariantSource::Foreign(external, _) => external.variant(),
+            VariantSource::External(external, _) => external.variant(),
         }
     }
 }
@@ -50,10 +50,10 @@ impl ConnectionFactory {
 
     /// Makes the algorithm of a connection; `seed`: seed of its random numbers.
     fn algorithm(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Start { seed, ..self.config.start() };
+        let start = Setup { seed, ..self.config.start() };
         match &self.source {
             VariantSource::Registry(row) => dumbbell_cc::build(row.name, &self.variant.given(), &start),
-            VariantSource::Foreign(external, failure) => {
+            VariantSource::External(external, failure) => {
                 external.make(&self.variant.given(), &start, failure)
             }
         }
@@ -62,7 +62,7 @@ impl ConnectionFactory {
     /// Reports that an external algorithm failed to be made, although the first one with the same parameters succeeded;
     /// returns an endpoint with a fixed window for the rest of the run.
     fn idle_endpoint(&self, error: &ParamError, isn: Seq) -> Endpoint {
-        let VariantSource::Foreign(_, failure) = &self.source else {
+        let VariantSource::External(_, failure) = &self.source else {
             unreachable!("a registry row succeeded before: {error}")
         };
         failure.fail(error.to_string());

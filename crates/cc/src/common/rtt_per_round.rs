@@ -6,7 +6,7 @@ use dumbbell_units::Dur;
 
 /// Collects the samples of each round trip, and the smallest and largest of all.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RoundTrips {
+pub struct RttPerRound {
     round: Option<Round>,
     sum: f64,
     count: u32,
@@ -16,7 +16,7 @@ pub struct RoundTrips {
 
 /// What a round trip brought, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct RoundRtt {
     /// The mean of its samples.
     pub mean: f64,
     /// The smallest of them.
@@ -27,22 +27,22 @@ pub struct Measured {
     pub max: f64,
 }
 
-impl RoundTrips {
+impl RttPerRound {
     /// Takes in an ACK; when it ends a round, gives what that brought, unless there was no sample. The sample of the ACK
     /// that ends a round counts for the next.
-    pub fn on_ack(&mut self, ev: &AckEvent) -> Option<Measured> {
+    pub fn on_ack(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
         let measured = self.end(ev);
         self.sample(ev);
         measured
     }
 
     /// The first half of that: ends the round if the ACK does.
-    pub fn end(&mut self, ev: &AckEvent) -> Option<Measured> {
+    pub fn end(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
         let mut measured = None;
         if self.round.is_none_or(|round| round.ended(ev.snd_una)) {
             if let (Some(_), Some((base, max)), 1..) = (self.round, self.bounds, self.count) {
                 let mean = self.sum / f64::from(self.count);
-                measured = Some(Measured { mean, least: self.least, base, max });
+                measured = Some(RoundRtt { mean, least: self.least, base, max });
             }
             self.round = Some(Round::from(ev.snd_nxt));
             (self.sum, self.count, self.least) = (0.0, 0, f64::INFINITY);
@@ -81,7 +81,7 @@ impl RoundTrips {
     /// Nothing is known any more, the extremes neither; a round trip begins at `snd_nxt`.
     pub fn forget(&mut self, snd_nxt: u64) {
         *self =
-            RoundTrips { round: Some(Round::from(snd_nxt)), least: f64::INFINITY, ..RoundTrips::default() };
+            RttPerRound { round: Some(Round::from(snd_nxt)), least: f64::INFINITY, ..RttPerRound::default() };
     }
 
     /// Forgets the round that runs; the next ACK starts one.

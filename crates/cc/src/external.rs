@@ -1,12 +1,12 @@
 //! Laws that are not in the registry: users' own, written in another language or in another library.
 
-use crate::{CongestionControl, Control, Start, Variant};
+use crate::{CongestionControl, Control, Setup, Variant};
 use dumbbell_units::param::{ParamError, Raw};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
 /// Something that makes laws, as a row of the registry does.
-pub trait Foreign: Send + Sync + Debug {
+pub trait External: Send + Sync + Debug {
     /// What the registry would hold of it. Its `build` is not called.
     fn variant(&self) -> &'static Variant;
 
@@ -17,7 +17,7 @@ pub trait Foreign: Send + Sync + Debug {
     fn make(
         &self,
         given: &[(String, Raw)],
-        start: &Start,
+        setup: &Setup,
         failure: &Failure,
     ) -> Result<Box<dyn CongestionControl>, ParamError>;
 }
@@ -59,7 +59,7 @@ impl Failure {
 ///
 /// # Errors
 /// Says which part is no amount.
-pub fn usable(answer: Control, mss: f64) -> Result<Control, String> {
+pub fn validate_control(answer: Control, mss: f64) -> Result<Control, String> {
     let Control { cwnd, ssthresh, pacing, quantum } = answer;
     if !cwnd.is_finite() || cwnd < 0.0 {
         return Err(format!("cwnd is {cwnd}: a number of bytes is needed"));
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn answers_that_are_none_are_refused() {
         let good = Control { cwnd: 10.0, ssthresh: f64::INFINITY, pacing: None, quantum: None };
-        assert_eq!(usable(good, 1000.0).unwrap().cwnd, 1000.0);
-        let bad = |c: Control| usable(c, 1000.0).unwrap_err();
+        assert_eq!(validate_control(good, 1000.0).unwrap().cwnd, 1000.0);
+        let bad = |c: Control| validate_control(c, 1000.0).unwrap_err();
         assert!(bad(Control { cwnd: f64::NAN, ..good }).contains("cwnd is NaN"));
         assert!(bad(Control { cwnd: f64::INFINITY, ..good }).contains("cwnd is inf"));
         assert!(bad(Control { cwnd: -1.0, ..good }).contains("cwnd is -1"));
