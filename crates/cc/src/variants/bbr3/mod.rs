@@ -37,8 +37,8 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use crate::Start;
-use crate::common::{Bubble, DeliveryRound, WindowedMax};
+use crate::Setup;
+use crate::common::{AppLimitedInterval, DeliveryRound, WindowedMax};
 use dumbbell_units::param::Params;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -124,7 +124,7 @@ struct Bbr3 {
 
     delivered: u64,
     inflight: u64,
-    bubble: Bubble,
+    app_limited_interval: AppLimitedInterval,
     /// C.is_cwnd_limited is true until this byte is acknowledged.
     cwnd_limited_to: u64,
     rs: RateSample,
@@ -175,13 +175,13 @@ struct Bbr3 {
 
 impl Bbr3 {
     /// §5.2.1 OnInit.
-    fn new(params: &Params, start: &Start) -> Bbr3 {
+    fn new(params: &Params, setup: &Setup) -> Bbr3 {
         let mut bbr = Bbr3 {
-            set: Settings::read(params, start.mss),
-            mss: start.mss,
-            initial_window: start.initial_window,
-            selective_acks: start.selective_acks,
-            random: Stream::new(start.seed, "bbr3"),
+            set: Settings::read(params, setup.mss),
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            selective_acks: setup.selective_acks,
+            random: Stream::new(setup.seed, "bbr3"),
             state: State::Startup,
             recovery: Recovery::None,
             round: DeliveryRound::default(),
@@ -189,7 +189,7 @@ impl Bbr3 {
             drain_start_round: 0,
             delivered: 0,
             inflight: 0,
-            bubble: Bubble::default(),
+            app_limited_interval: AppLimitedInterval::default(),
             cwnd_limited_to: 0,
             rs: RateSample::default(),
             max_bw_filter: MaxBwFilter::default(),
@@ -225,7 +225,7 @@ impl Bbr3 {
             cycle_stamp: Time::ZERO,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
-            cwnd: start.initial_window,
+            cwnd: setup.initial_window,
             prior_cwnd: 0.0,
             has_seen_rtt: false,
             pacing_rate: 0.0,
