@@ -171,7 +171,9 @@ impl Bbr3 {
                     self.state = State::Startup;
                 }
             }
-            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !in_probe_rtt => self.start_probe_bw_refill(),
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !in_probe_rtt => {
+                self.start_probe_bw_refill()
+            }
             _ => {}
         }
     }

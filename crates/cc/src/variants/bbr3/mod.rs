@@ -235,7 +235,10 @@ impl Bbr3 {
     }
 
     fn in_probe_bw(&self) -> bool {
-        matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp)
+        matches!(
+            self.state,
+            State::ProbeBwDown | State::ProbeBwCruise | State::ProbeBwRefill | State::ProbeBwUp
+        )
     }
 
     fn is_probing_bw(&self) -> bool {

@@ -86,7 +86,8 @@ impl Bbr3 {
     /// §5.3.3.9 IsTimeToCruise.
     fn is_time_to_cruise(&self) -> bool {
         let inflight = self.inflight as f64;
-        inflight <= self.inflight_with_headroom() && inflight <= self.inflight_for(self.max_bw_filter.get(), 1.0)
+        inflight <= self.inflight_with_headroom()
+            && inflight <= self.inflight_for(self.max_bw_filter.get(), 1.0)
     }
 
     /// §5.3.3.9 IsTimeToGoDown.
