@@ -119,7 +119,7 @@ pub struct LinkPlan {
 
 impl LinkPlan {
     /// Whether packets may leave its wire in another order than they came, or more often.
-    pub fn wire_is_disorderly(&self) -> bool {
+    pub fn wire_may_reorder(&self) -> bool {
         (self.jitter.is_some() && self.jitter_reorders)
             || (self.delay_course.is_some() && self.delay_reorders)
             || self.reordering.is_some()
@@ -137,7 +137,7 @@ pub struct DropPlan {
     pub data_only: bool,
     /// Numbers of the packets to drop, the first that counts being 1; ascending.
     pub packets: Vec<u64>,
-    /// Spans of time in which every packet is dropped, ns: [begin, end).
+    /// DurationStats of time in which every packet is dropped, ns: [begin, end).
     pub spans_ns: Vec<[u64; 2]>,
 }
 
