@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast captures are analysed: CPU seconds beside a bare loop over the records, tcptrace and tshark.
+"""How fast captures are analyzed: CPU seconds beside a bare loop over the records, tcptrace and tshark.
 
     python benches/capture.py                  # a table; writes 1.8 GB to the temporary folder
     python benches/capture.py --packets 200000 --rounds 3

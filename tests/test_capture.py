@@ -84,7 +84,7 @@ def test_a_connection_by_hand(one: Path) -> None:
     assert found.damage == []
 
 
-def test_packets_are_lazy_and_labelled(one: Path) -> None:
+def test_packets_are_lazy_and_labeled(one: Path) -> None:
     rows = capture.analyze(one).packets
     assert isinstance(rows, pl.LazyFrame)
     again = rows.filter(pl.col("retransmission")).collect()

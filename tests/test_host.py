@@ -196,10 +196,10 @@ def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
     assert loaded.runs[0].facts["host"]["kernel"] == os.uname().release
     files = kernel.captures(0)
     assert set(files) == {"r1->r2", "s1"}
-    analysed = _core.analyze([files["r1->r2"]])
+    analyzed = _core.analyze([files["r1->r2"]])
     # What came to the queue in each direction of the link: data there; the ACKs come to the other direction's.
-    assert sum(map(int, analysed.table("flows")["packets"])) == bottleneck(kernel)["arrivals"]
-    assert not analysed.damage
+    assert sum(map(int, analyzed.table("flows")["packets"])) == bottleneck(kernel)["arrivals"]
+    assert not analyzed.damage
 
 
 @pytest.mark.parametrize("application", ["bulk", "iperf3"])

@@ -291,7 +291,7 @@ def test_a_trace_carries_what_it_says(tmp_path: Path, changed: Changed) -> None:
     results = dumbbell.run(changed(changes), repetitions=1)
     q = results.queues.row(by_predicate=named("r1->r2"), named=True)
     assert q["capacity_bps"] == pytest.approx(1.2e6)
-    assert q["utilisation"] == pytest.approx(1.0, abs=0.002)  # the first packets come after a few chances
+    assert q["utilization"] == pytest.approx(1.0, abs=0.002)  # the first packets come after a few chances
     assert q["throughput_bps"] == pytest.approx(1.2e6, rel=0.003)
 
 

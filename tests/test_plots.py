@@ -12,7 +12,7 @@ import pytest
 
 import dumbbell
 from dumbbell import DumbbellError, Results, Scenario, registry
-from dumbbell.metrics import summarise_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all
 from dumbbell.plots.kinds import KINDS, make
 from dumbbell.plots.style import LOOKS
@@ -24,7 +24,7 @@ def picture(name: str = "test", panels: int = 1, **settings: bool) -> Picture:
     x = np.arange(5.0)
     rows = np.random.default_rng(1).normal(5, 1, size=(5, 8))
     curves = [
-        curve_of("Reno", "reno", x, summarise_all(list(rows)), dots=rows),
+        curve_of("Reno", "reno", x, summarize_all(list(rows)), dots=rows),
         Curve("Vegas", "vegas", x, np.array([1, 2, np.nan, 4, 5.0]), kind="steps"),
     ]
     panel = Panel("panel", "x (s)", "y (Mbit/s)", curves, marks=[Mark(2.0, "here", "top")])
@@ -33,34 +33,34 @@ def picture(name: str = "test", panels: int = 1, **settings: bool) -> Picture:
 
 def test_each_variant_and_discipline_has_a_look_of_its_own() -> None:
     names = [*registry.variants(), *registry.disciplines()]
-    looks = [(look(n).colour, look(n).marker) for n in names]
+    looks = [(look(n).color, look(n).marker) for n in names]
     assert len(set(looks)) == len(names)
 
 
-def test_a_table_of_distinct_colours() -> None:
+def test_a_table_of_distinct_colors() -> None:
     variants = [LOOKS[n] for n in ("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr")]
-    assert len({v.colour for v in variants}) == len({v.marker for v in variants}) == 7
+    assert len({v.color for v in variants}) == len({v.marker for v in variants}) == 7
 
 
-def test_variants_of_one_colour_differ_in_marker_and_dash() -> None:
+def test_variants_of_one_color_differ_in_marker_and_dash() -> None:
     # By the line alone, as in a window over time, and by the marker alone, as in a scatter.
     assert set(registry.variants()) <= set(LOOKS)
     looks = [LOOKS[n] for n in registry.variants()]
-    assert len({(v.colour, v.dash) for v in looks}) == len({(v.colour, v.marker) for v in looks}) == len(looks)
+    assert len({(v.color, v.dash) for v in looks}) == len({(v.color, v.marker) for v in looks}) == len(looks)
     # A dashed line is a second flow of the same variant.
     assert all(v.dash != "--" and not v.hollow and v.marker for v in looks)
 
 
-def test_colours_are_for_every_eye() -> None:
+def test_colors_are_for_every_eye() -> None:
     okabe_ito = {"#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000"}
     tol_muted = {"#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499"}
     further = {"#661100", "#6699CC", "#888888"}  # that Tol names for the muted scheme where more are needed
-    assert {LOOKS[n].colour for n in registry.variants()} <= okabe_ito | tol_muted | further
+    assert {LOOKS[n].color for n in registry.variants()} <= okabe_ito | tol_muted | further
 
 
 def test_unknown_names_look_the_same_each_time() -> None:
     assert look("something-new") == look("something-new")
-    assert look("reno:2").colour == look("reno").colour
+    assert look("reno:2").color == look("reno").color
     assert look("reno:2") != look("reno")
 
 

@@ -16,7 +16,7 @@ import dumbbell
 from conftest import BASE
 from dumbbell import Results, ResultsError, Scenario, ScenarioError
 from dumbbell.backends import Finished, Job, Simulator
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.results.store import Store
 from dumbbell.results.summary import short_names
 
@@ -76,7 +76,7 @@ def test_frames(changed: Callable[..., Scenario]) -> None:
     assert results.flows.group_by("seed").len()["len"].to_list() == [8, 8]
     lossy = results.flows.filter(pl.col("network.bottleneck.loss") == "1 %", pl.col("name") == "tcp")
     assert lossy["dropped_packets"].sum() > 0
-    assert "utilisation" in results.queues.columns
+    assert "utilization" in results.queues.columns
     assert "runs" in repr(results)
     assert "<table" in results._repr_html_()
 
@@ -102,7 +102,7 @@ def test_metrics_of_the_issue_are_there(base: Scenario) -> None:
     flow = """name variant goodput_bps throughput_bps sent_packets delivered_bytes dropped_packets drop_rate
         retransmitted_packets retransmitted_bytes timeouts fast_retransmits rtt_mean_ms rtt_first_mean_ms rtt_p50_ms
         rtt_p95_ms rtt_p99_ms completion_time_s cwnd_mean_packets srtt_mean_ms mean_inflight_packets"""
-    queue = "name drops marks mean_backlog_packets mean_sojourn_ms p99_sojourn_ms utilisation"
+    queue = "name drops marks mean_backlog_packets mean_sojourn_ms p99_sojourn_ms utilization"
     assert set(flow.split()) <= set(run["flows"][0])
     assert set(queue.split()) <= set(run["queues"][0])
 
@@ -273,7 +273,7 @@ def test_repetitions_until_the_interval_is_narrow(changed: Callable[..., Scenari
 
 
 def _half_width(values: list[float]) -> float:
-    found = summarise(values)
+    found = summarize(values)
     return (found.high - found.low) / 2 / found.value
 
 

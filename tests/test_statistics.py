@@ -13,7 +13,7 @@ import pytest
 
 import dumbbell
 from dumbbell import ResultsError, Scenario
-from dumbbell.metrics import paired, summarise
+from dumbbell.metrics import paired, summarize
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -101,7 +101,7 @@ def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
         mine = flows.filter((flows["name"] == row["name"]) & (flows["flows.a.variant"] == row["flows.a.variant"]))
         values = mine.sort("repetition")["goodput_bps"].to_numpy()
         assert row["values"] == values.tolist()
-        s = summarise(values)
+        s = summarize(values)
         assert (row["n"], row["mean"], row["median"], row["sd"]) == (5, s.mean, s.median, s.sd)
         assert (row["min"], row["max"], row["low"], row["high"]) == (s.min, s.max, s.low, s.high)
     student = results.statistics("goodput_bps", interval="student")

@@ -84,22 +84,22 @@ def test_the_formula() -> None:
     assert claims_codel.reno_goodput(0.05) == pytest.approx((3 + 0.3 - 0.0025) / 4.2)
 
 
-def one(utilisation: float, delay: float = 3.0) -> dict[str, Any]:
-    metrics = {"utilisation": utilisation, "p50_sojourn_ms": delay}
+def one(utilization: float, delay: float = 3.0) -> dict[str, Any]:
+    metrics = {"utilization": utilization, "p50_sojourn_ms": delay}
     both = {(m, d): v for d in ("codel", "pie") for m, v in metrics.items()}
     return {"5.1.1": made(both), "5.2": made(both)}
 
 
 @pytest.mark.parametrize(
-    ("utilisation", "mild", "overload", "verdicts"),
+    ("utilization", "mild", "overload", "verdicts"),
     [
         (0.785, 4.0, 60.0, "agrees agrees agrees differs agrees"),
         (0.97, 15.0, 60.0, "differs agrees differs agrees agrees"),
         (0.785, 4.0, 4.0, "agrees differs agrees differs agrees"),
     ],
 )
-def test_codel(utilisation: float, mild: float, overload: float, verdicts: str) -> None:
-    sections = one(utilisation) | {"5.3.1": made({("p50_sojourn_ms", d): overload for d in ("codel", "pie")})}
+def test_codel(utilization: float, mild: float, overload: float, verdicts: str) -> None:
+    sections = one(utilization) | {"5.3.1": made({("p50_sojourn_ms", d): overload for d in ("codel", "pie")})}
     congestion = phases([mild, 9.0, 15.0, mild], [15.0] * 4)
     found = claims_codel.codel(sections, congestion, congestion, congestion)
     assert " ".join(f.verdict.value for f in found) == verdicts
@@ -112,14 +112,14 @@ def test_codel_that_loses_much() -> None:
 
 
 @pytest.mark.parametrize(
-    ("means", "utilisation", "verdicts"),
+    ("means", "utilization", "verdicts"),
     [
         ([16, 15, 15, 14], 0.97, (Verdict.AGREES, Verdict.AGREES)),
         ([16, 15, 22, 14], 0.90, (Verdict.DIFFERS, Verdict.DIFFERS)),
     ],
 )
-def test_pie(means: list[float], utilisation: float, verdicts: tuple[Verdict, Verdict]) -> None:
-    section = {(m, "pie"): v for m, v in (("utilisation", utilisation), ("delay", 10.0))}
+def test_pie(means: list[float], utilization: float, verdicts: tuple[Verdict, Verdict]) -> None:
+    section = {(m, "pie"): v for m, v in (("utilization", utilization), ("delay", 10.0))}
     sections = {"5.1.1": made(section), "5.3.1": made(section)}
     found = claims_others.pie(sections, phases([4.0] * 4, means))
     assert tuple(f.verdict for f in found) == verdicts
@@ -209,7 +209,7 @@ def test_physics(done: Callable[[str], Done]) -> None:
     one = {r["discipline"]: r for r in table(ran, "s5-1-1")}
     # One NewReno flow over a queue of one bandwidth-delay product: the sawtooth of the queue runs from 0 to 100 ms.
     assert 35 < float(one["DropTail"]["mean delay, ms"].split()[0]) < 65
-    assert float(one["DropTail"]["utilisation"].split()[0]) > 0.97
+    assert float(one["DropTail"]["utilization"].split()[0]) > 0.97
     # A packet in six is dropped of UDP at 1.2 times the capacity.
     for row in table(ran, "s5-3-1"):
         assert float(row["dropped, %"].split()[0]) == pytest.approx(100 / 6, abs=0.6)

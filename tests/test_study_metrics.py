@@ -18,8 +18,8 @@ from dumbbell.metrics import (
     rate_per_window,
     segment_rate,
     shares,
-    summarise,
-    summarise_all,
+    summarize,
+    summarize_all,
 )
 from dumbbell.metrics.bootstrap import bca
 
@@ -27,7 +27,7 @@ scipy_stats = pytest.importorskip("scipy.stats")
 
 
 def test_summary_by_hand() -> None:
-    s = summarise([1.0, 2.0, 3.0, 4.0], interval="student")
+    s = summarize([1.0, 2.0, 3.0, 4.0], interval="student")
     # sd: deviations 1.5, 0.5, 0.5, 1.5; squares sum to 5; the root of 5/3. Half width: t(0.975, 3) sd / 2.
     assert (s.n, s.mean, s.median, s.min, s.max) == (4, 2.5, 2.5, 1, 4)
     assert s.sd == pytest.approx(1.290994)
@@ -37,43 +37,43 @@ def test_summary_by_hand() -> None:
 
 
 def test_median_of_an_even_and_an_odd_number() -> None:
-    assert summarise([5.0, 1.0, 2.0]).median == 2
-    assert summarise([5.0, 1.0, 2.0, 3.0]).median == 2.5
+    assert summarize([5.0, 1.0, 2.0]).median == 2
+    assert summarize([5.0, 1.0, 2.0, 3.0]).median == 2.5
 
 
 def test_degenerate_samples() -> None:
-    one = summarise([7.0])
+    one = summarize([7.0])
     assert one.n == 1
     assert one.median == 7
     assert math.isnan(one.sd)
     assert math.isnan(one.low)
     assert "one value" in one.text("ms")
-    none = summarise([])
+    none = summarize([])
     assert none.n == 0
     assert math.isnan(none.median)
     assert none.text() == "no value"
     for interval in ("bca", "student"):
-        same = summarise([0.1] * 7, interval=interval)
+        same = summarize([0.1] * 7, interval=interval)
         assert same.low == pytest.approx(0.1, abs=1e-15)
         assert same.high == pytest.approx(0.1, abs=1e-15)
-    exact = summarise([0.1] * 7, statistic="mean")
+    exact = summarize([0.1] * 7, statistic="mean")
     assert exact.low == exact.high == 0.1
 
 
 def test_missing_values_are_left_out() -> None:
-    assert summarise([1.0, math.nan, 3.0]).n == 2
-    assert summarise([1.0, math.nan, 3.0]).median == 2
-    assert summarise([math.nan]).n == 0
+    assert summarize([1.0, math.nan, 3.0]).n == 2
+    assert summarize([1.0, math.nan, 3.0]).median == 2
+    assert summarize([math.nan]).n == 0
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 @pytest.mark.parametrize("n", [5, 10, 31])
 def test_bca_is_scipys(statistic: str, n: int) -> None:
     x = np.random.default_rng(n).exponential(size=n)
-    ours = summarise(x, statistic=statistic, resamples=40_000)  # type: ignore[arg-type]
+    ours = summarize(x, statistic=statistic, resamples=40_000)  # type: ignore[arg-type]
     of = {"mean": np.mean, "median": np.median}[statistic]
     theirs = scipy_stats.bootstrap((x,), of, method="BCa", n_resamples=40_000, rng=1).confidence_interval
-    # Two sets of 40000 draws: the ends differ by the draws; for the median also by steps between neighbours.
+    # Two sets of 40000 draws: the ends differ by the draws; for the median also by steps between neighbors.
     step = x.std() * 0.03 if statistic == "mean" else float(np.diff(np.sort(x)).max())
     assert ours.low == pytest.approx(theirs.low, abs=step)
     assert ours.high == pytest.approx(theirs.high, abs=step)
@@ -89,21 +89,21 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
 
 def test_same_data_same_interval() -> None:
     x = np.random.default_rng(5).normal(size=10)
-    assert summarise(x) == summarise(x)
-    assert summarise(x) == summarise(x[::-1])
+    assert summarize(x) == summarize(x)
+    assert summarize(x) == summarize(x[::-1])
 
 
 def test_all_at_once_is_one_by_one() -> None:
     samples = [[1.0, 2.0, 4.0], [5.0], [], [1.0, 5.0, 2.0, 8.0], [3.0, math.nan, 9.0, 27.0]]
-    for together, alone in zip(summarise_all(samples), map(summarise, samples), strict=True):
+    for together, alone in zip(summarize_all(samples), map(summarize, samples), strict=True):
         assert repr(together) == repr(alone)
 
 
 def test_wrong_requests() -> None:
     with pytest.raises(DumbbellError, match="mean"):
-        summarise([1.0, 2.0], interval="student", statistic="median")
+        summarize([1.0, 2.0], interval="student", statistic="median")
     with pytest.raises(DumbbellError, match="level: 95 given"):
-        summarise([1.0, 2.0], level=95)
+        summarize([1.0, 2.0], level=95)
     with pytest.raises(DumbbellError, match="2 values against 1"):
         paired([1.0, 2.0], [1.0])
 

@@ -51,7 +51,7 @@ def test_a_line_has_no_plateau() -> None:
 class Made(Series):
     """A sawtooth from 40 down to `low`, a segment each 0.1 s."""
 
-    def __init__(self, low: float, *, utilisation: float = 1.0) -> None:
+    def __init__(self, low: float, *, utilization: float = 1.0) -> None:
         climb: Floats = np.arange(low, 41.0, dtype=np.float64)
         teeth = 4
         self.cwnd: Floats = np.concatenate([np.append(climb, low) for _ in range(teeth)])
@@ -59,7 +59,7 @@ class Made(Series):
         self.t: Floats = np.linspace(0, 0.1 * (self.cwnd.size - 1), self.cwnd.size)
         self.srtt = np.full(self.cwnd.size, 0.1)
         self.w_max = np.full(self.cwnd.size, np.nan)
-        self.utilisation = utilisation
+        self.utilization = utilization
 
 
 def test_a_sawtooth_is_cut_at_its_losses() -> None:
@@ -75,7 +75,7 @@ def test_halving(low: float, verdict: Verdict) -> None:
     assert halves.verdict is verdict
     assert grows.verdict is Verdict.AGREES
     assert busy.verdict is Verdict.AGREES
-    assert claims_one.reno(Made(low, utilisation=0.9))[2].verdict is Verdict.DIFFERS
+    assert claims_one.reno(Made(low, utilization=0.9))[2].verdict is Verdict.DIFFERS
 
 
 def test_textbooks_are_right(done: Callable[[str], Done]) -> None:

@@ -116,10 +116,10 @@ def test_two_flows_obey_physics(tmp_path: Path) -> None:
     assert facts["calibration"][0]["depth_packets"] == pytest.approx(33, abs=6)
     simulator = run(given.with_changes({"capture": []}))
     assert set(results.tables(0)) == set(simulator.tables(0))
-    analysed = _core.analyze([results.captures(0)["bottleneck"]])
-    sent = int(sum(map(int, analysed.table("flows")["data_packets"])))
+    analyzed = _core.analyze([results.captures(0)["bottleneck"]])
+    sent = int(sum(map(int, analyzed.table("flows")["data_packets"])))
     assert sent == pytest.approx(q["arrivals"], abs=10)  # handshakes carry no data
-    assert not analysed.damage
+    assert not analyzed.damage
 
 
 def test_a_shorter_queue_delays_less_and_loses_more() -> None:

@@ -144,9 +144,9 @@ def _svg(drawing: Drawing, scenario: Scenario) -> str:
             else f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" '
         )
         title = "" if router or name not in owners else f"<title>{owners[name]}</title>"
-        colour = "#56B4E9" if router else "#ffffff"
+        color = "#56B4E9" if router else "#ffffff"
         parts.append(
-            f'<g>{title}{shape}fill="{colour}" stroke="#333" stroke-width="1.5"/>'
+            f'<g>{title}{shape}fill="{color}" stroke="#333" stroke-width="1.5"/>'
             f'<text x="{x:g}" y="{y + 4:g}" text-anchor="middle" fill="#111">{name}</text></g>'
         )
     return "".join([*parts, "</svg>"])

@@ -110,7 +110,7 @@ def discipline(name: str) -> Figure:
         partial(_draw_discipline, name, text),
         f"Backlog, drops and rates of two flows over 20 s through {name}",
         f"A SACK flow, joined by a CUBIC flow after 5 s, over a bottleneck of 10 Mbit/s with a round trip of 40 ms "
-        f"and the queue <code>{queue}</code>. Above: packets waiting, with a tick for each drop in the colour of its "
+        f"and the queue <code>{queue}</code>. Above: packets waiting, with a tick for each drop in the color of its "
         "flow. Below: what the link sends of each flow, means over 0.5 s.",
     )
 
@@ -142,7 +142,7 @@ def _close(figure: Any) -> None:
     plt.close(figure)
 
 
-def _window(axes: Axes, flow: Any, colour: str, *, until: float, bare: bool = False) -> None:
+def _window(axes: Axes, flow: Any, color: str, *, until: float, bare: bool = False) -> None:
     """Draw cwnd and ssthresh in segments, recovery shaded; ``bare``: cwnd alone, without its inflation."""
     t = np.append(flow["t_ns"] * 1e-9, until)
     phase = np.append(flow["phase"], flow["phase"][-1])
@@ -174,7 +174,7 @@ def _window(axes: Axes, flow: Any, colour: str, *, until: float, bare: bool = Fa
             ls="--",
             label="ssthresh",
         )
-    axes.step(t, cwnd, where="post", color=colour, label="cwnd")
+    axes.step(t, cwnd, where="post", color=color, label="cwnd")
     # Fast recovery inflates the window for a moment: what matters is where it goes otherwise.
     top = 1.06 * max(cwnd[phase != registry.phases().index("recovery")].max(), 2.2 * BDP)
     if cwnd.max() > 1.5 * top:
@@ -199,12 +199,12 @@ def _backlog(axes: Axes, results: Any, *, until: float, drops: bool = True) -> A
     return queue
 
 
-def _ticks(axes: Axes, times: Any, colour: str, level: float = 1.0) -> None:
+def _ticks(axes: Axes, times: Any, color: str, level: float = 1.0) -> None:
     axes.plot(
         times,
         np.full(times.shape, level),
         "|",
-        color=colour,
+        color=color,
         ms=7,
         mew=1.2,
         clip_on=False,
@@ -217,7 +217,7 @@ def _draw_variant(name: str, text: str) -> bytes:
     results = _run(text)
     flow = results.arrays(0, "flow/flow")
     figure, (above, below) = _subplots(2, 1, figsize=(7.6, 4.4), sharex=True, height_ratios=[3, 2])
-    _window(above, flow, look(name).colour, until=20)
+    _window(above, flow, look(name).color, until=20)
     above.axhline(2 * BDP, color=INK, lw=0.8, ls=":")
     above.annotate("BDP + queue", (20, 2 * BDP), xytext=(0, 3), textcoords="offset points", ha="right", **NOTE)
     above.set_ylabel("window (segments)")
@@ -236,16 +236,16 @@ def _draw_discipline(name: str, text: str) -> bytes:
     figure, (above, below) = _subplots(2, 1, figsize=(7.6, 4.6), sharex=True, height_ratios=[3, 2])
     queue = _backlog(above, results, until=20, drops=False)
     if "avg" in queue:
-        above.step(queue["t_ns"] * 1e-9, queue["avg"], where="post", color=look(name).colour, lw=1.8, label="average")
+        above.step(queue["t_ns"] * 1e-9, queue["avg"], where="post", color=look(name).color, lw=1.8, label="average")
     lost = results.arrays(0, "drops/r1->r2")
     for number, flow in enumerate(("sack", "cubic")):
         times = lost["t_ns"][lost["flow"] == 2 * number] * 1e-9
-        _ticks(above, times, look(flow).colour, 1.0 + 0.045 * number)
+        _ticks(above, times, look(flow).color, 1.0 + 0.045 * number)
         sent = results.arrays(0, "departures/r1->r2")
         mine = sent["flow"] == 2 * number
         edges = np.arange(0, 20.01, 0.5)
         volume, _ = np.histogram(sent["t_ns"][mine] * 1e-9, edges, weights=sent["bytes"][mine])
-        style = {"color": look(flow).colour, "marker": look(flow).marker, "ms": 3.5}
+        style = {"color": look(flow).color, "marker": look(flow).marker, "ms": 3.5}
         below.plot(edges[:-1] + 0.25, 8e-6 * volume / 0.5, label=flow, **style)
     above.set_ylabel("queue (packets)")
     if "avg" in queue:
@@ -269,7 +269,7 @@ def overview() -> bytes:
     top = 0.0
     for column, name in enumerate(OVERVIEW):
         results = _run(variant(name).scenario)
-        _window(axes[0, column], results.arrays(0, "flow/flow"), look(name).colour, until=20, bare=True)
+        _window(axes[0, column], results.arrays(0, "flow/flow"), look(name).color, until=20, bare=True)
         top = max(top, axes[0, column].get_ylim()[1])
         goodput = results.flows["goodput_bps"][0] * 1e-6
         axes[0, column].set_title(f"{name}: {goodput:.2f} Mbit/s")

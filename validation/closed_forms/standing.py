@@ -78,7 +78,7 @@ def queue_of(results: Results) -> dict[str, Any]:
 
 def in_system(queue: dict[str, Any]) -> float:
     """Mean packets waiting or in transmission."""
-    return float(queue["mean_backlog_packets"] + queue["utilisation"])
+    return float(queue["mean_backlog_packets"] + queue["utilization"])
 
 
 def flows_of(n: int) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare captures as they are analysed here with tshark and capinfos 4.0: every label, connection and table.
+"""Compare captures as they are analyzed here with tshark and capinfos 4.0: every label, connection and table.
 
     python3 validation/tshark/traffic.py FOLDER        # real traffic, as root
     python3 validation/tshark/against.py FOLDER/*      # a line for each file, then the differences

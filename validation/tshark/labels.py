@@ -129,7 +129,7 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
             if rng.random() < 0.15:
                 holes[way].append(sent[way][-1])
                 out.pop()
-        elif what < 0.6:  # an acknowledgement
+        elif what < 0.6:  # an acknowledgment
             if sent[other]:
                 una[way] = rng.choice([sent[other][-1][1], rng.choice(sent[other])[1], nxt[other], una[way]])
                 if rng.random() < 0.05:

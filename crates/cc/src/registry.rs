@@ -3,7 +3,7 @@
 use crate::variant::Variant;
 use crate::variants::ROWS;
 use crate::{CongestionControl, Start};
-use dumbbell_units::param::{ParamError, Params, Raw, nearest};
+use dumbbell_units::param::{ParamError, Params, Raw, unknown_name};
 
 /// Every variant.
 #[must_use]
@@ -29,12 +29,8 @@ impl Variant {
 pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
     let own = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, of)| *of);
     registry().iter().find(|v| v.name == own).ok_or_else(|| {
-        let names = || registry().iter().map(|v| v.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
-        let message = match nearest(name, names()) {
-            Some(n) => format!("unknown variant '{name}': did you mean '{n}'?"),
-            None => format!("unknown variant '{name}' (known: {})", names().collect::<Vec<_>>().join(", ")),
-        };
-        ParamError { name: "name".into(), message }
+        let names = registry().iter().map(|v| v.name).chain(ALIASES.iter().map(|(alias, _)| *alias));
+        ParamError { name: "name".into(), message: unknown_name("variant", name, names) }
     })
 }
 

@@ -146,7 +146,7 @@ pub struct QueueResult {
     pub max_sojourn_ms: Option<f64>,
     /// Share of the time in which the transmitter was busy; where the rate changes or an outage holds packets, wire bits
     /// sent over those that could be.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Wire bytes whose transmission began, per time, bit/s.
     pub throughput_bps: f64,
     /// Wire bits that could be sent, per time, bit/s: the link's rate or its mean, zero while an outage holds packets.

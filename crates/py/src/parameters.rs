@@ -3,7 +3,7 @@
 use crate::errors::refused;
 use crate::law::Law;
 use dumbbell_cc::Start;
-use dumbbell_qdisc::LinkFacts;
+use dumbbell_qdisc::LinkInfo;
 use dumbbell_units::param::{self, Params, Raw};
 use dumbbell_units::parse as units;
 use dumbbell_units::{Dur, Rate};
@@ -63,7 +63,7 @@ pub(crate) fn check_queue(
     rate_bps: u64,
     base_rtt_ns: u64,
 ) -> PyResult<Option<u16>> {
-    let link = LinkFacts { rate: Rate(rate_bps), base_rtt: Dur(base_rtt_ns), seed: 0, path: String::new() };
+    let link = LinkInfo { rate: Rate(rate_bps), base_rtt: Dur(base_rtt_ns), seed: 0, path: String::new() };
     let queue = dumbbell_qdisc::build(name, &entries(params)?, &link).map_err(refused)?;
     Ok(queue.classes())
 }

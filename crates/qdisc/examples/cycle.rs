@@ -3,7 +3,7 @@
 //! A link of 100 Mbit/s is kept busy by eight flows in turn with 32 full packets waiting: 3.8 ms, below every AQM's
 //! target, so that nothing is dropped and each packet makes one full cycle. Prints the number of packets that left.
 
-use dumbbell_qdisc::{Cx, Ecn, LinkFacts, Packet, build};
+use dumbbell_qdisc::{Ecn, LinkInfo, Packet, QdiscContext, build};
 use dumbbell_units::{Bytes, Dur, Rate};
 use std::error::Error;
 
@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = arguments.next().ok_or("usage: cycle NAME PACKETS")?;
     let packets: u32 = arguments.next().ok_or("usage: cycle NAME PACKETS")?.parse()?;
     let rate = Rate(100_000_000);
-    let link = LinkFacts { rate, base_rtt: Dur::millis(40), seed: 1, path: "cycle".into() };
+    let link = LinkInfo { rate, base_rtt: Dur::millis(40), seed: 1, path: "cycle".into() };
     let mut queue = build(&name, &[], &link)?;
-    let mut cx = Cx::default();
+    let mut cx = QdiscContext::default();
     cx.link_busy = true;
     let (mut arrived, mut left) = (0, 0u64);
     while arrived < packets {

@@ -8,7 +8,7 @@ use dumbbell_units::{Bytes, Dur, Packets, Rate};
 
 /// What a discipline may know of its link when it is built.
 #[derive(Clone, Debug)]
-pub struct LinkFacts {
+pub struct LinkInfo {
     /// The link's rate.
     pub rate: Rate,
     /// The largest base round-trip time of the flows that cross it (for limits in BDP).
@@ -43,7 +43,7 @@ impl Limit {
     }
 }
 
-impl LinkFacts {
+impl LinkInfo {
     /// The random stream of this queue.
     pub(crate) fn stream(&self) -> Stream {
         Stream::new(self.seed, &self.path)
@@ -94,7 +94,7 @@ pub(crate) fn some_bytes(params: &Params, name: &str) -> Result<u64, ParamError>
 }
 
 /// Makes a discipline from parameters that were read.
-pub type Build = fn(&Params, &LinkFacts) -> Result<Box<dyn Qdisc>, ParamError>;
+pub type Build = fn(&Params, &LinkInfo) -> Result<Box<dyn Qdisc>, ParamError>;
 
 /// One row of the registry.
 #[derive(Debug)]

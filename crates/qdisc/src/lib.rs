@@ -17,7 +17,7 @@ mod packet;
 mod registry;
 mod ticks;
 
-pub use discipline::{Build, Discipline, Limit, LinkFacts};
+pub use discipline::{Build, Discipline, Limit, LinkInfo};
 pub use dumbbell_wire::Ecn;
 pub use packet::{DropReason, Packet};
 pub use registry::{build, find, registry};
@@ -36,7 +36,7 @@ pub struct Backlog {
 
 /// The moment of a call, and the only way out for a packet that isn't delivered.
 #[derive(Debug, Default)]
-pub struct Cx {
+pub struct QdiscContext {
     /// Now.
     pub now: Time,
     /// Whether the link is sending a packet at this moment.
@@ -45,7 +45,7 @@ pub struct Cx {
     marked: u64,
 }
 
-impl Cx {
+impl QdiscContext {
     /// Gives up a packet: the only way to lose one.
     pub fn drop_packet(&mut self, packet: Packet, reason: DropReason) {
         self.dropped.push((packet, reason));
@@ -64,7 +64,7 @@ impl Cx {
     }
 
     /// Carries out a law's verdict: gives the packet back, maybe marked, unless it is dropped.
-    pub(crate) fn carry_out(&mut self, verdict: Verdict, mut packet: Packet) -> Option<Packet> {
+    pub(crate) fn apply(&mut self, verdict: Verdict, mut packet: Packet) -> Option<Packet> {
         let passes = match verdict {
             Verdict::Pass => true,
             Verdict::Mark => self.mark(&mut packet),
@@ -77,7 +77,7 @@ impl Cx {
         None
     }
 
-    /// Whether packets were dropped since the last [`Cx::take_dropped`].
+    /// Whether packets were dropped since the last [`QdiscContext::take_dropped`].
     #[must_use]
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()
@@ -97,14 +97,14 @@ impl Cx {
 /// A queue discipline. In = out + dropped + waiting holds at all times.
 pub trait Qdisc: Send + std::fmt::Debug {
     /// Takes a packet in, or drops it (or another) through `cx`; never when the link is idle and nothing waits.
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext);
 
     /// The next packet to send; None if none is waiting or none may go yet.
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet>;
 
     /// Whether a packet that finds link and queue idle goes through at once, whatever it is, and leaves no trace in the
     /// discipline: such packets needn't be shown to it.
-    fn open_when_idle(&self) -> bool {
+    fn can_bypass(&self) -> bool {
         false
     }
 

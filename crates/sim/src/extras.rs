@@ -11,7 +11,7 @@ use dumbbell_link::{
     Corruption, Course, Duplication, Jitter, Loss, Opportunities, Outages, Policer, Reordering, Service,
 };
 use dumbbell_plan::{DropPlan, LinkPlan};
-use dumbbell_qdisc::{Cx, DropReason, Packet};
+use dumbbell_qdisc::{DropReason, Packet, QdiscContext};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
@@ -107,7 +107,7 @@ impl Extras {
     pub(crate) fn refuses(
         &mut self,
         packet: &mut Packet,
-        cx: &mut Cx,
+        cx: &mut QdiscContext,
         has_data: impl FnOnce(&Packet) -> bool,
     ) -> Option<DropReason> {
         if !self.scripts.is_empty() {

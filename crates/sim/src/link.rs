@@ -13,7 +13,7 @@ use crate::extras::{Extras, Passage};
 use crate::link_meter::LinkMeter;
 use crate::record::QueueRecorder;
 use dumbbell_plan::LinkPlan;
-use dumbbell_qdisc::{Backlog, Cx, DropReason, Packet, Qdisc};
+use dumbbell_qdisc::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(crate) struct Link {
     disorderly: bool,
     /// Whether it takes packets in ahead of the clock (see [`crate::network`]).
     pub(crate) runs_ahead: bool,
-    cx: Cx,
+    cx: QdiscContext,
     /// When the packet in transmission is out.
     busy_until: Time,
     /// When the queue is asked for its next packet; NEVER if nothing waits.
@@ -65,11 +65,11 @@ impl Link {
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
-            plain: queue.open_when_idle() && extras.is_none() && recorder.is_none(),
+            plain: queue.can_bypass() && extras.is_none() && recorder.is_none(),
             disorderly: plan.wire_is_disorderly(),
             runs_ahead: false,
             queue,
-            cx: Cx::default(),
+            cx: QdiscContext::default(),
             busy_until: Time::ZERO,
             ask_at: Time::NEVER,
             wire: VecDeque::new(),

@@ -17,7 +17,7 @@ use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
 use dumbbell_plan::Plan;
 use dumbbell_plan::{HERE, Routes};
 use dumbbell_plan::{QueueResult, Transfer};
-use dumbbell_qdisc::{DropReason, Ecn, LinkFacts, Packet};
+use dumbbell_qdisc::{DropReason, Ecn, LinkInfo, Packet};
 use dumbbell_tcp::Endpoint;
 use dumbbell_trace::Trace;
 use dumbbell_units::{Dur, Rate, Time};
@@ -84,7 +84,7 @@ impl Network {
         let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
         let mut links = Vec::with_capacity(plan.links.len());
         for (i, l) in plan.links.iter().enumerate() {
-            let facts = LinkFacts {
+            let facts = LinkInfo {
                 rate: Rate(l.rate_bps),
                 base_rtt: Dur(l.base_rtt_ns),
                 seed: plan.seed,
@@ -470,7 +470,7 @@ fn queue_result(link: &mut Link, discipline: &str, span: (Time, Time)) -> QueueR
         p95_sojourn_ms: m.sojourn.percentile_ms(0.95),
         p99_sojourn_ms: m.sojourn.percentile_ms(0.99),
         max_sojourn_ms: m.sojourn.max_ms(),
-        utilisation: match varying {
+        utilization: match varying {
             None => m.busy.as_secs() / seconds,
             Some((sent, capacity)) if capacity > 0.0 => sent / capacity,
             Some(_) => 0.0,

@@ -29,6 +29,6 @@ pub use config::{Config, EcnFeedback, Modern, PARAMS, PRESETS, Preset, Validatio
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use rate::Stamp;
 pub use rtt::{Estimator, RtoConfig, Rtt};
-pub use segment::{AccEcn, Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;
 pub use sent::{Delivered, Told};

@@ -1,18 +1,18 @@
-//! Fixtures with verbs, for the tests of the other crates: [`Law`] plays an endpoint to a window law, [`Queue`] plays a
+//! Fixtures with verbs, for the tests of the other crates: [`CcFixture`] plays an endpoint to a window law, [`QdiscFixture`] plays a
 //! link to a queue discipline, [`wire::Wire`] a network to two endpoints. They say what happened in segments, packets and seconds, so that a test reads like
 //! the worked example in its comment. Properties that hold for every row of the registries are in `tests/`.
 
 // A fixture that cannot be made, or an answer that isn't there, fails the test that asked for it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod law;
-pub mod listener;
-mod queue;
+mod cc_fixture;
+pub mod cc_recorder;
+mod qdisc_fixture;
 mod specs;
 pub mod wire;
 
-pub use law::Law;
-pub use queue::{Fate, Queue, link};
+pub use cc_fixture::CcFixture;
+pub use qdisc_fixture::{Fate, QdiscFixture, link};
 pub use specs::{any_given, check_specs};
 
 use dumbbell_units::param::Raw;

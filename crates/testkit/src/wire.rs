@@ -5,9 +5,9 @@
 //! the model's gapless beginning, which is what "every byte once, in order" means.
 
 use dumbbell_cc::CongestionControl;
-use dumbbell_qdisc::Ecn;
 use dumbbell_tcp::{Config, Endpoint, Segment, State, Transmit};
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 /// What happens to a segment on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl<'a> Wire<'a> {
     #[must_use]
     pub fn new(variant: &str, preset: &str, changes: &[(&str, &str)], faults: Faults<'a>) -> Wire<'a> {
         let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.start()).unwrap();
-        Wire::with_law(variant, build, preset, changes, faults)
+        Wire::with_cc(variant, build, preset, changes, faults)
     }
 
     /// The same with a law of the test's own in the place of the variant's.
@@ -86,7 +86,7 @@ impl<'a> Wire<'a> {
     /// # Panics
     /// As [`Wire::new`].
     #[must_use]
-    pub fn with_law(
+    pub fn with_cc(
         variant: &str,
         law: impl Fn(&Config) -> Box<dyn CongestionControl>,
         preset: &str,
@@ -209,7 +209,7 @@ impl<'a> Wire<'a> {
             let fate = (self.faults)(forward, self.sent.len() as u64, &segment);
             if forward && segment.payload > 0 {
                 self.note(&how);
-            } else if !forward && !segment.flags.syn {
+            } else if !forward && !segment.flags.contains(TcpFlags::SYN) {
                 self.acks.push((self.now, self.receiver.delivered() / u64::from(self.sender.config().mss)));
             }
             let mark = fate == Fate::Marked && how.ecn.is_capable();

@@ -144,6 +144,19 @@ pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
         .map(|(_, name)| name)
 }
 
+/// Returns "did you mean 'x'?" with the nearest known name, if one is near.
+pub fn suggestion<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    nearest(given, known).map(|name| format!("did you mean '{name}'?"))
+}
+
+/// The message for a name that is not known: it suggests the nearest known name, or lists all of them.
+pub fn unknown_name<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match suggestion(given, known.clone()) {
+        Some(suggestion) => format!("unknown {what} '{given}': {suggestion}"),
+        None => format!("unknown {what} '{given}' (known: {})", known.collect::<Vec<_>>().join(", ")),
+    }
+}
+
 impl Kind {
     /// Reads a raw value as this kind.
     ///
@@ -161,10 +174,11 @@ impl Kind {
             (Kind::Bool, Raw::Bool(b)) => Ok(Value::Bool(*b)),
             (Kind::Choice(names), Text(t)) => match names.iter().find(|n| *n == t) {
                 Some(name) => Ok(Value::Choice(name)),
-                None => Err(match nearest(t, names.iter().copied()) {
-                    Some(n) => format!("'{t}' is not one of {}: did you mean '{n}'?", names.join(", ")),
-                    None => format!("'{t}' is not one of {}", names.join(", ")),
-                }),
+                None => {
+                    let hint =
+                        suggestion(t, names.iter().copied()).map_or(String::new(), |s| format!(": {s}"));
+                    Err(format!("'{t}' is not one of {}{hint}", names.join(", ")))
+                }
             },
             (Kind::Duration, Text(t)) => parse::duration(t).map(Value::Duration),
             (Kind::Rate, Text(t)) => parse::rate(t).map(Value::Rate),
@@ -249,7 +263,7 @@ impl Params {
     pub fn read(specs: &[Spec], given: &[(String, Raw)]) -> Result<Params, ParamError> {
         for (name, _) in given {
             if !specs.iter().any(|s| s.name == name) {
-                return Err(ParamError { name: name.clone(), message: unknown(name, specs) });
+                return Err(ParamError { name: name.clone(), message: unknown_parameter(name, specs) });
             }
         }
         let value = |spec: &Spec| match given.iter().find(|(name, _)| name == spec.name) {
@@ -284,15 +298,11 @@ impl Params {
     }
 }
 
-fn unknown(name: &str, specs: &[Spec]) -> String {
-    let names = || specs.iter().map(|s| s.name);
-    match (nearest(name, names()), specs.is_empty()) {
-        (Some(n), _) => format!("unknown parameter '{name}': did you mean '{n}'?"),
-        (None, true) => format!("unknown parameter '{name}': there are none to set"),
-        (None, false) => {
-            format!("unknown parameter '{name}' (known: {})", names().collect::<Vec<_>>().join(", "))
-        }
+fn unknown_parameter(name: &str, specs: &[Spec]) -> String {
+    if specs.is_empty() {
+        return format!("unknown parameter '{name}': no parameters can be set here");
     }
+    unknown_name("parameter", name, specs.iter().map(|s| s.name))
 }
 
 macro_rules! getter {
@@ -388,5 +398,11 @@ mod tests {
         assert_eq!(nearest("brr", known.into_iter()), Some("bbr"));
         assert_eq!(nearest("Cubic", known.into_iter()), Some("cubic"));
         assert_eq!(nearest("quic", known.into_iter()), None);
+        assert_eq!(
+            unknown_name("variant", "brr", known.into_iter()),
+            "unknown variant 'brr': did you mean 'bbr'?"
+        );
+        let listed = unknown_name("variant", "quic", known.into_iter());
+        assert_eq!(listed, "unknown variant 'quic' (known: reno, newreno, vegas, cubic, bbr)");
     }
 }

@@ -97,8 +97,8 @@ fn scaled(text: &str, what: &str, example: &str, tables: &[&[(&str, f64)]]) -> R
         }
     }
     let known: Vec<&str> = tables.iter().flat_map(|t| t.iter().map(|(n, _)| *n)).collect();
-    let hint = crate::param::nearest(unit, known.iter().copied())
-        .map_or(String::new(), |n| format!(", did you mean '{n}'?"));
+    let hint = crate::param::suggestion(unit, known.iter().copied())
+        .map_or(String::new(), |suggestion| format!(", {suggestion}"));
     bad(format!("unknown unit '{unit}' in '{text}'{hint} (known: {})", known.join(", ")))
 }
 

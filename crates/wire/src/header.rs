@@ -384,7 +384,8 @@ mod tests {
         // Version 4, 6 words; DSCP 46 (EF), CE; 1500 bytes; id 0x1234; more fragments, offset 0x00b9 = 185 words of 8;
         // TTL 63; TCP; 10.1.0.5 to 192.0.2.7.
         let bytes = [
-            0x46, 0xbb, 0x05, 0xdc, 0x12, 0x34, 0x20, 0xb9, 63, 6, 0, 0, 10, 1, 0, 5, 192, 0, 2, 7, 9, 9, 9, 9,
+            0x46, 0xbb, 0x05, 0xdc, 0x12, 0x34, 0x20, 0xb9, 63, 6, 0, 0, 10, 1, 0, 5, 192, 0, 2, 7, 9, 9, 9,
+            9,
         ];
         let ip = Ipv4Header::new(&bytes).unwrap();
         assert_eq!((ip.version(), ip.header_len(), ip.dscp(), ip.ecn()), (4, 24, 46, Ecn::CE));

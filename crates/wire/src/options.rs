@@ -49,6 +49,12 @@ impl SackBlocks {
         self.count = 0;
     }
 
+    /// Keeps the first `most` blocks.
+    #[inline]
+    pub fn truncate(&mut self, most: u8) {
+        self.count = self.count.min(most);
+    }
+
     /// True without a block.
     #[must_use]
     #[inline]
@@ -280,6 +286,8 @@ mod tests {
         assert_eq!((aligned.len(), &aligned[12..16]), (40, &[1, 1, 5, 26][..]));
         let (read, cut) = TcpOptions::parse(&aligned, 40);
         assert_eq!((read.sack.as_slice(), cut), (&options.sack.as_slice()[..3], false));
+        options.sack.truncate(3);
+        assert_eq!(read.sack, options.sack);
     }
 
     #[test]

@@ -20,9 +20,7 @@ impl Seq {
     #[must_use]
     #[inline]
     pub fn unwrap_near(self, isn: Seq, near: u64) -> Option<u64> {
-        let expected = isn.at(near);
-        let ahead = self.0.wrapping_sub(expected.0) as i32;
-        near.checked_add_signed(i64::from(ahead))
+        near.checked_add_signed(distance(isn.at(near).0, self.0).into())
     }
 }
 
@@ -49,18 +47,25 @@ impl SeqUnwrapper {
     }
 }
 
-/// `a < b`: the distance from `a` up to `b` is less than 2^31.
+/// The distance from `from` to `to` on the shorter side of the circle: negative if `to` is the earlier number.
+#[must_use]
+#[inline]
+pub fn distance(from: u32, to: u32) -> i32 {
+    to.wrapping_sub(from) as i32
+}
+
+/// `a < b`: the distance from `b` to `a` is negative.
 #[must_use]
 #[inline]
 pub fn lt(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) < 0
+    distance(b, a) < 0
 }
 
 /// `a <= b`.
 #[must_use]
 #[inline]
 pub fn le(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) <= 0
+    distance(b, a) <= 0
 }
 
 /// `a > b`. At a distance of exactly 2^31 each number is both less and greater than the other.
@@ -125,6 +130,7 @@ mod tests {
     fn order_is_modular() {
         assert!(lt(0xffff_fff0, 0x10) && gt(0x10, 0xffff_fff0) && le(7, 7) && !lt(7, 7));
         assert_eq!((max(0xffff_fff0, 0x10), min(0xffff_fff0, 0x10)), (0x10, 0xffff_fff0));
+        assert_eq!((distance(0xffff_fff0, 0x10), distance(0x10, 0xffff_fff0)), (0x20, -0x20));
         assert!(lt(0, 1 << 31) && lt(1 << 31, 0), "half of the space apart: both");
     }
 }

@@ -52,7 +52,7 @@ class Backend(Protocol):
     name: str
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what can't be honoured, by name, before anything is made.
+        """Refuse what can't be honored, by name, before anything is made.
 
         Raises
         ------

@@ -102,7 +102,7 @@ class OwnLink:
         return [*loaded, *steps, *calibration, *flows, samples, "at the end, however it comes: all of this goes"]
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what can't be honoured, by name, before anything is made.
+        """Refuse what can't be honored, by name, before anything is made.
 
         Raises
         ------

@@ -32,7 +32,7 @@ def commands(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(plan: dict[str, Any]) -> str | None:
-    """Say what of a plan's programs can't be honoured here; None if all can."""
+    """Say what of a plan's programs can't be honored here; None if all can."""
     for flow in plan["flows"]:
         application = flow["application"]
         if application["kind"] != "program":

@@ -52,7 +52,7 @@ class Uml:
         self._processes: set[subprocess.Popen[bytes]] = set()
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what the kernel can't honour, by name, before anything is made.
+        """Refuse what the kernel can't honor, by name, before anything is made.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""An analysed capture: tables as polars frames."""
+"""An analyzed capture: tables as polars frames."""
 
 from __future__ import annotations
 

@@ -112,12 +112,12 @@ def analyze(
         typer.Option("--jobs", "-j", min=1, help="Threads (default: one for each core).", show_default=False),
     ] = None,
 ) -> None:
-    """Analyse capture files: connections, labels as in Wireshark, round trips, losses, series.
+    """Analyze capture files: connections, labels as in Wireshark, round trips, losses, series.
 
     Exit code 1 if a file is damaged or cut off: what could be read is in the results, and where it ended is told.
     """
     from dumbbell.capture import Selection  # noqa: PLC0415
-    from dumbbell.capture import analyze as analyse  # noqa: PLC0415
+    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
     from dumbbell.capture.words import short_names  # noqa: PLC0415
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
@@ -147,7 +147,7 @@ def analyze(
     captures = []
     for part in [[name] for name in names] if compare else [names]:
         with _progress(part) as moved:
-            captures.append(analyse(part, progress=moved, **options))
+            captures.append(analyze_files(part, progress=moved, **options))
     _show(captures, compare=compare, classify=classify, as_json=as_json)
     places = short_names(captures) if len(captures) > 1 else [""]
     for capture, place in zip(captures, places, strict=True):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 MEASURED = ("alone", "contested", "harm")
-"""Columns of `Results.harm` that are summarised."""
+"""Columns of `Results.harm` that are summarized."""
 
 
 class Interval(StrEnum):
@@ -41,7 +41,7 @@ dumbbell stats results/cbr --metric rtt_p95_ms --by variant    (and which varian
 
 dumbbell stats results/pair --harm                         (what each flow loses by the others: runs them alone)
 
-dumbbell stats results/cbr --metric utilisation --name 'r1->r2' --interval student --json
+dumbbell stats results/cbr --metric utilization --name 'r1->r2' --interval student --json
 """
 
 
@@ -109,7 +109,7 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
     import polars as pl  # noqa: PLC0415
 
     from dumbbell.backends import backend  # noqa: PLC0415
-    from dumbbell.metrics import summarise  # noqa: PLC0415
+    from dumbbell.metrics import summarize  # noqa: PLC0415
     from dumbbell.plots.words import quantity  # noqa: PLC0415
     from dumbbell.results.store import Store  # noqa: PLC0415
     from dumbbell.results.summary import short_names  # noqa: PLC0415
@@ -126,7 +126,7 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
     for key, part in table.partition_by([*cell, "name"], maintain_order=True, as_dict=True).items():
         values = {c: part[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in MEASURED}
         factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
-        rows.append([*key, *(summarise(factors[c] * values[c]).text() for c in MEASURED)])
+        rows.append([*key, *(summarize(factors[c] * values[c]).text() for c in MEASURED)])
     short = short_names(cell)
     headings = [*(short[c] for c in cell), "name", *MEASURED]
     output.print_table(f"Harm: {shown.label}, alone and contested; median [95 % interval]", headings, rows)

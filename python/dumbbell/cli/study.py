@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-COLOURS = {"agrees": "green", "differs": "dark_orange3", "not measured": "bright_black"}
+COLORS = {"agrees": "green", "differs": "dark_orange3", "not measured": "bright_black"}
 
 
 def register(app: typer.Typer) -> None:
@@ -156,5 +156,5 @@ def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:
     table.add_column("claim, and what was found", overflow="fold")
     for f in findings:
         found = Text(texts[f.claim], style="bold").append(f"\n{f.why}", style="not bold")
-        table.add_row(Text(f.verdict.value, style=COLOURS[f.verdict.value]), found)
+        table.add_row(Text(f.verdict.value, style=COLORS[f.verdict.value]), found)
     output.stdout(width=120).print(table)

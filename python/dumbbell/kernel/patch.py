@@ -29,7 +29,7 @@ def _text(name: str) -> str:
     return (TEXTS / name).read_text(encoding="utf-8")
 
 
-# Distributions tick at 250 Hz: TCP's timers, delayed acknowledgements and CUBIC's clock are counted in ticks.
+# Distributions tick at 250 Hz: TCP's timers, delayed acknowledgments and CUBIC's clock are counted in ticks.
 _HZ = Edit("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100", "config HZ\n\tint\n\tdefault 250")
 
 # The virtual clock counts nanoseconds. It would count in 256 of them, and each time that it is read outside of

@@ -8,7 +8,7 @@ from dumbbell.metrics.knee import knee
 from dumbbell.metrics.paired import Paired, paired
 from dumbbell.metrics.ratio import Ratio, ratio
 from dumbbell.metrics.spikes import Spikes, spikes
-from dumbbell.metrics.summary import Summary, number, summarise, summarise_all
+from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
 from dumbbell.metrics.windows import edges_of, mean_per_window, packet_rtts, rate_per_window, segment_rate
 
@@ -37,7 +37,7 @@ __all__ = [
     "shares",
     "signed_rank",
     "spikes",
-    "summarise",
-    "summarise_all",
+    "summarize",
+    "summarize_all",
     "warm_up",
 ]

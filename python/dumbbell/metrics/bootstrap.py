@@ -121,7 +121,7 @@ def _shifted(below: float, acceleration: float, tail: float) -> tuple[float, flo
 
 
 def _quantile(ordered: Floats, probability: Floats) -> Floats:
-    """Read one quantile of each row of ordered values, linear between neighbours."""
+    """Read one quantile of each row of ordered values, linear between neighbors."""
     place = probability * (ordered.shape[1] - 1)
     left = np.floor(place).astype(np.int64)
     right = np.minimum(left + 1, ordered.shape[1] - 1)

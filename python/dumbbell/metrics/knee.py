@@ -14,7 +14,7 @@ def knee(x: npt.ArrayLike, y: npt.ArrayLike, *, level_until: float, fall: float 
     """Find where a curve falls below its starting level for good.
 
     The level is the median of y over x <= `level_until`. The knee is the x at which the straight line between
-    neighbouring points crosses (1 - `fall`) x level for the last time from above; passing dips before it don't count.
+    neighboring points crosses (1 - `fall`) x level for the last time from above; passing dips before it don't count.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ class Spikes:
     Attributes
     ----------
     count : int
-        Runs of neighbouring values above the threshold.
+        Runs of neighboring values above the threshold.
     values : int
         Single values above it.
     maximum : float, the unit of the series

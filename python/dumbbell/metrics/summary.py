@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, Statistic, bca, statistic_of
 
-__all__ = ["Interval", "Summary", "number", "summarise", "summarise_all"]
+__all__ = ["Interval", "Summary", "number", "summarize", "summarize_all"]
 
 Interval = Literal["bca", "student"]
 
@@ -72,7 +72,7 @@ class Summary:
         return f"{value}{after} (one value)" if math.isnan(self.low) else f"{value} [{low}, {high}]{after}"
 
 
-def summarise(
+def summarize(
     values: npt.ArrayLike,
     *,
     interval: Interval = "bca",
@@ -80,7 +80,7 @@ def summarise(
     level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Summary:
-    """Summarise one quantity.
+    """Summarize one quantity.
 
     Parameters
     ----------
@@ -101,10 +101,10 @@ def summarise(
         If Student's t is asked for the median, or for a level outside (0, 1).
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
-    return summarise_all([flat], interval=interval, statistic=statistic, level=level, resamples=resamples)[0]
+    return summarize_all([flat], interval=interval, statistic=statistic, level=level, resamples=resamples)[0]
 
 
-def summarise_all(
+def summarize_all(
     samples: Sequence[npt.ArrayLike],
     *,
     interval: Interval = "bca",
@@ -112,7 +112,7 @@ def summarise_all(
     level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> list[Summary]:
-    """Summarise many quantities at once; see `summarise`. Much faster than one by one."""
+    """Summarize many quantities at once; see `summarize`. Much faster than one by one."""
     statistic = statistic or ("mean" if interval == "student" else "median")
     if interval == "student" and statistic == "median":
         raise DumbbellError("Student's t gives an interval of the mean: ask for statistic 'mean', or for 'bca'")

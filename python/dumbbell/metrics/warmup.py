@@ -42,9 +42,9 @@ def warm_up(values: npt.ArrayLike) -> int | None:
     means = x[: count * BATCH].reshape(count, BATCH).mean(axis=1)
     remaining = np.arange(count, 0, -1)
     # Sums over what is left after each cut, from behind; about the mean, so that large values lose no digits.
-    centred = means - means.mean()
-    total = np.cumsum(centred[::-1])[::-1]
-    squares = np.cumsum(centred[::-1] ** 2)[::-1]
+    centered = means - means.mean()
+    total = np.cumsum(centered[::-1])[::-1]
+    squares = np.cumsum(centered[::-1] ** 2)[::-1]
     error = (squares - total**2 / remaining) / remaining**2
     half = count // 2
     cut = int(np.argmin(error[: half + 1]))

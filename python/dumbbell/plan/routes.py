@@ -23,7 +23,7 @@ class Routes:
     def path(self, start: int, end: int) -> list[int] | None:
         """The edges from ``start`` to ``end``; None if there is no way."""
         tail: list[int] = []
-        # Into a host with one link there is one way: it shares its neighbour's tree.
+        # Into a host with one link there is one way: it shares its neighbor's tree.
         while end != start and len(self._into[end]) == 1 and len(tail) < len(self._edges):
             tail.append(self._into[end][0])
             end = self._edges[tail[-1]][0]

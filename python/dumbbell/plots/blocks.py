@@ -21,10 +21,10 @@ DARK = 0.45
 def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
     """Draw bars with their intervals, or boxes of the dots."""
     style = look(curve.look)
-    colour, hatch = style.colour, hatching(style)
+    color, hatch = style.color, hatching(style)
     x = curve.x + shift
     if curve.kind == "bars":
-        ax.bar(x, curve.y, width, color=colour, alpha=0.75, linewidth=0, hatch=hatch, edgecolor="white", zorder=2)
+        ax.bar(x, curve.y, width, color=color, alpha=0.75, linewidth=0, hatch=hatch, edgecolor="white", zorder=2)
         if curve.low is not None and curve.high is not None:
             ax.vlines(x, curve.low, curve.high, color=INK, linewidth=1.2, zorder=4)
     elif curve.dots is not None:
@@ -35,9 +35,9 @@ def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
             manage_ticks=False,
             patch_artist=True,
             showfliers=False,
-            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour, "hatch": hatch},
-            whiskerprops={"color": colour},
-            capprops={"color": colour},
+            boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color, "hatch": hatch},
+            whiskerprops={"color": color},
+            capprops={"color": color},
             medianprops={"color": INK, "linewidth": 1.4},
             zorder=2,
         )
@@ -45,11 +45,11 @@ def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
         count = curve.dots.shape[1]
         across = np.repeat(x, count) + np.tile(_spread(count, width * 0.5), len(x))
         ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=3.5, markeredgewidth=0,
-                color=colour if curve.kind == "box" else INK, alpha=0.6, zorder=3)  # fmt: skip
+                color=color if curve.kind == "box" else INK, alpha=0.6, zorder=3)  # fmt: skip
 
 
 def hatching(style: Look) -> str | None:
-    """Give the hatching that tells areas of one colour apart, as the dash does for lines."""
+    """Give the hatching that tells areas of one color apart, as the dash does for lines."""
     return None if style.dash == "-" else "////"
 
 
@@ -59,7 +59,7 @@ def _spread(count: int, width: float) -> np.ndarray[tuple[int], np.dtype[np.floa
 
 
 def cells(ax: Axes, panel: Panel, grid: Grid) -> None:
-    """Draw a grid: colours by value, words in the cells, a colour scale beside it."""
+    """Draw a grid: colors by value, words in the cells, a color scale beside it."""
     from matplotlib import colormaps  # noqa: PLC0415 - slow to import
 
     scale = colormaps["PuOr" if grid.diverging else "cividis"].with_extremes(bad="#EEEEEE")

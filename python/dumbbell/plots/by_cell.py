@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.metrics import jain, summarise, summarise_all
+from dumbbell.metrics import jain, summarize, summarize_all
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Grid, Kind, Panel, Picture, curve_of
 from dumbbell.plots.words import quantity
@@ -143,7 +143,7 @@ def _words_panel(table: _Table, kind: Kind, across: str | None, apart: str | Non
         samples = [picked[words[n]] for n in at]
         label = str(side) if apart else shown.name
         curves.append(
-            curve_of(label, _look(side or table.metric), at, summarise_all(samples), dots=_padded(samples), kind=kind)
+            curve_of(label, _look(side or table.metric), at, summarize_all(samples), dots=_padded(samples), kind=kind)
         )
     return Panel(table.title, table.word(across), shown.label, curves, categories=words)
 
@@ -213,7 +213,7 @@ def _lines_panel(table: _Table, across: str, apart: str | None) -> Panel:
         samples = [picked[word] for word in order]
         label = shown.name if side is None else str(side)
         at = [place[word] for word in order]
-        curves.append(curve_of(label, _look(side or table.metric), at, summarise_all(samples), dots=_padded(samples)))
+        curves.append(curve_of(label, _look(side or table.metric), at, summarize_all(samples), dots=_padded(samples)))
     x_label = f"{table.word(across)}, {unit}" if unit else table.word(across)
     return Panel(table.title, x_label, shown.label, curves, categories=() if numeric else words)
 
@@ -308,7 +308,7 @@ def ellipse(
 
 def _delay_by_run(results: Results) -> pl.DataFrame:
     """Sum up the mean sojourns of the forward queues that were in use: the delay of a packet above the smallest."""
-    queues = results.queues.filter(pl.col("mean_sojourn_ms").is_not_null() & (pl.col("utilisation") > 0.05))
+    queues = results.queues.filter(pl.col("mean_sojourn_ms").is_not_null() & (pl.col("utilization") > 0.05))
     if queues.is_empty():
         raise ResultsError("no queue was in use: there is no delay to draw")
     return queues.group_by("run").agg(pl.col("mean_sojourn_ms").max().alias("delay"))
@@ -322,7 +322,7 @@ def heatmap(
     by: str | None = None,
     flow: Sequence[str] | None = None,
 ) -> Picture:
-    """Draw a metric's median over two swept quantities, as colours with numbers."""
+    """Draw a metric's median over two swept quantities, as colors with numbers."""
     table = _Table(results, metric, flow)
     across, down = _by_and_x(table, x, by)
     if across is None or down is None:
@@ -338,7 +338,7 @@ def _heat_panel(table: _Table, across: str, down: str) -> Panel:
     texts = [["" for _ in columns] for _ in rows]
     for (row, column), sample in groups.items():
         r, c = rows.index(str(row)), columns.index(str(column))
-        found = summarise(sample)
+        found = summarize(sample)
         values[r, c], texts[r][c] = found.value, f"{found.value:.3g}"
     grid = Grid(rows, columns, values, texts, quantity(table.metric).label)
     return Panel(table.title, table.word(across), table.word(down), [], grid=grid)
@@ -348,7 +348,7 @@ def matrix(results: Results, *, metric: str = "goodput_bps", flow: Sequence[str]
     """Draw what each variant gets beside each other one: two flows whose variants are swept.
 
     A cell holds the first flow's median (the row's variant), the second flow's (the column's) and Jain's index; its
-    colour is the first one's share of both.
+    color is the first one's share of both.
     """
     table = _Table(results, metric, flow)
     paths = [p for p in table.short if p.endswith(".variant")]
@@ -363,10 +363,10 @@ def matrix(results: Results, *, metric: str = "goodput_bps", flow: Sequence[str]
     for key in first:
         a, b = first[key], second[key]
         r, c = rows.index(str(key[0])), columns.index(str(key[1]))
-        one, two = summarise(a), summarise(b)
+        one, two = summarize(a), summarize(b)
         total = one.value + two.value
         values[r, c] = one.value / total if total > 0 else np.nan
-        fairness = summarise(jain(np.stack([a, b], axis=-1))).value
+        fairness = summarize(jain(np.stack([a, b], axis=-1))).value
         texts[r][c] = (
             f"{_bracket(one.value, one.low, one.high)}\n{_bracket(two.value, two.low, two.high)}\nJ {fairness:.2f}"
         )

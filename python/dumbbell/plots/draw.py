@@ -104,13 +104,13 @@ def _legend(picture: Picture) -> dict[str, object]:
         for curve in panel.curves:
             if panel.categories and curve.kind in {"bars", "box"}:
                 style = look(curve.look)
-                patch = Patch(facecolor=style.colour, hatch=hatching(style), edgecolor="white", linewidth=0)
+                patch = Patch(facecolor=style.color, hatch=hatching(style), edgecolor="white", linewidth=0)
                 handles.setdefault(curve.label, patch)
             else:
                 handles.setdefault(curve.label, Line2D([], [], **_line(curve, markers=picture.markers)))
     for panel in picture.panels:
         for span in panel.spans:
-            handles.setdefault(span.label, Patch(facecolor=look(span.look).colour, alpha=SHADE))
+            handles.setdefault(span.label, Patch(facecolor=look(span.look).color, alpha=SHADE))
     return handles
 
 
@@ -118,11 +118,11 @@ def _line(curve: Curve, *, markers: bool) -> dict[str, Any]:
     """Matplotlib's keywords for the look of a curve."""
     style = look(curve.look)
     return {
-        "color": style.colour,
+        "color": style.color,
         "linestyle": "none" if curve.kind in {"points", "dots", "events"} else style.dash,
         "marker": _marker(curve, style.marker, markers=markers),
-        "markerfacecolor": "white" if style.hollow else style.colour,
-        "markeredgecolor": style.colour,
+        "markerfacecolor": "white" if style.hollow else style.color,
+        "markeredgecolor": style.color,
     }
 
 
@@ -137,7 +137,7 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
         cells(ax, panel, panel.grid)
         return
     for span in panel.spans:
-        ax.axvspan(span.begin, span.end, facecolor=look(span.look).colour, alpha=SHADE, linewidth=0, zorder=0.5)
+        ax.axvspan(span.begin, span.end, facecolor=look(span.look).color, alpha=SHADE, linewidth=0, zorder=0.5)
     beside = len(panel.curves)
     for number, curve in enumerate(panel.curves):
         # What stands over the same word stands side by side.
@@ -203,19 +203,19 @@ def _curve(ax: Axes, curve: Curve, shift: float, *, markers: bool) -> None:
     if curve.dots is not None:
         across = np.repeat(x, curve.dots.shape[1])
         ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=5, markeredgewidth=0,
-                color=style.colour, alpha=0.5, zorder=2)  # fmt: skip
+                color=style.color, alpha=0.5, zorder=2)  # fmt: skip
     if curve.low is not None and curve.high is not None:
         low, high = (
             np.where(np.isnan(curve.low), curve.y, curve.low),
             np.where(np.isnan(curve.high), curve.y, curve.high),
         )
         if curve.kind == "points":
-            ax.vlines(x, low, high, color=style.colour, linewidth=1.6, zorder=2)
+            ax.vlines(x, low, high, color=style.color, linewidth=1.6, zorder=2)
         else:
-            ax.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=1.5)
+            ax.fill_between(x, low, high, color=style.color, alpha=0.16, linewidth=0, zorder=1.5)
     drawstyle = "steps-post" if curve.kind == "steps" else "default"
     size: dict[str, Any] = {"markersize": 7, "zorder": 4} if curve.kind == "events" else {"zorder": 3}
     if curve.kind == "dots":
-        size = {"markersize": 5, "markeredgewidth": 0, "markerfacecolor": style.colour, "alpha": 0.5, "zorder": 2}
+        size = {"markersize": 5, "markeredgewidth": 0, "markerfacecolor": style.color, "alpha": 0.5, "zorder": 2}
     across, up = thin(x, curve.y)
     ax.plot(across, up, drawstyle=drawstyle, **{**_line(curve, markers=markers), **size})

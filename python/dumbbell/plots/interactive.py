@@ -81,15 +81,15 @@ def figure(picture: Picture) -> dict[str, Any]:
 def _panel(
     panel: Panel, axis: str, picture: Picture, data: list[dict[str, Any]], layout: dict[str, Any], seen: set[str]
 ) -> None:
-    grid_colour = {
+    grid_color = {
         "gridcolor": "#DDDDDD",
         "zeroline": False,
         "linecolor": MUTED,
         "showline": True,
         "automargin": True,
     }
-    x: dict[str, Any] = {"title": {"text": panel.x_label}, **grid_colour}
-    y: dict[str, Any] = {"title": {"text": panel.y_label}, **grid_colour}
+    x: dict[str, Any] = {"title": {"text": panel.x_label}, **grid_color}
+    y: dict[str, Any] = {"title": {"text": panel.y_label}, **grid_color}
     layout[f"xaxis{axis}"], layout[f"yaxis{axis}"] = x, y
     place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
     if panel.title:
@@ -116,12 +116,12 @@ def _panel(
     for span in panel.spans:
         layout["shapes"].append({
             "type": "rect", "xref": f"x{axis}", "yref": f"y{axis} domain", "x0": span.begin, "x1": span.end,
-            "y0": 0, "y1": 1, "fillcolor": look(span.look).colour, "opacity": SHADE, "line": {"width": 0},
+            "y0": 0, "y1": 1, "fillcolor": look(span.look).color, "opacity": SHADE, "line": {"width": 0},
             "layer": "below",
         })  # fmt: skip
         if span.label not in seen:
             seen.add(span.label)
-            square = {"symbol": "square", "size": 12, "color": look(span.look).colour, "opacity": 0.4}
+            square = {"symbol": "square", "size": 12, "color": look(span.look).color, "opacity": 0.4}
             data.append({"type": "scatter", "mode": "markers", "x": [None], "y": [None], "name": span.label,
                          "marker": square, **place})  # fmt: skip
     for mark in panel.marks:
@@ -146,22 +146,22 @@ def _traces(
     dots: list[dict[str, Any]] = []
     if curve.dots is not None and curve.kind != "box":
         across = np.repeat(curve.x + shift, curve.dots.shape[1])
-        small = {"size": 4, "color": style.colour, "opacity": 0.5}
+        small = {"size": 4, "color": style.color, "opacity": 0.5}
         dots.append({**common, "type": "scatter", "mode": "markers", "x": _plain(across),
                      "y": _plain(curve.dots.ravel()), "marker": small, "hoverinfo": "skip",
                      "showlegend": False})  # fmt: skip
     if curve.kind == "box" and curve.dots is not None:
         return [{**common, "type": "box", "x": _plain(np.repeat(curve.x + shift, curve.dots.shape[1])),
                  "y": _plain(curve.dots.ravel()), "boxpoints": "all", "pointpos": 0, "width": width * 0.9,
-                 "marker": {"color": style.colour, "size": 3}}]  # fmt: skip
+                 "marker": {"color": style.color, "size": 3}}]  # fmt: skip
     around = _interval(curve)
     if curve.kind == "bars":
         return [{**common, "type": "bar", "x": _plain(curve.x + shift), "y": _plain(curve.y), "width": width * 0.9,
-                 "marker": {"color": style.colour}, "error_y": around}, *dots]  # fmt: skip
+                 "marker": {"color": style.color}, "error_y": around}, *dots]  # fmt: skip
     xs, ys = thin(curve.x + shift, curve.y)
     points = curve.kind in {"points", "dots", "events"}
     if curve.kind == "dots":
-        pale = {"size": 4, "color": style.colour, "opacity": 0.5}
+        pale = {"size": 4, "color": style.color, "opacity": 0.5}
         return [{**common, "type": "scatter", "mode": "markers", "x": _plain(curve.x), "y": _plain(curve.y),
                  "marker": pale}]  # fmt: skip
     symbol = "x" if curve.kind == "events" else _MARKER.get(style.marker, "circle")
@@ -169,9 +169,9 @@ def _traces(
     main = {
         **common, "type": "scatter" if len(xs) < 5000 else "scattergl", "mode": mode,
         "x": _plain(xs), "y": _plain(ys),
-        "line": {"color": style.colour, "width": 1.6, "dash": _DASH.get(style.dash, "solid"),
+        "line": {"color": style.color, "width": 1.6, "dash": _DASH.get(style.dash, "solid"),
                  "shape": "hv" if curve.kind == "steps" else "linear"},
-        "marker": {"color": style.colour, "size": 7, "symbol": f"{symbol}-open" if style.hollow else symbol},
+        "marker": {"color": style.color, "size": 7, "symbol": f"{symbol}-open" if style.hollow else symbol},
         "error_y": around if len(xs) == len(curve.x) else None,
     }  # fmt: skip
     return [*dots, main]

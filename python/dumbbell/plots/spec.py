@@ -56,7 +56,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A shaded stretch of the x axis; ``label`` stands in the legend once, ``look`` gives its colour."""
+    """A shaded stretch of the x axis; ``label`` stands in the legend once, ``look`` gives its color."""
 
     begin: float
     end: float
@@ -66,22 +66,22 @@ class Span:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values by row and column, each a coloured cell with its words.
+    """Values by row and column, each a colored cell with its words.
 
     Attributes
     ----------
     rows, columns : sequence of str
         What each row and column stands for.
     values : (rows, columns) float64, any unit
-        Colours; NaN stays empty.
+        Colors; NaN stays empty.
     texts : sequence of sequences of str
         What stands in the cells.
     unit : str
-        Label of the colour scale.
+        Label of the color scale.
     low, high : float or None
-        Ends of the colour scale; default: those of the values.
+        Ends of the color scale; default: those of the values.
     diverging : bool
-        Whether the middle of the scale means "nothing": colours to both sides of it.
+        Whether the middle of the scale means "nothing": colors to both sides of it.
     """
 
     rows: Sequence[str]

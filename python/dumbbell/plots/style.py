@@ -1,8 +1,8 @@
-"""How things look, once for all figures: each variant and each discipline has its colour, marker and dash.
+"""How things look, once for all figures: each variant and each discipline has its color, marker and dash.
 
-Colours are Okabe and Ito's, told apart with any kind of colour blindness (their yellow is left out: too pale for a
+Colors are Okabe and Ito's, told apart with any kind of color blindness (their yellow is left out: too pale for a
 line on white). What they don't reach for comes from Tol's muted scheme. Markers and dashes say the same once more,
-for print without colour. Variants that share a colour differ in both; a family (Vegas and Veno, Reno and Scalable)
+for print without color. Variants that share a color differ in both; a family (Vegas and Veno, Reno and Scalable)
 shares one where there is a choice.
 """
 
@@ -26,9 +26,9 @@ SHADE = 0.14
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colour (hex), marker and dash (Matplotlib's names); `hollow` markers are white inside."""
+    """Color (hex), marker and dash (Matplotlib's names); `hollow` markers are white inside."""
 
-    colour: str
+    color: str
     marker: str = "o"
     dash: str = "-"
     hollow: bool = False
@@ -117,7 +117,7 @@ _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
 def look(name: str) -> Look:
     """Give the look of a name; a suffix sets a second one of the same kind apart.
 
-    ``reno`` is the variant, ``reno:2`` the same colour with hollow markers and a dashed line. A name that the table
+    ``reno`` is the variant, ``reno:2`` the same color with hollow markers and a dashed line. A name that the table
     doesn't hold gets a look of its own, always the same.
     """
     base, _, suffix = name.partition(":")

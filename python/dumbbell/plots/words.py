@@ -27,7 +27,7 @@ class Quantity:
 
 
 _BY_SUFFIX = (("_bps", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "kB", 1e-3), ("_packets", "packets", 1.0))
-_SHARES = ("drop_rate", "utilisation", "mark_rate", "retransmission_rate")
+_SHARES = ("drop_rate", "utilization", "mark_rate", "retransmission_rate")
 _WORDS = {
     "rtt": "RTT",
     "owd": "one-way delay",

@@ -55,7 +55,7 @@ def of_capture(capture: Capture, command: Sequence[str]) -> Content:
         summary=list(summary(capture)),
         tables=[t for t in tables if t.frame.height],
         warnings=[*damage, *(("", Warned(str(w["kind"]), str(w["text"]))) for w in capture.warnings)],
-        facts=[*properties(capture), ("analysed by", f"Dumbbell {_core.version}, rules {capture.rules}"),
+        facts=[*properties(capture), ("analyzed by", f"Dumbbell {_core.version}, rules {capture.rules}"),
                ("host", platform.platform())],
         definitions="Goodput counts each payload byte once; round-trip times are from a segment to the ACK that ends "
         "at it; bytes in flight are what was sent and not acknowledged or SACKed, seen where the capture was taken. "

@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.exceptions import DumbbellError
-from dumbbell.metrics import compare_all, number, summarise
+from dumbbell.metrics import compare_all, number, summarize
 from dumbbell.plots import Picture
 from dumbbell.plots.kinds import make
 from dumbbell.plots.words import quantity
@@ -81,14 +81,14 @@ def _summary(results: Results) -> Iterator[str]:
         return
     least = min(len(runs) for runs in cells)
     yield f"{len(results)} runs: {len(cells)} cell{'s' if len(cells) > 1 else ''} x at least {least} repetitions."
-    queues = results.queues.filter(pl.col("utilisation") > 0.05)
+    queues = results.queues.filter(pl.col("utilization") > 0.05)
     if queues.height:
-        busiest = queues.group_by("name").agg(pl.col("utilisation").mean()).sort("utilisation")
-        name, used = busiest["name"][-1], busiest["utilisation"][-1]
+        busiest = queues.group_by("name").agg(pl.col("utilization").mean()).sort("utilization")
+        name, used = busiest["name"][-1], busiest["utilization"][-1]
         yield f"The busiest link is {name}: {100 * used:.1f} % of the time in use, on average over all runs."
     for flow in results.flows["name"].unique(maintain_order=True):
         values = results.flows.filter(pl.col("name") == flow)["goodput_bps"].to_numpy() * 1e-6
-        yield f"Flow '{flow}': goodput {summarise(values).text('Mbit/s')} over all runs, {number(values.min())} to " \
+        yield f"Flow '{flow}': goodput {summarize(values).text('Mbit/s')} over all runs, {number(values.min())} to " \
               f"{number(values.max())}."  # fmt: skip
     yield from _comparisons(results)
 
@@ -160,7 +160,7 @@ def _tables(results: Results) -> Iterator[Table]:
             if metric in part.columns and part[metric].drop_nulls().len():
                 shown = quantity(metric)
                 values = part[metric].cast(pl.Float64).fill_null(np.nan).to_numpy() * shown.factor
-                row[shown.label] = summarise(values).text()
+                row[shown.label] = summarize(values).text()
         rows.append(row)
     if rows:
         yield Table("intervals", "Medians with 95 % intervals (BCa bootstrap)", pl.DataFrame(rows))

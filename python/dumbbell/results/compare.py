@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 BETTER: dict[str, Literal["more", "less"]] = {
     "goodput_bps": "more",
-    "utilisation": "more",
+    "utilization": "more",
     "rtt_mean_ms": "less",
     "rtt_p50_ms": "less",
     "rtt_p95_ms": "less",
@@ -39,7 +39,7 @@ BETTER: dict[str, Literal["more", "less"]] = {
     "p99_sojourn_ms": "less",
 }
 """Whether more of a metric is better, for those of which that can be said."""
-METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s", "utilisation", "p99_sojourn_ms")
+METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s", "utilization", "p99_sojourn_ms")
 """What is compared unless told otherwise."""
 
 
@@ -166,7 +166,7 @@ def _rows(runs: Sequence[Run], kind: str, seeds: Sequence[int] | None) -> dict[s
     rows: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
         for row in getattr(run, kind):
-            if kind == "flows" or row["utilisation"] > 0.05:
+            if kind == "flows" or row["utilization"] > 0.05:
                 rows.setdefault(row["name"], []).append(row)
     return rows
 

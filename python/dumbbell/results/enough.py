@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.registry import unknown
 from dumbbell.results.record import Run
 from dumbbell.scenario import Scenario
@@ -53,7 +53,7 @@ def enough(runs: Iterable[Run], until: Until) -> bool:
 
 
 def _narrow(values: list[float], until: Until) -> bool:
-    found = summarise(values, interval=until.interval)
+    found = summarize(values, interval=until.interval)
     if math.isnan(found.low) or (found.value == 0 and found.high > found.low):
         return False
     return (found.high - found.low) / 2 <= until.half_width.share * abs(found.value)

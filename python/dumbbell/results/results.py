@@ -71,7 +71,7 @@ class Results:
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """One row per queue and run: drops, backlog, sojourn, utilisation."""
+        """One row per queue and run: drops, backlog, sojourn, utilization."""
         return frame(self.runs, lambda run: run.queues)
 
     @cached_property
@@ -80,7 +80,7 @@ class Results:
         return frame(self.runs, lambda run: run.transfers)
 
     def statistics(self, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
-        """Summarise a metric over the repetitions, by cell and flow (or queue).
+        """Summarize a metric over the repetitions, by cell and flow (or queue).
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from dumbbell.metrics import (
     rate_per_window,
     rtt_slope,
     share_ratios,
-    summarise_all,
+    summarize_all,
     warm_up,
 )
 from dumbbell.registry import unknown
@@ -58,9 +58,9 @@ def _samples(results: Results, metric: str) -> tuple[list[str], dict[tuple[objec
 
 
 def statistics(results: Results, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
-    """Summarise a metric by cell and flow (or queue): see `Results.statistics`."""
+    """Summarize a metric by cell and flow (or queue): see `Results.statistics`."""
     keys, samples = _samples(results, metric)
-    found = summarise_all(list(samples.values()), interval=interval, level=level)
+    found = summarize_all(list(samples.values()), interval=interval, level=level)
     rows = [
         {
             **dict(zip(keys, key, strict=True)),

@@ -25,7 +25,7 @@ FLOW = [
     ("completion_time_s", "completed in s", 1.0),
 ]
 QUEUE = [
-    ("utilisation", "utilisation %", 100.0),
+    ("utilization", "utilization %", 100.0),
     ("drops", "drops", 1.0),
     ("marks", "marks", 1.0),
     ("wire_losses", "lost on the wire", 1.0),
@@ -39,7 +39,7 @@ QUEUE = [
 WHERE_ANY = ("wire_losses", "reordered", "duplicated")
 """Columns that are left out where all is zero: most links have nothing of the kind."""
 IN_USE = 0.05
-"""Links with less utilisation (those that carry ACKs only) are left out of summaries."""
+"""Links with less utilization (those that carry ACKs only) are left out of summaries."""
 
 
 def flow_summary(results: Results) -> pl.DataFrame:
@@ -54,7 +54,7 @@ def queue_summary(results: Results) -> pl.DataFrame:
         return frame
     changed = ("drops", "marks", *WHERE_ANY)
     lost = pl.sum_horizontal(pl.col(c).sum() for c in changed if c in frame.columns).over("name") > 0
-    used = pl.col("utilisation").mean().over("name") > IN_USE
+    used = pl.col("utilization").mean().over("name") > IN_USE
     if not isinstance(results.scenario.network, Custom):
         used &= pl.col("name").str.contains(r"^r\d+->r\d+$")
     return _summary(results, frame.filter(lost | used), QUEUE, spread=None)

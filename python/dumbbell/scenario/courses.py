@@ -168,7 +168,7 @@ class TraceFile(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
-        """Validate by construction; serialise as the text."""
+        """Validate by construction; serialize as the text."""
         return core_schema.no_info_plain_validator_function(
             cls, serialization=core_schema.plain_serializer_function_ser_schema(str)
         )

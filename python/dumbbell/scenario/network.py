@@ -76,9 +76,9 @@ class _Row(RouterNetwork):
     hops: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     """Number of bottlenecks in a row; not needed where `bottlenecks` lists them."""
     bottleneck: Link | None = None
-    """The links between neighbouring routers, all alike; forward is r1->r2."""
+    """The links between neighboring routers, all alike; forward is r1->r2."""
     bottlenecks: Annotated[list[Link], Field(min_length=1)] | None = None
-    """The links between neighbouring routers one by one, from left to right."""
+    """The links between neighboring routers one by one, from left to right."""
 
     @model_validator(mode="after")
     def _one_form(self) -> _Row:

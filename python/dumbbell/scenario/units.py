@@ -69,7 +69,7 @@ class Quantity(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
-        """Validate by construction; serialise as the text."""
+        """Validate by construction; serialize as the text."""
         return core_schema.no_info_plain_validator_function(
             cls._validate,
             serialization=core_schema.plain_serializer_function_ser_schema(str),

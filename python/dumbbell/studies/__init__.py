@@ -9,7 +9,7 @@ A study is a folder here. To add one, add a folder with
 the scenario files
     plain scenarios, which `dumbbell run` takes as well
 ``analysis.py``
-    with one function ``analyse(study, results) -> Analysis``, where ``results`` maps the experiments' names to
+    with one function ``analyze(study, results) -> Analysis``, where ``results`` maps the experiments' names to
     `dumbbell.Results`: it gives the findings (one for each claim), pictures, tables and words
 
 Nothing else has to be told about it: `study.studies` finds the folders.

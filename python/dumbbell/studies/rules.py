@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import Paired, jain, paired, shares, summarise_all
+from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
 from dumbbell.metrics.paired import FEWEST
 from dumbbell.studies.finding import Measured, Verdict
 
@@ -21,7 +21,7 @@ __all__ = ["EQUAL", "FAIR", "Ruling", "advantage", "alike", "equal", "extreme", 
 Floats = npt.NDArray[np.float64]
 
 EQUAL = 0.05
-"""Difference of two flows, as a part of their sum, up to which no side is called favoured: 52.5 to 47.5. In a figure
+"""Difference of two flows, as a part of their sum, up to which no side is called favored: 52.5 to 47.5. In a figure
 the curves then lie within a line's width or two of each other."""
 FAIR = 0.95
 """Jain's index from which two flows are called equal within a run: 61 to 39, a factor of 1.6; 10 s hold few enough
@@ -118,15 +118,15 @@ def equal(first: Floats, second: Floats, points: Sequence[str]) -> Ruling:
     """
     if first.size == 0:
         return Ruling(None)
-    index = summarise_all(list(jain(np.stack([first, second], axis=-1))), level=1 - 0.05 / len(first))
+    index = summarize_all(list(jain(np.stack([first, second], axis=-1))), level=1 - 0.05 / len(first))
     worst = int(np.argmin([s.median for s in index]))
     ahead = advantage(first.mean(axis=0), second.mean(axis=0))
     unfair = any(s.n >= FEWEST and s.high < FAIR for s in index)
-    favoured = ahead.shown is not None and abs(ahead.median) > EQUAL
+    favored = ahead.shown is not None and abs(ahead.median) > EQUAL
     if first.shape[1] < FEWEST:
         return Ruling(None)
     return Ruling(
-        not unfair and not favoured,
+        not unfair and not favored,
         (
             Measured.of(f"Jain's index where it is lowest ({points[worst]})", index[worst]),
             Measured.of("first less second, part of their sum, over all rates", ahead),

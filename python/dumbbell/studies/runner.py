@@ -118,7 +118,7 @@ def run_study(
             results[experiment.name] = run(
                 scenarios[experiment.name], jobs=jobs, out=folder, backend=backend, progress=moved
             )
-    analysis = study.analyse(results)
+    analysis = study.analyze(results)
     with watch("figures") as moved:
         _make(place / "figures")
         drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)

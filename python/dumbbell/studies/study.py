@@ -94,9 +94,9 @@ class Study(_Part):
         """Look up a claim by its id."""
         return next(claim for claim in self.paper.claims if claim.id == claim_id)
 
-    def analyse(self, results: Mapping[str, Results]) -> Analysis:
+    def analyze(self, results: Mapping[str, Results]) -> Analysis:
         """Hold the results of all experiments against the claims; every claim gets one finding, in their order."""
-        analysis: Analysis = import_module(f"dumbbell.studies.{self._folder.name}.analysis").analyse(self, results)
+        analysis: Analysis = import_module(f"dumbbell.studies.{self._folder.name}.analysis").analyze(self, results)
         found, claimed = [f.claim for f in analysis.findings], [c.id for c in self.paper.claims]
         if found != claimed:
             raise DumbbellError(f"study {self.name}: findings for {found}, but the claims are {claimed}")

@@ -1,5 +1,6 @@
 //! What is counted of one direction of a connection.
 
+use dumbbell_wire::seq;
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
 
@@ -166,7 +167,7 @@ impl Side {
     #[inline]
     pub(crate) fn unwrap(&self, number: u32, base: u32) -> i64 {
         match self.high {
-            Some((far, at)) => far + i64::from(number.wrapping_sub(at) as i32),
+            Some((far, at)) => far + i64::from(seq::distance(at, number)),
             None => i64::from(number.wrapping_sub(base)),
         }
     }

@@ -2,7 +2,7 @@
 //! millisecond's worth is less.
 
 use dumbbell_cc::{Phase, Start};
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use std::collections::BTreeMap;
 
 /// Equal but for the whole bits that a pacing rate is given in.
@@ -18,24 +18,24 @@ fn near_rate(a: f64, b: f64) {
 }
 
 /// The rate that the law goes by, segments/s.
-fn bw(law: &Law) -> f64 {
+fn bw(law: &CcFixture) -> f64 {
     law.column("bw") / 1000.0
 }
 
 /// A round trip later one ACK comes, whose rate is so many segments/s.
-fn trip(law: &mut Law, rate: f64, acked: u64) -> &mut Law {
+fn trip(law: &mut CcFixture, rate: f64, acked: u64) -> &mut CcFixture {
     law.advance(100).next_trip().rate(rate).ack(acked)
 }
 
-fn connection(params: &[(&str, &str)], seed: u64) -> Law {
+fn connection(params: &[(&str, &str)], seed: u64) -> CcFixture {
     let start = Start { seed, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
-    let mut law = Law::starting("bbr1", params, start);
+    let mut law = CcFixture::starting("bbr1", params, start);
     law.established(100);
     law
 }
 
 /// In probe bandwidth at 1000 segments/s: three round trips without growth, then drained to one BDP.
-fn steady(params: &[(&str, &str)]) -> Law {
+fn steady(params: &[(&str, &str)]) -> CcFixture {
     let mut law = connection(params, 0);
     law.left(300);
     for _ in 0..5 {
@@ -48,7 +48,7 @@ fn steady(params: &[(&str, &str)]) -> Law {
 }
 
 /// Lets phases of the cycle pass until the pacing gain is this.
-fn until_gain(law: &mut Law, gain: f64) {
+fn until_gain(law: &mut CcFixture, gain: f64) {
     for _ in 0..20 {
         if law.column("pacing_gain") == gain {
             return;
@@ -62,7 +62,7 @@ fn until_gain(law: &mut Law, gain: f64) {
 
 #[test]
 fn it_starts_with_the_initial_window_over_the_handshakes_rtt() {
-    let mut law = Law::new("bbr1", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("bbr1", &[], 10.0, f64::INFINITY);
     // No RTT yet: a millisecond. 0.99 * 739/256 * 10 / 0.001: the gain is in 256ths.
     near(law.pacing(), 28_578.515_625);
     law.established(100);
@@ -70,7 +70,7 @@ fn it_starts_with_the_initial_window_over_the_handshakes_rtt() {
     near(law.cwnd(), 10.0);
     assert_eq!(law.phase(), Phase::Startup);
     // A connection that had no handshake to measure: from the first ACK's RTT, with the window it then has.
-    let mut law = Law::new("bbr1", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("bbr1", &[], 10.0, f64::INFINITY);
     law.rate(10.0).ack(1);
     near(law.pacing(), 285.785_156_25);
 }
@@ -317,7 +317,7 @@ fn a_timeout_leaves_one_segment_and_gives_the_window_back() {
 #[test]
 fn two_lossy_intervals_of_like_rate_are_a_policer() {
     let mut law = steady(&[]);
-    let lossy = |law: &mut Law, acked: u64, lost: u64| {
+    let lossy = |law: &mut CcFixture, acked: u64, lost: u64| {
         for n in 1..=lost {
             law.lose_one(100, n);
         }

@@ -2,7 +2,7 @@
 //! millisecond's worth is less, so that 6 is the least volume asked for (3 quanta, more than the 4 segments of MinPipeCwnd).
 
 use dumbbell_cc::{Phase, Start};
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 
 /// Equal but for the whole bits that a pacing rate is given in.
 #[track_caller]
@@ -11,19 +11,19 @@ fn near(a: f64, b: f64) {
 }
 
 /// A round trip later one ACK comes, whose rate is so many segments/s.
-fn trip(law: &mut Law, rate: f64, acked: u64) -> &mut Law {
+fn trip(law: &mut CcFixture, rate: f64, acked: u64) -> &mut CcFixture {
     law.advance(100).next_trip().rate(rate).ack(acked)
 }
 
-fn connection(params: &[(&str, &str)], seed: u64) -> Law {
+fn connection(params: &[(&str, &str)], seed: u64) -> CcFixture {
     let start = Start { seed, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
-    let mut law = Law::starting("bbr3", params, start);
+    let mut law = CcFixture::starting("bbr3", params, start);
     law.established(100).sampled(100, 0);
     law
 }
 
 /// Full at 1000 segments/s: a plateau of three round trips.
-fn drain(params: &[(&str, &str)], seed: u64) -> Law {
+fn drain(params: &[(&str, &str)], seed: u64) -> CcFixture {
     let mut law = connection(params, seed);
     law.left(300);
     for _ in 0..4 {
@@ -34,7 +34,7 @@ fn drain(params: &[(&str, &str)], seed: u64) -> Law {
 }
 
 /// Drained to one BDP: that is also enough to cruise.
-fn cruising(params: &[(&str, &str)]) -> Law {
+fn cruising(params: &[(&str, &str)]) -> CcFixture {
     let mut law = drain(params, 0);
     law.left(100);
     trip(&mut law, 1000.0, 100);
@@ -43,7 +43,7 @@ fn cruising(params: &[(&str, &str)]) -> Law {
 }
 
 /// Lets round trips pass until this phase.
-fn until(law: &mut Law, phase: Phase) {
+fn until(law: &mut CcFixture, phase: Phase) {
     for _ in 0..200 {
         if law.phase() == phase {
             return;
@@ -54,14 +54,14 @@ fn until(law: &mut Law, phase: Phase) {
     panic!("never {phase:?}");
 }
 
-fn probing(params: &[(&str, &str)]) -> Law {
+fn probing(params: &[(&str, &str)]) -> CcFixture {
     let mut law = cruising(params);
     until(&mut law, Phase::ProbeUp);
     law
 }
 
 /// A probe that loses 4 of 150: inflight_longterm is 149.
-fn bounded(params: &[(&str, &str)]) -> Law {
+fn bounded(params: &[(&str, &str)]) -> CcFixture {
     let mut law = probing(params);
     for lost in 1..=4 {
         law.lose_one(150, lost);
@@ -74,7 +74,7 @@ fn bounded(params: &[(&str, &str)]) -> Law {
 
 #[test]
 fn it_starts_with_the_initial_window_over_the_handshakes_rtt() {
-    let mut law = Law::new("bbr3", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("bbr3", &[], 10.0, f64::INFINITY);
     // §5.6.2: no RTT yet, so a millisecond. 2.77 * 10 / 0.001; the margin comes with the first rate.
     near(law.pacing(), 27_700.0);
     near(law.established(100).pacing(), 277.0);
@@ -151,7 +151,7 @@ fn a_lossy_round_trip_of_recovery_ends_startup() {
     }
     // An endpoint that hears of one loss a round trip only: any in fast recovery will do.
     let start = Start { selective_acks: false, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
-    let mut law = Law::starting("bbr3", &[], start);
+    let mut law = CcFixture::starting("bbr3", &[], start);
     law.established(100).left(300);
     trip(&mut law, 400.0, 1).lose_one(100, 1).lose().ack(1);
     assert_eq!(law.phase(), Phase::Drain);

@@ -1,9 +1,9 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// After a loss at so many segments; recovery is over. b = 2, s_max 32, s_min 0.01, beta 0.875.
-fn after_loss(window: f64) -> Law {
-    let mut law = Law::new("bic", &[], window, window);
+fn after_loss(window: f64) -> CcFixture {
+    let mut law = CcFixture::new("bic", &[], window, window);
     law.lose().recover();
     near(law.cwnd(), 0.875 * window);
     near(law.column("w_max"), window);
@@ -11,7 +11,7 @@ fn after_loss(window: f64) -> Law {
 }
 
 /// What the next ACK of one segment adds, times the window.
-fn increase(law: &mut Law) -> f64 {
+fn increase(law: &mut CcFixture) -> f64 {
     let before = law.cwnd();
     (law.ack(1).cwnd() - before) * before
 }
@@ -21,7 +21,7 @@ fn far_below_w_max_it_is_linear() {
     // Loss at 800: cwnd 700, (800 - 700) / 2 = 50 > 32.
     near(increase(&mut after_loss(800.0)), 32.0);
     // s_max = 64: 50.
-    let mut law = Law::new("bic", &[("s_max", "64")], 800.0, 800.0);
+    let mut law = CcFixture::new("bic", &[("s_max", "64")], 800.0, 800.0);
     law.lose().recover();
     near(increase(&mut law), 50.0);
 }
@@ -33,7 +33,7 @@ fn nearer_it_takes_half_of_the_way() {
     near(increase(&mut law), 12.5);
     let cwnd = law.cwnd();
     near(increase(&mut law), (200.0 - cwnd) / 2.0);
-    let mut law = Law::new("bic", &[("b", "4")], 200.0, 200.0);
+    let mut law = CcFixture::new("bic", &[("b", "4")], 200.0, 200.0);
     near(increase(law.lose().recover()), 6.25);
 }
 
@@ -56,7 +56,7 @@ fn around_w_max_it_creeps_and_then_looks_further() {
 
 #[test]
 fn small_windows_are_renos() {
-    let mut law = Law::new("bic", &[], 10.0, 10.0);
+    let mut law = CcFixture::new("bic", &[], 10.0, 10.0);
     near(increase(&mut law), 1.0);
     near(law.lose().cwnd(), 10.1 / 2.0);
     near(increase(law.recover()), 1.0);
@@ -65,9 +65,9 @@ fn small_windows_are_renos() {
 #[test]
 fn before_the_first_loss_the_largest_step() {
     // A segment for each acknowledged at most.
-    near(increase(&mut Law::new("bic", &[], 20.0, 20.0)), 20.0);
-    near(increase(&mut Law::new("bic", &[], 100.0, 100.0)), 32.0);
-    near(increase(&mut Law::new("bic", &[], 1000.0, 1000.0)), 32.0);
+    near(increase(&mut CcFixture::new("bic", &[], 20.0, 20.0)), 20.0);
+    near(increase(&mut CcFixture::new("bic", &[], 100.0, 100.0)), 32.0);
+    near(increase(&mut CcFixture::new("bic", &[], 1000.0, 1000.0)), 32.0);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn fast_convergence() {
     law.lose();
     near(law.column("w_max"), 328.125);
     near(law.cwnd(), 306.25);
-    let mut law = Law::new("bic", &[("fast_convergence", "false")], 400.0, 400.0);
+    let mut law = CcFixture::new("bic", &[("fast_convergence", "false")], 400.0, 400.0);
     law.lose().recover().lose();
     near(law.column("w_max"), 350.0);
 }
@@ -96,9 +96,9 @@ fn timeouts() {
 }
 
 /// With Linux's numbers and rules, beta 0.8.
-fn linux(window: f64) -> Law {
+fn linux(window: f64) -> CcFixture {
     let params = [("rules", "linux"), ("beta", "0.8"), ("b", "4"), ("s_max", "16"), ("s_min", "0.2")];
-    Law::new("bic", &params, window, window)
+    CcFixture::new("bic", &params, window, window)
 }
 
 #[test]

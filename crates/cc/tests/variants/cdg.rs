@@ -1,17 +1,17 @@
 use dumbbell_cc::{Phase, Start};
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// In avoidance with a hundred segments, of which ten are outstanding; a mean over one round trip only, 100 ms so far.
-fn hundred(params: &[(&str, &str)]) -> Law {
+fn hundred(params: &[(&str, &str)]) -> CcFixture {
     let mut all = vec![("window", "1")];
     all.extend(params);
     started(&all, 0)
 }
 
-fn started(params: &[(&str, &str)], seed: u64) -> Law {
+fn started(params: &[(&str, &str)], seed: u64) -> CcFixture {
     let start = Start { seed, ..Start::new(1000.0, 100_000.0, 100_000.0) };
-    let mut law = Law::starting("cdg", params, start);
+    let mut law = CcFixture::starting("cdg", params, start);
     law.outstanding(10).ack(1); // the first begins a round trip
     trip(&mut law, 100, 100);
     trip(&mut law, 100, 100);
@@ -20,7 +20,7 @@ fn started(params: &[(&str, &str)], seed: u64) -> Law {
 
 /// The ten ACKs of a round trip, the last of which ends it. Their RTTs are the smaller value but one that is the larger.
 /// Gives the window before the last.
-fn trip(law: &mut Law, smallest: u64, largest: u64) -> f64 {
+fn trip(law: &mut CcFixture, smallest: u64, largest: u64) -> f64 {
     law.rtt(largest).ack(1);
     law.rtt(smallest);
     for _ in 0..8 {

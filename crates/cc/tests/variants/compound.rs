@@ -1,16 +1,16 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// In avoidance at so many segments, base RTT 100 ms, nothing decided yet.
-fn known(params: &[(&str, &str)], window: f64) -> Law {
-    let mut law = Law::new("compound", params, window, window);
+fn known(params: &[(&str, &str)], window: f64) -> CcFixture {
+    let mut law = CcFixture::new("compound", params, window, window);
     law.ack_in_recovery(1);
     law
 }
 
 /// So many whole windows are acknowledged by one ACK each, with this RTT; each ends the round before it and adds one
 /// segment over the window, which is as good as nothing.
-fn windows(law: &mut Law, rtt: u64, times: u32) -> &mut Law {
+fn windows(law: &mut CcFixture, rtt: u64, times: u32) -> &mut CcFixture {
     law.rtt(rtt);
     for _ in 0..times {
         let window = law.cwnd() as u64;
@@ -41,7 +41,7 @@ fn small_windows_are_renos() {
     near(windows(&mut known(&[("low_window", "0")], 16.0), 100, 1).column("dwnd"), 0.0);
     near(windows(&mut known(&[("low_window", "0")], 81.0), 100, 1).column("dwnd"), 2375.0);
     // Slow start has no delay window.
-    let mut law = Law::new("compound", &[], 100.0, 1000.0);
+    let mut law = CcFixture::new("compound", &[], 100.0, 1000.0);
     near(law.round().round().cwnd(), 400.0);
     near(law.column("dwnd"), 0.0);
 }

@@ -1,11 +1,11 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// Out of slow start with ten segments and a base RTT of 100 ms: with 150 ms the target is 0.15 / (0.5 * 0.05) = 6 segments,
 /// which ends it.
-fn ten(params: &[(&str, &str)]) -> Law {
-    let mut law = Law::new("copa", params, 10.0, f64::INFINITY);
+fn ten(params: &[(&str, &str)]) -> CcFixture {
+    let mut law = CcFixture::new("copa", params, 10.0, f64::INFINITY);
     law.ack_unused(1);
     assert_eq!(law.phase(), Phase::SlowStart);
     law.advance(60).rtt(150).ack_unused(1);
@@ -19,7 +19,7 @@ const ALONE: (&str, &str) = ("competitive", "false");
 
 #[test]
 fn slow_start_doubles_until_the_rate_is_reached() {
-    let mut law = Law::new("copa", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("copa", &[], 10.0, f64::INFINITY);
     near(law.ack(1).cwnd(), 11.0);
     // 19 ms of queue: 0.119 / (0.5 * 0.019) = 12.5 segments are the target. At 12 it still grows, at 13 no more.
     law.advance(60).rtt(119).ack(1);

@@ -1,15 +1,15 @@
 use dumbbell_cc::{Phase, Start};
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Law, given};
+use dumbbell_testkit::{CcFixture, given};
 
 /// In congestion avoidance with so many segments; no Reno-friendly region.
-fn pure(window: f64) -> Law {
-    Law::new("cubic", &[("reno_friendly", "false")], window, window)
+fn pure(window: f64) -> CcFixture {
+    CcFixture::new("cubic", &[("reno_friendly", "false")], window, window)
 }
 
 /// After a loss at 36 segments: W_max = 36, cwnd = 0.7 * 36 = 25.2, K = cbrt(0.3 * 36 / 0.4) = cbrt(27) = 3, so
 /// W(t) = 0.4 (t - 3)^3 + 36. The curve has started.
-fn after_loss() -> Law {
+fn after_loss() -> CcFixture {
     let mut law = pure(36.0);
     law.rtt(100).lose().recover();
     near(law.cwnd(), 25.2);
@@ -63,7 +63,7 @@ fn the_target_stays_within_half_as_much_again() {
 #[test]
 fn reno_friendly_region() {
     // Loss at 4: W_max = 4, cwnd 2.8, K = cbrt(1.2 / 0.4) = 1.44. alpha = 3 * 0.3 / 1.7 = 9/17 until W_est is back at 4.
-    let mut law = Law::new("cubic", &[], 4.0, 4.0);
+    let mut law = CcFixture::new("cubic", &[], 4.0, 4.0);
     law.rtt(10).lose().recover();
     let mut w_est = 2.8;
     let alpha = 9.0 / 17.0;
@@ -77,7 +77,7 @@ fn reno_friendly_region() {
     law.ack(1);
     near(law.cwnd(), w_est + 1.0 / w_est);
     // The first of these by hand: 2.8 + (9/17) / 2.8 = 2.8 + 0.529412 / 2.8 = 2.989076.
-    let mut law = Law::new("cubic", &[], 4.0, 4.0);
+    let mut law = CcFixture::new("cubic", &[], 4.0, 4.0);
     law.rtt(10).lose().recover().ack(1);
     assert!((law.cwnd() - 2.989_076).abs() < 1e-6);
 }
@@ -92,7 +92,7 @@ fn fast_convergence() {
     near(law.ssthresh(), 17.64);
     // Without it W_max = 25.2.
     let params = [("fast_convergence", "false"), ("reno_friendly", "false")];
-    let mut law = Law::new("cubic", &params, 36.0, 36.0);
+    let mut law = CcFixture::new("cubic", &params, 36.0, 36.0);
     law.lose().recover().lose().recover().ack(1);
     near(law.column("w_max"), 25.2);
     // A loss above W_max is remembered as it is.
@@ -133,7 +133,7 @@ fn timeouts() {
 fn slow_start_that_ends_without_a_loss() {
     // Starts in avoidance at 20: K = 0, W(t) = 0.4 t^3 + 20; cwnd_prior = 20, so alpha is 1 at once:
     // W_est = 20 + 1/20.
-    let mut law = Law::new("cubic", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("cubic", &[], 20.0, 20.0);
     law.ack(1);
     near(law.column("k"), 0.0);
     near(law.column("w_max"), 20.0);
@@ -184,8 +184,8 @@ fn refusals() {
 }
 
 /// By Linux's rules, with beta 0.7.
-fn linux(window: f64, ssthresh: f64) -> Law {
-    Law::new("cubic", &[("rules", "linux")], window, ssthresh)
+fn linux(window: f64, ssthresh: f64) -> CcFixture {
+    CcFixture::new("cubic", &[("rules", "linux")], window, ssthresh)
 }
 
 #[test]

@@ -1,10 +1,10 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 #[test]
 fn nothing_moves_it() {
-    let mut law = Law::new("fixed", &[("window", "7 packets")], 2.0, 64.0);
+    let mut law = CcFixture::new("fixed", &[("window", "7 packets")], 2.0, 64.0);
     law.round().lose().recover().round().echo_mark().time_out().time_out().collapse().idle(10_000).ack(1);
     near(law.cwnd(), 7.0);
     assert_eq!(law.phase(), Phase::Avoidance);
@@ -12,6 +12,6 @@ fn nothing_moves_it() {
 
 #[test]
 fn at_least_a_segment() {
-    near(Law::new("fixed", &[("window", "2500 bytes")], 2.0, 64.0).cwnd(), 2.5);
-    near(Law::new("fixed", &[("window", "10 bytes")], 2.0, 64.0).cwnd(), 1.0);
+    near(CcFixture::new("fixed", &[("window", "2500 bytes")], 2.0, 64.0).cwnd(), 2.5);
+    near(CcFixture::new("fixed", &[("window", "10 bytes")], 2.0, 64.0).cwnd(), 1.0);
 }

@@ -1,13 +1,13 @@
 use dumbbell_cc::Start;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Law, given};
+use dumbbell_testkit::{CcFixture, given};
 
 /// a and b at a window: from what an ACK adds and what a loss leaves.
 fn response(window: f64) -> (f64, f64) {
-    let mut law = Law::new("highspeed", &[], window, window);
+    let mut law = CcFixture::new("highspeed", &[], window, window);
     let a = (law.ack(1).cwnd() - window) * window;
     assert!((law.column("a") - a).abs() < 1e-5, "{a}"); // what is left of a difference of large windows
-    let mut law = Law::new("highspeed", &[], window, window);
+    let mut law = CcFixture::new("highspeed", &[], window, window);
     (a, 1.0 - law.lose().cwnd() / window)
 }
 
@@ -51,13 +51,13 @@ fn by_hand_at_the_upper_end() {
 
 #[test]
 fn timeouts_take_the_same_part() {
-    let mut law = Law::new("highspeed", &[], 83000.0, 83000.0);
+    let mut law = CcFixture::new("highspeed", &[], 83000.0, 83000.0);
     law.time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 74700.0);
     law.time_out(); // the same segment again
     near(law.ssthresh(), 74700.0);
-    let mut law = Law::new("highspeed", &[], 38.0, 38.0);
+    let mut law = CcFixture::new("highspeed", &[], 38.0, 38.0);
     near(law.echo_mark().cwnd(), 19.0);
 }
 
@@ -91,12 +91,12 @@ fn linux_goes_by_the_rows_of_the_table() {
         (348.0, 5.0, 93.0),
         (1050.0, 8.0, 83.0), // the row of 1058, here 1056: the table's last digits
     ] {
-        let mut law = Law::new("highspeed", &[("rules", "linux")], window, window);
+        let mut law = CcFixture::new("highspeed", &[("rules", "linux")], window, window);
         near(law.ack(1).cwnd(), window + a / window);
         near(law.column("b"), b / 256.0);
         let cwnd = law.cwnd();
         near(law.lose().cwnd(), (1.0 - b / 256.0) * cwnd);
     }
     // A loss in slow start takes a half.
-    near(Law::new("highspeed", &[("rules", "linux")], 1000.0, f64::INFINITY).lose().cwnd(), 500.0);
+    near(CcFixture::new("highspeed", &[("rules", "linux")], 1000.0, f64::INFINITY).lose().cwnd(), 500.0);
 }

@@ -1,14 +1,14 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// So many round trips of that many ms, an ACK of so many segments at the end of each.
-fn at_rate(law: &mut Law, rtt: u64, segments: u64, times: u32) -> &mut Law {
+fn at_rate(law: &mut CcFixture, rtt: u64, segments: u64, times: u32) -> &mut CcFixture {
     law.rtt(rtt);
     (0..times).fold(law, |law, _| law.advance(rtt).ack_unused(segments))
 }
 
 /// What the next ACK of one segment adds, times the window.
-fn increase(law: &mut Law) -> f64 {
+fn increase(law: &mut CcFixture) -> f64 {
     let before = law.cwnd();
     let inc = (law.ack(1).cwnd() - before) * before;
     near(law.column("alpha"), inc);
@@ -18,7 +18,7 @@ fn increase(law: &mut Law) -> f64 {
 #[test]
 fn the_increase_grows_with_time() {
     // RTT 100 ms: no scaling; beta 0.5: alpha = f. t counts from the first ACK.
-    let mut law = Law::new("htcp", &[], 1000.0, 1000.0);
+    let mut law = CcFixture::new("htcp", &[], 1000.0, 1000.0);
     near(increase(&mut law), 1.0);
     near(increase(law.advance(1000)), 1.0);
     // t = 3: 1 + 10 * 2 + 1^2 = 22. t = 5: 1 + 40 + 2^2 = 45.
@@ -29,10 +29,10 @@ fn the_increase_grows_with_time() {
     near(increase(&mut law), 1.0);
     near(increase(law.advance(3000)), 22.0);
     // Never more than a segment for each acknowledged: 22 > 10.
-    let mut law = Law::new("htcp", &[], 10.0, 10.0);
+    let mut law = CcFixture::new("htcp", &[], 10.0, 10.0);
     near(law.ack_unused(1).ack(1).advance(3000).ack(1).column("alpha"), 10.1);
     // With delta_l = 2 s: t = 3 gives 1 + 10 + 1/4.
-    let mut law = Law::new("htcp", &[("delta_l", "2 s")], 1000.0, 1000.0);
+    let mut law = CcFixture::new("htcp", &[("delta_l", "2 s")], 1000.0, 1000.0);
     increase(&mut law);
     near(increase(law.advance(3000)), 11.25);
 }
@@ -41,18 +41,18 @@ fn the_increase_grows_with_time() {
 fn it_is_scaled_by_the_round_trip_time() {
     // f = 22 at t = 3 times base_rtt / 100 ms: 50 ms one half; 5 ms a tenth, the least; 400 ms twice, the most.
     for (rtt, alpha) in [(50, 11.0), (5, 2.2), (400, 44.0)] {
-        let mut law = Law::new("htcp", &[], 1000.0, 1000.0);
+        let mut law = CcFixture::new("htcp", &[], 1000.0, 1000.0);
         near(increase(law.rtt(rtt)), if rtt == 400 { 2.0 } else { 1.0 });
         near(increase(law.advance(3000)), alpha);
-        let mut law = Law::new("htcp", &[("rtt_scaling", "false")], 1000.0, 1000.0);
+        let mut law = CcFixture::new("htcp", &[("rtt_scaling", "false")], 1000.0, 1000.0);
         increase(law.rtt(rtt));
         near(increase(law.advance(3000)), 22.0);
     }
 }
 
 /// Two losses: 100 segments/s before the first, with RTTs of 100 and `full` ms; then so many segments/s.
-fn second_loss(params: &[(&str, &str)], full: u64, rate: u64) -> Law {
-    let mut law = Law::new("htcp", params, 1000.0, 1000.0);
+fn second_loss(params: &[(&str, &str)], full: u64, rate: u64) -> CcFixture {
+    let mut law = CcFixture::new("htcp", params, 1000.0, 1000.0);
     law.ack_unused(10);
     at_rate(&mut law, 100, 10, 3);
     at_rate(&mut law, full, full / 10, 3).lose();
@@ -95,20 +95,20 @@ fn a_gentler_cut_grows_more_slowly() {
 
 #[test]
 fn timeouts_and_marks() {
-    let mut law = Law::new("htcp", &[], 40.0, 40.0);
+    let mut law = CcFixture::new("htcp", &[], 40.0, 40.0);
     law.time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 20.0);
     law.time_out(); // the same segment again
     near(law.ssthresh(), 20.0);
-    near(Law::new("htcp", &[], 40.0, 40.0).echo_mark().cwnd(), 20.0);
+    near(CcFixture::new("htcp", &[], 40.0, 40.0).echo_mark().cwnd(), 20.0);
 }
 
 #[test]
 fn linux_works_in_whole_numbers() {
     // t = 2.5: 1 + 10 * 1.5 + 0.75^2 = 16.56, 16. 100 ms: 8 * 16 / 8. 70 ms: 8 / 0.7 = 11.4, 11; 128 / 11 = 11.6, 11.
     for (rtt, alpha) in [(100, 16.0), (70, 11.0)] {
-        let mut law = Law::new("htcp", &[("rules", "linux")], 1000.0, 1000.0);
+        let mut law = CcFixture::new("htcp", &[("rules", "linux")], 1000.0, 1000.0);
         near(increase(law.rtt(rtt)), 1.0);
         near(increase(law.advance(2500)), alpha);
     }
@@ -118,7 +118,7 @@ fn linux_works_in_whole_numbers() {
 fn linux_doubts_large_samples() {
     // 20 ms above the largest so far count, 21 don't.
     for (rtt, max) in [(120, 0.12), (121, 0.1)] {
-        let mut law = Law::new("htcp", &[("rules", "linux")], 20.0, 20.0);
+        let mut law = CcFixture::new("htcp", &[("rules", "linux")], 20.0, 20.0);
         law.rtt(100).ack_unused(1).rtt(rtt).ack_unused(1);
         near(law.column("max_rtt"), max);
     }
@@ -128,7 +128,7 @@ fn linux_doubts_large_samples() {
 fn linux_halves_on_short_paths() {
     // A steady rate, base 8 ms of at most 10: the ratio 0.8 would be left.
     for (rules, left) in [("published", 0.8), ("linux", 0.5)] {
-        let mut law = Law::new("htcp", &[("rules", rules)], 20.0, 20.0);
+        let mut law = CcFixture::new("htcp", &[("rules", rules)], 20.0, 20.0);
         for _ in 0..3 {
             at_rate(at_rate(&mut law, 8, 20, 5), 10, 25, 5).lose().recover();
         }

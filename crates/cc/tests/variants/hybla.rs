@@ -1,30 +1,30 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 #[test]
 fn slow_start_by_two_to_the_rho() {
     // 100 ms = 4 * 25 ms: 2^4 - 1 = 15 segments for each ACK; 75 ms: 7; up to 25 ms 1.
     for (rtt, segments) in [(100, 15.0), (75, 7.0), (25, 1.0), (5, 1.0)] {
-        let mut law = Law::new("hybla", &[], 2.0, f64::INFINITY);
+        let mut law = CcFixture::new("hybla", &[], 2.0, f64::INFINITY);
         law.rtt(rtt);
         near(law.ack(1).cwnd(), 2.0 + segments);
         near(law.ack(2).cwnd(), 2.0 + 2.0 * segments);
     }
     // 62.5 ms would be 2^2.5 - 1; with rtt0 = 40 ms and 100 ms the same: 2 + 4.656854.
-    let mut law = Law::new("hybla", &[("rtt0", "40 ms")], 2.0, f64::INFINITY);
+    let mut law = CcFixture::new("hybla", &[("rtt0", "40 ms")], 2.0, f64::INFINITY);
     assert!((law.ack(1).cwnd() - 6.656_854).abs() < 1e-6);
     // Not beyond ssthresh.
-    let mut law = Law::new("hybla", &[], 2.0, 10.0);
+    let mut law = CcFixture::new("hybla", &[], 2.0, 10.0);
     near(law.ack(1).cwnd(), 10.0);
 }
 
 #[test]
 fn avoidance_by_rho_squared() {
     // 16 segments in a window's worth of ACKs.
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(law.ack(1).cwnd(), 100.16);
     near(law.column("rho"), 4.0);
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(law.rtt(10).ack(1).cwnd(), 100.01);
     near(law.column("rho"), 1.0);
 }
@@ -34,7 +34,7 @@ fn as_fast_as_the_reference_in_time() {
     // In 10 s of avoidance a flow with 25 ms gains 400 segments, one with 100 ms 100 round trips of 16: four times as many,
     // the same rate. A round of ACKs gains a little less than its segments, since the window grows meanwhile.
     let gain = |rtt: u64| {
-        let mut law = Law::new("hybla", &[], 400.0, 400.0);
+        let mut law = CcFixture::new("hybla", &[], 400.0, 400.0);
         law.rtt(rtt);
         (0..10_000 / rtt).for_each(|_| {
             law.round();
@@ -47,7 +47,7 @@ fn as_fast_as_the_reference_in_time() {
 
 #[test]
 fn a_queue_does_not_make_it_faster() {
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     law.ack_unused(1).rtt(300).ack_unused(1);
     near(law.column("rho"), 4.0);
     near(law.column("base_rtt"), 0.1);
@@ -55,11 +55,11 @@ fn a_queue_does_not_make_it_faster() {
 
 #[test]
 fn losses_as_reno() {
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(law.ack_unused(1).lose().cwnd(), 50.0);
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(law.echo_mark().cwnd(), 50.0);
-    let mut law = Law::new("hybla", &[], 100.0, 100.0);
+    let mut law = CcFixture::new("hybla", &[], 100.0, 100.0);
     law.ack_unused(1).time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 50.0);
@@ -73,13 +73,13 @@ fn losses_as_reno() {
 fn linux_works_in_eighths_and_128ths() {
     // 110 ms: 4.4 is 35/8. One segment at first, four with the first sample; 2^4 * 165/128 (2^0.375 is 165.99/128) - 1 =
     // 2512/128 = 19 and 80/128, which are left over.
-    let mut law = Law::new("hybla", &[("rules", "linux")], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("hybla", &[("rules", "linux")], 10.0, f64::INFINITY);
     near(law.cwnd(), 1.0);
     near(law.rtt(110).ack(1).cwnd(), 4.0 + 19.0);
     near(law.column("rho"), 4.375);
     // 100 ms, rho 4: 4 + 15, up to ssthresh 10. Then 16 / 10 = 204/128 (cut), whatever the ACK covers: 11, and 76 are left;
     // 16 / 11 = 186/128, with those 262: 13, and 6 are left.
-    let mut law = Law::new("hybla", &[("rules", "linux")], 10.0, 10.0);
+    let mut law = CcFixture::new("hybla", &[("rules", "linux")], 10.0, 10.0);
     near(law.ack(1).cwnd(), 10.0);
     near(law.ack(1).cwnd(), 11.0);
     near(law.ack(2).cwnd(), 13.0);

@@ -1,16 +1,16 @@
 use dumbbell_cc::Start;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Law, given};
+use dumbbell_testkit::{CcFixture, given};
 
 /// One round trip with this RTT in all of its samples, known: the window isn't used, so it stays as it is. The first
 /// ACK ends the round before, the second this one.
-fn round(law: &mut Law, rtt: u64) -> &mut Law {
+fn round(law: &mut CcFixture, rtt: u64) -> &mut CcFixture {
     law.rtt(rtt).ack_unused(20).ack_unused(20)
 }
 
 /// In avoidance at 20 segments, base RTT 100 ms, largest 200 ms: da of dm = 100 ms.
-fn known() -> Law {
-    let mut law = Law::new("illinois", &[], 20.0, 20.0);
+fn known() -> CcFixture {
+    let mut law = CcFixture::new("illinois", &[], 20.0, 20.0);
     law.outstanding(20);
     round(round(&mut law, 200), 100);
     near(law.column("base_rtt"), 0.1);
@@ -20,9 +20,9 @@ fn known() -> Law {
 
 #[test]
 fn without_a_queue_it_grows_by_ten() {
-    let mut law = Law::new("illinois", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("illinois", &[], 20.0, 20.0);
     near(law.ack(1).cwnd(), 20.5);
-    let mut law = Law::new("illinois", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("illinois", &[], 20.0, 20.0);
     law.outstanding(20);
     round(round(&mut law, 100), 100);
     near(law.column("alpha"), 10.0);
@@ -53,7 +53,7 @@ fn steps_by_delay() {
 #[test]
 fn the_mean_of_the_round_counts() {
     // 150 and 130 ms: da = 40, beta = 1/8 + 3/8 * 30/70.
-    let mut law = Law::new("illinois", &[], 40.0, 40.0);
+    let mut law = CcFixture::new("illinois", &[], 40.0, 40.0);
     law.outstanding(20);
     round(round(&mut law, 200), 100).outstanding(40);
     // Forty are outstanding when the first of these comes, and the third is beyond them.
@@ -81,21 +81,21 @@ fn full_growth_comes_back_after_five_quiet_rounds() {
 fn small_windows_are_renos() {
     // Below ten segments; Linux's threshold is 15.
     for (threshold, window) in [("10", 9.0), ("15", 14.0)] {
-        let mut law = Law::new("illinois", &[("window_threshold", threshold)], window, window);
+        let mut law = CcFixture::new("illinois", &[("window_threshold", threshold)], window, window);
         law.outstanding(9);
         round(round(&mut law, 100), 100);
         near(law.column("alpha"), 1.0);
         near(law.column("beta"), 0.5);
         near(law.lose().cwnd(), window / 2.0);
     }
-    let mut law = Law::new("illinois", &[], 14.0, 14.0);
+    let mut law = CcFixture::new("illinois", &[], 14.0, 14.0);
     law.outstanding(9);
     near(round(round(&mut law, 100), 100).column("alpha"), 10.0);
 }
 
 #[test]
 fn timeouts() {
-    let mut law = Law::new("illinois", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("illinois", &[], 20.0, 20.0);
     law.outstanding(20);
     round(round(&mut law, 100), 100).time_out();
     near(law.cwnd(), 1.0);

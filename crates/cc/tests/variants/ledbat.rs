@@ -1,10 +1,10 @@
 use dumbbell_cc::Phase;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Law, given};
+use dumbbell_testkit::{CcFixture, given};
 
 /// In avoidance with ten segments and a base delay of 100 ms.
-fn ten(params: &[(&str, &str)]) -> Law {
-    let mut law = Law::new("ledbat", params, 10.0, f64::INFINITY);
+fn ten(params: &[(&str, &str)]) -> CcFixture {
+    let mut law = CcFixture::new("ledbat", params, 10.0, f64::INFINITY);
     assert_eq!(law.phase(), Phase::Avoidance);
     law.ack(1);
     near(law.cwnd(), 10.1); // no delay: as Reno
@@ -12,7 +12,7 @@ fn ten(params: &[(&str, &str)]) -> Law {
 }
 
 /// Four samples of that RTT: only then the smallest of the last four shows it.
-fn delay(law: &mut Law, rtt: u64) {
+fn delay(law: &mut CcFixture, rtt: u64) {
     law.rtt(rtt).ack_unused(0).ack_unused(0).ack_unused(0).ack_unused(0);
 }
 
@@ -47,7 +47,10 @@ fn the_window_is_bounded_by_what_is_outstanding() {
     law.ack(9).outstanding(4).ack_unused(1);
     near(law.cwnd(), 5.0);
     near(
-        Law::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0).outstanding(4).ack_unused(1).cwnd(),
+        CcFixture::new("ledbat", &[("allowed_increase", "3")], 10.0, 10.0)
+            .outstanding(4)
+            .ack_unused(1)
+            .cwnd(),
         7.0,
     );
     // Two at least.
@@ -72,7 +75,7 @@ fn a_window_that_is_used_is_not_bounded_by_a_burst_that_waits() {
 fn the_one_way_delay_is_preferred() {
     // 30 ms of queue on the way there, 500 on the way back; the clocks are 10 s apart.
     for (delay, queue) in [("one-way", 0.03), ("round-trip", 0.53)] {
-        let mut law = Law::new("ledbat", &[("delay", delay)], 10.0, 10.0);
+        let mut law = CcFixture::new("ledbat", &[("delay", delay)], 10.0, 10.0);
         law.one_way(-10_000).ack(1);
         law.rtt(630).one_way(-9970);
         law.ack(1).ack(1).ack(1).ack(1);
@@ -82,7 +85,7 @@ fn the_one_way_delay_is_preferred() {
 
 #[test]
 fn the_base_is_forgotten_after_its_history() {
-    let mut law = Law::new("ledbat", &[("base_history", "2")], 10.0, 10.0);
+    let mut law = CcFixture::new("ledbat", &[("base_history", "2")], 10.0, 10.0);
     law.ack(1); // at 1 s: the first minute
     law.rtt(150).advance(60_000);
     delay(&mut law, 150);
@@ -104,7 +107,7 @@ fn losses_halve_and_timeouts_start_slowly() {
     law.ack(1);
     near(law.cwnd(), 2.0);
     // With slow start the first delay above the target ends it.
-    let mut law = Law::new("ledbat", &[("slow_start", "true")], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("ledbat", &[("slow_start", "true")], 10.0, f64::INFINITY);
     near(law.ack(1).cwnd(), 11.0);
     delay(&mut law, 201);
     law.ack(1);

@@ -1,10 +1,10 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// Without slowdowns, after the first slow start, with ten segments and a base of 120 ms: the gain is 1 / (2 * 60 / 120) = 1.
-fn ten() -> Law {
-    let mut law = Law::new("ledbat++", &[("slowdown", "false")], 10.0, f64::INFINITY);
+fn ten() -> CcFixture {
+    let mut law = CcFixture::new("ledbat++", &[("slowdown", "false")], 10.0, f64::INFINITY);
     law.rtt(120);
     while law.cwnd() < 10.0 {
         law.ack(1);
@@ -17,20 +17,20 @@ fn ten() -> Law {
 }
 
 /// Four samples of that RTT.
-fn delay(law: &mut Law, rtt: u64) {
+fn delay(law: &mut CcFixture, rtt: u64) {
     law.rtt(rtt).ack_unused(0).ack_unused(0).ack_unused(0).ack_unused(0);
 }
 
 #[test]
 fn it_starts_with_two_segments_and_its_gain() {
     // 2 * 60 / 40 = 3: a third of a segment for each.
-    let mut law = Law::new("ledbat++", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("ledbat++", &[], 10.0, f64::INFINITY);
     near(law.cwnd(), 2.0);
     near(law.rtt(40).ack(1).cwnd(), 2.0 + 1.0 / 3.0);
     near(law.ack(2).cwnd(), 3.0);
     // On a path of 1 ms a 120th, but not less than a 16th; on one of 50 ms a third (2.4 is rounded up), of 300 ms all.
     for (rtt, gain) in [(1, 1.0 / 16.0), (50, 1.0 / 3.0), (300, 1.0)] {
-        let mut law = Law::new("ledbat++", &[], 10.0, f64::INFINITY);
+        let mut law = CcFixture::new("ledbat++", &[], 10.0, f64::INFINITY);
         law.rtt(rtt).ack(1);
         near(law.column("gain"), gain);
         near(law.cwnd(), 2.0 + gain);
@@ -58,7 +58,7 @@ fn it_adds_below_the_target_and_multiplies_above() {
 
 #[test]
 fn slowdowns_come_back_to_where_they_began() {
-    let mut law = Law::new("ledbat++", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("ledbat++", &[], 10.0, f64::INFINITY);
     law.rtt(120).advance(120);
     while law.cwnd() < 10.0 {
         law.ack(1);

@@ -1,11 +1,11 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// In avoidance at ten segments after a loss at twenty, nothing being ignored any more. One-way delays so far: 50 ms and
 /// 150 ms, so that congestion begins above 50 + 0.15 * 100 = 65 ms. The clocks are 1 s apart. Time, RTT: 100 ms.
-fn ten(params: &[(&str, &str)]) -> Law {
-    let mut law = Law::new("lp", params, 20.0, 20.0);
+fn ten(params: &[(&str, &str)]) -> CcFixture {
+    let mut law = CcFixture::new("lp", params, 20.0, 20.0);
     law.one_way(-950).ack_unused(1).one_way(-850).ack_unused(1);
     law.lose().recover();
     // The first of these begins the round of which the second tells.
@@ -19,7 +19,7 @@ fn ten(params: &[(&str, &str)]) -> Law {
 
 #[test]
 fn without_a_queue_it_is_reno() {
-    let mut law = Law::new("lp", &[], 2.0, 8.0);
+    let mut law = CcFixture::new("lp", &[], 2.0, 8.0);
     near(law.round().round().cwnd(), 8.0);
     near(law.ack(1).cwnd(), 8.125);
     near(ten(&[]).ack(1).cwnd(), 10.1);
@@ -44,7 +44,7 @@ fn the_smoothed_delay_decides() {
 }
 
 /// After the first answer, with five segments.
-fn answered() -> Law {
+fn answered() -> CcFixture {
     let mut law = ten(&[]);
     law.one_way(-850).ack_unused(1).ack_unused(1);
     near(law.cwnd(), 5.0);
@@ -90,7 +90,7 @@ fn a_later_indication_halves_again() {
 
 #[test]
 fn nothing_is_inferred_before_the_first_loss() {
-    let mut law = Law::new("lp", &[], 10.0, 10.0);
+    let mut law = CcFixture::new("lp", &[], 10.0, 10.0);
     law.one_way(50).ack_unused(1).one_way(150);
     for _ in 0..20 {
         law.ack_unused(1);
@@ -101,7 +101,7 @@ fn nothing_is_inferred_before_the_first_loss() {
 #[test]
 fn round_trips_stand_in_for_missing_timestamps() {
     for (params, timestamps) in [(&[][..], false), (&[("delay", "round-trip")][..], true)] {
-        let mut law = Law::new("lp", params, 20.0, 20.0);
+        let mut law = CcFixture::new("lp", params, 20.0, 20.0);
         if timestamps {
             law.one_way(7);
         }
@@ -116,11 +116,11 @@ fn round_trips_stand_in_for_missing_timestamps() {
 
 #[test]
 fn losses_as_reno() {
-    let mut law = Law::new("lp", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("lp", &[], 20.0, 20.0);
     near(law.lose().cwnd(), 10.0);
-    let mut law = Law::new("lp", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("lp", &[], 20.0, 20.0);
     near(law.echo_mark().cwnd(), 10.0);
-    let mut law = Law::new("lp", &[], 20.0, 20.0);
+    let mut law = CcFixture::new("lp", &[], 20.0, 20.0);
     law.time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 10.0);
@@ -131,8 +131,8 @@ fn losses_as_reno() {
 
 #[test]
 fn without_a_delay_it_is_reno() {
-    let mut lp = Law::new("lp", &[("delay", "none")], 20.0, 20.0);
-    let mut reno = Law::new("reno", &[], 20.0, 20.0);
+    let mut lp = CcFixture::new("lp", &[("delay", "none")], 20.0, 20.0);
+    let mut reno = CcFixture::new("reno", &[], 20.0, 20.0);
     for law in [&mut lp, &mut reno] {
         // A range of 100 ms, then delays at its top.
         law.lose().recover().one_way(50).round().one_way(150).round().round();

@@ -1,16 +1,16 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// In avoidance with a hundred segments, of which so many are delivered in each round trip of 100 ms.
-fn hundred(delivered: u64) -> Law {
-    let mut law = Law::new("nv", &[], 100.0, 100.0);
+fn hundred(delivered: u64) -> CcFixture {
+    let mut law = CcFixture::new("nv", &[], 100.0, 100.0);
     law.outstanding(100).delivering(delivered);
     law
 }
 
 /// So many round trips of a hundred ACKs.
-fn trips(law: &mut Law, n: u64) {
+fn trips(law: &mut CcFixture, n: u64) {
     for _ in 0..n {
         for _ in 0..100 {
             law.ack(1);
@@ -27,7 +27,7 @@ fn it_grows_as_reno_without_a_queue() {
     near(law.column("max_win"), 110.0);
     near(law.column("grows"), 1.0);
     // With 109 segments it is within the last two: as it is.
-    let mut law = Law::new("nv", &[], 109.0, 109.0);
+    let mut law = CcFixture::new("nv", &[], 109.0, 109.0);
     law.outstanding(100).delivering(100);
     trips(&mut law, 5);
     assert!(law.cwnd() > 109.5 && law.cwnd() < 115.0, "{}", law.cwnd());
@@ -50,7 +50,7 @@ fn it_gives_up_a_part_of_the_excess() {
     let before = law.cwnd();
     near(law.ack(1).cwnd(), before);
     // At most two too many: the window itself.
-    let mut law = Law::new("nv", &[], 72.0, 72.0);
+    let mut law = CcFixture::new("nv", &[], 72.0, 72.0);
     law.outstanding(100).delivering(60);
     for _ in 0..202 {
         law.ack_unused(1);

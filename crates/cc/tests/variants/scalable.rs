@@ -1,20 +1,20 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 #[test]
 fn a_hundredth_of_a_segment_for_each() {
-    let mut law = Law::new("scalable", &[], 200.0, 200.0);
+    let mut law = CcFixture::new("scalable", &[], 200.0, 200.0);
     near(law.ack(1).cwnd(), 200.01);
     near(law.ack(1).cwnd(), 200.02);
     // Also where Reno would be faster: 20 + 0.01 instead of 20 + 1/20.
-    near(Law::new("scalable", &[], 20.0, 20.0).ack(1).cwnd(), 20.01);
+    near(CcFixture::new("scalable", &[], 20.0, 20.0).ack(1).cwnd(), 20.01);
 }
 
 #[test]
 fn recovering_takes_the_same_time_at_any_speed() {
     // ln(8/7) / ln(1.01) = 13.4 round trips.
     for window in [1000.0, 4000.0] {
-        let mut law = Law::new("scalable", &[], window, window);
+        let mut law = CcFixture::new("scalable", &[], window, window);
         near(law.lose().cwnd(), 0.875 * window);
         law.recover();
         for _ in 0..13 {
@@ -27,7 +27,7 @@ fn recovering_takes_the_same_time_at_any_speed() {
 
 #[test]
 fn small_windows_are_renos() {
-    let mut law = Law::new("scalable", &[], 16.0, 16.0);
+    let mut law = CcFixture::new("scalable", &[], 16.0, 16.0);
     near(law.lose().cwnd(), 8.0);
     near(law.recover().ack(1).cwnd(), 8.125);
 }
@@ -35,21 +35,21 @@ fn small_windows_are_renos() {
 #[test]
 fn as_linux() {
     // max(1, 0.01 * 20) / 20; an eighth at any window.
-    let mut law = Law::new("scalable", &[("low_window", "0"), ("reno_growth", "true")], 20.0, 20.0);
+    let mut law = CcFixture::new("scalable", &[("low_window", "0"), ("reno_growth", "true")], 20.0, 20.0);
     near(law.ack(1).cwnd(), 20.05);
-    let mut law = Law::new("scalable", &[("low_window", "0"), ("reno_growth", "true")], 8.0, 8.0);
+    let mut law = CcFixture::new("scalable", &[("low_window", "0"), ("reno_growth", "true")], 8.0, 8.0);
     near(law.lose().cwnd(), 7.0);
-    let mut law = Law::new("scalable", &[("reno_growth", "true")], 200.0, 200.0);
+    let mut law = CcFixture::new("scalable", &[("reno_growth", "true")], 200.0, 200.0);
     near(law.ack(1).cwnd(), 200.01);
 }
 
 #[test]
 fn timeouts_and_marks() {
-    let mut law = Law::new("scalable", &[], 80.0, 80.0);
+    let mut law = CcFixture::new("scalable", &[], 80.0, 80.0);
     law.time_out();
     near(law.cwnd(), 1.0);
     near(law.ssthresh(), 70.0);
     law.time_out(); // the same segment again
     near(law.ssthresh(), 70.0);
-    near(Law::new("scalable", &[], 80.0, 80.0).echo_mark().cwnd(), 70.0);
+    near(CcFixture::new("scalable", &[], 80.0, 80.0).echo_mark().cwnd(), 70.0);
 }

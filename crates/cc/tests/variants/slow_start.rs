@@ -1,18 +1,18 @@
 //! The common slow start, with Reno in it.
 
 use dumbbell_cc::{Phase, SlowStart, Start};
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// A hundred segments, no ssthresh, base RTT 100 ms, ACKs that neither wait nor make a train.
-fn starting(slow_start: SlowStart, paced: bool) -> Law {
+fn starting(slow_start: SlowStart, paced: bool) -> CcFixture {
     let start = Start::new(1000.0, 100_000.0, f64::INFINITY);
-    Law::starting("reno", &[], Start { slow_start, paced, ..start })
+    CcFixture::starting("reno", &[], Start { slow_start, paced, ..start })
 }
 
 /// ACKs of a segment each, 3 ms apart, each with this RTT. They double the window each round: the 1st begins the first
 /// round, the 101st the second (of the 200 segments that the window was then), the 301st the third, the 701st the fourth.
-fn acks(law: &mut Law, n: u64, rtt: u64) {
+fn acks(law: &mut CcFixture, n: u64, rtt: u64) {
     law.rtt(rtt);
     for _ in 0..n {
         law.advance(3).ack(1);
@@ -23,15 +23,15 @@ fn acks(law: &mut Law, n: u64, rtt: u64) {
 fn an_ack_adds_as_much_as_the_stack_allows() {
     for (limit, grown) in [(1.0, 1.0), (2.0, 2.0), (f64::INFINITY, 5.0)] {
         let start = Start { slow_start_limit: limit, ..Start::new(1000.0, 10_000.0, 40_000.0) };
-        let mut law = Law::starting("reno", &[], start);
+        let mut law = CcFixture::starting("reno", &[], start);
         near(law.ack(5).cwnd(), 10.0 + grown);
     }
     // 8 of ten segments up to ssthresh, the other two for avoidance: 18 + 1/18 for an ACK, 18 + 2/18 for its bytes.
     let start = Start { slow_start_limit: f64::INFINITY, ..Start::new(1000.0, 10_000.0, 18_000.0) };
-    near(Law::starting("reno", &[], start).ack(10).cwnd(), 18.0 + 1.0 / 18.0);
+    near(CcFixture::starting("reno", &[], start).ack(10).cwnd(), 18.0 + 1.0 / 18.0);
     // CUBIC starts a stage there at its plateau, W(0) = 18; W_est is at cwnd_prior, so that alpha is 1: 18 + 2/18, which is
     // more.
-    near(Law::starting("cubic", &[], start).ack(10).cwnd(), 18.0 + 2.0 / 18.0);
+    near(CcFixture::starting("cubic", &[], start).ack(10).cwnd(), 18.0 + 2.0 / 18.0);
 }
 
 #[test]
@@ -40,7 +40,8 @@ fn hystart_ends_on_a_long_train() {
     // 50 ms doubles still (51 ACKs), that after 51 ms finds the train too long. Paced, the bound is 101 ms.
     for (paced, last) in [(false, 50), (true, 101)] {
         let start = Start::new(1000.0, 200_000.0, f64::INFINITY);
-        let mut law = Law::starting("reno", &[], Start { slow_start: SlowStart::HyStart, paced, ..start });
+        let mut law =
+            CcFixture::starting("reno", &[], Start { slow_start: SlowStart::HyStart, paced, ..start });
         law.ack(1);
         for _ in 0..last {
             law.advance(1).ack(1);
@@ -59,7 +60,7 @@ fn hystart_ends_on_a_long_train() {
     assert_eq!(law.phase(), Phase::SlowStart);
     // Below 16 segments nothing is looked at.
     let start = Start { slow_start: SlowStart::HyStart, ..Start::new(1000.0, 2_000.0, f64::INFINITY) };
-    let mut law = Law::starting("reno", &[], start);
+    let mut law = CcFixture::starting("reno", &[], start);
     law.ack(1);
     for cwnd in 4..=15 {
         near(law.advance(2).rtt(4).ack(1).cwnd(), f64::from(cwnd));
@@ -124,7 +125,7 @@ fn hystart_plus_plus_goes_through_a_conservative_phase() {
 }
 
 /// In the conservative phase with a baseline of 113 ms, eight ACKs into the fourth round, which began with 800 segments.
-fn conservative() -> Law {
+fn conservative() -> CcFixture {
     let mut law = starting(SlowStart::HyStartPlusPlus, false);
     acks(&mut law, 301, 100);
     acks(&mut law, 400 + 7, 113);

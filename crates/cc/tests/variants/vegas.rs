@@ -1,14 +1,14 @@
 use dumbbell_cc::{Phase, Start};
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Law, given};
+use dumbbell_testkit::{CcFixture, given};
 
 /// A law that compares diff as it is, so that the numbers can be worked out without rounding.
-fn exact(cwnd: f64, ssthresh: f64) -> Law {
-    Law::new("vegas", &[("rounded", "false")], cwnd, ssthresh)
+fn exact(cwnd: f64, ssthresh: f64) -> CcFixture {
+    CcFixture::new("vegas", &[("rounded", "false")], cwnd, ssthresh)
 }
 
 /// In congestion avoidance with ten segments and a base RTT of 100 ms, one round measured.
-fn ten() -> Law {
+fn ten() -> CcFixture {
     let mut law = exact(10.0, 10.0);
     law.round();
     law
@@ -50,7 +50,7 @@ fn slow_start_ends_above_gamma() {
 fn diff_is_rounded_to_whole_segments_unless_told() {
     // As in the test above 8 (1 - 100/125) = 1.6, which rounds to 2 > gamma; 8 (1 - 100/120) = 1.33 rounds to 1.
     for (rtt, diff, cwnd) in [(125, 2.0, 7.0), (120, 1.0, 9.0)] {
-        let mut law = Law::new("vegas", &[], 2.0, f64::INFINITY);
+        let mut law = CcFixture::new("vegas", &[], 2.0, f64::INFINITY);
         law.round().round().round().rtt(rtt).round().advance(rtt).ack(1);
         near(law.column("diff"), diff);
         near(law.cwnd(), cwnd);
@@ -185,8 +185,8 @@ fn alpha_is_at_most_beta() {
 }
 
 /// By Linux's rules, ten segments in avoidance.
-fn linux() -> Law {
-    Law::new("vegas", &[("rules", "linux"), ("alpha", "2"), ("beta", "4")], 10.0, 10.0)
+fn linux() -> CcFixture {
+    CcFixture::new("vegas", &[("rules", "linux"), ("alpha", "2"), ("beta", "4")], 10.0, 10.0)
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn linux_without_samples_is_reno() {
 #[test]
 fn linux_leaves_slow_start_above_gamma() {
     // Eight segments, 150 ms: diff 4 > 1; 8 * 100 / 150 = 5.3, 5, and one: 6, ssthresh as much.
-    let mut law = Law::new("vegas", &[("rules", "linux")], 7.0, f64::INFINITY);
+    let mut law = CcFixture::new("vegas", &[("rules", "linux")], 7.0, f64::INFINITY);
     law.ack(1).rtt(150);
     near(law.cwnd(), 8.0);
     for _ in 0..6 {
@@ -241,7 +241,7 @@ fn linux_starts_anew_when_nothing_is_in_flight() {
     near(law.ack(10).cwnd(), 10.1);
     near(law.column("base_rtt"), 0.2);
     // As the paper has it nothing is forgotten.
-    let mut law = Law::new("vegas", &[("rules", "published")], 10.0, 10.0);
+    let mut law = CcFixture::new("vegas", &[("rules", "published")], 10.0, 10.0);
     law.ack(1).start(0).rtt(200).ack(1);
     near(law.column("base_rtt"), 0.1);
 }

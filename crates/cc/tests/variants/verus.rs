@@ -1,12 +1,12 @@
 use dumbbell_cc::Phase;
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// Slow start to a hundred segments at 100 ms, ended by a delay above twice that: 0.7 of the window that the segment left with.
-fn started(params: &[(&str, &str)]) -> Law {
+fn started(params: &[(&str, &str)]) -> CcFixture {
     let mut all = vec![("exit", "2"), ("r", "4")];
     all.extend(params);
-    let mut law = Law::new("verus", &all, 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("verus", &all, 10.0, f64::INFINITY);
     while law.cwnd() < 100.0 {
         law.ack(1);
     }
@@ -18,7 +18,7 @@ fn started(params: &[(&str, &str)]) -> Law {
 
 #[test]
 fn slow_start_ends_above_a_multiple_of_the_smallest_delay() {
-    let mut law = Law::new("verus", &[], 10.0, f64::INFINITY);
+    let mut law = CcFixture::new("verus", &[], 10.0, f64::INFINITY);
     law.ack(1).rtt(1500).ack(1); // 15 times it, not above
     assert_eq!(law.phase(), Phase::SlowStart);
     near(law.cwnd(), 12.0);

@@ -1,10 +1,10 @@
 //! The laws of Linux on a stack that counts windows in whole segments.
 
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-fn avoiding(name: &str, params: &[(&str, &str)], window: f64) -> Law {
-    Law::whole(name, params, window, window)
+fn avoiding(name: &str, params: &[(&str, &str)], window: f64) -> CcFixture {
+    CcFixture::whole(name, params, window, window)
 }
 
 #[test]

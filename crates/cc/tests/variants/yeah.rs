@@ -1,15 +1,15 @@
-use dumbbell_testkit::Law;
+use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// In avoidance at so many segments, base RTT 100 ms.
-fn known(params: &[(&str, &str)], window: f64) -> Law {
-    let mut law = Law::new("yeah", params, window, window);
+fn known(params: &[(&str, &str)], window: f64) -> CcFixture {
+    let mut law = CcFixture::new("yeah", params, window, window);
     law.ack_unused(1);
     law
 }
 
 /// So many whole windows are acknowledged by one ACK each, with this RTT. Each ends the round before it.
-fn windows(law: &mut Law, rtt: u64, times: u32) -> &mut Law {
+fn windows(law: &mut CcFixture, rtt: u64, times: u32) -> &mut CcFixture {
     law.rtt(rtt);
     for _ in 0..times {
         let window = law.cwnd() as u64;

@@ -243,7 +243,7 @@ impl LinkMeter {
             p95_sojourn_ms: self.sojourn.percentile_ms(0.95),
             p99_sojourn_ms: self.sojourn.percentile_ms(0.99),
             max_sojourn_ms: self.sojourn.max_ms(),
-            utilisation: share(self.busy_ns as f64),
+            utilization: share(self.busy_ns as f64),
             throughput_bps: share(self.departed_bytes as f64 * 8e9),
             capacity_bps: self.rate_bps as f64,
         }

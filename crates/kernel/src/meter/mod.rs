@@ -5,7 +5,7 @@ mod link;
 mod ranges;
 mod segments;
 
-pub(crate) use flow::{FlowMeter, State, Unwrapped};
+pub(crate) use flow::{FlowMeter, State};
 pub(crate) use link::{LinkMeter, Lost};
 
 /// The span of time that figures count: [from, to), ns of the run.

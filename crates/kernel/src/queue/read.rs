@@ -4,7 +4,7 @@ use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
 use crate::stages::ELSEWHERE;
 use dumbbell_plan::{LinkPlan, Named, Plan};
-use dumbbell_qdisc::{Limit, LinkFacts};
+use dumbbell_qdisc::{Limit, LinkInfo};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Rate};
 
@@ -19,7 +19,7 @@ pub(crate) fn queue(
     let row = dumbbell_qdisc::find(&discipline.name).map_err(|e| KernelError::refused(&place, e.message))?;
     let params = Params::read(row.params, &discipline.given())
         .map_err(|e| KernelError::refused(&format!("{place}.{}", e.name), e.message))?;
-    let facts = LinkFacts {
+    let facts = LinkInfo {
         rate: Rate(link.rate_bps),
         base_rtt: Dur(link.base_rtt_ns),
         seed: plan.seed,
@@ -49,7 +49,7 @@ pub(crate) fn queue(
 struct Reader {
     place: String,
     params: Params,
-    facts: LinkFacts,
+    facts: LinkInfo,
     packet: u32,
     framing: u32,
 }

@@ -12,9 +12,9 @@
 //! everywhere here.
 
 use crate::aqm::blue::{Blue as Law, Config};
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkInfo, span};
 use crate::fifo::Fifo;
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Rate, Time};
@@ -75,7 +75,7 @@ pub(crate) struct Blue {
 }
 
 impl Blue {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Blue, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Blue, ParamError> {
         let config = Config {
             increment: params.probability("increment"),
             decrement: params.probability("decrement"),
@@ -94,7 +94,7 @@ impl Blue {
 }
 
 impl Qdisc for Blue {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut QdiscContext) {
         if self.waiting.is_empty() && !cx.link_busy {
             self.law.idle(self.idle_since.min(cx.now), cx.now);
             self.waiting.push(packet);
@@ -108,7 +108,7 @@ impl Qdisc for Blue {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let packet = self.waiting.pop()?;
         // Idle time begins when this packet is out, unless another comes before.
         self.idle_since = cx.now + self.rate.time_for(Bytes(u64::from(packet.bytes)));

@@ -19,9 +19,9 @@
 use crate::aqm::Verdict;
 use crate::aqm::cobalt::{Cobalt as Law, Config};
 use crate::aqm::deficit_shaper::DeficitShaper;
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkInfo, span};
 use crate::flows::{Empty, Flow, Flows, hash, pop};
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
@@ -105,7 +105,7 @@ pub(crate) struct Cake {
 }
 
 impl Cake {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Cake, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Cake, ParamError> {
         let bandwidth = params.unless_word("bandwidth", Params::rate);
         if bandwidth == Some(Rate(0)) {
             let message = "zero given: must be above, or \"unlimited\"".into();
@@ -113,7 +113,7 @@ impl Cake {
         }
         let rtt = span(params, "rtt")?;
         let quantum = bandwidth.map_or(FULL_PACKET, |r| (r.0 / 8 / 4096).clamp(300, FULL_PACKET));
-        let facts = LinkFacts { rate: bandwidth.unwrap_or(link.rate), ..link.clone() };
+        let facts = LinkInfo { rate: bandwidth.unwrap_or(link.rate), ..link.clone() };
         let limit = params.unless_word("limit", Params::length).map(|l| facts.limit(l));
         let mut random = link.stream();
         Ok(Cake {
@@ -154,7 +154,7 @@ impl Cake {
         flow.state.law.is_at_rest(now)
     }
 
-    fn drop_from_fattest(&mut self, cx: &mut Cx) -> bool {
+    fn drop_from_fattest(&mut self, cx: &mut QdiscContext) -> bool {
         let Some(fattest) = self.flows.fattest() else { return false };
         let Some(packet) = self.flows.pop(fattest) else { return false };
         cx.drop_packet(packet, DropReason::Full);
@@ -181,7 +181,7 @@ fn automatic_limit(bandwidth: Option<Rate>, rtt: Dur) -> Limit {
 }
 
 impl Qdisc for Cake {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         let none_waits = self.flows.backlog().packets == 0;
         if let Some(shaper) = self.shaper.as_mut().filter(|_| none_waits) {
             shaper.wake(cx.now);
@@ -202,7 +202,7 @@ impl Qdisc for Cake {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         if self.shaper.as_ref().is_some_and(|shaper| shaper.next() > cx.now) {
             return None;
         }
@@ -220,7 +220,7 @@ impl Qdisc for Cake {
                         return Some(packet);
                     }
                 }
-                if let Some(packet) = cx.carry_out(verdict, packet) {
+                if let Some(packet) = cx.apply(verdict, packet) {
                     return Some(packet);
                 }
             }

@@ -10,9 +10,9 @@
 //! ```
 
 use crate::aqm::codel::{Codel as Law, Config, Head, Source};
-use crate::discipline::{Discipline, Limit, LinkFacts, span};
+use crate::discipline::{Discipline, Limit, LinkInfo, span};
 use crate::fifo::Fifo;
-use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
+use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -91,7 +91,7 @@ impl Settings {
     }
 
     /// Marks a packet that leaves if it has waited for longer than `ce_threshold`.
-    pub(crate) fn mark_late(&self, packet: &mut Packet, cx: &mut Cx) {
+    pub(crate) fn mark_late(&self, packet: &mut Packet, cx: &mut QdiscContext) {
         let late = self.ce_threshold.is_some_and(|t| cx.now.since(packet.enqueued) > t);
         if late && self.selected.is_none_or(|ecn| ecn == packet.ecn) {
             let _ = cx.mark(packet);
@@ -99,7 +99,7 @@ impl Settings {
     }
 
     /// Tells of congestion by a mark, which gives the packet back, or by a drop.
-    pub(crate) fn tell(&self, mut packet: Packet, cx: &mut Cx) -> Option<Packet> {
+    pub(crate) fn tell(&self, mut packet: Packet, cx: &mut QdiscContext) -> Option<Packet> {
         if self.ecn && cx.mark(&mut packet) {
             return Some(packet);
         }
@@ -119,7 +119,7 @@ pub(crate) struct Codel {
 }
 
 impl Codel {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Codel, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Codel, ParamError> {
         Ok(Codel {
             law: Law::default(),
             settings: Settings::new(params)?,
@@ -135,7 +135,7 @@ struct Queue<'a> {
     waiting: &'a mut Fifo,
     settings: &'a Settings,
     full_packet: u32,
-    cx: &'a mut Cx,
+    cx: &'a mut QdiscContext,
 }
 
 impl Source for Queue<'_> {
@@ -153,7 +153,7 @@ impl Source for Queue<'_> {
 }
 
 impl Qdisc for Codel {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.full_packet = self.full_packet.max(packet.bytes);
         let straight_on = self.waiting.is_empty() && !cx.link_busy; // goes into service, however small the limit
         if straight_on || self.limit.has_room(self.waiting.backlog(), &packet) {
@@ -163,7 +163,7 @@ impl Qdisc for Codel {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let Codel { law, settings, waiting, full_packet, .. } = self;
         let now = cx.now;
         let mut queue = Queue { waiting, settings, full_packet: *full_packet, cx };

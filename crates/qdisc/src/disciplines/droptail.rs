@@ -4,8 +4,8 @@
 //! `counting = "ns2"` it counts as one, so a limit of L leaves room for L - 1 waiting packets behind it, as the
 //! queue of ns-2 does, which drops when length + 1 >= L.
 
-use crate::discipline::{Discipline, Limit, LinkFacts};
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::discipline::{Discipline, Limit, LinkInfo};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
 use std::collections::VecDeque;
 
@@ -46,7 +46,7 @@ pub(crate) struct DropTail {
 }
 
 impl DropTail {
-    fn new(params: &Params, link: &LinkFacts) -> DropTail {
+    fn new(params: &Params, link: &LinkInfo) -> DropTail {
         DropTail {
             limit: link.limit(params.length("limit")),
             counts_service: params.choice("counting") == "ns2",
@@ -70,7 +70,7 @@ impl DropTail {
 }
 
 impl Qdisc for DropTail {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         if self.has_room(&packet, cx.link_busy) {
             self.bytes += u64::from(packet.bytes);
             self.waiting.push_back(packet);
@@ -79,13 +79,13 @@ impl Qdisc for DropTail {
         }
     }
 
-    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
         let packet = self.waiting.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    fn open_when_idle(&self) -> bool {
+    fn can_bypass(&self) -> bool {
         true
     }
 

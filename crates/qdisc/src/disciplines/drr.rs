@@ -13,8 +13,8 @@
 //! with packets. Queues of flows that have gone are used again, so nothing is allocated once the largest number of
 //! flows and packets has been seen. The paper hashes flows into a fixed number of queues; here each has its own.
 
-use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use std::collections::{HashMap, VecDeque};
 
@@ -84,7 +84,7 @@ pub(crate) struct Drr {
 }
 
 impl Drr {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Drr, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Drr, ParamError> {
         Ok(Drr {
             by_class: params.choice("by") == "class",
             quantum: some_bytes(params, "quantum")?,
@@ -136,7 +136,7 @@ impl Drr {
     }
 
     /// Drops the last packet of a queue. If that empties it, it stays in the ring until its turn.
-    fn drop_last(&mut self, place: usize, cx: &mut Cx) {
+    fn drop_last(&mut self, place: usize, cx: &mut QdiscContext) {
         let queue = &mut self.queues[place];
         if let Some(packet) = queue.waiting.pop_back() {
             queue.bytes -= u64::from(packet.bytes);
@@ -151,7 +151,7 @@ impl Drr {
 }
 
 impl Qdisc for Drr {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         let straight_on = self.packets == 0 && !cx.link_busy; // goes into service, however small the limits
         let place = self.place(if self.by_class { u32::from(packet.class) } else { packet.flow });
         let queue = &mut self.queues[place];
@@ -170,7 +170,7 @@ impl Qdisc for Drr {
         }
     }
 
-    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
         loop {
             let queue = &mut self.queues[*self.ring.front()?];
             let Some(next) = queue.waiting.front() else {

@@ -22,10 +22,10 @@
 use super::pi2::{COUPLING, config};
 use crate::aqm::Verdict;
 use crate::aqm::pi2::Pi2 as Law;
-use crate::discipline::{Discipline, Limit, LinkFacts, period};
+use crate::discipline::{Discipline, Limit, LinkInfo, period};
 use crate::fifo::Fifo;
 use crate::ticks::Ticks;
-use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
+use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -132,7 +132,7 @@ pub(crate) struct DualPi2 {
 }
 
 impl DualPi2 {
-    fn new(params: &Params, link: &LinkFacts) -> Result<DualPi2, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<DualPi2, ParamError> {
         Ok(DualPi2 {
             law: Law::new(config(params, params.bool("drop_overload"))?),
             ticks: Ticks::new(period(params, "tupdate")?),
@@ -155,7 +155,7 @@ impl DualPi2 {
         matches!(packet.ecn, Ecn::ECT1 | Ecn::CE) || (self.any_ect && packet.ecn.is_capable())
     }
 
-    fn update(&mut self, cx: &Cx) {
+    fn update(&mut self, cx: &QdiscContext) {
         let DualPi2 { law, classic, l4s, delays, .. } = self;
         self.ticks.run(cx.now, |at| {
             *delays = [&*classic, l4s].map(|q| q.first().map_or(Dur::ZERO, |p| at.since(p.enqueued)));
@@ -185,7 +185,7 @@ impl DualPi2 {
 }
 
 impl Qdisc for DualPi2 {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.update(cx);
         self.full_packet = self.full_packet.max(packet.bytes);
         let waiting = self.backlog();
@@ -199,17 +199,17 @@ impl Qdisc for DualPi2 {
         }
         let is_l4s = self.is_l4s(&packet);
         let verdict = if self.early { self.verdict(is_l4s) } else { Verdict::Pass };
-        if let Some(packet) = cx.carry_out(verdict, packet) {
+        if let Some(packet) = cx.apply(verdict, packet) {
             if is_l4s { self.l4s.push(packet) } else { self.classic.push(packet) }
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         self.update(cx);
         loop {
             let (packet, is_l4s, change) = self.pick()?;
             let verdict = if self.early { Verdict::Pass } else { self.verdict(is_l4s) };
-            let Some(mut packet) = cx.carry_out(verdict, packet) else { continue };
+            let Some(mut packet) = cx.apply(verdict, packet) else { continue };
             if is_l4s && cx.now.since(packet.enqueued) > self.step && self.l4s.packets() >= self.step_behind {
                 let _ = cx.mark(&mut packet);
             }

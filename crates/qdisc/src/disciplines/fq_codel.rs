@@ -14,10 +14,10 @@
 
 use super::codel::{CE_THRESHOLD, INTERVAL, Settings, TARGET};
 use crate::aqm::codel::{Codel as Law, Head, Source};
-use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
 use crate::fifo::Fifo;
 use crate::flows::{Empty, Flow, Flows, hash, place, pop};
-use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
+use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 pub(crate) const FLOWS: Spec = Spec {
@@ -95,7 +95,7 @@ pub(crate) struct FqCodel {
 }
 
 impl FqCodel {
-    fn new(params: &Params, link: &LinkFacts) -> Result<FqCodel, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<FqCodel, ParamError> {
         let selected = (params.choice("ce_threshold_selector") == "ect1").then_some(Ecn::ECT1);
         Ok(FqCodel {
             flows: Flows::new(params.int("flows") as usize, some_bytes(params, "quantum")?, Empty::Revisit),
@@ -114,7 +114,7 @@ impl FqCodel {
     }
 
     /// Drops from the head of the largest queue.
-    fn drop_batch(&mut self, cx: &mut Cx) {
+    fn drop_batch(&mut self, cx: &mut QdiscContext) {
         let Some(fattest) = self.flows.fattest() else { return };
         let keep = self.flows.flow(fattest).fifo.bytes().div_ceil(2);
         let mut dropped = 0;
@@ -133,7 +133,7 @@ struct Turn<'a> {
     total: &'a mut Backlog,
     settings: &'a Settings,
     full_packet: u32,
-    cx: &'a mut Cx,
+    cx: &'a mut QdiscContext,
 }
 
 impl Source for Turn<'_> {
@@ -151,7 +151,7 @@ impl Source for Turn<'_> {
 }
 
 impl Qdisc for FqCodel {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.full_packet = self.full_packet.max(packet.bytes);
         let straight_on = self.flows.backlog().packets == 0 && !cx.link_busy; // into service, however small the limit
         self.flows.push(place(hash(packet.flow, self.salt), self.flows.len()), packet);
@@ -160,7 +160,7 @@ impl Qdisc for FqCodel {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let FqCodel { flows, settings, full_packet, .. } = self;
         let (now, full_packet) = (cx.now, *full_packet);
         let mut packet = flows.next(|flow, total| {

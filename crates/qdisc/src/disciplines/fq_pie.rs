@@ -12,10 +12,10 @@
 use super::fq_codel::{FLOWS, MEMORY_LIMIT, QUANTUM};
 use super::pie::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, Settings, TARGET, TUPDATE};
 use crate::aqm::pie::Pie as Law;
-use crate::discipline::{Discipline, LinkFacts, some_bytes};
+use crate::discipline::{Discipline, LinkInfo, some_bytes};
 use crate::flows::{Empty, Flow, Flows, hash, place, pop};
 use crate::ticks::Ticks;
-use crate::{Backlog, Cx, Packet, Qdisc};
+use crate::{Backlog, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Bytes, Time};
 
@@ -71,7 +71,7 @@ pub(crate) struct FqPie {
 }
 
 impl FqPie {
-    fn new(params: &Params, link: &LinkFacts) -> Result<FqPie, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<FqPie, ParamError> {
         let mut settings = Settings::new(params, link, params.probability("ecn_prob"))?;
         Ok(FqPie {
             flows: Flows::new(params.int("flows") as usize, some_bytes(params, "quantum")?, Empty::Revisit),
@@ -92,7 +92,7 @@ fn law<'a>(flow: &'a mut Flow<Option<Clocked>>, settings: &Settings, now: Time) 
 }
 
 impl Qdisc for FqPie {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         let place = place(hash(packet.flow, self.salt), self.flows.len());
         let total = self.flows.backlog();
         let straight_on = total.packets == 0 && !cx.link_busy; // goes into service, however small the limit
@@ -108,7 +108,7 @@ impl Qdisc for FqPie {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let FqPie { flows, settings, .. } = self;
         flows.next(|flow, total| {
             law(flow, settings, cx.now);

@@ -13,10 +13,10 @@
 
 use crate::aqm::Verdict;
 use crate::aqm::pi2::{Config, Pi2 as Law};
-use crate::discipline::{Discipline, Limit, LinkFacts, period, span};
+use crate::discipline::{Discipline, Limit, LinkInfo, period, span};
 use crate::fifo::Fifo;
 use crate::ticks::Ticks;
-use crate::{Backlog, Cx, DropReason, Ecn, Packet, Qdisc};
+use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -98,7 +98,7 @@ pub(crate) struct Pi2 {
 }
 
 impl Pi2 {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Pi2, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Pi2, ParamError> {
         Ok(Pi2 {
             law: Law::new(config(params, true)?),
             ticks: Ticks::new(period(params, "tupdate")?),
@@ -111,7 +111,7 @@ impl Pi2 {
         })
     }
 
-    fn update(&mut self, cx: &Cx) {
+    fn update(&mut self, cx: &QdiscContext) {
         let Pi2 { law, waiting, delay, .. } = self;
         self.ticks.run(cx.now, |at| {
             *delay = waiting.first().map_or(Dur::ZERO, |p| at.since(p.enqueued));
@@ -134,7 +134,7 @@ impl Pi2 {
 }
 
 impl Qdisc for Pi2 {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.update(cx);
         self.full_packet = self.full_packet.max(packet.bytes);
         let straight_on = self.waiting.is_empty() && !cx.link_busy; // goes into service, however small the limit
@@ -142,12 +142,12 @@ impl Qdisc for Pi2 {
             cx.drop_packet(packet, DropReason::Full);
             return;
         }
-        if let Some(packet) = cx.carry_out(self.verdict(&packet), packet) {
+        if let Some(packet) = cx.apply(self.verdict(&packet), packet) {
             self.waiting.push(packet);
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         self.update(cx);
         self.waiting.pop()
     }

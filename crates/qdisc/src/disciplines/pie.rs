@@ -11,10 +11,10 @@
 //! ```
 
 use crate::aqm::pie::{Config, Pie as Law};
-use crate::discipline::{Discipline, Limit, LinkFacts, period, span};
+use crate::discipline::{Discipline, Limit, LinkInfo, period, span};
 use crate::fifo::Fifo;
 use crate::ticks::Ticks;
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Bytes;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -99,7 +99,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn new(params: &Params, link: &LinkFacts, ecn_below: f64) -> Result<Settings, ParamError> {
+    pub(crate) fn new(params: &Params, link: &LinkInfo, ecn_below: f64) -> Result<Settings, ParamError> {
         Ok(Settings {
             law: Config {
                 target: span(params, "target")?,
@@ -123,7 +123,7 @@ impl Settings {
         law: &mut Law,
         waiting: Bytes,
         mut packet: Packet,
-        cx: &mut Cx,
+        cx: &mut QdiscContext,
     ) -> Option<Packet> {
         self.full_packet = self.full_packet.max(packet.bytes);
         let full = f64::from(self.full_packet);
@@ -140,7 +140,7 @@ impl Settings {
     }
 
     /// Drops an arrival that finds no room.
-    pub(crate) fn refuse(&self, law: &mut Law, packet: Packet, cx: &mut Cx) {
+    pub(crate) fn refuse(&self, law: &mut Law, packet: Packet, cx: &mut QdiscContext) {
         law.lost();
         cx.drop_packet(packet, DropReason::Full);
     }
@@ -156,7 +156,7 @@ pub(crate) struct Pie {
 }
 
 impl Pie {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Pie, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Pie, ParamError> {
         let settings = Settings::new(params, link, 0.1)?;
         Ok(Pie {
             law: Law::default(),
@@ -166,14 +166,14 @@ impl Pie {
         })
     }
 
-    fn update(&mut self, cx: &Cx) {
+    fn update(&mut self, cx: &QdiscContext) {
         let waiting = self.waiting.bytes();
         self.ticks.run(cx.now, |_| self.law.update(&self.settings.law, waiting));
     }
 }
 
 impl Qdisc for Pie {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.update(cx);
         let straight_on = self.waiting.is_empty() && !cx.link_busy; // goes into service, however small the limit
         if !straight_on && !self.settings.limit.has_room(self.waiting.backlog(), &packet) {
@@ -185,7 +185,7 @@ impl Qdisc for Pie {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         self.update(cx);
         let packet = self.waiting.pop()?;
         let sojourn = cx.now.since(packet.enqueued);

@@ -8,9 +8,9 @@
 //! ```
 //! A flow's `class` says its queue; Linux derives it from a packet's type of service by its priomap.
 
-use crate::discipline::{Discipline, Limit, LinkFacts};
+use crate::discipline::{Discipline, Limit, LinkInfo};
 use crate::fifo::Fifo;
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 /// Queues that have a column of their own.
@@ -57,7 +57,7 @@ pub(crate) struct Prio {
 }
 
 impl Prio {
-    fn new(params: &Params, link: &LinkFacts) -> Prio {
+    fn new(params: &Params, link: &LinkInfo) -> Prio {
         let limit = |name| params.unless_word(name, Params::length).map(|l| link.limit(l));
         Prio {
             bands: std::iter::repeat_with(Fifo::default).take(params.int("bands") as usize).collect(),
@@ -74,7 +74,7 @@ impl Prio {
 }
 
 impl Qdisc for Prio {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         let straight_on = self.total.packets == 0 && !cx.link_busy; // goes into service, however small the limits
         // Whoever builds the network refuses flows of classes that there aren't.
         let band = usize::from(packet.class).min(self.bands.len() - 1);
@@ -93,7 +93,7 @@ impl Qdisc for Prio {
         }
     }
 
-    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
         let packet = self.bands.iter_mut().find_map(Fifo::pop)?;
         self.leaves(&packet);
         Some(packet)
@@ -103,7 +103,7 @@ impl Qdisc for Prio {
         Some(self.bands.len() as u16)
     }
 
-    fn open_when_idle(&self) -> bool {
+    fn can_bypass(&self) -> bool {
         true
     }
 

@@ -20,8 +20,8 @@
 //! below max_th; the same where max_p is 0.1), and lets adaptive max_p fall below 0.01 on links above 8 Mbit/s.
 
 use crate::aqm::red::{Adaptive, Config, Red as Law, Verdict};
-use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Rate, Time};
@@ -184,7 +184,7 @@ fn length(limit: Limit, by_bytes: bool, mean_packet: f64) -> f64 {
 }
 
 impl Red {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Red, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Red, ParamError> {
         let error = |name: &str, message| Err(ParamError { name: name.into(), message });
         let by_bytes = params.choice("mode") == "bytes";
         let mean_packet = some_bytes(params, "mean_packet")? as f64;
@@ -267,7 +267,7 @@ impl Red {
 }
 
 impl Qdisc for Red {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut QdiscContext) {
         if self.waiting.is_empty() && !cx.link_busy {
             self.law.idle(cx.now.since(self.idle_since).as_secs() * self.packets_per_second);
             self.law.adapt(cx.now);
@@ -293,7 +293,7 @@ impl Qdisc for Red {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let packet = self.waiting.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         // Idle time begins when this packet is out, unless another comes before.

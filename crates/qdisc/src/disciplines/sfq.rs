@@ -13,11 +13,11 @@
 //! The flow's number stands for the addresses and ports; each direction is a flow of its own. Not a longest-queue
 //! search but one over the queues in use is made, and only at a drop.
 
-use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
 use crate::fifo::Fifo;
 use crate::flows::{hash, place};
 use crate::ticks::Ticks;
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
@@ -104,7 +104,7 @@ pub(crate) struct Sfq {
 }
 
 impl Sfq {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Sfq, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Sfq, ParamError> {
         let mut random = link.stream();
         let perturb = params.unless_word("perturb", Params::duration);
         if perturb == Some(Dur::ZERO) {
@@ -164,7 +164,7 @@ impl Sfq {
     }
 
     /// Changes the hash if it is time.
-    fn perturb(&mut self, cx: &mut Cx) {
+    fn perturb(&mut self, cx: &mut QdiscContext) {
         if !self.perturb.as_mut().is_some_and(|ticks| ticks.due(cx.now)) {
             return;
         }
@@ -185,7 +185,7 @@ impl Sfq {
 }
 
 impl Qdisc for Sfq {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.perturb(cx);
         let straight_on = self.total.packets == 0 && !cx.link_busy; // goes into service, however small the limits
         let arrival = match self.push(packet) {
@@ -209,7 +209,7 @@ impl Qdisc for Sfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         self.perturb(cx);
         loop {
             let place = *self.ring.front()?;

@@ -14,10 +14,10 @@
 //! them starves for a parameter.
 
 use crate::aqm::token_bucket::TokenBucket;
-use crate::discipline::{Discipline, Limit, LinkFacts, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
 use crate::fifo::Fifo;
 use crate::registry::build;
-use crate::{Backlog, Cx, DropReason, Packet, Qdisc};
+use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Part, Spec};
 use dumbbell_units::parse::Length;
 use dumbbell_units::{Bytes, Packets, Rate, Time};
@@ -82,7 +82,7 @@ pub(crate) struct Tbf {
 }
 
 impl Tbf {
-    fn new(params: &Params, link: &LinkFacts) -> Result<Tbf, ParamError> {
+    fn new(params: &Params, link: &LinkInfo) -> Result<Tbf, ParamError> {
         let error = |name: &str, message: &str| ParamError { name: name.into(), message: message.into() };
         let rate = params.unless_word("rate", Params::rate).unwrap_or(link.rate);
         if rate == Rate(0) {
@@ -91,7 +91,7 @@ impl Tbf {
         let burst = Bytes(some_bytes(params, "burst")?);
         let limit = params.unless_word("limit", Params::length);
         let latency = params.unless_word("latency", Params::duration);
-        let shaped = LinkFacts { rate, path: format!("{}/inner", link.path), ..link.clone() };
+        let shaped = LinkInfo { rate, path: format!("{}/inner", link.path), ..link.clone() };
         let waiting = match (params.unless_word("inner", Params::part), limit, latency) {
             (Some(_), Some(_), _) => {
                 return Err(error("limit", "there is an inner discipline: give the limit to it"));
@@ -117,7 +117,7 @@ impl Tbf {
 }
 
 impl Qdisc for Tbf {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         match &mut self.waiting {
             Waiting::Fifo(waiting, limit) => {
                 let straight_on = waiting.is_empty() && !cx.link_busy; // is the next to go, however small the limit
@@ -136,7 +136,7 @@ impl Qdisc for Tbf {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let next = match &mut self.waiting {
             Waiting::Fifo(waiting, _) => waiting.first(),
             Waiting::Inner(qdisc, held) => {

@@ -1,15 +1,15 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue};
+use dumbbell_testkit::{Fate, QdiscFixture};
 use dumbbell_units::Dur;
 
 const STEPS: &[(&str, &str)] =
     &[("limit", "2 packets"), ("increment", "25 %"), ("decrement", "10 %"), ("freeze_time", "100 ms")];
 
 /// A queue that has lost a packet each 100 ms, so often.
-fn after(losses: u32, params: &[(&str, &str)]) -> Queue {
-    let mut q = Queue::new("blue", &[STEPS, params].concat());
+fn after(losses: u32, params: &[(&str, &str)]) -> QdiscFixture {
+    let mut q = QdiscFixture::new("blue", &[STEPS, params].concat());
     while q.column("probability") < 0.25 * f64::from(losses) {
         while q.arrive(0, 1000) != Fate::Dropped(Full) {}
         q.advance(Dur::millis(100));

@@ -1,13 +1,13 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Queue, given, link};
+use dumbbell_testkit::{QdiscFixture, given, link};
 use dumbbell_units::{Dur, Time};
 
 #[test]
 fn the_shaper_spaces_packets_and_gives_no_burst() {
     // 8 Mbit/s: 1000 bytes a millisecond, 1500 one and a half.
-    let mut q = Queue::new("cake", &[("bandwidth", "8 Mbit/s")]);
+    let mut q = QdiscFixture::new("cake", &[("bandwidth", "8 Mbit/s")]);
     q.advance(Dur::secs(1)); // idle time is no credit
     for bytes in [1000, 1500, 1000, 1000] {
         q.arrive(1, bytes);
@@ -22,8 +22,10 @@ fn the_shaper_spaces_packets_and_gives_no_burst() {
     }
     assert_eq!(left, [(1, 0), (2, 1_000_000), (3, 2_500_000), (4, 3_500_000)]);
     // Framing counts: 1000 + 44 bytes; and small packets for no less than mpu: 84 bytes each, to 1.128 and 1.212 ms.
-    let mut q =
-        Queue::new("cake", &[("bandwidth", "8 Mbit/s"), ("overhead", "44 bytes"), ("mpu", "84 bytes")]);
+    let mut q = QdiscFixture::new(
+        "cake",
+        &[("bandwidth", "8 Mbit/s"), ("overhead", "44 bytes"), ("mpu", "84 bytes")],
+    );
     for (bytes, ready) in [(1000, 1_044_000), (20, 1_212_000)] {
         q.arrive(1, bytes);
         q.arrive(1, 20);
@@ -40,7 +42,7 @@ fn flows_hardly_ever_share_a_queue() {
     // 200 flows in 128 sets of eight: 1.6 in a set on average, nine and more in one with probability below 1e-4. One hash
     // into 1024 places would have 200^2 / 2048 = 20 pairs that share.
     let active = |name: &str| {
-        let mut q = Queue::new(name, &[]);
+        let mut q = QdiscFixture::new(name, &[]);
         (0..200).for_each(|flow| _ = q.arrive(flow, 1000));
         q.column("active")
     };
@@ -48,10 +50,10 @@ fn flows_hardly_ever_share_a_queue() {
     let fq_codel = active("fq_codel");
     assert!((150.0..200.0).contains(&fq_codel), "{fq_codel}");
     // With more flows than queues they have to.
-    let mut q = Queue::new("cake", &[]);
+    let mut q = QdiscFixture::new("cake", &[]);
     (0..3000).for_each(|flow| _ = q.arrive(flow, 1000));
     assert!((1000.0..=1024.0).contains(&q.column("active")), "{}", q.column("active"));
-    let mut q = Queue::new("cake", &[("isolation", "flowblind")]);
+    let mut q = QdiscFixture::new("cake", &[("isolation", "flowblind")]);
     (0..9).for_each(|flow| _ = q.arrive(flow, 1000));
     near(q.column("active"), 1.0);
     assert_eq!(q.drain(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -61,7 +63,7 @@ fn flows_hardly_ever_share_a_queue() {
 fn cobalt_marks_and_drops_but_never_the_last_packet() {
     // One flow with 300 packets; one leaves each 0.8 ms: high after 5 ms, at 5.6; the first notice is due at 105.6 ms.
     let told = |ecn: Ecn| {
-        let mut q = Queue::new("cake", &[]);
+        let mut q = QdiscFixture::new("cake", &[]);
         q.ecn(ecn);
         (0..300).for_each(|_| _ = q.arrive(1, 1000));
         for chance in 0..200 {
@@ -77,7 +79,7 @@ fn cobalt_marks_and_drops_but_never_the_last_packet() {
     assert_eq!(told(Ecn::NOT_ECT), (132, vec![(133, Early)]));
     assert_eq!(told(Ecn::ECT0), (132, vec![]));
     // A packet that is alone in its queue passes, however late it is.
-    let mut q = Queue::new("cake", &[]);
+    let mut q = QdiscFixture::new("cake", &[]);
     for _ in 0..50 {
         q.arrive(1, 1000);
         q.advance(Dur::millis(50));
@@ -89,7 +91,7 @@ fn cobalt_marks_and_drops_but_never_the_last_packet() {
 #[test]
 fn the_fattest_flow_pays_and_blue_hears_of_it() {
     // Flow 1 has 5 packets of 1000, flow 2 three of 100: 5300 bytes. With 100 more the limit is passed.
-    let mut q = Queue::new("cake", &[("limit", "5300 bytes")]);
+    let mut q = QdiscFixture::new("cake", &[("limit", "5300 bytes")]);
     q.advance(Dur::millis(100));
     (0..5).for_each(|_| assert_eq!(q.burst(1, 1000), []));
     (0..3).for_each(|_| assert_eq!(q.burst(2, 100), []));
@@ -113,7 +115,7 @@ fn the_fattest_flow_pays_and_blue_hears_of_it() {
 fn flows_take_turns_by_a_quantum_that_suits_the_bandwidth() {
     // 8 Mbit/s: 1 000 000 / 4096 = 244 bytes, at least 300. 100-byte packets: credit 300, 200, 100, then empty at 0: three
     // in a turn.
-    let mut q = Queue::new("cake", &[("bandwidth", "8 Mbit/s")]);
+    let mut q = QdiscFixture::new("cake", &[("bandwidth", "8 Mbit/s")]);
     (0..6).for_each(|_| _ = q.arrive(1, 100));
     (0..6).for_each(|_| _ = q.arrive(2, 100));
     let mut order = Vec::new();

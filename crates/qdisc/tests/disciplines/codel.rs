@@ -1,15 +1,15 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 use dumbbell_units::Dur;
 
 /// A link of 10 Mbit/s sends 1000 bytes in 0.8 ms.
 const PACKET: Dur = Dur::micros(800);
 
 /// All packets arrive at 0; one leaves each 0.8 ms, so the n-th chance (from 0) finds a delay of 0.8 n ms.
-fn full_of(packets: u32, ecn: Ecn, params: &[(&str, &str)]) -> Queue {
-    let mut q = Queue::new("codel", params);
+fn full_of(packets: u32, ecn: Ecn, params: &[(&str, &str)]) -> QdiscFixture {
+    let mut q = QdiscFixture::new("codel", params);
     q.ecn(ecn);
     (0..packets).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
     q
@@ -81,7 +81,7 @@ fn a_threshold_marks_whatever_the_law_says() {
         (Ecn::ECT1, 1001, true),
         (Ecn::NOT_ECT, 1001, false),
     ] {
-        let mut q = Queue::new("codel", &[("ce_threshold", "1 ms")]);
+        let mut q = QdiscFixture::new("codel", &[("ce_threshold", "1 ms")]);
         q.ecn(ecn).arrive(0, 1000);
         q.advance(Dur::micros(waited));
         assert_eq!(q.send_packet().map(|p| p.ecn == Ecn::CE), Some(marked), "{ecn:?} after {waited} us");

@@ -1,15 +1,15 @@
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 
 #[test]
 fn a_round_with_unequal_packets() {
-    // Quantum 500. Queue 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8); 4: 50, 700, 180
+    // Quantum 500. QdiscFixture 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8); 4: 50, 700, 180
     // (9-11). Credit when its turn comes, what is sent, what is left:
     //   round 1   q1 500: 200, 300 left | q2 500: 500, 0 left | q3 500: -     | q4 500: 50, 450 left
     //   round 2   q1 800: 750, 20, gone | q2 500: 500, gone   | q3 1000: 600, 100, 300 left | q4 950: 700, 180, gone
     //   round 3                                                q3 800: 400, gone
-    let mut q = Queue::new("drr", &[("quantum", "500 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
     for (flow, sizes) in
         [(1, &[200, 750, 20][..]), (2, &[500, 500]), (3, &[600, 100, 400]), (4, &[50, 700, 180])]
     {
@@ -26,7 +26,7 @@ fn a_round_with_unequal_packets() {
 #[test]
 fn shares_are_equal_in_bytes() {
     // 1500-byte packets (odd numbers) against 500-byte ones, quantum 500: one large packet for three small.
-    let mut q = Queue::new("drr", &[("quantum", "500 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
     for _ in 0..8 {
         q.arrive(1, 1500);
         q.arrive(2, 500);
@@ -39,7 +39,7 @@ fn shares_are_equal_in_bytes() {
 fn an_empty_queue_keeps_no_credit() {
     // Quantum 1000. Flow 1 sends 100 of its 1000 and is empty; when it comes back with 1500 bytes it has 1000, then
     // 2000: flow 2 goes first, with 1000 each turn.
-    let mut q = Queue::new("drr", &[("quantum", "1000 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("quantum", "1000 bytes")]);
     q.arrive(1, 100);
     assert_eq!(q.send(), Some(1));
     q.arrive(1, 1500);
@@ -48,7 +48,7 @@ fn an_empty_queue_keeps_no_credit() {
     assert_eq!(q.drain(), [3, 2, 4]);
     // Nor one that a drop empties: flow 1 gets 1000 for its 1500 bytes and loses the packet to a larger backlog; its
     // next packet of 1400 needs two turns again, so that of flow 2 goes first.
-    let mut q = Queue::new("drr", &[("quantum", "1000 bytes"), ("limit", "2499 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("quantum", "1000 bytes"), ("limit", "2499 bytes")]);
     q.arrive(1, 1500);
     q.arrive(2, 990);
     assert_eq!(q.send(), Some(2));
@@ -61,7 +61,7 @@ fn an_empty_queue_keeps_no_credit() {
 fn directions_and_classes() {
     // The lowest bit of the flow is its direction: 2 and 3 are two queues by flow; here also two classes.
     for by in ["flow", "class"] {
-        let mut q = Queue::new("drr", &[("by", by), ("quantum", "100 bytes")]);
+        let mut q = QdiscFixture::new("drr", &[("by", by), ("quantum", "100 bytes")]);
         for flow in [2, 2, 3, 3] {
             q.arrive(flow, 100);
         }
@@ -71,7 +71,7 @@ fn directions_and_classes() {
 
 #[test]
 fn the_longest_queue_pays() {
-    let mut q = Queue::new("drr", &[("limit", "4 packets")]);
+    let mut q = QdiscFixture::new("drr", &[("limit", "4 packets")]);
     for flow in [1, 1, 1, 2] {
         assert_eq!(q.arrive(flow, 500), Fate::Queued);
     }
@@ -82,13 +82,13 @@ fn the_longest_queue_pays() {
     // Two, two and one: flow 1 comes first in the round.
     assert_eq!(q.arrive(3, 40), Fate::Displaced(2));
     // In bytes: 3000 wait in flow 1 after 2 packets, 1000 in flow 2; 4500 > 4000.
-    let mut q = Queue::new("drr", &[("limit", "4000 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("limit", "4000 bytes")]);
     for (flow, bytes) in [(1, 1500), (1, 1500), (2, 500), (2, 500)] {
         assert_eq!(q.arrive(flow, bytes), Fate::Queued);
     }
     assert_eq!(q.arrive(2, 500), Fate::Displaced(2));
     // A tie falls on the arrival: one packet each, room for two.
-    let mut q = Queue::new("drr", &[("limit", "2 packets")]);
+    let mut q = QdiscFixture::new("drr", &[("limit", "2 packets")]);
     q.arrive(1, 500);
     q.arrive(2, 500);
     assert_eq!(q.arrive(3, 500), Fate::Dropped(Full));
@@ -96,7 +96,7 @@ fn the_longest_queue_pays() {
 
 #[test]
 fn a_queue_may_have_a_limit_of_its_own() {
-    let mut q = Queue::new("drr", &[("queue_limit", "2 packets")]);
+    let mut q = QdiscFixture::new("drr", &[("queue_limit", "2 packets")]);
     for (flow, fate) in [(1, Fate::Queued), (1, Fate::Queued), (1, Fate::Dropped(Full)), (2, Fate::Queued)] {
         assert_eq!(q.arrive(flow, 500), fate);
     }
@@ -104,7 +104,7 @@ fn a_queue_may_have_a_limit_of_its_own() {
 
 #[test]
 fn an_idle_link_takes_what_the_limit_would_not() {
-    let mut q = Queue::new("drr", &[("limit", "100 bytes"), ("queue_limit", "1 bytes")]);
+    let mut q = QdiscFixture::new("drr", &[("limit", "100 bytes"), ("queue_limit", "1 bytes")]);
     assert_eq!(q.busy(false).arrive(1, 1500), Fate::Queued);
     assert_eq!(q.send(), Some(1));
     assert_eq!(q.busy(true).arrive(1, 1500), Fate::Dropped(Full));

@@ -1,7 +1,7 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue};
+use dumbbell_testkit::{Fate, QdiscFixture};
 use dumbbell_units::Dur;
 
 #[test]
@@ -10,7 +10,7 @@ fn a_flow_without_a_queue_goes_first_and_can_not_stay_there() {
     // old. Flow 2 (7) is new and goes first; after that, empty, it goes to the end of the old list: its next packet (8)
     // waits until flow 1 has sent 3 (28 left) and 4 (-972, then 542). Flow 2: 514, 8 leaves -486, then 1028. Flow 1: 5
     // leaves -458, then 1056. Flow 2 is empty and leaves; flow 1: 6.
-    let mut q = Queue::new("fq_codel", &[]);
+    let mut q = QdiscFixture::new("fq_codel", &[]);
     (0..6).for_each(|_| assert_eq!(q.arrive(1, 1000), Fate::Queued));
     assert_eq!((q.send(), q.send()), (Some(1), Some(2)));
     q.arrive(2, 1000);
@@ -30,7 +30,7 @@ fn a_flow_without_a_queue_goes_first_and_can_not_stay_there() {
 #[test]
 fn rounds_are_equal_in_bytes() {
     // Quantum 1500: a flow of 500-byte packets (odd numbers) sends three for each of 1500 of the other.
-    let mut q = Queue::new("fq_codel", &[("quantum", "1500 bytes")]);
+    let mut q = QdiscFixture::new("fq_codel", &[("quantum", "1500 bytes")]);
     for _ in 0..12 {
         q.arrive(1, 500);
         q.arrive(2, 1500);
@@ -43,7 +43,7 @@ fn rounds_are_equal_in_bytes() {
 fn the_fattest_flow_pays_at_its_head() {
     // Flow 1: 8 packets of 1500, flow 2: 12 of 40. The 21st passes the limit: half of 12 000 bytes goes, packets 1-4.
     let fill = |params: &[(&str, &str)]| {
-        let mut q = Queue::new("fq_codel", params);
+        let mut q = QdiscFixture::new("fq_codel", params);
         (0..8).for_each(|_| assert_eq!(q.burst(1, 1500), []));
         (0..12).for_each(|_| assert_eq!(q.burst(2, 40), []));
         q.burst(2, 40).into_iter().map(|(number, reason)| (number, reason == Full)).collect::<Vec<_>>()
@@ -54,7 +54,7 @@ fn the_fattest_flow_pays_at_its_head() {
     // 12 000 + 480 bytes fit; with 40 more half of flow 1 goes.
     assert_eq!(fill(&[("memory_limit", "12480 bytes")]).len(), 4);
     // Of 200 packets in one flow no more than 64 at once, although half would be 100.
-    let mut q = Queue::new("fq_codel", &[("limit", "200 packets")]);
+    let mut q = QdiscFixture::new("fq_codel", &[("limit", "200 packets")]);
     (0..200).for_each(|_| assert_eq!(q.burst(1, 1000), []));
     assert_eq!(q.burst(1, 1000).len(), 64);
     assert_eq!(q.backlog().packets, 137);
@@ -65,7 +65,7 @@ fn the_fattest_flow_pays_at_its_head() {
 fn each_queue_has_a_law_of_its_own() {
     // Flow 1 has 400 packets; one leaves each 0.8 ms. Flow 2 gets a packet now and then, which leaves at once. Its chances
     // apart, flow 1 is high from 5.6 ms on and loses a packet at the first chance from 105.6 ms on.
-    let mut q = Queue::new("fq_codel", &[("ecn", "false")]);
+    let mut q = QdiscFixture::new("fq_codel", &[("ecn", "false")]);
     (0..400).for_each(|_| _ = q.arrive(1, 1000));
     let mut dropped = Vec::new();
     for chance in 0..140 {
@@ -87,7 +87,7 @@ fn what_waits_elsewhere_keeps_the_link_from_running_dry() {
     // Flow 1 has one packet only whenever it sends, but flow 2 has a backlog: RFC 8289 §4.4 counts all queues together, so
     // flow 1 may lose its packet. Each of flow 1's packets waits 60 ms; high from 60 ms on, stands at 160 ms.
     let mut q =
-        Queue::new("fq_codel", &[("ecn", "false"), ("interval", "100 ms"), ("quantum", "1000 bytes")]);
+        QdiscFixture::new("fq_codel", &[("ecn", "false"), ("interval", "100 ms"), ("quantum", "1000 bytes")]);
     let mut lost = 0;
     for _ in 0..5 {
         q.arrive(1, 1000);
@@ -104,7 +104,7 @@ fn what_waits_elsewhere_keeps_the_link_from_running_dry() {
 #[test]
 fn one_queue_is_codel() {
     // Every flow in the same queue: first come, first served.
-    let mut q = Queue::new("fq_codel", &[("flows", "1")]);
+    let mut q = QdiscFixture::new("fq_codel", &[("flows", "1")]);
     for flow in [5, 1, 7, 1, 5] {
         q.arrive(flow, 1000);
     }
@@ -114,7 +114,7 @@ fn one_queue_is_codel() {
 #[test]
 fn ecn_is_on_and_the_threshold_may_be_for_l4s_alone() {
     let marked = |ecn: Ecn, params: &[(&str, &str)], wait: u64| {
-        let mut q = Queue::new("fq_codel", params);
+        let mut q = QdiscFixture::new("fq_codel", params);
         q.ecn(ecn).arrive(1, 1000);
         q.advance(Dur::micros(wait));
         q.send_packet().map(|p| p.ecn == Ecn::CE)
@@ -128,7 +128,7 @@ fn ecn_is_on_and_the_threshold_may_be_for_l4s_alone() {
         assert_eq!(marked(ecn, &any, 1000), Some(false));
     }
     // A standing queue of ECN-capable packets is marked by default.
-    let mut q = Queue::new("fq_codel", &[]);
+    let mut q = QdiscFixture::new("fq_codel", &[]);
     q.ecn(Ecn::ECT0);
     (0..200).for_each(|_| _ = q.arrive(1, 1000));
     (0..140).for_each(|_| {

@@ -1,14 +1,14 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue};
+use dumbbell_testkit::{Fate, QdiscFixture};
 use dumbbell_units::Dur;
 
 const MS: Dur = Dur::millis(1);
 
 /// What becomes of 4000 arrivals at a queue whose first packet has waited since 0, at 65 ms.
 fn fates(ecn: Ecn, params: &[(&str, &str)]) -> Vec<Fate> {
-    let mut q = Queue::new("pi2", &[&[("limit", "5000 packets")], params].concat());
+    let mut q = QdiscFixture::new("pi2", &[&[("limit", "5000 packets")], params].concat());
     (0..5).for_each(|_| _ = q.arrive(0, 1000));
     q.ecn(ecn).advance(MS * 65);
     let fates = (0..4000).map(|_| q.arrive(0, 1000)).collect();
@@ -41,7 +41,7 @@ fn classic_senders_get_the_square_and_scalable_ones_twice_the_probability() {
 #[test]
 fn short_and_full_queues() {
     // Fewer than two full packets wait: let through, whatever the probability.
-    let mut q = Queue::new("pi2", &[("limit", "3 packets")]);
+    let mut q = QdiscFixture::new("pi2", &[("limit", "3 packets")]);
     (0..3).for_each(|_| _ = q.arrive(0, 1000));
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
     q.advance(MS * 2000);

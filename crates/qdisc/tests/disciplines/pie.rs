@@ -1,7 +1,7 @@
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 use dumbbell_units::Dur;
 
 const MS: Dur = Dur::millis(1);
@@ -10,7 +10,7 @@ const MS: Dur = Dur::millis(1);
 fn the_delay_of_the_last_packet_moves_the_probability() {
     // Five packets at 0. One leaves at 10 ms: delay 10. Update at 15: 0.125 x (0.010 - 0.015) + 1.25 x 0.010 = 0.011875,
     // / 2048. One at 25: delay 25. Update at 30: 0.125 x 0.010 + 1.25 x 0.015 = 0.02, / 512 (the probability is 5.8e-6).
-    let mut q = Queue::new("pie", &[]);
+    let mut q = QdiscFixture::new("pie", &[]);
     (0..5).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
     let first = 0.011_875 / 2048.0;
     for (wait, p) in [(10, 0.0), (15, first), (6, first + 0.02 / 512.0)] {
@@ -28,9 +28,9 @@ fn the_delay_of_the_last_packet_moves_the_probability() {
 }
 
 /// A queue whose probability rises by 2 % each 50 ms from 300 ms on, because its delay is 300 ms.
-fn overloaded(params: &[(&str, &str)]) -> Queue {
+fn overloaded(params: &[(&str, &str)]) -> QdiscFixture {
     let own = [("alpha", "0"), ("beta", "0"), ("tupdate", "50 ms")];
-    let mut q = Queue::new("pie", &[&own, params].concat());
+    let mut q = QdiscFixture::new("pie", &[&own, params].concat());
     (0..10).for_each(|_| _ = q.arrive(0, 1000));
     q.advance(MS * 300).send();
     q
@@ -91,7 +91,7 @@ fn a_short_queue_is_spared() {
 
 #[test]
 fn a_full_queue_drops() {
-    let mut q = Queue::new("pie", &[("limit", "2 packets")]);
+    let mut q = QdiscFixture::new("pie", &[("limit", "2 packets")]);
     let fates: Vec<Fate> = (0..3).map(|_| q.arrive(0, 1000)).collect();
     assert_eq!(fates, [Fate::Queued, Fate::Queued, Fate::Dropped(Full)]);
 }

@@ -1,11 +1,11 @@
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue};
+use dumbbell_testkit::{Fate, QdiscFixture};
 
 #[test]
 fn the_first_class_with_packets_sends() {
     // The fixture's class is the flow's number.
-    let mut q = Queue::new("prio", &[]);
+    let mut q = QdiscFixture::new("prio", &[]);
     for class in [2, 1, 0, 2, 1, 0] {
         q.arrive(class, 1000);
     }
@@ -18,7 +18,7 @@ fn the_first_class_with_packets_sends() {
 
 #[test]
 fn lower_classes_starve() {
-    let mut q = Queue::new("prio", &[]);
+    let mut q = QdiscFixture::new("prio", &[]);
     q.arrive(1, 1000);
     for _ in 0..1000 {
         q.arrive(0, 1000);
@@ -29,12 +29,12 @@ fn lower_classes_starve() {
 
 #[test]
 fn each_queue_has_its_limit_and_all_may_have_one() {
-    let mut q = Queue::new("prio", &[("queue_limit", "1 packets")]);
+    let mut q = QdiscFixture::new("prio", &[("queue_limit", "1 packets")]);
     for (class, fate) in [(1, Fate::Queued), (1, Fate::Dropped(Full)), (0, Fate::Queued), (2, Fate::Queued)] {
         assert_eq!(q.arrive(class, 1000), fate);
     }
     // The last class pays, whoever comes.
-    let mut q = Queue::new("prio", &[("limit", "3 packets"), ("bands", "4")]);
+    let mut q = QdiscFixture::new("prio", &[("limit", "3 packets"), ("bands", "4")]);
     for class in [1, 3, 1] {
         q.arrive(class, 1000);
     }

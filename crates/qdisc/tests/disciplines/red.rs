@@ -1,14 +1,14 @@
 use dumbbell_qdisc::DropReason::{Early, Forced, Full};
 use dumbbell_qdisc::Ecn;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 use dumbbell_units::Dur;
 
 #[test]
 fn ns2_counts_bytes_and_leaves_the_arrival_out() {
     // A limit of 10 x 500 bytes. With 1040-byte packets 0, 1040, 2080, 3120, 4160 wait before each of five arrivals,
     // all below 5000; the sixth finds 5200.
-    let mut q = Queue::new(
+    let mut q = QdiscFixture::new(
         "red",
         &[("limit", "10 packets"), ("mode", "bytes"), ("counting", "ns2"), ("wait", "true")],
     );
@@ -17,7 +17,7 @@ fn ns2_counts_bytes_and_leaves_the_arrival_out() {
     }
     assert_eq!(q.arrive(0, 1040), Fate::Dropped(Full));
     // Counted as waiting, the limit is ten packets.
-    let mut q = Queue::new("red", &[("limit", "10 packets"), ("mode", "bytes")]);
+    let mut q = QdiscFixture::new("red", &[("limit", "10 packets"), ("mode", "bytes")]);
     for _ in 0..10 {
         assert_eq!(q.arrive(0, 1040), Fate::Queued);
     }
@@ -29,13 +29,13 @@ fn automatic_thresholds_and_weight() {
     // 10 Mbit/s are 2500 packets of 500 bytes a second; 5 ms are 12.5, half of that 6.25, three times that 18.75:
     // 3125 and 9375 bytes, as ns-2 prints them. Weight 1: the average is what waits. At 6250 bytes the probability is
     // half of 10 %.
-    let mut q = Queue::new("red", &[("mode", "bytes"), ("weight", "1")]);
+    let mut q = QdiscFixture::new("red", &[("mode", "bytes"), ("weight", "1")]);
     q.arrive(0, 6250);
     q.arrive(0, 40);
     near(q.column("avg"), 6250.0);
     near(q.column("probability"), 0.05);
     // In packets: at 8 waiting (8 - 6.25) / 12.5 * 10 %.
-    let mut q = Queue::new("red", &[("weight", "1")]);
+    let mut q = QdiscFixture::new("red", &[("weight", "1")]);
     while q.backlog().packets < 8 {
         q.arrive(0, 1000); // from the eighth on one may be dropped early
     }
@@ -43,12 +43,12 @@ fn automatic_thresholds_and_weight() {
     near(q.column("avg"), 8.0);
     near(q.column("probability"), 0.014);
     // Weight 1 - exp(-1/2500) = 0.000399920010665.
-    let mut q = Queue::new("red", &[("mode", "bytes")]);
+    let mut q = QdiscFixture::new("red", &[("mode", "bytes")]);
     q.arrive(0, 6250);
     q.arrive(0, 40);
     assert!((q.column("avg") - 6250.0 * 0.000_399_920_010_665).abs() < 1e-9);
     // On a slow link five packets are the least: 1 Mbit/s would give 0.625.
-    let slow = dumbbell_qdisc::LinkFacts { rate: dumbbell_units::Rate(1_000_000), ..link() };
+    let slow = dumbbell_qdisc::LinkInfo { rate: dumbbell_units::Rate(1_000_000), ..link() };
     let below = [("max_th", "5 packets")];
     let refused = dumbbell_qdisc::build("red", &given(&below), &slow).unwrap_err();
     assert_eq!(refused.to_string(), "max_th: 5 packets is not above min_th, which is 5 packets");
@@ -57,7 +57,7 @@ fn automatic_thresholds_and_weight() {
 #[test]
 fn idle_time_counts_in_typical_packets() {
     // Weight 1/2. The arrivals find 0, 1, 2, 3 waiting: avg 0, 0.5, 1.25, 2.125.
-    let mut q = Queue::new("red", &[("weight", "0.5"), ("min_th", "100 packets")]);
+    let mut q = QdiscFixture::new("red", &[("weight", "0.5"), ("min_th", "100 packets")]);
     for _ in 0..4 {
         q.arrive(0, 1250);
     }
@@ -71,7 +71,7 @@ fn idle_time_counts_in_typical_packets() {
 
 /// Keeps `waiting` packets waiting over 40 arrivals; what became of these.
 fn hold(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
-    let mut q = Queue::new("red", params);
+    let mut q = QdiscFixture::new("red", params);
     if capable {
         q.ecn(Ecn::ECT0);
     }
@@ -105,18 +105,18 @@ fn marks_below_max_th_drops_above() {
     assert_eq!(count(&marked, Fate::Marked) + count(&marked, Fate::Queued), 40);
     assert!(count(&hold(2, params, false), Fate::Dropped(Early)) >= 20);
     // [RFC 3168 §7]: above max_th a mark is not enough, p_b is 1 there by max_p.
-    let mut q = Queue::new("red", params);
+    let mut q = QdiscFixture::new("red", params);
     q.ecn(Ecn::ECT0);
     let fates: Vec<Fate> = (0..40).map(|_| q.arrive(0, 1000)).collect();
     assert!(count(&fates, Fate::Dropped(Early)) > 0, "{fates:?}");
     // Not gentle: above max_th everything goes.
-    let mut q = Queue::new("red", &[params, &[("gentle", "false"), ("limit", "3 packets")]].concat());
+    let mut q = QdiscFixture::new("red", &[params, &[("gentle", "false"), ("limit", "3 packets")]].concat());
     for _ in 0..20 {
         q.arrive(0, 1000);
     }
     assert_eq!(q.backlog().packets, 3);
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
-    let mut q = Queue::new("red", &[params, &[("gentle", "false")]].concat());
+    let mut q = QdiscFixture::new("red", &[params, &[("gentle", "false")]].concat());
     for _ in 0..20 {
         q.arrive(0, 1000);
     }
@@ -136,7 +136,7 @@ fn a_short_queue_may_be_spared() {
     ];
     let spared = [params, &[("least_waiting", "2")]].concat();
     for (params, fate) in [(params, Fate::Dropped(Forced)), (&spared[..], Fate::Queued)] {
-        let mut q = Queue::new("red", params);
+        let mut q = QdiscFixture::new("red", params);
         while q.column("avg") < 2.5 {
             q.arrive(0, 1000);
         }

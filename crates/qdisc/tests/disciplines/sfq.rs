@@ -1,5 +1,5 @@
 use dumbbell_qdisc::DropReason::Full;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 use dumbbell_units::Dur;
 
 #[test]
@@ -7,7 +7,7 @@ fn queues_take_turns_in_bytes() {
     // Quantum 1000. Flow 1: 600, 600, 600 (packets 1-3); flow 2: 1000, 1000 (4, 5); flow 3: 300 x 4 (6-9).
     //   credit 1000: 1, 400: 2, -200, then 800, to the end | 1000: 4, 0, then 1000 | 1000: 6 7 8 100: 9, empty, leaves
     //   800: 3, empty                                      | 1000: 5
-    let mut q = Queue::new("sfq", &[("quantum", "1000 bytes")]);
+    let mut q = QdiscFixture::new("sfq", &[("quantum", "1000 bytes")]);
     for (flow, bytes, packets) in [(1, 600, 3), (2, 1000, 2), (3, 300, 4)] {
         (0..packets).for_each(|_| assert_eq!(q.arrive(flow, bytes), Fate::Queued));
     }
@@ -22,7 +22,7 @@ fn queues_take_turns_in_bytes() {
 
 #[test]
 fn the_longest_queue_pays() {
-    let mut q = Queue::new("sfq", &[("limit", "4 packets")]);
+    let mut q = QdiscFixture::new("sfq", &[("limit", "4 packets")]);
     for flow in [1, 1, 1, 2] {
         q.arrive(flow, 1000);
     }
@@ -30,13 +30,13 @@ fn the_longest_queue_pays() {
     // Two each: a tie falls on the arrival.
     assert_eq!(q.arrive(1, 1000), Fate::Dropped(Full));
     // At the head instead.
-    let mut q = Queue::new("sfq", &[("limit", "4 packets"), ("headdrop", "true")]);
+    let mut q = QdiscFixture::new("sfq", &[("limit", "4 packets"), ("headdrop", "true")]);
     for flow in [1, 1, 1, 2] {
         q.arrive(flow, 1000);
     }
     assert_eq!(q.arrive(2, 1000), Fate::Displaced(1));
     // One each: the arrival's own queue goes, and with it the arrival.
-    let mut q = Queue::new("sfq", &[("limit", "2 packets")]);
+    let mut q = QdiscFixture::new("sfq", &[("limit", "2 packets")]);
     q.arrive(1, 1000);
     q.arrive(2, 1000);
     assert_eq!(q.arrive(3, 1000), Fate::Dropped(Full));
@@ -45,7 +45,7 @@ fn the_longest_queue_pays() {
 
 #[test]
 fn queues_have_a_depth_and_a_number() {
-    let mut q = Queue::new("sfq", &[("depth", "2"), ("flows", "2")]);
+    let mut q = QdiscFixture::new("sfq", &[("depth", "2"), ("flows", "2")]);
     for (flow, fate) in [
         (1, Fate::Queued),
         (1, Fate::Queued),
@@ -56,7 +56,7 @@ fn queues_have_a_depth_and_a_number() {
         assert_eq!(q.arrive(flow, 1000), fate, "flow {flow}");
     }
     // With headdrop the first of its own queue makes way.
-    let mut q = Queue::new("sfq", &[("depth", "2"), ("headdrop", "true")]);
+    let mut q = QdiscFixture::new("sfq", &[("depth", "2"), ("headdrop", "true")]);
     q.arrive(1, 1000);
     q.arrive(1, 1000);
     assert_eq!(q.arrive(1, 1000), Fate::Displaced(1));
@@ -67,7 +67,7 @@ fn queues_have_a_depth_and_a_number() {
 fn a_new_hash_parts_flows_and_keeps_their_order() {
     // 40 flows in 2 places; each second other ones share. Which flows share is told by the order in which packets leave:
     // one place sends its flows' packets in the order of arrival.
-    let mut q = Queue::new(
+    let mut q = QdiscFixture::new(
         "sfq",
         &[("divisor", "2"), ("perturb", "1 s"), ("limit", "1000 packets"), ("depth", "1000")],
     );

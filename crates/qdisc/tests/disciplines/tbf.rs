@@ -1,6 +1,6 @@
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, Queue, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link};
 use dumbbell_units::param::Raw;
 use dumbbell_units::{Dur, Time};
 
@@ -8,7 +8,7 @@ use dumbbell_units::{Dur, Time};
 fn departures_to_the_nanosecond() {
     // 8 Mbit/s: 1000 bytes a millisecond; the bucket holds 3000. Seven packets of 1000 at 0: three at once, then one each
     // millisecond.
-    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "3000 bytes")]);
+    let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "3000 bytes")]);
     (0..7).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
     assert_eq!((q.send(), q.send(), q.send()), (Some(1), Some(2), Some(3)));
     near(q.column("tokens"), 0.0);
@@ -34,7 +34,7 @@ fn departures_to_the_nanosecond() {
 
 #[test]
 fn a_packet_larger_than_the_bucket_is_late_not_lost() {
-    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "500 bytes")]);
+    let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "500 bytes")]);
     q.arrive(0, 1500);
     q.arrive(0, 1500);
     assert_eq!((q.send(), q.send()), (Some(1), None));
@@ -51,7 +51,8 @@ fn limit_or_latency() {
         (&[("limit", "5 packets")], 5),
         (&[], 1000),
     ] {
-        let mut q = Queue::new("tbf", &[&[("rate", "8 Mbit/s"), ("burst", "3000 bytes")], given].concat());
+        let mut q =
+            QdiscFixture::new("tbf", &[&[("rate", "8 Mbit/s"), ("burst", "3000 bytes")], given].concat());
         for _ in 0..packets {
             assert_eq!(q.arrive(0, 1000), Fate::Queued);
         }
@@ -71,7 +72,8 @@ fn limit_or_latency() {
 fn another_discipline_may_do_the_queueing() {
     // 8 Mbit/s, a bucket of 1000, packets of 1000: one each millisecond, whatever is inside. With fq_codel flow 2's packet
     // goes before flow 1's backlog, but not before the one that is held.
-    let mut q = Queue::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
+    let mut q =
+        QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
     (0..5).for_each(|_| _ = q.arrive(1, 1000));
     assert_eq!((q.send(), q.send(), q.next_ready()), (Some(1), None, Some(Time(1_000_000))));
     q.arrive(2, 1000);

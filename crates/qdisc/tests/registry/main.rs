@@ -3,7 +3,7 @@
 // A property that cannot be checked has failed.
 #![allow(clippy::expect_used)]
 
-use dumbbell_qdisc::{Backlog, Cx, Discipline, Ecn, Packet, Qdisc, build, find, registry};
+use dumbbell_qdisc::{Backlog, Discipline, Ecn, Packet, Qdisc, QdiscContext, build, find, registry};
 use dumbbell_testkit::{any_given, check_specs, link};
 use dumbbell_units::param::Raw;
 use dumbbell_units::parse::{Length, length};
@@ -120,7 +120,7 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op], mixed: boo
             _ => None,
         },
     };
-    let mut cx = Cx::default();
+    let mut cx = QdiscContext::default();
     let mut number = 0;
     for op in ops {
         let mut take = false;
@@ -207,7 +207,7 @@ proptest! {
     fn every_discipline_repeats_itself(i in 0..registry().len(), ops in ops()) {
         let fates = || {
             let mut q = build(registry()[i].name, &[], &link()).expect("the defaults fit together");
-            let (mut cx, mut fates) = (Cx::default(), Vec::new());
+            let (mut cx, mut fates) = (QdiscContext::default(), Vec::new());
             cx.link_busy = true;
             for (body, op) in (0..).zip(&ops) {
                 match *op {

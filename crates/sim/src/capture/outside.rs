@@ -3,8 +3,9 @@
 use super::{Capture, Recorder};
 use crate::packets::Body;
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_units::Time;
+use dumbbell_wire::Ecn;
 
 /// See the top of this file. It is told what was seen, in the order of time.
 #[derive(Debug)]

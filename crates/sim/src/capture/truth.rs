@@ -4,6 +4,7 @@
 //! arrived, or will.
 
 use super::Sent;
+use dumbbell_wire::TcpFlags;
 use std::collections::{BTreeMap, HashMap};
 
 /// Parts of a connection's sequence space that were sent: begin -> (end, whether a packet with it was not dropped).
@@ -12,11 +13,11 @@ type Parts = BTreeMap<u64, (u64, bool)>;
 /// The sequence space of a direction of a connection: the SYN, then the payload, then the FIN.
 fn span(packet: &Sent) -> (u64, u64) {
     let segment = &packet.segment;
-    if segment.flags.syn {
+    if segment.flags.contains(TcpFlags::SYN) {
         return (0, 1);
     }
     let begin = packet.number + 1;
-    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.fin))
+    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.contains(TcpFlags::FIN)))
 }
 
 pub(super) fn mark_spurious(sent: &mut [Sent]) {

@@ -63,7 +63,7 @@ fn codel_lets_no_queue_of_one_flow_stand() {
             // that a BDP per RTT would take them: use 3 (1 + f)^2 / (4 (1 + f + f^2)). Recovery costs a little.
             let f = most / rtt_ms as f64;
             let expected = 3.0 * (1.0 + f) * (1.0 + f) / (4.0 * (1.0 + f + f * f));
-            assert!((q.utilisation / expected - 1.0).abs() < 0.02, "{} {expected}", q.utilisation);
+            assert!((q.utilization / expected - 1.0).abs() < 0.02, "{} {expected}", q.utilization);
         }
     }
 }
@@ -89,7 +89,7 @@ fn pi_controllers_hold_their_target() {
             let what =
                 format!("{discipline} {flows} {variant} {rate} Mbit/s {rtt_ms} ms: {mean} for {target}");
             assert!((mean / target - 1.0).abs() < 0.05, "{what}");
-            assert!(q.utilisation > 0.995 && q.drops_full == 0, "{what}, use {}", q.utilisation);
+            assert!(q.utilization > 0.995 && q.drops_full == 0, "{what}, use {}", q.utilization);
         }
     }
 }
@@ -278,7 +278,7 @@ fn marks_spare_retransmissions() {
         assert!(q.marks > 50 && q.drops == 0, "{discipline}: {} marks, {} drops", q.marks, q.drops);
         let repeated: u64 = out.flows.iter().map(|f| f.retransmitted_packets).sum();
         assert_eq!(repeated, 0, "{discipline}");
-        assert!(q.utilisation > 0.85, "{discipline}: {}", q.utilisation);
+        assert!(q.utilization > 0.85, "{discipline}: {}", q.utilization);
     }
 }
 

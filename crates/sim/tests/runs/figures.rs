@@ -37,7 +37,7 @@ proptest! {
             .run();
         for q in &out.queues {
             prop_assert_eq!(q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end, "{}", q.name);
-            prop_assert!(q.utilisation <= 1.0 + 1e-9, "{} {}", q.name, q.utilisation);
+            prop_assert!(q.utilization <= 1.0 + 1e-9, "{} {}", q.name, q.utilization);
         }
         for f in &out.flows {
             prop_assert!(f.retransmitted_packets <= f.sent_packets);
@@ -63,7 +63,7 @@ fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
             .set("/measure_from_ns", json!(50_000 * MS))
             .run()
             .queues[2]
-            .utilisation
+            .utilization
     };
     assert!(use_of("100 kB") > 0.995, "{}", use_of("100 kB"));
     let shallow = use_of("3 packets");
@@ -92,7 +92,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
                 .set("/duration_ns", json!(100_000 * MS))
                 .set("/measure_from_ns", json!(40_000 * MS))
                 .run();
-            let (used, timeouts) = (out.queues[2].utilisation, out.flows[0].timeouts);
+            let (used, timeouts) = (out.queues[2].utilization, out.flows[0].timeouts);
             let preset = stack["preset"].as_str().unwrap_or("rfc");
             let (least, most_timeouts) = match (v.name, preset) {
                 ("lp" | "cdg", _) => (0.75, 0),
@@ -121,7 +121,7 @@ fn vegas_keeps_alpha_to_beta_segments_queued_with_and_without_delayed_acks() {
             .set("/duration_ns", json!(60_000 * MS))
             .set("/measure_from_ns", json!(20_000 * MS))
             .run();
-        let (queue, used) = (out.queues[2].mean_backlog_packets.unwrap(), out.queues[2].utilisation);
+        let (queue, used) = (out.queues[2].mean_backlog_packets.unwrap(), out.queues[2].utilization);
         assert!((0.5..=3.5).contains(&queue), "an ACK each {ack_every}: {queue}");
         assert!(used > 0.99 && out.queues[2].drops == 0, "an ACK each {ack_every}: {used}");
     }

@@ -48,7 +48,7 @@ fn a_rate_that_changes_finishes_what_it_has_begun() {
     let q = &row.run().queues[0];
     // (2.5 + 8.5) ms x 10 Mbit/s + 20 ms x 1 Mbit/s = 130 kbit in 31 ms. It idles from 1 to 2 ms.
     assert!((q.capacity_bps - 130_000.0 / 0.031).abs() < 1e-3, "{}", q.capacity_bps);
-    assert!((q.utilisation - 120.0 / 130.0).abs() < 1e-12, "{}", q.utilisation);
+    assert!((q.utilization - 120.0 / 130.0).abs() < 1e-12, "{}", q.utilization);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn periods_and_courses_repeat() {
     let course = steps(&[(0, 10 * MBIT, false), (10 * MS, 5 * MBIT, false)], Some(20 * MS));
     let out = one("rate_course", course, 1, 200).run();
     assert_eq!(out.queues[0].delivered, 150);
-    assert!((out.queues[0].utilisation - 1.0).abs() < 1e-9);
+    assert!((out.queues[0].utilization - 1.0).abs() < 1e-9);
     assert!((out.queues[0].capacity_bps - 7.5e6).abs() < 1e-3);
 }
 
@@ -153,7 +153,7 @@ fn a_trace_carries_its_bytes_whatever_the_packets() {
     let q = &row.run().queues[0];
     // 1000 chances x 1500 bytes / 333 = 4504.5 packets out, the last one under way.
     assert_eq!((q.departures, q.delivered, q.on_wire_at_end), (4505, 4504, 1));
-    assert_eq!(q.utilisation, 1.0);
+    assert_eq!(q.utilization, 1.0);
 }
 
 fn reordering(share: f64, gap: u64, delay_ns: u64, extent: Option<u64>) -> Value {

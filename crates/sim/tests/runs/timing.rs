@@ -32,7 +32,7 @@ fn framing_takes_its_share_of_the_rate() {
     };
     for (overhead, frame) in [(14, 1514.0), (0, 1500.0)] {
         let out = framed(overhead).run();
-        assert!((out.queues[0].utilisation - 1.0).abs() < 1e-6);
+        assert!((out.queues[0].utilization - 1.0).abs() < 1e-6);
         let expected = 1e7 * 1448.0 / frame;
         // Delivery lags transmission: one round trip of 8 s at the edges of the measurement.
         assert!((out.flows[0].goodput_bps / expected - 1.0).abs() < 0.01, "{}", out.flows[0].goodput_bps);

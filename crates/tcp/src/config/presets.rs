@@ -1,7 +1,7 @@
 //! The presets: named sets of visible parameters.
 
 use super::params::PARAMS;
-use dumbbell_units::param::{ParamError, Spec, nearest};
+use dumbbell_units::param::{ParamError, Spec, unknown_name};
 
 /// A named set of parameter values.
 #[derive(Debug)]
@@ -129,13 +129,7 @@ pub const PRESETS: &[Preset] = &[
 /// Says which names there are, and the nearest.
 pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
     PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
-        let names = || PRESETS.iter().map(|p| p.name);
-        let message = match nearest(name, names()) {
-            Some(n) => format!("unknown stack preset '{name}': did you mean '{n}'?"),
-            None => {
-                format!("unknown stack preset '{name}' (known: {})", names().collect::<Vec<_>>().join(", "))
-            }
-        };
+        let message = unknown_name("stack preset", name, PRESETS.iter().map(|p| p.name));
         ParamError { name: "preset".into(), message }
     })
 }

@@ -2,14 +2,14 @@
 
 use crate::delivery::faulty;
 use crate::modern::{MSS, answers};
-use dumbbell_testkit::listener::{Heard, Listener};
+use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use proptest::prelude::*;
 
-fn wire<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (Listener, Wire<'a>) {
-    let law = Listener::new((segments * MSS) as f64);
+fn wire<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (CcRecorder, Wire<'a>) {
+    let law = CcRecorder::new((segments * MSS) as f64);
     let copy = law.clone();
-    (law, Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults))
+    (law, Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults))
 }
 
 fn marking(numbers: &'static [u64]) -> Faults<'static> {
@@ -19,8 +19,8 @@ fn marking(numbers: &'static [u64]) -> Faults<'static> {
     })
 }
 
-fn marked(law: &Listener) -> u64 {
-    law.heard().iter().map(|h| if let Heard::Ack(a) = h { a.marked } else { 0 }).sum()
+fn marked(law: &CcRecorder) -> u64 {
+    law.calls().iter().map(|h| if let CcCall::Ack(a) = h { a.marked } else { 0 }).sum()
 }
 
 #[test]

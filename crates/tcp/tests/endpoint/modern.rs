@@ -4,7 +4,7 @@
 //! The handshake takes 100 ms and is the first sample: srtt 100 ms, timeout 300 ms, smallest RTT 100 ms. Data leaves at
 //! 0.1 s. Timers are exact and the receive window is open from the start, unless a test says otherwise.
 
-use dumbbell_testkit::listener::{Heard, Listener};
+use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Faults, Wire};
 
 pub(crate) const MSS: u64 = 1448;
@@ -22,11 +22,15 @@ pub(crate) fn with_usual<'a>(
 }
 
 /// A connection with that many segments as its window; changes come after the preset.
-pub(crate) fn linux<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (Listener, Wire<'a>) {
-    let law = Listener::new((segments * MSS) as f64).collapsing();
+pub(crate) fn linux<'a>(
+    segments: u64,
+    changes: &[(&str, &str)],
+    faults: Faults<'a>,
+) -> (CcRecorder, Wire<'a>) {
+    let law = CcRecorder::new((segments * MSS) as f64).collapsing();
     let copy = law.clone();
     let wire =
-        Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", &with_usual(&[], changes), faults);
+        Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", &with_usual(&[], changes), faults);
     (law, wire)
 }
 
@@ -41,13 +45,13 @@ pub(crate) fn resent(wire: &Wire<'_>) -> Vec<(u64, u64)> {
 }
 
 /// Words for what the law heard beside sendings, losses of segments and ACKs.
-pub(crate) fn answers(law: &Listener) -> Vec<String> {
-    let word = |h: &Heard| match h {
-        Heard::Congestion(ev) => Some(format!("{:?}", ev.kind).to_lowercase()),
-        Heard::Exit => Some("exit".into()),
-        Heard::Undo => Some("undo".into()),
-        Heard::Restart => Some("restart".into()),
+pub(crate) fn answers(law: &CcRecorder) -> Vec<String> {
+    let word = |h: &CcCall| match h {
+        CcCall::Congestion(ev) => Some(format!("{:?}", ev.kind).to_lowercase()),
+        CcCall::Exit => Some("exit".into()),
+        CcCall::Undo => Some("undo".into()),
+        CcCall::Restart => Some("restart".into()),
         _ => None,
     };
-    law.heard().iter().filter_map(word).collect()
+    law.calls().iter().filter_map(word).collect()
 }

@@ -1,36 +1,36 @@
 //! What a law is told: sendings, losses, deliveries and their rates.
 
 use dumbbell_cc::{AckEvent, LostEvent, RateSample, SentEvent};
-use dumbbell_testkit::listener::{Heard, Listener};
+use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
 use dumbbell_units::{Dur, Rate};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn wire<'a>(
-    listener: &Listener,
+    listener: &CcRecorder,
     recovery: &'a str,
     mut changes: Vec<(&'a str, &'a str)>,
     faults: Faults<'a>,
 ) -> Wire<'a> {
     changes.push(("recovery", recovery));
     let law = listener.clone();
-    Wire::with_law("fixed", move |_| Box::new(law.clone()), "rfc", &changes, faults)
+    Wire::with_cc("fixed", move |_| Box::new(law.clone()), "rfc", &changes, faults)
 }
 
-fn sent(listener: &Listener) -> Vec<SentEvent> {
-    listener.heard().iter().filter_map(|h| if let Heard::Sent(e) = h { Some(*e) } else { None }).collect()
+fn sent(listener: &CcRecorder) -> Vec<SentEvent> {
+    listener.calls().iter().filter_map(|h| if let CcCall::Sent(e) = h { Some(*e) } else { None }).collect()
 }
 
-fn lost(listener: &Listener) -> Vec<LostEvent> {
-    listener.heard().iter().filter_map(|h| if let Heard::Lost(e) = h { Some(*e) } else { None }).collect()
+fn lost(listener: &CcRecorder) -> Vec<LostEvent> {
+    listener.calls().iter().filter_map(|h| if let CcCall::Lost(e) = h { Some(*e) } else { None }).collect()
 }
 
-fn acks(listener: &Listener) -> Vec<AckEvent> {
-    listener.heard().iter().filter_map(|h| if let Heard::Ack(e) = h { Some(*e) } else { None }).collect()
+fn acks(listener: &CcRecorder) -> Vec<AckEvent> {
+    listener.calls().iter().filter_map(|h| if let CcCall::Ack(e) = h { Some(*e) } else { None }).collect()
 }
 
-fn rates(listener: &Listener) -> Vec<RateSample> {
+fn rates(listener: &CcRecorder) -> Vec<RateSample> {
     acks(listener).iter().filter_map(|a| a.rate).collect()
 }
 
@@ -39,7 +39,7 @@ const MSS: u64 = 1448;
 #[test]
 fn a_full_window_gives_the_window_over_a_round_trip() {
     // Ten segments at once and again as each ACK comes: 10 * 1448 bytes each 100 ms, once the first round is over.
-    let law = Listener::new(10.0 * MSS as f64);
+    let law = CcRecorder::new(10.0 * MSS as f64);
     let _ = wire(&law, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives))
         .send(100)
         .until_done();
@@ -60,7 +60,7 @@ fn a_full_window_gives_the_window_over_a_round_trip() {
 #[test]
 fn paced_segments_are_spaced_in_bursts() {
     // 1448 bytes each 10 ms = 1,158,400 bit/s; bursts of two.
-    let law = Listener::new(100.0 * MSS as f64).paced(Rate(1_158_400), 2 * MSS);
+    let law = CcRecorder::new(100.0 * MSS as f64).paced(Rate(1_158_400), 2 * MSS);
     let wire =
         wire(&law, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives)).send(21).until_done();
     let times: Vec<u64> = wire.sent.iter().map(|s| s.at.0 / 1_000_000).collect();
@@ -75,14 +75,14 @@ fn paced_segments_are_spaced_in_bursts() {
 #[test]
 fn a_retransmission_that_only_pacing_holds_back_is_sent_without_further_acks() {
     // Window of 4, all data outstanding, the first lost: the three SACKs come at the same instant as the pacer holds.
-    let law = Listener::new(4.0 * MSS as f64).paced(Rate(115_840), MSS); // a segment each 100 ms
+    let law = CcRecorder::new(4.0 * MSS as f64).paced(Rate(115_840), MSS); // a segment each 100 ms
     let wire = wire(&law, "sack", vec![("ack_every", "1")], losing(&[0])).send(4).until_done();
     assert_eq!((wire.resent(), wire.sender.counters().timeouts), (vec![0], 0));
 }
 
 #[test]
 fn what_the_application_holds_back_is_marked() {
-    let law = Listener::new(10.0 * MSS as f64);
+    let law = CcRecorder::new(10.0 * MSS as f64);
     let mut wire = wire(&law, "sack", vec![("ack_every", "1")], Box::new(|_, _, _| Fate::Arrives));
     wire.receiver.listen();
     wire.sender.connect();
@@ -103,7 +103,7 @@ fn what_the_application_holds_back_is_marked() {
 fn each_lost_transmission_is_told_once() {
     // A window of 10 segments, of which the 3rd and the 6th are lost; each shell sends both again.
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
-        let law = Listener::new(10.0 * MSS as f64);
+        let law = CcRecorder::new(10.0 * MSS as f64);
         let wire = wire(&law, recovery, vec![("ack_every", "1")], losing(&[2, 5])).send(60).until_done();
         let lost = lost(&law);
         let counters = wire.sender.counters();
@@ -128,7 +128,7 @@ proptest! {
         late in 0.0..0.2f64,
         seed in any::<u64>(),
     ) {
-        let law = Listener::new((window * MSS) as f64);
+        let law = CcRecorder::new((window * MSS) as f64);
         let faults = crate::delivery::faulty(seed, loss, late, 0.05);
         let wire = wire(&law, recovery, vec![("rto_max", "5 s")], faults).send(segments).until_done();
         let counters = wire.sender.counters();

@@ -1,7 +1,7 @@
 //! Reductions that are taken back: by timestamps, by D-SACKs, not at all.
 
 use crate::modern::{MSS, answers, linux, resent, timeline, with_usual};
-use dumbbell_testkit::listener::Listener;
+use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use dumbbell_units::{Dur, Rate};
 use proptest::prelude::*;
@@ -126,11 +126,11 @@ fn a_retransmission_of_the_recovery_before_is_not_an_original() {
         let lost = matches!((number, times[number as usize]), (0, 1 | 2) | (13 | 16 | 17, 1));
         if lost { Fate::Lost } else { Fate::Arrives }
     });
-    let law = Listener::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
+    let law = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
     let changes =
         with_usual(&[("send_quantum", "segment"), ("pacing_credit", "0")], &[("undo", "timestamps")]);
     let copy = law.clone();
-    let wire = Wire::with_law("fixed", move |_| Box::new(copy.clone()), "linux", &changes, faults);
+    let wire = Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", &changes, faults);
     let wire = wire.send(24).until_done();
     assert_eq!(resent(&wire), [(220, 0), (400, 0), (430, 13), (520, 16), (550, 17)]);
     assert_eq!(answers(&law), ["loss", "exit", "loss", "exit"]);

@@ -1,1 +1,1 @@
-"""The study ``aqm``: queue disciplines characterised as RFC 7928 recommends."""
+"""The study ``aqm``: queue disciplines characterized as RFC 7928 recommends."""

@@ -16,13 +16,13 @@ from dumbbell.studies.finding import Analysis, Note
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 BESIDE = {"5.1.2": "flows.short.stack.initial_window", "6.2": "flows.category-2.access.delay"}
 """What two experiments vary beside the discipline."""
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the RFCs' statements; see `dumbbell.studies`."""
     sections = {name: Section(found, BESIDE.get(name)) for name, found in results.items() if name[0] != "8"}
     congestion = Phases(results["8.2.5"], CONGESTION, 0.05)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import Phases
@@ -19,7 +19,7 @@ TARGET, RTT = 5.0, 100.0
 TENDS = 2.0
 """Factor up to which a median counts as near the target: TCP's sawtooth alone moves a queue by that much."""
 FULL = 0.95
-"""Utilisation from which a link is close to fully used: drop-tail is at 0.98 to 1 in the same runs, and a twentieth
+"""Utilization from which a link is close to fully used: drop-tail is at 0.98 to 1 in the same runs, and a twentieth
 less is more than chance makes."""
 
 
@@ -34,7 +34,7 @@ def codel(sections: Mapping[str, Section], congestion: Phases, slow: Phases, fas
         _median(sections, congestion),
         _overload(sections["5.3.1"]),
         _formula(sections["5.1.1"]),
-        _utilisation(sections, congestion),
+        _utilization(sections, congestion),
         _rates(slow, fast),
     ]
 
@@ -64,7 +64,7 @@ def _median(sections: Mapping[str, Section], congestion: Phases) -> Finding:
                 for n, v in _medians(congestion).items()
                 if "mild" not in n
             ),
-            Measured.of("median delay, one NewReno flow", summarise(one.queue("p50_sojourn_ms", "codel")), "ms"),
+            Measured.of("median delay, one NewReno flow", summarize(one.queue("p50_sojourn_ms", "codel")), "ms"),
         ),
     )
 
@@ -78,40 +78,40 @@ def _overload(section: Section) -> Finding:
         "With UDP at 1.2 times the capacity the median delay is shown to be above 5 ms.",
         longer.measured,
         f"under UDP of 12 Mbit/s the median delay is {np.median(found):.0f} ms",
-        (Measured.of("PIE under the same", summarise(section.queue("p50_sojourn_ms", "pie")), "ms"),),
+        (Measured.of("PIE under the same", summarize(section.queue("p50_sojourn_ms", "pie")), "ms"),),
     )
 
 
 def _formula(section: Section) -> Finding:
     expected = reno_goodput(TARGET / RTT)
-    found = summarise(section.queue("utilisation", "codel"))
+    found = summarize(section.queue("utilization", "codel"))
     near = abs(found.median / expected - 1) <= 0.05
     return Finding(
         "codel-formula",
         rules.verdict(rules.Ruling(near)),
-        "The link's utilisation under one NewReno flow is within 5 % of the formula at f = 5 ms / 100 ms, which "
+        "The link's utilization under one NewReno flow is within 5 % of the formula at f = 5 ms / 100 ms, which "
         "leaves out "
         "that a window is whole segments and that a drop shows only after a round trip.",
-        (Measured.of("utilisation", found), Measured.number("computed", expected)),
-        f"utilisation is {found.median:.3f}, computed {expected:.3f}",
+        (Measured.of("utilization", found), Measured.number("computed", expected)),
+        f"utilization is {found.median:.3f}, computed {expected:.3f}",
     )
 
 
-def _utilisation(sections: Mapping[str, Section], congestion: Phases) -> Finding:
+def _utilization(sections: Mapping[str, Section], congestion: Phases) -> Finding:
     rows = {"one NewReno flow": sections["5.1.1"], "one CUBIC flow": sections["5.2"]}
-    found = {words: summarise(s.queue("utilisation", "codel")) for words, s in rows.items()}
+    found = {words: summarize(s.queue("utilization", "codel")) for words, s in rows.items()}
     full = rules.Ruling(
         all(f.median >= FULL for f in found.values()),
-        tuple(Measured.of(f"utilisation, {words}", f) for words, f in found.items()),
+        tuple(Measured.of(f"utilization, {words}", f) for words, f in found.items()),
     )
     goodput = [float(np.median(congestion.goodput("codel", p) / congestion.goodput("droptail", p)))
                for p in congestion.phases]  # fmt: skip
     return Finding(
-        "codel-utilisation",
+        "codel-utilization",
         rules.verdict(full),
-        f"Utilisation is at least {FULL:.0%} with one NewReno flow and with one CUBIC flow.",
+        f"Utilization is at least {FULL:.0%} with one NewReno flow and with one CUBIC flow.",
         full.measured,
-        "utilisation is "
+        "utilization is "
         + " and ".join(f"{f.median:.0%} with {words}" for words, f in found.items())
         + f"; from six flows on CoDel has {min(goodput):.0%} or more of drop-tail's goodput",
         tuple(
@@ -124,13 +124,13 @@ def _utilisation(sections: Mapping[str, Section], congestion: Phases) -> Finding
 def _rates(slow: Phases, fast: Phases) -> Finding:
     found = {}
     for words, data in (("20 s", slow), ("100 ms", fast)):
-        found[words] = summarise(data.use("codel") / data.use("droptail"))
+        found[words] = summarize(data.use("codel") / data.use("droptail"))
     kept = rules.Ruling(
         all(f.median >= FULL for f in found.values()),
         tuple(Measured.of(f"goodput over drop-tail's, phases of {words}", f) for words, f in found.items()),
     )
     delay = {
-        words: summarise(d.delay("codel", d.phases[1])).text("ms") for words, d in (("20 s", slow), ("100 ms", fast))
+        words: summarize(d.delay("codel", d.phases[1])).text("ms") for words, d in (("20 s", slow), ("100 ms", fast))
     }
     return Finding(
         "codel-rates",

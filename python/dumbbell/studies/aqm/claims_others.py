@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import paired, summarise
+from dumbbell.metrics import paired, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_more import ratio
@@ -51,19 +51,19 @@ def droptail(sections: Mapping[str, Section]) -> list[Finding]:
 
 def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
     """Hold the statements about PIE against the runs."""
-    means = {p.name: summarise(congestion.delay("pie", p)) for p in congestion.phases}
+    means = {p.name: summarize(congestion.delay("pie", p)) for p in congestion.phases}
     near = rules.Ruling(
         all(abs(m.median - PIE_TARGET) <= PIE_NEAR for m in means.values()),
         tuple(Measured.of(f"mean delay, {name}", m, "ms") for name, m in means.items()),
     )
-    one = summarise(sections["5.1.1"].queue("utilisation", "pie"))
+    one = summarize(sections["5.1.1"].queue("utilization", "pie"))
     many = {
-        p.name: summarise(congestion.goodput("pie", p) / congestion.goodput("droptail", p)) for p in congestion.phases
+        p.name: summarize(congestion.goodput("pie", p) / congestion.goodput("droptail", p)) for p in congestion.phases
     }
     full = rules.Ruling(
         one.median >= FULL and all(m.median >= FULL for m in many.values()),
         (
-            Measured.of("utilisation, one NewReno flow", one),
+            Measured.of("utilization, one NewReno flow", one),
             *(Measured.of(f"goodput over drop-tail's, {name}", m) for name, m in many.items()),
         ),
     )
@@ -76,12 +76,12 @@ def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
             near.measured,
             "mean delay " + ", ".join(f"{m.median:.1f} ms ({name})" for name, m in means.items()),
             (
-                Measured.of("UDP of 12 Mbit/s", summarise(overloaded.delay("pie")), "ms"),
-                Measured.of("one NewReno flow", summarise(sections["5.1.1"].delay("pie")), "ms"),
+                Measured.of("UDP of 12 Mbit/s", summarize(overloaded.delay("pie")), "ms"),
+                Measured.of("one NewReno flow", summarize(sections["5.1.1"].delay("pie")), "ms"),
             ),
         ),
         Finding(
-            "pie-utilisation",
+            "pie-utilization",
             rules.verdict(full),
             f"The link is used to at least {FULL:.0%} by one NewReno flow, and 6, 14 and 19 get at least {FULL:.0%} "
             "of what "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import summarise_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section, look_of
 from dumbbell.studies.aqm.figures_plane import by_phase
@@ -40,9 +40,9 @@ def fairness_picture(section: Section) -> Picture:
     x = np.array([RTTS[other] for other in section.others], dtype=np.float64)
     shares, drops = [], []
     for name in section.names:
-        found = summarise_all([ratio(section, name, other) for other in section.others])
+        found = summarize_all([ratio(section, name, other) for other in section.others])
         shares.append(curve_of(LABELS[name], look_of(name), x, found))
-        found = summarise_all(
+        found = summarize_all(
             [100 * section.flow("drop_rate", "category-2", name, other) for other in section.others]
         )
         drops.append(curve_of(LABELS[name], look_of(name), x, found))
@@ -90,7 +90,7 @@ def burst_picture(sections: Mapping[str, Section]) -> Picture:
             rows = np.array(
                 [section.page_times(n) if flow == "web" else factor * section.flow(metric, flow, n) for n in names]
             )
-            curves.append(curve_of(CASES[case], look, x, summarise_all(list(rows)), kind="bars"))
+            curves.append(curve_of(CASES[case], look, x, summarize_all(list(rows)), kind="bars"))
         panels.append(Panel(title, "", label, curves, categories=words))
     last = found["7.2-IV"]
     pages = sorted(names, key=lambda n: float(np.median(last.page_times(n))))

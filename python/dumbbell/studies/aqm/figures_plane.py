@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import summarise_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
 from dumbbell.studies.aqm.data import LABELS, Section, look_of
@@ -92,7 +92,7 @@ def _windows(section: Section) -> Picture:
     for other, look in zip(section.others, ("reno", "sack"), strict=True):
         rows = np.array([section.transfer_times("short", n, other) for n in section.names])
         label = f"initial window {other}"
-        curves.append(curve_of(label, look, x, summarise_all(list(rows)), dots=rows, kind="bars"))
+        curves.append(curve_of(label, look, x, summarize_all(list(rows)), dots=rows, kind="bars"))
     words = [LABELS[n] for n in section.names]
     panels.append(Panel("a short flow of 50 packets", "", "mean completion time (s)", curves, categories=words))
     middles = {

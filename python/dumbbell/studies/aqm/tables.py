@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_more import CASES, ratio
 from dumbbell.studies.aqm.phases import Phases
@@ -19,16 +19,16 @@ WORDS = "median [95 % interval]"
 
 def _queue(section: Section, name: str, other: str | None = None) -> dict[str, str]:
     return {
-        "goodput, Mbit/s": summarise(section.goodput(name, other)).text(),
-        "mean delay, ms": summarise(section.delay(name, other)).text(),
-        "p95 delay, ms": summarise(section.queue("p95_sojourn_ms", name, other)).text(),
-        "utilisation": summarise(section.queue("utilisation", name, other)).text(),
-        "dropped, %": summarise(section.drop_rate(name, other)).text(),
+        "goodput, Mbit/s": summarize(section.goodput(name, other)).text(),
+        "mean delay, ms": summarize(section.delay(name, other)).text(),
+        "p95 delay, ms": summarize(section.queue("p95_sojourn_ms", name, other)).text(),
+        "utilization": summarize(section.queue("utilization", name, other)).text(),
+        "dropped, %": summarize(section.drop_rate(name, other)).text(),
     }
 
 
 def _flows(section: Section, name: str, flows: Mapping[str, str], other: str | None = None) -> dict[str, str]:
-    return {f"{words}, Mbit/s": summarise(section.goodput(name, other, flow)).text() for flow, words in flows.items()}
+    return {f"{words}, Mbit/s": summarize(section.goodput(name, other, flow)).text() for flow, words in flows.items()}
 
 
 def _one(sections: Mapping[str, Section], number: str, title: str, flows: Mapping[str, str] | None = None) -> Table:
@@ -45,10 +45,10 @@ def _windows(section: Section) -> Table:
         {
             "discipline": LABELS[n],
             "initial window": other,
-            "short flow, s": summarise(section.transfer_times("short", n, other)).text(),
-            "dropped of it, %": summarise(100 * section.flow("drop_rate", "short", n, other)).text(),
+            "short flow, s": summarize(section.transfer_times("short", n, other)).text(),
+            "dropped of it, %": summarize(100 * section.flow("drop_rate", "short", n, other)).text(),
             **_flows(section, n, {"long": "long flow"}, other),
-            "mean delay, ms": summarise(section.delay(n, other)).text(),
+            "mean delay, ms": summarize(section.delay(n, other)).text(),
         }
         for n in section.names
         for other in section.others
@@ -61,10 +61,10 @@ def _fairness(section: Section) -> Table:
         {
             "discipline": LABELS[n],
             "round trip of II, ms": str(RTTS[other]),
-            "II / I": summarise(ratio(section, n, other)).text(),
+            "II / I": summarize(ratio(section, n, other)).text(),
             **_flows(section, n, {"category-1": "I", "category-2": "II"}, other),
-            "dropped of I, %": summarise(100 * section.flow("drop_rate", "category-1", n, other)).text(),
-            "dropped of II, %": summarise(100 * section.flow("drop_rate", "category-2", n, other)).text(),
+            "dropped of I, %": summarize(100 * section.flow("drop_rate", "category-1", n, other)).text(),
+            "dropped of II, %": summarize(100 * section.flow("drop_rate", "category-2", n, other)).text(),
         }
         for n in section.names
         for other in section.others
@@ -78,14 +78,14 @@ def _bursts(sections: Mapping[str, Section]) -> Table:
     for case, words in CASES.items():
         section = sections[case]
         for n in section.names:
-            row = {"case": words, "discipline": LABELS[n], "page, s": summarise(section.page_times(n)).text()}
+            row = {"case": words, "discipline": LABELS[n], "page, s": summarize(section.page_times(n)).text()}
             for flow in ("cbr", "video"):
                 there = section.has(flow)
                 delay = section.flow("owd_p99_ms", flow, n) if there else None
-                row[f"{flow}: p99 one-way, ms"] = summarise(delay).text() if delay is not None else ""
+                row[f"{flow}: p99 one-way, ms"] = summarize(delay).text() if delay is not None else ""
                 lost = 100 * section.flow("drop_rate", flow, n) if there else None
-                row[f"{flow}: lost, %"] = summarise(lost).text() if lost is not None else ""
-            row["bulk, Mbit/s"] = summarise(section.goodput(n, flow="bulk")).text() if section.has("bulk") else ""
+                row[f"{flow}: lost, %"] = summarize(lost).text() if lost is not None else ""
+            row["bulk, Mbit/s"] = summarize(section.goodput(n, flow="bulk")).text() if section.has("bulk") else ""
             rows.append(row)
     return Table("s7-2", f"§7.2, bursts: {WORDS} of {sections['7.2-I'].n}", pl.DataFrame(rows))
 
@@ -96,8 +96,8 @@ def _phases(data: Phases, number: str, title: str, *, together: bool = False) ->
         {
             "discipline": LABELS[n],
             "phase": phase.name,
-            heading: summarise(data.total(n) if together else data.goodput(n, phase)).text(),
-            "mean delay, ms": summarise(data.delay(n, phase)).text(),
+            heading: summarize(data.total(n) if together else data.goodput(n, phase)).text(),
+            "mean delay, ms": summarize(data.delay(n, phase)).text(),
         }
         for n in data.names
         for phase in data.phases

@@ -17,7 +17,7 @@ from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, V
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["CHECKS", "analyse", "examine"]
+__all__ = ["CHECKS", "analyze", "examine"]
 
 CHECKS: dict[int, Callable[[Case], None]] = dict(
     sorted((checks_startup.CHECKS | checks_probe.CHECKS | checks_path.CHECKS).items())
@@ -34,7 +34,7 @@ def examine(case: Case) -> Case:
     return case
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold each case's trace against what the draft expects; see `dumbbell.studies`."""
     cases = [examine(Case.of(number, results)) for number in CHECKS]
     texts = {claim.id: claim.text for claim in study.paper.claims}
@@ -93,8 +93,8 @@ NOTES = (
         "Elsewhere there are six: three quanta of two segments are more than MinPipeCwnd.",
     ),
     Note(
-        "A.17: a policer is learnt as a bound",
-        "A policer without a buffer is learnt as a bound of what is outstanding; each probe empties the bucket "
+        "A.17: a policer is learned as a bound",
+        "A policer without a buffer is learned as a bound of what is outstanding; each probe empties the bucket "
         "again.",
     ),
     Note(

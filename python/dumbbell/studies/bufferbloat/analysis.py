@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.claims import claims
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
@@ -19,10 +19,10 @@ from dumbbell.studies.finding import Analysis, Note, Table
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     load, curves = Load(results["load"]), Curves(results["curves"])
@@ -43,10 +43,10 @@ def _table(load: Load, reported: Mapping[str, Mapping[str, list[float]]]) -> Tab
             report = reported.get(f"{v}_{'two_queues' if q == 'two' else f'{q}_queue'}", {})
             row = {"variant": LABELS[v], "queue": words}
             for what, values, key in (("RTT, ms", load.ping, "rtt_ms"), ("page, s", load.page, "page_s")):
-                row[f"{what}: alone"] = summarise(values(q, v, loaded=False)).text()
-                row[f"{what}: beside"] = summarise(values(q, v)).text()
+                row[f"{what}: alone"] = summarize(values(q, v, loaded=False)).text()
+                row[f"{what}: beside"] = summarize(values(q, v)).text()
                 row[f"{what}: report"] = " to ".join(f"{x:g}" for x in report[key]) if report else "-"
-            row["transfer, Mbit/s"] = summarise(load.goodput(q, v)).text()
+            row["transfer, Mbit/s"] = summarize(load.goodput(q, v)).text()
             rows.append(row)
     title = f"Before and beside the long transfer: median [95 % interval] of {load.n} repetitions"
     return Table("load", title, pl.DataFrame(rows))

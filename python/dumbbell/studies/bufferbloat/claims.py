@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.common import LABELS
@@ -44,7 +44,7 @@ def _sawtooth(curves: Curves) -> Finding:
     straight = rules.Ruling(
         all(abs(np.nanmedian(cell[b])) <= STRAIGHT for cell in (large, small) for b in ("concave", "convex")),
         tuple(
-            Measured.of(f"{b} bend of a tooth, {QUEUES[q]}", summarise(cell[b]))
+            Measured.of(f"{b} bend of a tooth, {QUEUES[q]}", summarize(cell[b]))
             for q, cell in (("large", large), ("small", small))
             for b in ("concave", "convex")
         ),
@@ -68,12 +68,12 @@ def _cubic(curves: Curves) -> Finding:
     shares = {q: curves.whole(q, "cubic", CUBIC_BEND) for q in ("large", "small")}
     shape = rules.Ruling(
         bool(np.nanmedian(shares["large"]) >= WHOLE),
-        tuple(Measured.of(f"teeth of both bends, {QUEUES[q]}", summarise(x)) for q, x in shares.items()),
+        tuple(Measured.of(f"teeth of both bends, {QUEUES[q]}", summarize(x)) for q, x in shares.items()),
     )
     clearer = rules.higher(shares["large"], shares["small"], "share of teeth of both bends, large less small")
     large, small = (100 * float(np.nanmedian(shares[q])) for q in ("large", "small"))
     bends = tuple(
-        Measured.of(f"{bend} bend of a tooth, {QUEUES[q]}", summarise(curves.each(q, "cubic", bend)))
+        Measured.of(f"{bend} bend of a tooth, {QUEUES[q]}", summarize(curves.each(q, "cubic", bend)))
         for q in shares
         for bend in ("concave", "convex")
     )
@@ -121,7 +121,7 @@ def _bloat(load: Load, reported: Mapping[str, Any]) -> Finding:
         total.measured,
         f"{'; '.join(parts)}{end}",
         tuple(
-            Measured.of(f"page, {LABELS[v]}, median of five downloads", summarise(load.page("large", v)), "s")
+            Measured.of(f"page, {LABELS[v]}, median of five downloads", summarize(load.page("large", v)), "s")
             for v in VARIANTS
         ),
     )
@@ -163,8 +163,8 @@ def _small(load: Load) -> Finding:
 def _fair(load: Load, reported: Mapping[str, Any]) -> Finding:
     rulings = []
     for v in VARIANTS:
-        idle, loaded = (summarise(load.ping("two", v, loaded=yes)) for yes in (False, True))
-        page = summarise(load.page("two", v))
+        idle, loaded = (summarize(load.ping("two", v, loaded=yes)) for yes in (False, True))
+        page = summarize(load.page("two", v))
         rulings.append(
             rules.Ruling(
                 loaded.value <= idle.value + UNCHANGED,
@@ -187,7 +187,7 @@ def _fair(load: Load, reported: Mapping[str, Any]) -> Finding:
         f"Reno: RTT {alone:.1f} ms (report {report['rtt_ms'][1]}), page {took:.2f} s (report "
         f"{report['page_s'][1]:g}): it has half of the link to itself",
         tuple(
-            Measured.of(f"{what}, {QUEUES[q]}, {LABELS[v]}", summarise(values(q, v)), unit)
+            Measured.of(f"{what}, {QUEUES[q]}, {LABELS[v]}", summarize(values(q, v)), unit)
             for q in ("codel", "fq_codel")
             for v in VARIANTS
             for what, values, unit in (("RTT beside", load.ping, "ms"), ("page beside", load.page, "s"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import summarise, summarise_all
+from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.common import LABELS
@@ -60,8 +60,8 @@ def _bars(load: Load, what: str, name: str, title: str, label: str) -> Picture:
         beside = [values(q, v) for q in QUEUES]
         x = np.arange(len(QUEUES), dtype=np.float64)
         curves = [
-            curve_of("alone", "newreno", x, summarise_all(alone), dots=np.array(alone), kind="bars"),
-            curve_of("beside a long transfer", "sack", x, summarise_all(beside), dots=np.array(beside), kind="bars"),
+            curve_of("alone", "newreno", x, summarize_all(alone), dots=np.array(alone), kind="bars"),
+            curve_of("beside a long transfer", "sack", x, summarize_all(beside), dots=np.array(beside), kind="bars"),
         ]
         panels.append(Panel(LABELS[v], "", label, curves, categories=list(QUEUES.values())))
     middle = {q: float(np.median(values(q, "reno"))) for q in QUEUES}
@@ -123,12 +123,12 @@ def _price(load: Load) -> Picture:
     for v in VARIANTS:
         samples = [load.goodput(q, v) for q in QUEUES]
         x = np.arange(len(QUEUES), dtype=np.float64)
-        curves.append(curve_of(LABELS[v], v, x, summarise_all(samples), dots=np.array(samples), kind="bars"))
+        curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples), kind="bars"))
     panel = Panel(
         "over the whole transfer, pages included", "", "goodput (Mbit/s)", curves, categories=list(QUEUES.values())
     )
     lost = {
-        q: 1 - summarise(load.goodput(q, "reno")).value / summarise(load.goodput("large", "reno")).value
+        q: 1 - summarize(load.goodput(q, "reno")).value / summarize(load.goodput("large", "reno")).value
         for q in QUEUES
     }
     reading = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
@@ -19,12 +19,12 @@ from dumbbell.studies.geni_fairness.figures import Harmed, pictures
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 LIMIT = "network.bottleneck.queue.limit"
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     part1 = Alone(results["part1"], "network.hops")
@@ -62,7 +62,7 @@ def _matrix(pairs: Pairs, harmed: Harmed, reported: list[list[float]]) -> Table:
     rows = []
     for r, a in enumerate(VARIANTS):
         for c, b in enumerate(VARIANTS):
-            first, second = (summarise(x) for x in pairs.both(a, b).T)
+            first, second = (summarize(x) for x in pairs.both(a, b).T)
             rows.append(
                 {
                     "first": LABELS[a],
@@ -70,8 +70,8 @@ def _matrix(pairs: Pairs, harmed: Harmed, reported: list[list[float]]) -> Table:
                     "first, Mbit/s": first.text(),
                     "report": f"{reported[r][c]:.1f}",
                     "second, Mbit/s": second.text(),
-                    "Jain's index": summarise(pairs.jain(a, b)).text(),
-                    "harm to the first": summarise(harmed.to_first(a, b)).text(),
+                    "Jain's index": summarize(pairs.jain(a, b)).text(),
+                    "harm to the first": summarize(harmed.to_first(a, b)).text(),
                 }
             )
     title = f"Part 2: median [95 % interval] of {pairs.n} repetitions, 100 packets of buffer, round trip 2 ms"
@@ -86,9 +86,9 @@ def _alone(part1: Alone) -> Table:
                 {
                     "variant": LABELS[v],
                     "hops": f"{hops}",
-                    "goodput, Mbit/s": summarise(part1.get("goodput_bps", v, hops)).text(),
-                    "ping beside it, ms": summarise(part1.get("rtt_mean_ms", v, hops, flow="ping")).text(),
-                    "ping before it, ms": summarise(part1.get("rtt_mean_ms", v, hops, flow="idle ping")).text(),
+                    "goodput, Mbit/s": summarize(part1.get("goodput_bps", v, hops)).text(),
+                    "ping beside it, ms": summarize(part1.get("rtt_mean_ms", v, hops, flow="ping")).text(),
+                    "ping before it, ms": summarize(part1.get("rtt_mean_ms", v, hops, flow="idle ping")).text(),
                 }
             )
     return Table("alone", f"Part 1: median [95 % interval] of {part1.n} repetitions", pl.DataFrame(rows))
@@ -97,7 +97,7 @@ def _alone(part1: Alone) -> Table:
 def _unknown(pairs: Pairs, others: Mapping[str, Pairs]) -> Note:
     every = {"100 packets": pairs, **others}
     cells = {
-        w: f"{summarise(p.share('cubic', 'reno')).value:.2f}, {summarise(p.share('bbr', 'cubic')).value:.2f}"
+        w: f"{summarize(p.share('cubic', 'reno')).value:.2f}, {summarize(p.share('bbr', 'cubic')).value:.2f}"
         for w, p in every.items()
     }
     listed = "; ".join(f"{w}: {c}" for w, c in cells.items())
@@ -110,7 +110,7 @@ def _unknown(pairs: Pairs, others: Mapping[str, Pairs]) -> Note:
 
 
 def _late(pairs: Pairs) -> Note:
-    second = summarise(pairs.share("vegas", "vegas"))
+    second = summarize(pairs.share("vegas", "vegas"))
     return Note(
         "Vegas' latecomer keeps more",
         f"Of two Vegas flows the first has {100 * second.value:.0f} % once the second has come: the second never "

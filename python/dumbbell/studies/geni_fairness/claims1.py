@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import Summary, summarise
+from dumbbell.metrics import Summary, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
@@ -30,7 +30,7 @@ def claims(part1: Alone, jitter: Alone) -> list[Finding]:
 
 
 def _pings(part1: Alone, flow: str, hops: int) -> dict[str, Summary]:
-    return {v: summarise(part1.get("rtt_mean_ms", v, hops, flow=flow)) for v in THREE}
+    return {v: summarize(part1.get("rtt_mean_ms", v, hops, flow=flow)) for v in THREE}
 
 
 def _delay(part1: Alone) -> Finding:
@@ -53,12 +53,12 @@ def _delay(part1: Alone) -> Finding:
 
 
 def _slower(part1: Alone, jitter: Alone) -> Finding:
-    rates = {v: summarise(part1.get("goodput_bps", v, 2)) for v in THREE}
+    rates = {v: summarize(part1.get("goodput_bps", v, 2)) for v in THREE}
     full = rules.Ruling(
         all(rates[v].low >= FULL * RATE for v in ("reno", "cubic")),
         tuple(Measured.of(LABELS[v], s, "Mbit/s") for v, s in rates.items()),
     )
-    part = summarise(part1.part(2))
+    part = summarize(part1.part(2))
     thirds = rules.Ruling(
         abs(part.value - CLAIMED) <= NEAR, (Measured.of("Vegas, of Reno's and CUBIC's mean", part),)
     )
@@ -78,7 +78,7 @@ def _slower(part1: Alone, jitter: Alone) -> Finding:
 
 
 def _by_jitter(jitter: Alone, hops: int) -> dict[str, Summary]:
-    return {str(j): summarise(jitter.part(h, j)) for h, j in jitter.points if h == hops}
+    return {str(j): summarize(jitter.part(h, j)) for h, j in jitter.points if h == hops}
 
 
 def _hops(part1: Alone, jitter: Alone) -> Finding:
@@ -101,8 +101,8 @@ def _hops(part1: Alone, jitter: Alone) -> Finding:
         "On the same seeds Vegas' part of Reno's and CUBIC's throughput is shown to be higher over one hop than "
         "over two, by more than 0.01, with nothing but the number of hops changed.",
         clean.measured,
-        f"the number of hops alone changes nothing ({summarise(part1.part(1)).value:.3f} and "
-        f"{summarise(part1.part(2)).value:.3f}). Hops that add jitter do ({example}; shown for "
+        f"the number of hops alone changes nothing ({summarize(part1.part(1)).value:.3f} and "
+        f"{summarize(part1.part(2)).value:.3f}). Hops that add jitter do ({example}; shown for "
         f"{', '.join(shown) or 'none'})",
         tuple(m for ruling in noisy.values() for m in ruling.measured),
     )

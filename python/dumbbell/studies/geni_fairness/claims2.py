@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dumbbell.metrics import Summary, summarise, summarise_all
+from dumbbell.metrics import Summary, summarize, summarize_all
 from dumbbell.metrics.paired import FEWEST
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
@@ -32,7 +32,7 @@ def claims(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> list[Findin
 
 def _jains(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Summary]:
     """Give Jain's index of some pairs, the intervals at 95 % together."""
-    found = summarise_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
+    found = summarize_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
     return dict(zip(cells, found, strict=True))
 
 
@@ -47,9 +47,9 @@ def _fair(pairs: Pairs, index: Mapping[tuple[str, str], Summary]) -> rules.Rulin
 def _self_fair(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> Finding:
     index = _jains(pairs, [(v, v) for v in VARIANTS])
     ruling = _fair(pairs, index)
-    found = {v: summarise(pairs.share(v, v)) for v in VARIANTS}
+    found = {v: summarize(pairs.share(v, v)) for v in VARIANTS}
     listed = ", ".join(f"{LABELS[v]} {100 * s.value:.0f} %" for v, s in found.items())
-    base = [summarise(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
+    base = [summarize(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
     end = ""
     if index["vegas", "vegas"].high < rules.FAIR:
         end = (
@@ -70,7 +70,7 @@ def _self_fair(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> Finding
                 for w, b in zip(("first", "second"), base, strict=True)
             ),
             *(
-                Measured.of(f"first's share, {LABELS[v]} with itself, {words}", summarise(p.share(v, v)))
+                Measured.of(f"first's share, {LABELS[v]} with itself, {words}", summarize(p.share(v, v)))
                 for words, p in others.items()
                 for v in VARIANTS
             ),
@@ -83,7 +83,7 @@ def _even(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
 
     def share(of: Pairs) -> Summary:
         """Give CUBIC's share, over both orders."""
-        return summarise((of.share("cubic", "reno") + 1 - of.share("reno", "cubic")) / 2)
+        return summarize((of.share("cubic", "reno") + 1 - of.share("reno", "cubic")) / 2)
 
     beside = {words: share(p) for words, p in others.items()}
     low, high = (f(beside, key=lambda w: beside[w].value) for f in (min, max))
@@ -100,7 +100,7 @@ def _even(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
 
 def _vegas(pairs: Pairs, other: str) -> Summary:
     """Give Vegas' share beside another variant, over both orders."""
-    return summarise((pairs.share("vegas", other) + 1 - pairs.share(other, "vegas")) / 2)
+    return summarize((pairs.share("vegas", other) + 1 - pairs.share(other, "vegas")) / 2)
 
 
 def _starved(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
@@ -134,7 +134,7 @@ def _starved(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
 
 def _dynamic(over: Over) -> Finding:
     moved = over.all_restless([*WITHOUT_BBR, *BESIDE_BBR])
-    found = {pair: summarise(values) for pair, values in moved.items()}
+    found = {pair: summarize(values) for pair, values in moved.items()}
     calm = np.median([moved[p] for p in WITHOUT_BBR], axis=0)
     loud = np.median([moved[p] for p in BESIDE_BBR], axis=0)
     ruling = rules.higher(loud, calm, "movement of the share: median pair with BBR less median pair without")

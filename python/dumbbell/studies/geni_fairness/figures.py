@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import harm, summarise, summarise_all
+from dumbbell.metrics import harm, summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.spec import Grid
 from dumbbell.studies.common import LABELS
@@ -57,7 +57,7 @@ def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: st
     curves = []
     for v in VARIANTS:
         samples = [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)]
-        curves.append(curve_of(LABELS[v], v, [0, 1], summarise_all(samples), dots=np.array(samples), kind="bars"))
+        curves.append(curve_of(LABELS[v], v, [0, 1], summarize_all(samples), dots=np.array(samples), kind="bars"))
     panel = Panel(
         f"median of {part1.n} repetitions",
         "",
@@ -65,7 +65,7 @@ def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: st
         curves,
         categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"],
     )
-    middles = {LABELS[v]: summarise(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
+    middles = {LABELS[v]: summarize(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
     reading = f"Over two hops: {', '.join(f'{n} {x:.3g}' for n, x in middles.items())}."
     return Picture(name, title, reading, [panel])
 
@@ -74,17 +74,17 @@ def _matrix(pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
     values, texts = np.zeros((4, 4)), [["" for _ in VARIANTS] for _ in VARIANTS]
     for r, a in enumerate(VARIANTS):
         for c, b in enumerate(VARIANTS):
-            one, two = (summarise(x) for x in pairs.both(a, b).T)
-            values[r, c] = summarise(pairs.share(a, b)).value
+            one, two = (summarize(x) for x in pairs.both(a, b).T)
+            values[r, c] = summarize(pairs.share(a, b)).value
             texts[r][c] = (
                 f"{one.value:.1f} [{one.low:.1f}, {one.high:.1f}]\n{two.value:.1f} [{two.low:.1f}, "
-                f"{two.high:.1f}]\nJ {summarise(pairs.jain(a, b)).value:.2f}   report {reported[r][c]:.1f}"
+                f"{two.high:.1f}]\nJ {summarize(pairs.jain(a, b)).value:.2f}   report {reported[r][c]:.1f}"
             )
     grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
     far = max(((a, b) for a in VARIANTS for b in VARIANTS), key=lambda p: _off(pairs, reported, *p))
     reading = (
         f"Furthest from the report: {pair_name(*far)}, where the first gets "
-        f"{summarise(pairs.both(*far)[:, 0]).value:.1f} Mbit/s and not "
+        f"{summarize(pairs.both(*far)[:, 0]).value:.1f} Mbit/s and not "
         f"{reported[VARIANTS.index(far[0])][VARIANTS.index(far[1])]:.1f}."
     )
     panel = Panel("", "starts second", "starts first", [], grid=grid)
@@ -93,7 +93,7 @@ def _matrix(pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
 
 
 def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> float:
-    return abs(summarise(pairs.both(a, b)[:, 0]).value - reported[VARIANTS.index(a)][VARIANTS.index(b)])
+    return abs(summarize(pairs.both(a, b)[:, 0]).value - reported[VARIANTS.index(a)][VARIANTS.index(b)])
 
 
 def _over_time(over: Over, cells: Sequence[tuple[str, str]], name: str, title: str) -> Picture:
@@ -124,9 +124,9 @@ def _jitter(jitter: Alone) -> Picture:
         for v in VARIANTS:
             samples = [jitter.get("goodput_bps", v, hops, j) for j in steps]
             x = np.arange(len(steps), dtype=np.float64)
-            curves.append(curve_of(LABELS[v], v, x, summarise_all(samples), dots=np.array(samples)))
+            curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples)))
         panels.append(Panel(words, "jitter of each hop (uniform, order kept)", GOODPUT, curves, categories=steps))
-    one, two = (summarise(jitter.part(h, "0.25 ms")).value for h in (1, 2))
+    one, two = (summarize(jitter.part(h, "0.25 ms")).value for h in (1, 2))
     reading = (
         f"Vegas takes jitter for a queue: with 0.25 ms a hop it gets {one:.2f} of Reno's and CUBIC's mean over "
         f"one hop and {two:.2f} over two; the others don't mind."
@@ -145,10 +145,10 @@ def _depths(pairs: Pairs, others: Mapping[str, Pairs]) -> Picture:
         for w in VARIANTS:
             if w != v:
                 samples = [(depths[d].share(v, w) + 1 - depths[d].share(w, v)) / 2 for d in order]
-                curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarise_all(samples)))
+                curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarize_all(samples)))
         panels.append(Panel(f"share of {LABELS[v]}", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
     shallow, deep = (
-        summarise((depths[d].share("bbr", "cubic") + 1 - depths[d].share("cubic", "bbr")) / 2).value
+        summarize((depths[d].share("bbr", "cubic") + 1 - depths[d].share("cubic", "bbr")) / 2).value
         for d in (order[0], order[-1])
     )
     reading = (
@@ -164,11 +164,11 @@ def _depths(pairs: Pairs, others: Mapping[str, Pairs]) -> Picture:
 def _shares(others: Mapping[str, Pairs]) -> Picture:
     panels = []
     for words, p in others.items():
-        values = np.array([[summarise(p.share(a, b)).value for b in VARIANTS] for a in VARIANTS])
+        values = np.array([[summarize(p.share(a, b)).value for b in VARIANTS] for a in VARIANTS])
         texts = [[f"{100 * x:.0f} %" for x in row] for row in values]
         grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
         panels.append(Panel(words, "starts second", "starts first", [], grid=grid))
-    self_share = {w: summarise(p.share("vegas", "vegas")).value for w, p in others.items()}
+    self_share = {w: summarize(p.share("vegas", "vegas")).value for w, p in others.items()}
     reading = "Share of Vegas that starts first beside Vegas: " + ", ".join(
         f"{100 * s:.0f} % ({w})" for w, s in self_share.items()
     )
@@ -178,7 +178,7 @@ def _shares(others: Mapping[str, Pairs]) -> Picture:
 
 
 def _harm(harmed: Harmed) -> Picture:
-    values = np.array([[summarise(harmed.to_first(a, b)).value for b in VARIANTS] for a in VARIANTS])
+    values = np.array([[summarize(harmed.to_first(a, b)).value for b in VARIANTS] for a in VARIANTS])
     texts = [[f"{x:.2f}" for x in row] for row in values]
     grid = Grid(NAMES, NAMES, values, texts, "harm to the first", low=0.0, high=1.0)
     worst = np.unravel_index(np.argmax(values), values.shape)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
@@ -18,10 +18,10 @@ from dumbbell.studies.netem_iperf.figures import pictures
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
@@ -47,8 +47,8 @@ def _table(grid: Grid, name: str, what: str) -> Table:
             row = {"loss %": f"{p:g}", "delay ms": f"{d:g}"}
             for v in VARIANTS:
                 values = grid.get(v, d, p)
-                row[LABELS[v]] = summarise(values).text()
-                row[f"{LABELS[v]}, mean"] = summarise(values, interval="student").text()
+                row[LABELS[v]] = summarize(values).text()
+                row[f"{LABELS[v]}, mean"] = summarize(values, interval="student").text()
             row["Mathis"] = f"{float(mathis(d, p)):.3g}"
             row["CUBIC is"] = told[d, p][0] or "not told apart"
             rows.append(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from dumbbell.metrics import compare_all, rtt_slope, summarise
+from dumbbell.metrics import compare_all, rtt_slope, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
@@ -124,7 +124,7 @@ def _cubic(grid: Grid, long: Grid, offload: Grid) -> Finding:
         "falls back to Reno's pace [RFC 9438 §4.3], with long round trips its growth by time is faster. Long "
         f"transfers: {_words(steady)}; with 64 KiB segments: {_words(large)}",
         (
-            *(Measured.of(f"{LABELS[v]}, {d:g} ms, {p:g} %", summarise(grid.get(v, d, p)), "Mbit/s")
+            *(Measured.of(f"{LABELS[v]}, {d:g} ms, {p:g} %", summarize(grid.get(v, d, p)), "Mbit/s")
               for d, p in told for v in VARIANTS),
             *(m for _, m in steady.values()),
         ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dumbbell.metrics import summarise, summarise_all
+from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.kinds import make
 from dumbbell.results import Results
@@ -37,7 +37,7 @@ def _curves(grid: Grid, cells: Sequence[tuple[float, float]], x: Sequence[float]
     drawn = []
     for v in VARIANTS:
         samples = [grid.get(v, d, p) for d, p in cells]
-        drawn.append(curve_of(LABELS[v], v, x, summarise_all(samples), dots=np.array(samples)))
+        drawn.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples)))
     return drawn
 
 
@@ -87,10 +87,10 @@ def _boxes(grid: Grid) -> Picture:
         for v in VARIANTS:
             samples = [grid.get(v, d, p) for d in DELAYS]
             x = np.arange(len(DELAYS))
-            found = summarise_all(samples)
+            found = summarize_all(samples)
             curves.append(curve_of(LABELS[v], v, x, found, dots=np.array(samples), kind="box"))
         panels.append(Panel(f"loss {p:g} %", "delay, one way", THROUGHPUT, curves, categories=names, y_log=True))
-    spread = summarise(grid.get("reno", 10.0, 0.1))
+    spread = summarize(grid.get("reno", 10.0, 0.1))
     reading = (
         f"One run says little: at 10 ms and 0.1 % Reno's {spread.n} runs lie between {spread.min:.0f} and "
         f"{spread.max:.0f} Mbit/s, depending on when the first packet is lost."
@@ -126,7 +126,7 @@ def _trap(grid: Grid, offload: Grid) -> Picture:
         for label, source, suffix in (("segments of 1448 bytes", grid, ""), ("segments of 64 KiB", offload, ":2")):
             for v in VARIANTS:
                 samples = [source.get(v, d, p) for p in LOSSES]
-                curves.append(curve_of(f"{LABELS[v]}, {label}", v + suffix, LOSSES, summarise_all(samples)))
+                curves.append(curve_of(f"{LABELS[v]}, {label}", v + suffix, LOSSES, summarize_all(samples)))
         panels.append(Panel(f"delay {d:g} ms", "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
     small, large = (g.median("reno", 100.0, 1.0) for g in (grid, offload))
     lost = offload.median("reno", 100.0, 1.0, "dropped_packets")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Analysis, Table
@@ -19,10 +19,10 @@ from dumbbell.studies.ns2_cbr.words import notes, summary
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     one, large = Experiment1(results["exp1"]), Experiment1(results["exp1-large-window"])
@@ -42,7 +42,7 @@ def _by_rate(data: Experiment1, metric: str) -> Table:
     rates = report_rates(list(data.rates))
     columns = {"CBR Mbit/s": [f"{r:g}" for r in rates]}
     for v in VARIANTS:
-        columns[LABELS[v]] = [summarise(data.get(metric, v, r)).text() for r in rates]
+        columns[LABELS[v]] = [summarize(data.get(metric, v, r)).text() for r in rates]
     title = f"Experiment 1, {metric} in {unit}: median [95 % interval] of {data.n} repetitions"
     return Table(f"exp1-{metric.replace(' ', '-')}", title, pl.DataFrame(columns))
 
@@ -55,7 +55,7 @@ def _by_queue(data: Experiment3) -> Table:
             for metric in ("throughput", "latency", "queue delay", "drop rate", "timeouts"):
                 unit = METRICS[metric][2]
                 heading = metric if metric == unit else f"{metric}, {unit}"
-                row[heading] = summarise(data.get(metric, v, q)).text()
+                row[heading] = summarize(data.get(metric, v, q)).text()
             rows.append(row)
     title = f"Experiment 3 while the CBR stream runs: median [95 % interval] of {data.n} repetitions"
     return Table("exp3", title, pl.DataFrame(rows))

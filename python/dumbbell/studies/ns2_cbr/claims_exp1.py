@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import knee, summarise
+from dumbbell.metrics import knee, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
@@ -76,7 +76,7 @@ def _knee(data: Experiment1, large: Experiment1) -> Finding:
     alike = rules.alike(curves, FALL, f"largest difference between the four at up to {until[-1]:g} Mbit/s")
     near = rules.Ruling(
         all(abs(m - CLAIMED) <= NEAR for m in middles.values()),
-        tuple(Measured.of(f"knee of {LABELS[v]}", summarise(k), "Mbit/s") for v, k in found.items()),
+        tuple(Measured.of(f"knee of {LABELS[v]}", summarize(k), "Mbit/s") for v, k in found.items()),
     )
     beyond = congested(data)[0]
     rises = rules.Ruling(True)
@@ -146,7 +146,7 @@ def _vegas(
         f"{'higher' if highest else 'lower'} than that of each of the other three: all 95 % intervals of the median "
         "difference on one side of zero, the usual bar for a difference that isn't chance.",
         (
-            *(Measured.of(v, summarise(values), unit) for v, values in samples.items()),
+            *(Measured.of(v, summarize(values), unit) for v, values in samples.items()),
             *ruling.measured,
         ),
         f"{why}; {_timeouts(data, rates)}" if metric == "throughput" else why,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import jain, paired, shares, summarise
+from dumbbell.metrics import jain, paired, shares, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.ns2_cbr.data import CONSTANT, Experiment2, report_rates
@@ -54,7 +54,7 @@ def _reno_reno(data: Experiment2) -> Finding:
         f"ahead by more than {100 * rules.EQUAL:.0f} % of their sum (less is hardly seen in a figure).",
         ruling.measured,
         (
-            "over the seeds neither Reno flow is favoured"
+            "over the seeds neither Reno flow is favored"
             if verdict is Verdict.AGREES
             else "the two Reno flows are shown to share unequally"
         )
@@ -167,7 +167,7 @@ def _newreno_reno(data: Experiment2) -> Finding:
         (
             Measured.of("Reno/Reno for comparison, first less second", same),
             *(
-                Measured.of(f"NewReno's share at CBR {r:g} Mbit/s", summarise(100 * _share(first[k], second[k])), "%")
+                Measured.of(f"NewReno's share at CBR {r:g} Mbit/s", summarize(100 * _share(first[k], second[k])), "%")
                 for k, r in enumerate(data.rates)
                 if hot[k] and r in report_rates(list(data.rates))
             ),
@@ -204,7 +204,7 @@ def _newreno_vegas(data: Experiment2) -> Finding:
         f"{int(hot.sum())} contested rates",
         (
             *(
-                Measured.of(f"NewReno's share at CBR {r:g} Mbit/s", summarise(100 * _share(first[k], second[k])), "%")
+                Measured.of(f"NewReno's share at CBR {r:g} Mbit/s", summarize(100 * _share(first[k], second[k])), "%")
                 for k, r in enumerate(data.rates)
                 if hot[k]
             ),

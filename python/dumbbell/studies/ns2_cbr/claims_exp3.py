@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import paired, summarise
+from dumbbell.metrics import paired, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.ns2_cbr.data3 import AFTER, BEFORE, QUEUES, Experiment3
@@ -46,13 +46,13 @@ def _throughput(data: Experiment3) -> Finding:
         "While the CBR stream runs, SACK with RED is shown to get less than each of the other three combinations, "
         "and each variant less with RED than with DropTail (95 % intervals of the median difference, same seeds).",
         (
-            *(Measured.of(name, summarise(x), "Mbit/s") for name, x in four.items()),
+            *(Measured.of(name, summarize(x), "Mbit/s") for name, x in four.items()),
             *poorest.measured,
             *better.measured,
         ),
         "; ".join(parts),
         tuple(
-            Measured.of(f"{NAMES[v]}, {QUEUES[q]}", summarise(got[v, q]), "Mbit/s")
+            Measured.of(f"{NAMES[v]}, {QUEUES[q]}", summarize(got[v, q]), "Mbit/s")
             for q in ("droptail-bdp", "red-bdp")
             for v in data.variants
         ),
@@ -84,7 +84,7 @@ def _latency(data: Experiment3) -> Finding:
             Measured.number("mean wait in a RED that suits the path", waits["red-bdp"], "ms"),
             Measured.number("mean wait in a DropTail of the same room", waits["droptail-bdp"], "ms"),
             *(
-                Measured.of(f"RTT of {NAMES[v]}, {QUEUES[q]}", summarise(data.get("latency", v, q)), "ms")
+                Measured.of(f"RTT of {NAMES[v]}, {QUEUES[q]}", summarize(data.get("latency", v, q)), "ms")
                 for v in data.variants
                 for q in QUEUES
             ),
@@ -104,8 +104,8 @@ def _start(data: Experiment3) -> Finding:
             before, after = data.throughput_in(BEFORE, v, q), data.throughput_in(AFTER, v, q)
             ruling &= rules.higher(before, after, f"{NAMES[v]} over {NAMES[q]}: before less after", "Mbit/s")
             lines.append(f"{NAMES[v]} over {NAMES[q]} {np.median(before):.2f} to {np.median(after):.2f}")
-            before_after.append(Measured.of(f"{NAMES[v]} over {NAMES[q]}, before", summarise(before), "Mbit/s"))
-            before_after.append(Measured.of(f"{NAMES[v]} over {NAMES[q]}, after", summarise(after), "Mbit/s"))
+            before_after.append(Measured.of(f"{NAMES[v]} over {NAMES[q]}, before", summarize(before), "Mbit/s"))
+            before_after.append(Measured.of(f"{NAMES[v]} over {NAMES[q]}, after", summarize(after), "Mbit/s"))
     verdict = rules.verdict(ruling)
     return Finding(
         "exp3-cbr-start",

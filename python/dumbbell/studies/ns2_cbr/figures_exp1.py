@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import summarise_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.claims_exp1 import FOUR, congested, knees, predicted_knee
@@ -43,7 +43,7 @@ def _curve(
     jitter: float = JITTERED, label: str | None = None, look: str | None = None,
 ) -> Curve:  # fmt: skip
     x = np.asarray(data.rates if rates is None else rates)
-    found = summarise_all(list(data.grid(metric, variant, x, jitter)))
+    found = summarize_all(list(data.grid(metric, variant, x, jitter)))
     return curve_of(label or LABELS[variant], look or variant, x, found)
 
 

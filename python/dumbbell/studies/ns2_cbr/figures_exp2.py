@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import jain, shares, summarise_all
+from dumbbell.metrics import jain, shares, summarize_all
 from dumbbell.plots import Panel, Picture, curve_of
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.data import Experiment2
@@ -37,7 +37,7 @@ def _pair(data: Experiment2, a: str, b: str, name: str) -> Picture:
         CBR_AXIS,
         AXES["throughput"],
         [
-            curve_of(n, look, data.rates, summarise_all(list(x)), dots=x)
+            curve_of(n, look, data.rates, summarize_all(list(x)), dots=x)
             for n, look, x in zip(names, looks, (first, second), strict=True)
         ],
     )
@@ -45,7 +45,7 @@ def _pair(data: Experiment2, a: str, b: str, name: str) -> Picture:
         f"share of {names[0]} in their sum, each run a dot",
         CBR_AXIS,
         "share (%)",
-        [curve_of(f"share of {names[0]}", "total", data.rates, summarise_all(list(share)), dots=share)],
+        [curve_of(f"share of {names[0]}", "total", data.rates, summarize_all(list(share)), dots=share)],
         y_top=100.0,
     )
     number = int(name[3:5])

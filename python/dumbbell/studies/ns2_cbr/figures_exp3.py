@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import summarise_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.data3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
@@ -44,7 +44,7 @@ def _series(data: Experiment3, what: str, variant: str, queue: str) -> Floats:
 
 
 def _over_time(data: Experiment3, what: str, variant: str, queue: str, label: str, look: str) -> Curve:
-    return curve_of(label, look, MIDDLES, summarise_all(list(_series(data, what, variant, queue))))
+    return curve_of(label, look, MIDDLES, summarize_all(list(_series(data, what, variant, queue))))
 
 
 def _panel(data: Experiment3, what: str, curves: list[Curve]) -> Panel:
@@ -116,7 +116,7 @@ def _queues(data: Experiment3) -> Picture:
         for v in data.variants:
             rows = np.array([data.get(metric, v, q) for q in QUEUES])
             x = np.arange(len(QUEUES))
-            curves.append(curve_of(LABELS[v], v, x, summarise_all(list(rows)), dots=rows, kind="points"))
+            curves.append(curve_of(LABELS[v], v, x, summarize_all(list(rows)), dots=rows, kind="points"))
         panels.append(Panel(metric, "", label, curves, categories=list(SHORT.values())))
 
     def middle(metric: str, queue: str) -> float:

@@ -81,7 +81,7 @@ def _phases(one: Experiment1) -> Note:
         "ns-2's CBR source sends at constant intervals by default. TCP packets leave the bottleneck on that "
         "rhythm and their ACKs come back on it, so the same flow meets the same gap, or the same full queue, "
         f"again and again: at CBR {last:g} Mbit/s the median variant gets {locked:.3f} Mbit/s, with intervals "
-        f"jittered by half {free:.3f}. Who is favoured is an accident of packet sizes and delays (with constant "
+        f"jittered by half {free:.3f}. Who is favored is an accident of packet sizes and delays (with constant "
         f"intervals {LABELS[high]} gets {got[high]:.3f} there, {LABELS[low]} {got[low]:.3f}). Repeating does not "
         f"help: {still[CONSTANT]} of {cells} cells spread by less than 0.001 Mbit/s over start times with "
         f"constant intervals, {still[JITTERED]} with jittered ones. Every verdict here is taken from jittered "

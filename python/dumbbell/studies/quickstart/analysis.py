@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from dumbbell.metrics import jain, summarise
+from dumbbell.metrics import jain, summarize
 from dumbbell.results import Results
 from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
@@ -17,10 +17,10 @@ from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 
-def analyse(study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Hold the results against the statements; see `dumbbell.studies`."""
     sawtooth, cubic = Series(results["sawtooth"]), Series(results["cubic"])
     bloat, pair = Bloat(results["bloat"]), Pair(results["pair"])
@@ -43,9 +43,9 @@ def _queues(data: Bloat) -> Table:
     rows = [
         {
             "queue": words,
-            "ping, median ms": summarise(data.ping(q)).text(),
-            "ping, 95th percentile ms": summarise(data.ping(q, "rtt_p95_ms")).text(),
-            "download, Mbit/s": summarise(data.goodput(q)).text(),
+            "ping, median ms": summarize(data.ping(q)).text(),
+            "ping, 95th percentile ms": summarize(data.ping(q, "rtt_p95_ms")).text(),
+            "download, Mbit/s": summarize(data.goodput(q)).text(),
         }
         for q, words in QUEUES.items()
     ]
@@ -60,9 +60,9 @@ def _pairs(data: Pair) -> Table:
             {
                 "first": LABELS[pair[0]],
                 "second": LABELS[pair[1]],
-                "first, Mbit/s": summarise(both[:, 0]).text(),
-                "second, Mbit/s": summarise(both[:, 1]).text(),
-                "Jain's index": summarise(jain(both)).text(),
+                "first, Mbit/s": summarize(both[:, 0]).text(),
+                "second, Mbit/s": summarize(both[:, 1]).text(),
+                "Jain's index": summarize(jain(both)).text(),
             }
         )
     return Table("pairs", f"Two flows on 10 Mbit/s and 40 ms: median [95 % interval] of {data.n}", pl.DataFrame(rows))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured
 from dumbbell.studies.quickstart.data import Series, Stage, stages
@@ -16,7 +16,7 @@ __all__ = ["crossing", "cubic", "curve", "growth", "kept", "reno"]
 BETA, C = 0.7, 0.4
 """CUBIC's constants [RFC 9438 §4.6, §5]."""
 FULL = 0.95
-"""Utilisation from which a link is called busy."""
+"""Utilization from which a link is called busy."""
 
 
 def kept(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -32,7 +32,7 @@ def growth(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64
 
 def _near(values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float, what: str) -> rules.Ruling:
     """Hold if the median lies from low to high."""
-    found = summarise(values)
+    found = summarize(values)
     measured = (Measured.of(what, found),)
     return rules.Ruling(None if found.n == 0 else low <= found.median <= high, measured)
 
@@ -42,7 +42,7 @@ def reno(series: Series) -> list[Finding]:
     whole = stages(series)
     left = _near(kept(whole), 0.45, 0.55, "part of the window kept")
     steps = _near(growth(whole), 0.8, 1.1, "segments per round trip")
-    busy = series.utilisation
+    busy = series.utilization
     last = float(np.median([s.cwnd[-1] for s in whole])) if whole else float("nan")
     return [
         Finding(
@@ -52,7 +52,7 @@ def reno(series: Series) -> list[Finding]:
             "give or "
             "take the segments that arrive between the last row of the series and the loss.",
             left.measured,
-            f"{len(whole)} reductions leave {summarise(kept(whole)).text()} of the window",
+            f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
         ),
         Finding(
             "reno-one-segment",
@@ -60,13 +60,13 @@ def reno(series: Series) -> list[Finding]:
             "Between losses the window grows by 0.8 to 1.1 segments per (smoothed) round trip; smoothing lags behind "
             "a growing round trip, so trips are counted a little too many.",
             steps.measured,
-            f"{summarise(growth(whole)).text('segments per round trip')}",
+            f"{summarize(growth(whole)).text('segments per round trip')}",
         ),
         Finding(
             "reno-full-link",
             rules.verdict(rules.Ruling(busy >= FULL)),
             f"The link was in use for at least {FULL:.0%} of the time, start included.",
-            (Measured.number("utilisation", busy),),
+            (Measured.number("utilization", busy),),
             f"the window falls from {last:.0f} to about half, which is what the path holds, and the link is in use "
             "for "
             f"{busy:.1%} of the time",
@@ -130,7 +130,7 @@ def cubic(series: Series) -> list[Finding]:
             rules.verdict(left),
             "The median reduction leaves 0.65 to 0.75 of the window.",
             left.measured,
-            f"{len(whole)} reductions leave {summarise(kept(whole)).text()} of the window",
+            f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
         ),
         Finding(
             "cubic-plateau",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.metrics import jain, summarise
+from dumbbell.metrics import jain, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured
@@ -26,7 +26,7 @@ def bloat(data: Bloat) -> list[Finding]:
     added = rules.Ruling(True)
     words = []
     for queue in ("droptail-20", LONG):
-        largest = summarise(data.ping(queue, "rtt_max_ms"))
+        largest = summarize(data.ping(queue, "rtt_max_ms"))
         expected = data.BASE + data.full(queue)
         near = abs(largest.median / expected - 1) <= NEAR
         measured = Measured.of(f"largest ping, {queue.split('-')[1]} packets", largest, "ms")
@@ -34,8 +34,8 @@ def bloat(data: Bloat) -> list[Finding]:
         words.append(f"{largest.median:.0f} ms with {queue.split('-')[1]} packets ({expected:.0f} computed)")
     calm = rules.Ruling(True)
     for queue in ("codel-200", "fq_codel-200"):
-        extra = summarise(data.ping(queue) - data.idle())
-        cost = summarise(1 - data.goodput(queue) / data.goodput(LONG))
+        extra = summarize(data.ping(queue) - data.idle())
+        cost = summarize(1 - data.goodput(queue) / data.goodput(LONG))
         measured_ = (Measured.of(f"{queue.split('-')[0]}: ping above idle", extra, "ms"),
                      Measured.of(f"{queue.split('-')[0]}: part of goodput lost", cost))  # fmt: skip
         calm &= rules.Ruling(extra.median <= CALM and cost.median <= COST, measured_)

@@ -34,7 +34,7 @@ class Series:
         self.phase = [names[p] for p in table["phase"]]
         queue = results.arrays(0, f"queue/{BOTTLENECK}")
         self.queue_t, self.queue = seconds(queue), column(queue, "packets")
-        self.utilisation = next(q["utilisation"] for q in results.runs[0].queues if q["name"] == BOTTLENECK)
+        self.utilization = next(q["utilization"] for q in results.runs[0].queues if q["name"] == BOTTLENECK)
 
 
 @dataclass(frozen=True)

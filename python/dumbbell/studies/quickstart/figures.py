@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dumbbell.metrics import jain, shares, summarise_all
+from dumbbell.metrics import jain, shares, summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, Span, curve_of
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.quickstart.claims_one import crossing
@@ -16,7 +16,7 @@ __all__ = ["pictures"]
 
 TIME = "time (s)"
 LOOKS = {"droptail-20": "droptail", "droptail-200": "constant", "codel-200": "codel", "fq_codel-200": "pie"}
-"""Colours of the queues: four that differ, where CoDel and FQ-CoDel would share one."""
+"""Colors of the queues: four that differ, where CoDel and FQ-CoDel would share one."""
 
 
 def pictures(sawtooth: Series, cubic: Series, bloat: Bloat, pair: Pair) -> list[Picture]:
@@ -107,7 +107,7 @@ def _trade(data: Bloat) -> Picture:
         ("the download", "goodput (Mbit/s)", [data.goodput(q) for q in QUEUES]),
     ):
         rows = np.array(values)
-        curve = curve_of("median of runs", "droptail", x, summarise_all(list(rows)), dots=rows, kind="bars")
+        curve = curve_of("median of runs", "droptail", x, summarize_all(list(rows)), dots=rows, kind="bars")
         panels.append(Panel(title, "queue", label, [curve], categories=list(QUEUES.values())))
     low, high = (float(np.median(data.goodput(q))) for q in ("fq_codel-200", "droptail-200"))
     return Picture(
@@ -151,7 +151,7 @@ def _over_time(data: Pair) -> Picture:
 def _shares(data: Pair) -> Picture:
     rows = np.array([shares(data.goodput(p))[:, 0] for p in PAIRS])
     curve = curve_of(
-        "share of the first", "droptail", np.arange(len(PAIRS)), summarise_all(list(rows)), dots=rows, kind="points"
+        "share of the first", "droptail", np.arange(len(PAIRS)), summarize_all(list(rows)), dots=rows, kind="points"
     )
     panel = Panel(
         f"{data.n} repetitions, 95 % interval of the median", "", "share of the first flow",

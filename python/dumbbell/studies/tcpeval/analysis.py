@@ -16,10 +16,10 @@ from dumbbell.studies.tcpeval.latency import Latency
 if TYPE_CHECKING:
     from dumbbell.studies.study import Study
 
-__all__ = ["analyse"]
+__all__ = ["analyze"]
 
 
-def analyse(_study: Study, results: Mapping[str, Results]) -> Analysis:
+def analyze(_study: Study, results: Mapping[str, Results]) -> Analysis:
     """Give the results by the suite's sections; see `dumbbell.studies`."""
     latency, fairness = Latency(results), Fairness(results)
     return Analysis(

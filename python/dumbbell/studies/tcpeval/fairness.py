@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.metrics import summarise, summarise_all
+from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Panel, Picture, curve_of
 from dumbbell.results import Results
@@ -106,9 +106,9 @@ class Fairness:
                 "load": LOADS[rate],
                 "variant of B": LABELS[v],
                 "bursts": words,
-                "G": summarise(self.gain(v, rate, size)).text(),
-                "L": summarise(self.loss(v, rate, size)).text(),
-                "utilisation": summarise(self.impact.queue("utilisation", v, rate)).text() if not size else "",
+                "G": summarize(self.gain(v, rate, size)).text(),
+                "L": summarize(self.loss(v, rate, size)).text(),
+                "utilization": summarize(self.impact.queue("utilization", v, rate)).text() if not size else "",
             }
             for rate in self.impact.values(0)
             for v in self.impact.variants
@@ -134,7 +134,7 @@ class Fairness:
         for buffer in part.values(0):
             curves = []
             for v in part.variants:
-                rows = summarise_all([self.ratio(which, v, buffer, d) for d in delays])
+                rows = summarize_all([self.ratio(which, v, buffer, d) for d in delays])
                 curves.append(curve_of(LABELS[v], v, x, rows))
             words = "smaller over larger" if which == "intra" else "second over first, 160 ms"
             axis = "round trip of both (ms)" if which == "intra" else "round trip of the second (ms)"
@@ -169,8 +169,8 @@ class Fairness:
                 "variant": LABELS[v],
                 "buffer, of BDP": BUFFERS[buffer],
                 "round trip, ms": str(ROUND_TRIPS[delay]),
-                "ratio": summarise(self.ratio(which, v, buffer, delay)).text(),
-                "drop rate, %": summarise(part.drop_rate(v, buffer, delay)).text(),
+                "ratio": summarize(self.ratio(which, v, buffer, delay)).text(),
+                "drop rate, %": summarize(part.drop_rate(v, buffer, delay)).text(),
             }
             for v in part.variants
             for buffer in part.values(0)
@@ -196,7 +196,7 @@ class Fairness:
             ("throughput, one hop over three", self.advantage),
             ("drop rate of the first link (%)", data.drop_rate),
         ):
-            curves = [curve_of(LABELS[v], v, x, summarise_all([value(v, r) for r in rates])) for v in data.variants]
+            curves = [curve_of(LABELS[v], v, x, summarize_all([value(v, r) for r in rates])) for v in data.variants]
             panels.append(Panel("", "offered load of each link (%)", label, curves, y_from_zero=False))
         last = rates[-1]
         reading = ", ".join(f"{LABELS[v]} {np.median(self.advantage(v, last)):.2f}" for v in data.variants)
@@ -214,9 +214,9 @@ class Fairness:
             {
                 "variant": LABELS[v],
                 "load, %": str(LINKS[rate]),
-                "one hop over three": summarise(self.advantage(v, rate)).text(),
-                "three hops, Mbit/s": summarise(data.goodput(v, rate, flow="long")).text(),
-                "drop rate, %": summarise(data.drop_rate(v, rate)).text(),
+                "one hop over three": summarize(self.advantage(v, rate)).text(),
+                "three hops, Mbit/s": summarize(data.goodput(v, rate, flow="long")).text(),
+                "drop rate, %": summarize(data.drop_rate(v, rate)).text(),
             }
             for rate in data.values(0)
             for v in data.variants

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.metrics import summarise, summarise_all
+from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.results import Results
 from dumbbell.studies.finding import Table
@@ -64,7 +64,7 @@ class Latency:
             curves = []
             for v in data.variants:
                 x = np.array([np.median(data.queue("mean_sojourn_ms", v, b)) for b in buffers])
-                curves.append(curve_of(LABELS[v], v, x, summarise_all([value(v, b) for b in buffers])))
+                curves.append(curve_of(LABELS[v], v, x, summarize_all([value(v, b) for b in buffers])))
             panels.append(Panel("", "mean queueing delay (ms)", label, curves, x_log=True, y_from_zero=False))
         first, last = buffers[0], buffers[-1]
         reading = ", ".join(
@@ -86,10 +86,10 @@ class Latency:
             {
                 "variant": LABELS[v],
                 "buffer, % of BDP": str(BUFFERS[b]),
-                "throughput, Mbit/s": summarise(data.goodput(v, b)).text(),
-                "drop rate, %": summarise(data.drop_rate(v, b)).text(),
-                "queueing delay, ms": summarise(data.queue("mean_sojourn_ms", v, b)).text(),
-                "utilisation": summarise(data.queue("utilisation", v, b)).text(),
+                "throughput, Mbit/s": summarize(data.goodput(v, b)).text(),
+                "drop rate, %": summarize(data.drop_rate(v, b)).text(),
+                "queueing delay, ms": summarize(data.queue("mean_sojourn_ms", v, b)).text(),
+                "utilization": summarize(data.queue("utilization", v, b)).text(),
             }
             for v in data.variants
             for b in data.values(0)
@@ -111,7 +111,7 @@ class Latency:
             curves = []
             for v in self.ramp.variants:
                 rows = [self.ramp_times(v, pair, n) for n in MILESTONES]
-                curves.append(curve_of(LABELS[v], v, x, summarise_all(rows)))
+                curves.append(curve_of(LABELS[v], v, x, summarize_all(rows)))
             title = f"round trips {PAIRS[pair]} ms (existing, new)"
             panels.append(Panel(title, "received (MB)", "time (s)", curves, x_log=True, y_log=True))
             times = {v: self.ramp_times(v, pair, 3) for v in self.ramp.variants}
@@ -177,7 +177,7 @@ class Latency:
             row = {"variant": LABELS[v]}
             for percent in LEVELS:
                 row[f"window {percent} % of BDP, s"] = _of_all(self.release_times(v, percent))
-            row["largest rise in a round trip, segments"] = summarise(self.release_rise(v)).text()
+            row["largest rise in a round trip, segments"] = summarize(self.release_rise(v)).text()
             rows.append(row)
         title = f"§5.3, 75 Mbit/s end: time until the window has grown; median [95 % interval] of {self.release.n}"
         return Table("s5-3-release", title, pl.DataFrame(rows))
@@ -186,8 +186,8 @@ class Latency:
         rows = [
             {
                 "variant": LABELS[v],
-                "75 Mbit/s at once": summarise(self.arrival.dropped(v, flow="udp")).text(),
-                "30 steps of 2.5 Mbit/s": summarise(self.steps.dropped(v, flow="udp")).text(),
+                "75 Mbit/s at once": summarize(self.arrival.dropped(v, flow="udp")).text(),
+                "30 steps of 2.5 Mbit/s": summarize(self.steps.dropped(v, flow="udp")).text(),
             }
             for v in self.arrival.variants
         ]
@@ -197,12 +197,12 @@ class Latency:
 
 def _of_all(times: Floats) -> str:
     """Sum up, and say how many runs got there if not all did."""
-    found = summarise(times)
+    found = summarize(times)
     if found.n == 0:
         return "in no run"
     return found.text() + (f" ({found.n} of {times.size} runs)" if found.n < times.size else "")
 
 
 def _middle(times: Floats) -> str:
-    found = summarise(times)
+    found = summarize(times)
     return "not in time" if found.n == 0 else f"{found.median:.1f} s"

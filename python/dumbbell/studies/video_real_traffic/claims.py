@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
@@ -90,7 +90,7 @@ def _order(
         "With the variant at the sender of the video and a queue as shaper, on the same seeds, CUBIC is shown to "
         "have more than Veno and Veno more than Vegas.",
         (
-            *(Measured.of(LABELS[v], summarise(queue.get(metric, SERVER, v)), unit) for v in VARIANTS),
+            *(Measured.of(LABELS[v], summarize(queue.get(metric, SERVER, v)), unit) for v in VARIANTS),
             *ruling.measured,
         ),
         f"{listed}. The variant acts at the sender: set at the client, where the report captured, it {where} "
@@ -98,9 +98,9 @@ def _order(
         f"{own['cubic', 'veno']:.3f}), Veno from Vegas they don't (p {own['veno', 'vegas']:.2f})",
         (
             *(
-                Measured.of(f"policer: {LABELS[v]}", summarise(policer.get(metric, SERVER, v)), unit)
+                Measured.of(f"policer: {LABELS[v]}", summarize(policer.get(metric, SERVER, v)), unit)
                 for v in VARIANTS
             ),
-            *(Measured.of(f"set at the client: {LABELS[v]}", summarise(client[v]), unit) for v in VARIANTS),
+            *(Measured.of(f"set at the client: {LABELS[v]}", summarize(client[v]), unit) for v in VARIANTS),
         ),
     )

@@ -33,7 +33,7 @@ THRESHOLD = 50.0
 
 
 class Shaped:
-    """An experiment: the captures of its runs, analysed."""
+    """An experiment: the captures of its runs, analyzed."""
 
     def __init__(self, results: Results) -> None:
         self.captures: dict[tuple[str, str], list[Capture]] = {}

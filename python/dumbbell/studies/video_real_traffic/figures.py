@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dumbbell.metrics import summarise
+from dumbbell.metrics import summarize
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.studies.common import LABELS
 from dumbbell.studies.video_real_traffic.claims import REPORTED, of_report
@@ -71,7 +71,7 @@ def _spikes(queue: Shaped, policer: Shaped) -> Picture:
             _box("policer, variant at the server", "sack", [policer.get(metric, SERVER, v) for v in VARIANTS]),
         ]
         panels.append(Panel(f"{queue.n} runs each", "variant", METRICS[metric], curves, categories=NAMES))
-    most = {v: summarise(queue.get("largest spike", SERVER, v)).value for v in VARIANTS}
+    most = {v: summarize(queue.get("largest spike", SERVER, v)).value for v in VARIANTS}
     listed = ", ".join(f"{LABELS[v]} {x:.0f}" for v, x in most.items())
     reading = f"Most packets in a second, median with a queue: {listed}."
     return Picture("fig5-spikes", "Spikes of packets per second", reading, panels, columns=2)

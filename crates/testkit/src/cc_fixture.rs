@@ -11,7 +11,7 @@ const MSS: f64 = 1000.0;
 
 /// A law under test. Windows are in segments of 1000 bytes; the window is always full, unless a verb says otherwise.
 #[derive(Debug)]
-pub struct Law {
+pub struct CcFixture {
     row: &'static Variant,
     law: Box<dyn CongestionControl>,
     cx: Cx,
@@ -45,24 +45,24 @@ struct Path {
     in_loss: bool,
 }
 
-impl Law {
+impl CcFixture {
     /// The law of that name with these parameters, which starts with so many segments and that slow start threshold
     /// (equal: it starts in congestion avoidance). The RTT is 100 ms.
     ///
     /// # Panics
     /// If there is no such law or a parameter is refused.
     #[must_use]
-    pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
-        Law::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
+    pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
+        CcFixture::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
     }
 
     /// Likewise, on a stack that counts windows in whole segments, as Linux does.
     ///
     /// # Panics
-    /// As [`Law::new`].
+    /// As [`CcFixture::new`].
     #[must_use]
-    pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> Law {
-        let mut law = Law::new(name, params, window, ssthresh);
+    pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
+        let mut law = CcFixture::new(name, params, window, ssthresh);
         (law.cx.increase, law.cx.whole_segments) = (Increase::Whole, true);
         law
     }
@@ -72,7 +72,7 @@ impl Law {
     /// # Panics
     /// If there is no such law, a parameter is refused, or segments aren't of 1000 bytes.
     #[must_use]
-    pub fn starting(name: &str, params: &[(&str, &str)], start: Start) -> Law {
+    pub fn starting(name: &str, params: &[(&str, &str)], start: Start) -> CcFixture {
         assert!(start.mss == MSS, "segments of {} bytes", start.mss);
         let cx = Cx {
             now: Time(1_000_000_000),
@@ -81,7 +81,7 @@ impl Law {
             increase: Increase::PerAck,
             whole_segments: false,
         };
-        Law {
+        CcFixture {
             row: find(name).unwrap(),
             law: dumbbell_cc::build(name, &crate::given(params), &start).unwrap(),
             cx,
@@ -96,63 +96,63 @@ impl Law {
     }
 
     /// From here on each ACK brings this round-trip time.
-    pub fn rtt(&mut self, ms: u64) -> &mut Law {
+    pub fn rtt(&mut self, ms: u64) -> &mut CcFixture {
         self.rtt = Dur::millis(ms);
         self
     }
 
     /// From here on each ACK brings this one-way delay too, which the clocks' offset may make negative.
-    pub fn one_way(&mut self, ms: i32) -> &mut Law {
+    pub fn one_way(&mut self, ms: i32) -> &mut CcFixture {
         self.one_way = Some(f64::from(ms) / 1000.0);
         self
     }
 
     /// From here on at most so many segments are outstanding, whatever the window.
-    pub fn outstanding(&mut self, segments: u64) -> &mut Law {
+    pub fn outstanding(&mut self, segments: u64) -> &mut CcFixture {
         self.outstanding = Some(segments);
         self
     }
 
     /// From here on each ACK brings a rate sample: so many segments, delivered over a round trip.
-    pub fn delivering(&mut self, segments: u64) -> &mut Law {
+    pub fn delivering(&mut self, segments: u64) -> &mut CcFixture {
         let bytes = segments * MSS as u64;
         (self.path.rate, self.path.behind) = (Some(bytes as f64 / self.rtt.as_secs()), Some(bytes));
         self
     }
 
     /// From here on each ACK brings a delivery rate of so many segments a second.
-    pub fn rate(&mut self, per_second: f64) -> &mut Law {
+    pub fn rate(&mut self, per_second: f64) -> &mut CcFixture {
         self.path.rate = Some(per_second * MSS);
         self
     }
 
     /// From here on rates are held back by the application, or not.
-    pub fn app_limited(&mut self, limited: bool) -> &mut Law {
+    pub fn app_limited(&mut self, limited: bool) -> &mut CcFixture {
         self.path.app_limited = limited;
         self
     }
 
     /// The segments of the next ACKs left after the last one: the first of them ends a round trip.
-    pub fn next_trip(&mut self) -> &mut Law {
+    pub fn next_trip(&mut self) -> &mut CcFixture {
         self.path.prior_delivered = self.path.delivered;
         self
     }
 
     /// From here on so many segments are outstanding after each ACK.
-    pub fn left(&mut self, segments: u64) -> &mut Law {
+    pub fn left(&mut self, segments: u64) -> &mut CcFixture {
         self.path.left = Some(segments * MSS as u64);
         self
     }
 
     /// From here on the segments of the ACKs left when so many were in flight, and so many were lost since.
-    pub fn sampled(&mut self, in_flight: u64, lost: u64) -> &mut Law {
+    pub fn sampled(&mut self, in_flight: u64, lost: u64) -> &mut CcFixture {
         (self.path.sent_in_flight, self.path.lost_since) = (in_flight * MSS as u64, lost * MSS as u64);
         self
     }
 
     /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since. Each
     /// lies apart from the last.
-    pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut Law {
+    pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut CcFixture {
         let bytes = MSS as u64;
         let ev = LostEvent {
             start: self.una + 2 * self.path.newly_lost,
@@ -168,13 +168,13 @@ impl Law {
     }
 
     /// The handshake took so long.
-    pub fn established(&mut self, ms: u64) -> &mut Law {
+    pub fn established(&mut self, ms: u64) -> &mut CcFixture {
         self.law.on_established(Some(Dur::millis(ms)), &self.cx);
         self
     }
 
     /// A segment leaves with so many before it outstanding, after the application held sending back or not.
-    pub fn leave(&mut self, outstanding: u64, app_limited: bool) -> &mut Law {
+    pub fn leave(&mut self, outstanding: u64, app_limited: bool) -> &mut CcFixture {
         let bytes = MSS as u64;
         self.nxt = self.nxt.max(self.una + outstanding * bytes) + bytes;
         let ev = SentEvent {
@@ -189,7 +189,7 @@ impl Law {
     }
 
     /// Time passes.
-    pub fn advance(&mut self, ms: u64) -> &mut Law {
+    pub fn advance(&mut self, ms: u64) -> &mut CcFixture {
         self.cx.now += Dur::millis(ms);
         self
     }
@@ -217,7 +217,13 @@ impl Law {
         }
     }
 
-    fn acknowledge(&mut self, segments: u64, marked: u64, cwnd_limited: bool, in_recovery: bool) -> &mut Law {
+    fn acknowledge(
+        &mut self,
+        segments: u64,
+        marked: u64,
+        cwnd_limited: bool,
+        in_recovery: bool,
+    ) -> &mut CcFixture {
         self.send(segments);
         let acked = segments * MSS as u64;
         let flight = self.nxt - self.una;
@@ -264,34 +270,34 @@ impl Law {
     }
 
     /// A segment leaves with nothing in flight, so many ms after the last one.
-    pub fn start(&mut self, ms: u64) -> &mut Law {
+    pub fn start(&mut self, ms: u64) -> &mut CcFixture {
         let last_sent_at = Time(self.cx.now.0 - ms * 1_000_000);
         self.law.on_start(&StartEvent { last_sent_at, snd_nxt: self.una }, &self.cx);
         self
     }
 
     /// One ACK of so many new segments.
-    pub fn ack(&mut self, segments: u64) -> &mut Law {
+    pub fn ack(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, true, false)
     }
 
     /// Likewise; all of them arrived with a congestion mark.
-    pub fn ack_marked(&mut self, segments: u64) -> &mut Law {
+    pub fn ack_marked(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, segments, true, false)
     }
 
     /// Likewise, while the application does not use the window.
-    pub fn ack_unused(&mut self, segments: u64) -> &mut Law {
+    pub fn ack_unused(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, false, false)
     }
 
     /// Likewise, in fast recovery.
-    pub fn ack_in_recovery(&mut self, segments: u64) -> &mut Law {
+    pub fn ack_in_recovery(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, true, true)
     }
 
     /// One ACK while what a timeout took for lost is repaired; so many further segments are lost.
-    pub fn ack_in_loss(&mut self, segments: u64, lost: u64) -> &mut Law {
+    pub fn ack_in_loss(&mut self, segments: u64, lost: u64) -> &mut CcFixture {
         (self.path.in_loss, self.path.newly_lost) = (true, lost * MSS as u64);
         self.acknowledge(segments, 0, true, false);
         self.path.in_loss = false;
@@ -299,13 +305,13 @@ impl Law {
     }
 
     /// An RTT passes and each segment of the window is acknowledged by itself.
-    pub fn round(&mut self) -> &mut Law {
+    pub fn round(&mut self) -> &mut CcFixture {
         self.cx.now += self.rtt;
         let segments = (self.law.control().cwnd / MSS) as u64;
         (0..segments).fold(self, |law, _| law.ack(1))
     }
 
-    fn congestion(&mut self, kind: Congestion, sent_at: Time, transmissions: u32) -> &mut Law {
+    fn congestion(&mut self, kind: Congestion, sent_at: Time, transmissions: u32) -> &mut CcFixture {
         let ev = CongestionEvent {
             kind,
             window: self.law.control().cwnd,
@@ -319,32 +325,32 @@ impl Law {
 
     /// Fast recovery begins: a segment sent just now (an RTT ago would be before an earlier loss) was lost. The
     /// reduction starts from cwnd.
-    pub fn lose(&mut self) -> &mut Law {
+    pub fn lose(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 1)
     }
 
     /// Likewise, and the segment had been lost before.
-    pub fn lose_again(&mut self) -> &mut Law {
+    pub fn lose_again(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 2)
     }
 
     /// Likewise, and it was sent at that time.
-    pub fn lose_sent_at(&mut self, sent_at: Time) -> &mut Law {
+    pub fn lose_sent_at(&mut self, sent_at: Time) -> &mut CcFixture {
         self.congestion(Congestion::Loss, sent_at, 1)
     }
 
     /// The answer to a loss of an endpoint without fast recovery.
-    pub fn collapse(&mut self) -> &mut Law {
+    pub fn collapse(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Collapse, self.cx.now, 1)
     }
 
     /// The receiver echoes a congestion mark.
-    pub fn echo_mark(&mut self) -> &mut Law {
+    pub fn echo_mark(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Ecn, self.cx.now, 1)
     }
 
     /// The retransmission timer expires, again if no ACK came since it last did.
-    pub fn time_out(&mut self) -> &mut Law {
+    pub fn time_out(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Timeout, self.cx.now, 1 + self.timeouts);
         self.timeouts += 1;
         self.nxt = self.una;
@@ -352,19 +358,19 @@ impl Law {
     }
 
     /// The endpoint finds that nothing was lost.
-    pub fn undo(&mut self) -> &mut Law {
+    pub fn undo(&mut self) -> &mut CcFixture {
         self.law.on_undo(&self.cx);
         self
     }
 
     /// Fast recovery ends, with no bound on the window.
-    pub fn recover(&mut self) -> &mut Law {
+    pub fn recover(&mut self) -> &mut CcFixture {
         self.law.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &self.cx);
         self
     }
 
     /// The connection rests for so long and starts again.
-    pub fn idle(&mut self, ms: u64) -> &mut Law {
+    pub fn idle(&mut self, ms: u64) -> &mut CcFixture {
         self.advance(ms);
         self.law.on_restart(Dur::millis(ms), &self.cx);
         self

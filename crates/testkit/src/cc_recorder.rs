@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// One thing that a law was told.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub enum Heard {
+pub enum CcCall {
     Sent(SentEvent),
     Lost(LostEvent),
     Ack(AckEvent),
@@ -20,81 +20,81 @@ pub enum Heard {
     Restart,
 }
 
-/// See the top of this file. Copies share what they have heard.
+/// See the top of this file. Copies share what they have calls.
 #[derive(Clone, Debug)]
-pub struct Listener {
+pub struct CcRecorder {
     control: Control,
     /// The window that a collapse starts from; None: timeouts leave it alone.
     collapses_from: Option<f64>,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    calls: Arc<Mutex<Vec<CcCall>>>,
 }
 
-impl Listener {
+impl CcRecorder {
     /// A window of so many bytes.
     #[must_use]
-    pub fn new(cwnd: f64) -> Listener {
+    pub fn new(cwnd: f64) -> CcRecorder {
         let control = Control { cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None };
-        Listener { control, collapses_from: None, heard: Arc::default() }
+        CcRecorder { control, collapses_from: None, calls: Arc::default() }
     }
 
     /// Paced at this rate, in bursts of so many bytes.
     #[must_use]
-    pub fn paced(mut self, rate: Rate, quantum: u64) -> Listener {
+    pub fn paced(mut self, rate: Rate, quantum: u64) -> CcRecorder {
         (self.control.pacing, self.control.quantum) = (Some(rate), Some(quantum));
         self
     }
 
     /// A timeout leaves one segment, which grows by what ACKs acknowledge, back to where it was at most.
     #[must_use]
-    pub fn collapsing(mut self) -> Listener {
+    pub fn collapsing(mut self) -> CcRecorder {
         self.collapses_from = Some(self.control.cwnd);
         self
     }
 
-    /// Everything heard so far.
-    pub fn heard(&self) -> MutexGuard<'_, Vec<Heard>> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Everything calls so far.
+    pub fn calls(&self) -> MutexGuard<'_, Vec<CcCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, heard: Heard) {
-        self.heard().push(heard);
+    fn record(&self, calls: CcCall) {
+        self.calls().push(calls);
     }
 }
 
-impl CongestionControl for Listener {
+impl CongestionControl for CcRecorder {
     fn on_sent(&mut self, ev: &SentEvent, _cx: &Cx) {
-        self.note(Heard::Sent(*ev));
+        self.record(CcCall::Sent(*ev));
     }
 
     fn on_lost(&mut self, ev: &LostEvent, _cx: &Cx) {
-        self.note(Heard::Lost(*ev));
+        self.record(CcCall::Lost(*ev));
     }
 
     fn on_ack(&mut self, ev: &AckEvent, _cx: &Cx) {
-        self.note(Heard::Ack(*ev));
+        self.record(CcCall::Ack(*ev));
         if let Some(most) = self.collapses_from {
             self.control.cwnd = (self.control.cwnd + ev.acked as f64).min(most);
         }
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        self.note(Heard::Congestion(*ev));
+        self.record(CcCall::Congestion(*ev));
         if self.collapses_from.is_some() && ev.kind == Congestion::Timeout {
             self.control.cwnd = cx.mss;
         }
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {
-        self.note(Heard::Exit);
+        self.record(CcCall::Exit);
     }
 
     fn on_undo(&mut self, _cx: &Cx) {
-        self.note(Heard::Undo);
+        self.record(CcCall::Undo);
         self.control.cwnd = self.collapses_from.unwrap_or(self.control.cwnd);
     }
 
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {
-        self.note(Heard::Restart);
+        self.record(CcCall::Restart);
     }
 
     fn control(&self) -> Control {

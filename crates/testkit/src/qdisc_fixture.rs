@@ -1,6 +1,6 @@
 //! A queue discipline with a link that a test works by hand.
 
-use dumbbell_qdisc::{Backlog, Cx, Discipline, DropReason, Ecn, LinkFacts, Packet, Qdisc, find};
+use dumbbell_qdisc::{Backlog, Discipline, DropReason, Ecn, LinkInfo, Packet, Qdisc, QdiscContext, find};
 use dumbbell_units::{Dur, Rate, Time};
 
 /// What became of an arrival.
@@ -18,40 +18,40 @@ pub enum Fate {
 
 /// A link of 10 Mbit/s whose flows have a base RTT of 60 ms.
 #[must_use]
-pub fn link() -> LinkFacts {
-    LinkFacts { rate: Rate(10_000_000), base_rtt: Dur::millis(60), seed: 1, path: "link/test".into() }
+pub fn link() -> LinkInfo {
+    LinkInfo { rate: Rate(10_000_000), base_rtt: Dur::millis(60), seed: 1, path: "link/test".into() }
 }
 
 /// A discipline under test, on the link of [`link`], which is busy unless a test says otherwise. Packets are numbered
 /// from 1 in the order of their arrival.
 #[derive(Debug)]
-pub struct Queue {
+pub struct QdiscFixture {
     row: &'static Discipline,
     qdisc: Box<dyn Qdisc>,
-    cx: Cx,
+    cx: QdiscContext,
     arrived: u32,
     ecn: Ecn,
 }
 
-impl Queue {
+impl QdiscFixture {
     /// The discipline of that name with these parameters.
     ///
     /// # Panics
     /// If there is no such discipline or a parameter is refused.
     #[must_use]
-    pub fn new(name: &str, params: &[(&str, &str)]) -> Queue {
-        Queue::on(&link(), name, params)
+    pub fn new(name: &str, params: &[(&str, &str)]) -> QdiscFixture {
+        QdiscFixture::on(&link(), name, params)
     }
 
     /// The same on a link of one's own.
     ///
     /// # Panics
-    /// As [`Queue::new`].
+    /// As [`QdiscFixture::new`].
     #[must_use]
-    pub fn on(link: &LinkFacts, name: &str, params: &[(&str, &str)]) -> Queue {
-        let mut cx = Cx::default();
+    pub fn on(link: &LinkInfo, name: &str, params: &[(&str, &str)]) -> QdiscFixture {
+        let mut cx = QdiscContext::default();
         cx.link_busy = true;
-        Queue {
+        QdiscFixture {
             row: find(name).unwrap(),
             qdisc: dumbbell_qdisc::build(name, &crate::given(params), link).unwrap(),
             cx,
@@ -61,7 +61,7 @@ impl Queue {
     }
 
     /// Time passes.
-    pub fn advance(&mut self, d: Dur) -> &mut Queue {
+    pub fn advance(&mut self, d: Dur) -> &mut QdiscFixture {
         self.cx.now += d;
         self
     }
@@ -73,13 +73,13 @@ impl Queue {
     }
 
     /// Whether the link sends from here on.
-    pub fn busy(&mut self, busy: bool) -> &mut Queue {
+    pub fn busy(&mut self, busy: bool) -> &mut QdiscFixture {
         self.cx.link_busy = busy;
         self
     }
 
     /// From here on arrivals have this codepoint.
-    pub fn ecn(&mut self, ecn: Ecn) -> &mut Queue {
+    pub fn ecn(&mut self, ecn: Ecn) -> &mut QdiscFixture {
         self.ecn = ecn;
         self
     }
@@ -108,7 +108,7 @@ impl Queue {
         self.dropped()
     }
 
-    /// The number of the next packet that leaves. What is dropped on the way waits for [`Queue::dropped`].
+    /// The number of the next packet that leaves. What is dropped on the way waits for [`QdiscFixture::dropped`].
     pub fn send(&mut self) -> Option<u32> {
         self.send_packet().map(|p| p.body)
     }
