@@ -1,7 +1,7 @@
 //! A plan laid out for a kernel.
 
 use crate::errors::RunError;
-use dumbbell_kernel::{Ground, Layout, Owner, Sites, VARIANTS};
+use dumbbell_kernel::{Kernel, Target, TunTopology, VARIANTS, VethTopology};
 use dumbbell_plan::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
 pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<GuestLayout> {
-    let (plan, layout) = on(plan_json, Ground { owner: Owner::Guest, offloads })?;
+    let (plan, layout) = on(plan_json, Target { owner: Kernel::Guest, offloads })?;
     let memory = layout.memory(&plan);
     Ok((layout.steps(), layout.flows(&plan), layout.boot, memory))
 }
@@ -21,17 +21,17 @@ pub(crate) fn layout(plan_json: &str, offloads: bool) -> PyResult<GuestLayout> {
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
 pub(crate) fn tc_layout(plan_json: &str, offloads: bool) -> PyResult<TcLayout> {
-    let (plan, layout) = on(plan_json, Ground { owner: Owner::Host, offloads })?;
+    let (plan, layout) = on(plan_json, Target { owner: Kernel::Host, offloads })?;
     Ok((layout.steps(), layout.flows(&plan), layout.variants(), layout.disciplines))
 }
 
 type GuestLayout = (Vec<String>, Vec<String>, Vec<String>, u64);
 type TcLayout = (Vec<String>, Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
 
-fn on(plan_json: &str, ground: Ground) -> PyResult<(Plan, Layout)> {
+fn on(plan_json: &str, ground: Target) -> PyResult<(Plan, VethTopology)> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
-    let layout = Layout::new(&plan, ground).map_err(|e| RunError::new_err(e.to_string()))?;
+    let layout = VethTopology::new(&plan, ground).map_err(|e| RunError::new_err(e.to_string()))?;
     Ok((plan, layout))
 }
 
@@ -41,7 +41,7 @@ fn on(plan_json: &str, ground: Ground) -> PyResult<(Plan, Layout)> {
 pub(crate) fn sites(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>, Vec<&'static str>)> {
     let plan: Plan = serde_json::from_str(plan_json)
         .map_err(|e| RunError::new_err(format!("the plan does not read: {e}")))?;
-    let sites = Sites::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
+    let sites = TunTopology::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
     Ok((sites.steps(&plan), sites.flows(&plan), sites.variants()))
 }
 

@@ -9,7 +9,7 @@ use crate::flows::{APP, Common, Flow, TIMERS};
 use crate::network::Network;
 use crate::output::Output;
 use crate::record::FlowRecorder;
-use dumbbell_cc::{Failure, Foreign};
+use dumbbell_cc::{External, Failure};
 use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use dumbbell_tcp::Config;
 use dumbbell_units::random::Stream;
@@ -26,7 +26,7 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
 }
 
 /// Laws from outside the registry, by the name that plans give them.
-pub type Laws = BTreeMap<String, Arc<dyn Foreign>>;
+pub type Laws = BTreeMap<String, Arc<dyn External>>;
 
 /// Runs a plan in which some variants are not the registry's.
 ///
@@ -137,7 +137,7 @@ fn build(
             let at =
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
             let from = match laws.get(&variant.name) {
-                Some(law) => LawSource::Foreign(Arc::clone(law), failure.of_flow(&flow.name)),
+                Some(law) => LawSource::External(Arc::clone(law), failure.of_flow(&flow.name)),
                 None => LawSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?),
             };
             let row = from.variant();

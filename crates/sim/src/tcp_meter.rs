@@ -2,7 +2,7 @@
 
 use crate::meter::{Spans, TimeMeans};
 use dumbbell_plan::FlowResult;
-use dumbbell_tcp::{Counters, Delivered, Endpoint, Told};
+use dumbbell_tcp::{Counters, DeliveredSegment, Endpoint, SegmentFate};
 use dumbbell_units::Time;
 
 /// Sums that only ever grow; a measurement is the difference of two.
@@ -82,9 +82,9 @@ impl TcpMeter {
         self.means.set([sender.cwnd() * segments, sender.inflight() as f64 * segments, srtt], now);
     }
 
-    pub(crate) fn round_trips(&mut self, delivered: &[Delivered], now: Time) {
+    pub(crate) fn round_trips(&mut self, delivered: &[DeliveredSegment], now: Time) {
         // For every shell alike from sending to the cumulative ACK: a SACK before it would tell some variants sooner.
-        for d in delivered.iter().filter(|d| d.payload > 0 && d.told != Told::Sacked) {
+        for d in delivered.iter().filter(|d| d.payload > 0 && d.fate != SegmentFate::Sacked) {
             self.first.0 += u128::from(now.since(d.first_at).0);
             self.first.1 += 1;
             if d.transmissions == 1 {

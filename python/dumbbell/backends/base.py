@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
 __all__ = ["Backend", "Finished", "Job", "Table"]
@@ -28,7 +29,7 @@ class Job:
 
     def plan(self) -> dict[str, Any]:
         """The plan of the run."""
-        return {**self.cell.plan, "seed": self.seed}
+        return build(self.cell.scenario, self.seed)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 //! What is counted of one direction of a connection.
 
-use dumbbell_wire::seq;
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
+use dumbbell_wire::seq;
 
 /// What keeps the sender from sending more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::Window;
 use super::ranges::Ranges;
 use super::segments::Segments;
-use crate::law::Law;
-use crate::packet::{Packet, Tcp};
+use crate::meter::packet::{Packet, Tcp};
+use crate::meter::tcp_cc_info::CcInfo;
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::{Spans, TimeMeans};
 use dumbbell_trace::{ColumnData, Table};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// What a sample of a sender's socket says.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub(crate) struct TcpSample {
     /// Segments.
     pub(crate) cwnd: f64,
     /// Segments; infinite at first.
@@ -42,7 +42,7 @@ pub(crate) struct State {
     /// Segments that may overtake each other without one being taken to be lost.
     pub(crate) reordering: u32,
     /// What the congestion control says of itself.
-    pub(crate) law: Law,
+    pub(crate) law: CcInfo,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ struct Columns {
     floats: [Vec<f64>; 8],
     counts: [Vec<u64>; 7],
     phase: Vec<u8>,
-    laws: Vec<Law>,
+    laws: Vec<CcInfo>,
 }
 
 /// See the top of this file.
@@ -228,7 +228,7 @@ impl FlowMeter {
     }
 
     /// A sample of the sender's socket; None: it isn't open.
-    pub(crate) fn sampled(&mut self, state: Option<&State>, now: u64) {
+    pub(crate) fn sampled(&mut self, state: Option<&TcpSample>, now: u64) {
         if now >= self.window.from && !self.restarted[1] {
             self.restarted[1] = true;
             self.means.restart(Time(self.window.from));
@@ -323,7 +323,7 @@ impl FlowMeter {
             .with("reordering", ColumnData::U64(reordering));
         let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
         Some(own.iter().enumerate().fold(table, |table, (n, name)| {
-            let value = |law: &Law| if law.columns == own { law.values[n] } else { f64::NAN };
+            let value = |law: &CcInfo| if law.columns == own { law.values[n] } else { f64::NAN };
             table.with(*name, ColumnData::F64(c.laws.iter().map(value).collect()))
         }))
     }

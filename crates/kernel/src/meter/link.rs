@@ -6,7 +6,7 @@
 //! waits in [arrival, departure).
 
 use super::Window;
-use crate::packet::Packet;
+use crate::meter::packet::Packet;
 use dumbbell_plan::{QueueResult, SeriesPlan};
 use dumbbell_qdisc::DropReason;
 use dumbbell_sim::meter::Spans;

@@ -5,7 +5,7 @@ use super::{APP, Common, Flow, RECEIVER, SENDER};
 use crate::network::{Arrived, Network};
 use crate::record::FlowRecorder;
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, Failure, Foreign, Start, Variant};
+use dumbbell_cc::{CongestionControl, External, Failure, Setup, Variant};
 use dumbbell_plan::{AppPlan, Named};
 use dumbbell_plan::{FlowResult, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
@@ -20,14 +20,14 @@ pub(crate) enum LawSource {
     /// A row of the registry.
     Registry(&'static Variant),
     /// Elsewhere; the second is where they say that they can't go on.
-    Foreign(Arc<dyn Foreign>, Failure),
+    External(Arc<dyn External>, Failure),
 }
 
 impl LawSource {
     pub(crate) fn variant(&self) -> &'static Variant {
         match self {
             LawSource::Registry(row) => row,
-            LawSource::Foreign(law, _) => law.variant(),
+            LawSource::External(law, _) => law.variant(),
         }
     }
 }
@@ -48,16 +48,16 @@ impl Recipe {
 
     /// The law of a connection; `seed` is what its random numbers come from.
     fn law(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Start { seed, ..self.config.start() };
+        let start = Setup { seed, ..self.config.start() };
         match &self.from {
             LawSource::Registry(row) => dumbbell_cc::build(row.name, &self.law.given(), &start),
-            LawSource::Foreign(law, failure) => law.make(&self.law.given(), &start, failure),
+            LawSource::External(law, failure) => law.make(&self.law.given(), &start, failure),
         }
     }
 
     /// A law that was made once with the same parameters can't be now.
     fn without_law(&self, error: &ParamError, isn: Seq) -> Endpoint {
-        let LawSource::Foreign(_, failure) = &self.from else {
+        let LawSource::External(_, failure) = &self.from else {
             unreachable!("made once when the recipe was: {error}")
         };
         failure.fail(error.to_string());
@@ -250,7 +250,7 @@ impl TcpFlow {
         self.meter.state(&self.sender, self.open, now);
         if let Some(recorder) = &mut self.recorder {
             let delivered = self.meter.delivered(&self.receiver);
-            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_law(row));
+            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_cc(row));
         }
     }
 

@@ -84,7 +84,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
     let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
     for v in dumbbell_cc::registry() {
-        let ns2 = if v.shell.is_some() { &ns2 } else { &ns2_sack };
+        let ns2 = if v.loss_recovery.is_some() { &ns2 } else { &ns2_sack };
         for stack in [json!({}), json!({"ack_every": 1}), ns2.clone(), json!({"preset": "linux"})] {
             let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
                 .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "50 kB"}}))

@@ -51,7 +51,7 @@ impl Bbr3 {
         let (lost, tx_in_flight) = (ev.lost_since as f64, ev.sent_in_flight as f64);
         if self.is_inflight_too_high(lost, tx_in_flight) {
             let inflight = self.inflight_at_loss(ev.bytes as f64, lost, tx_in_flight);
-            let app_limited = ev.app_limited || self.bubble.holds(ev.prior_delivered);
+            let app_limited = ev.app_limited || self.app_limited_interval.contains(ev.prior_delivered);
             self.handle_inflight_too_high(inflight, app_limited, now);
         }
     }

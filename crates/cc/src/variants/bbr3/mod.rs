@@ -31,10 +31,10 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-use crate::common::{Bubble, DeliveryRound, WindowedMax, pacing_rate};
+use crate::common::{AppLimitedInterval, DeliveryRound, WindowedMax, pacing_rate};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, Start,
+    RecoveryExit, SentEvent, Setup,
 };
 use dumbbell_units::param::Params;
 use dumbbell_units::random::Stream;
@@ -129,7 +129,7 @@ struct Bbr3 {
 
     delivered: u64,
     inflight: u64,
-    bubble: Bubble,
+    app_limited_interval: AppLimitedInterval,
     /// Up to here sending was held back by the window: C.is_cwnd_limited until that is acknowledged.
     cwnd_limited_to: u64,
     rs: Sample,
@@ -178,13 +178,13 @@ struct Bbr3 {
 
 impl Bbr3 {
     /// §5.2.1.
-    fn new(params: &Params, start: &Start) -> Bbr3 {
+    fn new(params: &Params, setup: &Setup) -> Bbr3 {
         let mut law = Bbr3 {
-            set: Settings::read(params, start.mss),
-            mss: start.mss,
-            initial_window: start.initial_window,
-            selective_acks: start.selective_acks,
-            random: Stream::new(start.seed, "bbr3"),
+            set: Settings::read(params, setup.mss),
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            selective_acks: setup.selective_acks,
+            random: Stream::new(setup.seed, "bbr3"),
             state: State::Startup,
             episode: Episode::Open,
             round: DeliveryRound::default(),
@@ -192,7 +192,7 @@ impl Bbr3 {
             drain_start_round: 0,
             delivered: 0,
             inflight: 0,
-            bubble: Bubble::default(),
+            app_limited_interval: AppLimitedInterval::default(),
             cwnd_limited_to: 0,
             rs: Sample::default(),
             max_bw: MaxBw::default(),
@@ -226,7 +226,7 @@ impl Bbr3 {
             cycle_stamp: Time::ZERO,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
-            cwnd: start.initial_window,
+            cwnd: setup.initial_window,
             prior_cwnd: 0.0,
             seen_rtt: false,
             pacing: 0.0,
@@ -284,7 +284,7 @@ impl Bbr3 {
     }
 
     fn is_app_limited(&self, rate: &RateSample) -> bool {
-        self.bubble.limits(rate)
+        self.app_limited_interval.is_limited(rate)
     }
 
     /// §5.2.3 UpdateModelAndState.
@@ -404,7 +404,7 @@ impl CongestionControl for Bbr3 {
             self.pacing,
             pacing_gain,
             cwnd_gain,
-            self.round.count as f64,
+            self.round.round_count as f64,
             set(self.inflight_longterm),
             set(self.inflight_shortterm),
             self.extra_acked_filter.get(),

@@ -58,12 +58,12 @@ impl Bbr3 {
 
     /// §5.5.5 UpdateMaxBw, §5.5.1 UpdateRound.
     fn update_max_bw(&mut self) {
-        self.round.started = false;
+        self.round.round_start = false;
         if !self.rs.valid {
             return;
         }
         self.round.on_ack(self.rs.prior_delivered, self.delivered);
-        self.rounds_since_probe_up += u64::from(self.round.started);
+        self.rounds_since_probe_up += u64::from(self.round.round_start);
         if self.rs.rate >= self.max_bw.get() || !self.rs.app_limited {
             self.max_bw.update(self.rs.rate);
         }
@@ -79,7 +79,7 @@ impl Bbr3 {
         self.extra_acked_delivered += self.rs.newly_acked as f64;
         let extra = (self.extra_acked_delivered - expected).min(self.cwnd);
         let window = if self.full_bw_reached { self.set.extra_acked_rounds } else { 1 };
-        self.extra_acked_filter.update(extra, self.round.count, window);
+        self.extra_acked_filter.update(extra, self.round.round_count, window);
     }
 
     /// BBR.bdp with that rate; the initial window while no delay is known (§5.6.4.2).

@@ -1,7 +1,7 @@
 //! The registry row of BBRv3 and its parameters.
 
 use super::Bbr3;
-use crate::variant::{EcnUse, Variant};
+use crate::Variant;
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -13,10 +13,7 @@ pub(crate) const ROW: Variant = Variant {
     title: "BBR, version 3: a model of the path with bounds learnt from losses",
     year: 2026,
     source: "Cardwell, Swett and Beshay (eds.), BBR Congestion Control, draft-ietf-ccwg-bbr-06",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "a probe that loses more than 2 %: bounded by what was in flight; else bounds at 0.7, or what is delivered; \
               timeout: cwnd = 1 segment",
     on_delay: "cwnd within twice the smallest delay times the rate",
@@ -156,7 +153,6 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how much below the gain times the rate it paces [§2.5]",
         },
     ],
-    stacks: &[],
     columns: &[
         "bw",
         "max_bw",
@@ -177,10 +173,11 @@ pub(crate) const ROW: Variant = Variant {
         "bw_probe_wait",
         "state",
     ],
-    build: |params, start| {
+    build: |params, setup| {
         check(params)?;
-        Ok(Box::new(Bbr3::new(params, start)))
+        Ok(Box::new(Bbr3::new(params, setup)))
     },
+    ..Variant::EMPTY
 };
 
 fn check(params: &Params) -> Result<(), ParamError> {

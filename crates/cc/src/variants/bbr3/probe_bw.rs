@@ -12,7 +12,7 @@ impl Bbr3 {
         self.pick_probe_wait();
         self.cycle_stamp = now;
         self.ack_phase = AckPhase::Stopping;
-        self.round.restart(self.delivered);
+        self.round.start_round(self.delivered);
         self.state = State::Down;
     }
 
@@ -29,14 +29,14 @@ impl Bbr3 {
         self.bw_probe_up_acked = 0.0;
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
-        self.round.restart(self.delivered);
+        self.round.start_round(self.delivered);
         self.state = State::Refill;
     }
 
     /// §5.3.3.9 StartProbeBW_UP.
     fn start_probe_bw_up(&mut self) {
         self.ack_phase = AckPhase::Starting;
-        self.round.restart(self.delivered);
+        self.round.start_round(self.delivered);
         self.reset_full_bw(self.rs.rate);
         self.state = State::Up;
         self.raise_inflight_longterm_slope();
@@ -56,7 +56,7 @@ impl Bbr3 {
             State::Cruise => {
                 self.check_time_to_probe_bw(now);
             }
-            State::Refill if self.round.started => {
+            State::Refill if self.round.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
             }
@@ -134,17 +134,17 @@ impl Bbr3 {
             self.bw_probe_up_acked -= steps * self.probe_up_acked_per_inc;
             self.inflight_longterm += steps * self.mss;
         }
-        if self.round.started {
+        if self.round.round_start {
             self.raise_inflight_longterm_slope();
         }
     }
 
     /// §5.3.3.9 AdaptLongTermModel: true if it decided on a transition.
     fn adapt_long_term_model(&mut self, ev: &AckEvent) -> bool {
-        if self.ack_phase == AckPhase::Starting && self.round.started {
+        if self.ack_phase == AckPhase::Starting && self.round.round_start {
             self.ack_phase = AckPhase::Feedback;
         }
-        if self.ack_phase == AckPhase::Stopping && self.round.started {
+        if self.ack_phase == AckPhase::Stopping && self.round.round_start {
             self.is_bw_probe_sample = false;
             self.ack_phase = AckPhase::Init;
             if self.in_probe_bw() && !self.rs.app_limited {

@@ -27,7 +27,7 @@ impl Bbr3 {
             self.save_cwnd();
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::Stopping;
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
         if self.state == State::ProbeRtt {
             self.handle_probe_rtt(now);
@@ -39,16 +39,16 @@ impl Bbr3 {
 
     /// §5.3.4.3 HandleProbeRTT.
     fn handle_probe_rtt(&mut self, now: Time) {
-        self.bubble.mark(self.delivered, self.inflight);
+        self.app_limited_interval.mark(self.delivered, self.inflight);
         if self.probe_rtt_done_stamp.is_some() {
-            self.probe_rtt_round_done |= self.round.started;
+            self.probe_rtt_round_done |= self.round.round_start;
             if self.probe_rtt_round_done {
                 self.check_probe_rtt_done(now);
             }
         } else if self.inflight as f64 <= self.probe_rtt_cwnd() {
             self.probe_rtt_done_stamp = Some(now + self.set.probe_rtt_duration);
             self.probe_rtt_round_done = false;
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
     }
 

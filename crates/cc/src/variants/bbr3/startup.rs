@@ -11,7 +11,7 @@ impl Bbr3 {
 
     /// §5.3.1.2 CheckFullBWReached.
     pub(super) fn check_full_bw_reached(&mut self) {
-        if self.full.now || !self.round.started || self.rs.app_limited {
+        if self.full.now || !self.round.round_start || self.rs.app_limited {
             return;
         }
         if self.rs.rate >= self.full.mark * self.set.full_bw_growth {
@@ -29,7 +29,7 @@ impl Bbr3 {
         if self.state == State::Startup && self.full_bw_reached {
             // §5.3.2 EnterDrain
             self.state = State::Drain;
-            self.drain_start_round = self.round.count;
+            self.drain_start_round = self.round.round_count;
         }
     }
 
@@ -58,7 +58,7 @@ impl Bbr3 {
     pub(super) fn check_drain_done(&mut self, now: Time) {
         if self.state == State::Drain
             && (self.inflight as f64 <= self.inflight_for(self.bw, 1.0)
-                || self.round.count > self.drain_start_round + 3)
+                || self.round.round_count > self.drain_start_round + 3)
         {
             self.start_probe_bw_down(now);
         }
