@@ -27,11 +27,19 @@ pub struct SackBlock {
 }
 
 /// Up to four SACK blocks in the order of the option, in which the first holds the newest arrival [RFC 2018 §4].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SackBlocks {
     count: u8,
     blocks: [SackBlock; 4],
 }
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackBlocks {}
 
 impl SackBlocks {
     /// Adds a block; a fifth is ignored.
