@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dumbbell.kernel.outcome import Table
+from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
 __all__ = ["Backend", "Finished", "Job", "Table"]
@@ -33,7 +34,7 @@ class Job:
 
     def plan(self) -> dict[str, Any]:
         """Return the plan of the run."""
-        return {**self.cell.plan, "seed": self.seed}
+        return build(self.cell.scenario, self.seed)
 
 
 @dataclass(frozen=True)

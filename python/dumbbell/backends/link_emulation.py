@@ -61,7 +61,9 @@ class LinkEmulation(HostKernel):
                 f"{allowed:.3g} ms are allowed (max_late_ms){reason}"
             )
         if link["missed"]:
-            invalid.append(f"{link['missed']} packets of the hosts were dropped before they reached the emulated link")
+            invalid.append(
+                f"{link['missed']} packets of the hosts were dropped before they reached the emulated link"
+            )
         if link["refused_by_hosts"]:
             warnings.append(f"the hosts did not accept {link['refused_by_hosts']} packets")
         return invalid, warnings

@@ -78,7 +78,9 @@ def read(
         if client["exit"] != 0:
             how = "didn't end by itself" if client["exit"] is None else f"ended with {client['exit']}"
             last = (client["stderr"].strip() or client["stdout"].strip()[-300:]).splitlines()[-1:]
-            failures.append(f"flow '{row['name']}': {client['command'][0]} {how}{': ' if last else ''}{''.join(last)}")
+            failures.append(
+                f"flow '{row['name']}': {client['command'][0]} {how}{': ' if last else ''}{''.join(last)}"
+            )
         try:
             if name == "iperf3":
                 reports[row["name"]]["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)

@@ -11,8 +11,8 @@ use crate::run::network::Observation;
 use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
 use dumbbell_qdisc::Ecn;
-use dumbbell_sim::meter::Spans;
-use dumbbell_sim::{Entering, Event, Live, LiveOutput, set_ecn};
+use dumbbell_sim::meter::DurationStats;
+use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ const TIMER: u64 = u64::MAX;
 pub(super) struct Report {
     pub(super) output: LiveOutput,
     /// How late packets were handed over.
-    pub(super) late: Spans,
+    pub(super) late: DurationStats,
     /// Packets handed over.
     pub(super) handed: u64,
     /// Packets that a host didn't take.
@@ -114,7 +114,7 @@ struct Link<'a> {
     events: Vec<Event>,
     numbering: Vec<Numbering>,
     told: Option<Sender<Observation>>,
-    late: Spans,
+    late: DurationStats,
     handed: u64,
     refused: u64,
     foreign: u64,
@@ -140,7 +140,7 @@ pub(super) fn run(
         events: Vec::new(),
         numbering: vec![Numbering::default(); 2 * plan.flows.len()],
         told,
-        late: Spans::new(),
+        late: DurationStats::new(),
         handed: 0,
         refused: 0,
         foreign: 0,
@@ -222,7 +222,8 @@ impl Link<'_> {
         }
         let (connection, number, retransmission) = self.numbering[direction].of(&packet);
         let (direction, payload) = (packet.direction, packet.payload);
-        let entering = Entering { direction, payload, connection, number, retransmission, packet: bytes };
+        let entering =
+            ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
         // What was due before is about packets that have their frames; this one's comes now.
@@ -234,7 +235,7 @@ impl Link<'_> {
         self.frames[handle].extend_from_slice(bytes);
         self.tell(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
         let events = &mut self.events;
-        self.live.news(|e| events.push(e));
+        self.live.drain_events(|e| events.push(e));
         self.settle();
     }
 

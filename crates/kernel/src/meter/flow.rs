@@ -6,7 +6,7 @@ use super::segments::Segments;
 use crate::meter::packet::{Packet, Tcp};
 use crate::meter::tcp_cc_info::CcInfo;
 use dumbbell_plan::FlowResult;
-use dumbbell_sim::meter::{Spans, TimeMeans};
+use dumbbell_sim::meter::{DurationStats, TimeAverages};
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
@@ -88,12 +88,12 @@ pub(crate) struct FlowMeter {
     received_bytes: u64,
     received_packets: u64,
     duplicate_bytes: u64,
-    rtt: Spans,
+    rtt: DurationStats,
     first_rtt: (u128, u64),
-    owd: Spans,
+    owd: DurationStats,
     under_way: VecDeque<(u64, u64)>,
-    means: TimeMeans<2>,
-    inflight: TimeMeans<1>,
+    means: TimeAverages<2>,
+    inflight: TimeAverages<1>,
     restarted: [bool; 2],
     columns: Option<Columns>,
 }
@@ -115,12 +115,12 @@ impl FlowMeter {
             received_bytes: 0,
             received_packets: 0,
             duplicate_bytes: 0,
-            rtt: Spans::new(),
+            rtt: DurationStats::new(),
             first_rtt: (0, 0),
-            owd: Spans::new(),
+            owd: DurationStats::new(),
             under_way: VecDeque::new(),
-            means: TimeMeans::new(),
-            inflight: TimeMeans::new(),
+            means: TimeAverages::new(),
+            inflight: TimeAverages::new(),
             restarted: [false; 2],
             columns: series.then(Columns::default),
         }

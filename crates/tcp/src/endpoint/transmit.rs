@@ -4,7 +4,7 @@ use super::{Endpoint, State, Transmit, timestamp};
 use crate::ecn::Mode;
 use crate::segment::{ACCECN_MOST, Flags, HEADER_MOST, Segment};
 use crate::sender::Outgoing;
-use dumbbell_cc::Shell;
+use dumbbell_cc::LossRecovery;
 use dumbbell_qdisc::Ecn;
 use dumbbell_units::{Seq, Time};
 
@@ -62,7 +62,7 @@ impl Endpoint {
             window: config.autotuning.unwrap_or(config.window).min(0xffff) as u16,
             mss: Some(config.mss_option),
             window_scale: Some(config.window_scale()),
-            sack_permitted: config.shell == Shell::Sack,
+            sack_permitted: config.shell == LossRecovery::Sack,
             timestamps: config.timestamps.then(|| (timestamp(now, config.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
@@ -117,7 +117,7 @@ impl Endpoint {
             None
         };
         out.sack.clear();
-        if self.peer_sack && config.shell == Shell::Sack {
+        if self.peer_sack && config.shell == LossRecovery::Sack {
             let most = if self.peer_timestamps { 3 } else { 4 };
             self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
         }
