@@ -2,7 +2,7 @@
 
 ::
 
-    store, build, source, patch, tools     the virtual-time kernel (User-mode Linux): cache, build, source, edits, programs
+    store, build, source, patch, tools     the virtual-time kernel (User-mode Linux) and how it is built
     guest, processors, outcome, folders    one run: boot, processor, results, folder
     host, doctor                           the host's own kernel: its features, and the report of `dumbbell doctor`
     web                                    the web server of flows of kind http
