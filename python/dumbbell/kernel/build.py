@@ -1,4 +1,4 @@
-"""Builds the virtual-time kernel: source, edits, configuration, compilation, a first boot, and its place in the cache."""
+"""Builds the virtual-time kernel: source, edits, configuration, compilation, a first boot, the cache."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The files that a run on a kernel leaves in its folder, read as results.
 
-``dumbbell-guest`` writes ``result.json`` (rows of results, and where each column lies) and ``tables.bin`` (the columns,
-little-endian, each aligned to 8 bytes), or ``error.txt`` with the reason of a failure.
+``dumbbell-guest`` writes ``result.json`` (rows of results, and where each column lies) and ``tables.bin`` (the
+columns, little-endian, each aligned to 8 bytes), or ``error.txt`` with the reason of a failure.
 """
 
 from __future__ import annotations

@@ -42,14 +42,14 @@ def _text(name: str) -> str:
 # Distributions have HZ=250. TCP's timers, its delayed ACKs and CUBIC's clock count in ticks (jiffies).
 _HZ = Edit("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100", "config HZ\n\tint\n\tdefault 250")
 
-# The virtual clock counts in units of 1 ns instead of 256 ns. Each read of the clock outside of interrupts advances it
-# by one unit [Linux arch/um/kernel/time.c timer_read]: with 256 ns that is some microseconds per round trip.
+# The virtual clock counts in units of 1 ns instead of 256 ns. Each read of the clock outside of interrupts advances
+# it by one unit [Linux arch/um/kernel/time.c timer_read]: with 256 ns that is some microseconds per round trip.
 _CLOCK = Edit("arch/um/include/linux/time-internal.h", "#define TIMER_MULTIPLIER 256", "#define TIMER_MULTIPLIER 1")
 
 # The area for a process's vector registers has a fixed size, too small for CPUs with AMX (11,008 bytes). It must hold
 # the whole state: if only FXSAVE's part is saved, a page fault within a copy loses the content of wide registers, and
-# the copy has holes of zeros. A state that is larger still ends the boot; a buffer larger than any state detects that.
-# The kernel's stacks hold such areas (KERNEL_STACK_ORDER in the configuration).
+# the copy has holes of zeros. A state that is larger still ends the boot; a buffer larger than any state detects
+# that. The kernel's stacks hold such areas (KERNEL_STACK_ORDER in the configuration).
 _REGISTERS = "arch/x86/um/os-Linux/registers.c"
 _XSTATE = [
     Edit("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),
