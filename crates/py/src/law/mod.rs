@@ -6,7 +6,7 @@ mod python;
 use crate::errors::refused;
 use crate::parameters::entries;
 use dumbbell_cc::{EcnUse, External, Failure, Setup, Variant};
-use dumbbell_sim::Laws;
+use dumbbell_sim::ExternalVariants;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -100,9 +100,9 @@ impl Law {
     }
 }
 
-/// Laws by the names that a plan gives them.
-pub(crate) fn by_name(laws: Option<&Bound<'_, PyDict>>) -> PyResult<Laws> {
-    let Some(laws) = laws else { return Ok(Laws::new()) };
+/// External variants by the names that a plan gives them.
+pub(crate) fn by_name(laws: Option<&Bound<'_, PyDict>>) -> PyResult<ExternalVariants> {
+    let Some(laws) = laws else { return Ok(ExternalVariants::new()) };
     let pairs = laws.iter().map(|(name, law)| {
         let law = law.cast::<Law>()?;
         Ok((name.extract()?, Arc::clone(&law.get().external)))
