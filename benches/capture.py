@@ -3,7 +3,7 @@
 
     python benches/capture.py                  # a table; writes 1.8 GB to the temporary folder
     python benches/capture.py --packets 200000 --rounds 3
-    python benches/capture.py --write-docs     # and into docs/performance.md, with tshark
+    python benches/capture.py --write-docs     # and renew docs/data/performance, with tshark
 
 CPU time is user and system time of a process, the file in the page cache; the processes take turns, because a
 machine's speed drifts, and the least of their times counts, because others use it too. What isn't installed is left
@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores
-from speed import ROOT, cpu_model, example
+from dumbbell.report.tables import Table, write_tables
+from dumbbell.results.runner import cores
+from speed import DATA, cpu_model, example
 
 BARE = """
 #include <fcntl.h>
@@ -146,24 +146,29 @@ def measure(path: Path, rounds: int, say: Callable[[str], None], *, slow: bool) 
 
 
 def ratio(cost: Cost, ours: Cost) -> str:
-    """Tell how a time stands to the analysis'."""
+    """Compare a program's CPU time with that of the analysis."""
     by = cost.cpu_s / ours.cpu_s
     return f"{by:.1f} times the analysis" if by >= 1 else f"the analysis takes {1 / by:.1f} times as much"
 
 
-def markdown(costs: dict[str, Cost], packets: int, size: int, rounds: int) -> str:
-    """Write the table of docs/performance.md."""
+def table(costs: dict[str, Cost], packets: int, size: int, rounds: int) -> Table:
+    """Give the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()}, {cores()} cores of an {cpu_model()} that others use too, by "
         f"`python benches/capture.py --write-docs`: {packets / 1e6:.2f} million packets, {size / 1e9:.2f} GB in the "
-        f"page cache, least of {rounds} rounds in turn (tshark once):"
+        f"page cache, least of {rounds} rounds in turn (tshark once)"
     )
     rows = [
-        f"| {name} | {c.cpu_s:.3f} s | {c.wall_s:.2f} s | {c.peak_kib / 1024:.0f} MiB | "
-        f"{'' if name == ANALYSIS else ratio(c, costs[ANALYSIS])} |"
+        [
+            name,
+            f"{c.cpu_s:.3f}",
+            f"{c.wall_s:.2f}",
+            f"{c.peak_kib / 1024:.0f}",
+            "" if name == ANALYSIS else ratio(c, costs[ANALYSIS]),
+        ]
         for name, c in costs.items()
     ]
-    return "\n".join([head, "", "| what | CPU time | time | memory | |", "|---|--:|--:|--:|---|", *rows])
+    return Table(["program", "CPU time (s)", "time (s)", "memory (MiB)", "beside the analysis"], rows, head)
 
 
 def main() -> None:
@@ -172,7 +177,7 @@ def main() -> None:
     parser.add_argument("--packets", type=int, default=1_730_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--slow", action="store_true", help="time tshark too (half a minute and more)")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md; with --slow")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/performance; with --slow")
     options = parser.parse_args()
     if options.packets < 1 or options.rounds < 1:
         parser.error("--packets and --rounds: at least 1 is needed")
@@ -184,11 +189,10 @@ def main() -> None:
         packets, size = count(path), path.stat().st_size
     print(f"{packets:,} packets, {size / 1e9:.2f} GB; least of {options.rounds} rounds")
     for name, c in costs.items():
-        told = "" if name == ANALYSIS else ratio(c, costs[ANALYSIS])
-        print(f"{name:26} {c.cpu_s:8.3f} s CPU {c.wall_s:8.2f} s {c.peak_kib / 1024:6.0f} MiB  {told}")
+        compared = "" if name == ANALYSIS else ratio(c, costs[ANALYSIS])
+        print(f"{name:26} {c.cpu_s:8.3f} s CPU {c.wall_s:8.2f} s {c.peak_kib / 1024:6.0f} MiB  {compared}")
     if options.write_docs:
-        table = markdown(costs, packets, size, options.rounds)
-        put_tables(ROOT / "docs" / "performance.md", {"captures": table})
+        write_tables(DATA, {"captures": table(costs, packets, size, options.rounds)})
 
 
 if __name__ == "__main__":

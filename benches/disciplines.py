@@ -3,7 +3,7 @@
 
     python benches/disciplines.py                  # a table
     python benches/disciplines.py --json           # the same as one JSON document
-    python benches/disciplines.py --write-docs     # and into docs/performance.md
+    python benches/disciplines.py --write-docs     # and renew docs/data/performance
 
 Two measures. A cycle: arrival and departure of a packet in the discipline alone (crates/qdisc/examples/cycle.rs), by
 user CPU time and, where `valgrind` is there, by instructions. A run: instructions of the whole simulator per data
@@ -27,9 +27,9 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario, registry
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
-from speed import ROOT, SCENARIO, cpu_model, delivered, example, timed
+from dumbbell.report.tables import Table, write_tables
+from dumbbell.results.runner import cores, jobs_of
+from speed import DATA, SCENARIO, cpu_model, delivered, example, timed
 
 CYCLES = 4_000_000
 REPEATS = 5
@@ -98,18 +98,15 @@ def measure(say: Callable[[str], None]) -> dict[str, Cost]:
     return costs
 
 
-def markdown(costs: dict[str, Cost]) -> str:
-    """Write the table of docs/performance.md."""
+def table(costs: dict[str, Cost]) -> Table:
+    """Give the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
-        f"{cpu_model()}, by `python benches/disciplines.py --write-docs`:"
+        f"{cpu_model()}, by `python benches/disciplines.py --write-docs`"
     )
-    rows = [
-        f"| [`{name}`](disciplines/{name}.md) | {c.cycle_ns:.0f} | {_whole(c.cycle)} | {_whole(c.run)} |"
-        for name, c in costs.items()
-    ]
-    titles = "| discipline | ns a cycle | instructions a cycle | instructions a delivered packet |"
-    return "\n".join([head, "", titles, "|---|--:|--:|--:|", *rows])
+    rows = [[name, f"{c.cycle_ns:.0f}", _whole(c.cycle), _whole(c.run)] for name, c in costs.items()]
+    titles = ["discipline", "ns per cycle", "instructions per cycle", "instructions per delivered packet"]
+    return Table(titles, rows, head)
 
 
 def _whole(count: float | None) -> str:
@@ -120,7 +117,7 @@ def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/performance")
     options = parser.parse_args()
     costs = measure(lambda what: print(f"... {what}", file=sys.stderr))
     if options.json:
@@ -130,7 +127,7 @@ def main() -> None:
         for name, c in costs.items():
             print(f"{name:<12}{c.cycle_ns:>10.0f}{_whole(c.cycle):>13}{_whole(c.run):>17}")
     if options.write_docs:
-        put_tables(ROOT / "docs" / "performance.md", {"disciplines": markdown(costs)})
+        write_tables(DATA, {"disciplines": table(costs)})
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """How late the link between real kernels is, by rate.
 
     python benches/link.py                 # a table
-    python benches/link.py --write-docs    # and into docs/kernel/link.md
+    python benches/link.py --write-docs    # and renew docs/data/link
 
 One CUBIC flow, 20 ms, a queue of one bandwidth-delay product, 10 s, measured from 4 s on. Lateness and CPU use are
 the link's own account of itself (`facts.link`), of the whole run. Real-time priority needs root.
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario, run
-from dumbbell.backends import OwnLink
+from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "kernel" / "link.md"
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "link"
 RATES = (10, 100, 200, 300, 500, 1000)
 PACKET = 1500
 PAYLOAD = 1448
@@ -42,45 +42,40 @@ def scenario(rate: int) -> Scenario:
     return Scenario.from_dict(document)
 
 
-def line(rate: int) -> str:
-    """Measure at a rate; gives a row of the table."""
+def line(rate: int) -> list[str]:
+    """Measure at a rate; return a row of the table."""
     busy = os.getloadavg()[0]
-    (measured,) = run(scenario(rate), backend=OwnLink(calibration="mark")).runs
+    (measured,) = run(scenario(rate), backend=LinkEmulation(calibration="mark")).runs
     link, (flow,) = measured.facts["link"], measured.flows
     ceiling = rate * 1e6 * PAYLOAD / PACKET
-    cells = [
-        f"{rate} Mbit/s",
+    return [
+        str(rate),
         f"{flow['goodput_bps'] / 1e6:.1f}",
-        f"{100 * flow['goodput_bps'] / ceiling:.1f} %",
+        f"{100 * flow['goodput_bps'] / ceiling:.1f}",
         f"{link['packets'] / 10 / 1e3:.1f}",
-        f"{100 * link['cpu_share']:.0f} %",
+        f"{100 * link['cpu_share']:.0f}",
         f"{1e3 * link['late_p50_ms']:.1f}",
         f"{1e3 * link['late_p99_ms']:.1f}",
         f"{PACKET * 8 / rate:.0f}",
         "invalid" if measured.invalid else "valid",
         f"{busy:.1f}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel/link.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/link")
     options = parser.parse_args()
     if (reason := why_not()) is not None:
         print(f"the link between real kernels can't be measured: {reason}")
         return
-    rows = [
-        "| bottleneck | goodput, Mbit/s | of what fits | packets handed over, 1000/s | a processor's share "
-        "| late p50, µs | late p99, µs | allowed, µs | the run is | load before |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|---|--:|",
-        *(line(rate) for rate in RATES),
-    ]
-    table = "\n".join(rows)
-    print(table)
+    head = ["bottleneck (Mbit/s)", "goodput (Mbit/s)", "of the capacity (%)", "packets (1000/s)"]
+    head += ["share of a processor (%)", "late p50 (µs)", "late p99 (µs)", "allowed (µs)", "run", "load before"]
+    table = Table(head, [line(rate) for rate in RATES])
+    print(table.markdown())
     if options.write_docs:
-        put_tables(PAGE, {"late": table})
+        write_tables(DATA, {"lateness": table})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
     python benches/speed.py                  # a table
     python benches/speed.py --json           # the same as one JSON document
-    python benches/speed.py --write-docs     # and into docs/performance.md
+    python benches/speed.py --write-docs     # and renew docs/data/performance
     python benches/speed.py --pairs 3        # shorter
 
 The simulator is timed as a process of its own (crates/sim/examples/run_plan.rs on a plan that Python has written),
@@ -30,10 +30,11 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
+from dumbbell.report.tables import Table, write_tables
+from dumbbell.results.runner import cores, jobs_of
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "docs" / "data" / "performance"
 SCENARIO = Path(__file__).with_name("two-newreno.toml")
 SWEEP = ROOT / "validation" / "scenarios" / "exp1.toml"
 MSS = 1000
@@ -216,7 +217,7 @@ def _millions(values: Sequence[float]) -> str:
 
 
 def lines(report: Report) -> list[tuple[str, str]]:
-    """Say what was measured, as (what, value)."""
+    """Give the measured quantities with their values."""
     found = [
         ("data packets delivered per CPU second, Dumbbell, median", _millions(report.ours_per_s)),
         ("links crossed by data and ACKs per CPU second", _millions([HOPS * v for v in report.ours_per_s])),
@@ -246,22 +247,20 @@ def lines(report: Report) -> list[tuple[str, str]]:
     return found
 
 
-def markdown(report: Report) -> str:
-    """Write the table of docs/performance.md."""
+def table(report: Report) -> Table:
+    """Give the table of docs/data/performance."""
     head = (
         f"Measured on {report.day} with version {report.version}, {report.cores} cores of an {report.cpu}, "
-        "by `python benches/speed.py --write-docs`:"
+        "by `python benches/speed.py --write-docs`"
     )
-    return "\n".join(
-        [head, "", "| what | |", "|---|--:|", *[f"| {what} | {value} |" for what, value in lines(report)]]
-    )
+    return Table(["quantity", "value"], lines(report), head)
 
 
 def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/performance")
     parser.add_argument("--pairs", type=int, default=7, help="runs of the two flows, each beside one of ns-2")
     options = parser.parse_args()
     if options.pairs < 1:
@@ -277,7 +276,7 @@ def main() -> None:
         if not report.ratios:
             print("ns-2 is not installed (command ns, Debian package ns2): nothing to compare with")
     if options.write_docs:
-        put_tables(ROOT / "docs" / "performance.md", {"speed": markdown(report)})
+        write_tables(DATA, {"speed": table(report)})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
     python benches/variants.py                  # a table
     python benches/variants.py --json           # the same as one JSON document
-    python benches/variants.py --write-docs     # and into docs/performance.md
+    python benches/variants.py --write-docs     # and renew docs/data/performance
 
 Two measures. An ACK: what the law alone takes for it (crates/cc/examples/acks.rs), by user CPU time and, where
 `valgrind` is there, by instructions. A run: instructions for each data packet sent in benches/two-flows.toml (user
@@ -28,9 +28,9 @@ from typing import Any
 import dumbbell
 from disciplines import counted
 from dumbbell import Scenario, registry
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores, jobs_of
-from speed import ROOT, cpu_model, example, timed
+from dumbbell.report.tables import Table, write_tables
+from dumbbell.results.runner import cores, jobs_of
+from speed import DATA, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")
 ACKS = 2_000_000
@@ -123,20 +123,16 @@ def measure(say: Callable[[str], None]) -> dict[str, Cost]:
     return costs
 
 
-def markdown(costs: dict[str, Cost]) -> str:
-    """Write the table of docs/performance.md."""
+def table(costs: dict[str, Cost]) -> Table:
+    """Give the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
-        f"{cpu_model()}, by `python benches/variants.py --write-docs`:"
+        f"{cpu_model()}, by `python benches/variants.py --write-docs`"
     )
     rows = [
-        f"| [`{name}`](variants/{name}.md) | {c.ack_ns:.0f} | {_whole(c.ack)} | "
-        + " | ".join(f"{r:.2f}" for r in c.runs.values())
-        + " |"
-        for name, c in costs.items()
+        [name, f"{c.ack_ns:.0f}", _whole(c.ack), *(f"{r:.2f}" for r in c.runs.values())] for name, c in costs.items()
     ]
-    titles = "| variant | ns an ACK | instructions an ACK | " + " | ".join(f"run, {what}" for what in RUNS) + " |"
-    return "\n".join([head, "", titles, "|---|--:|--:|" + "--:|" * len(RUNS), *rows])
+    return Table(["variant", "ns per ACK", "instructions per ACK", *(f"run, {what}" for what in RUNS)], rows, head)
 
 
 def _whole(count: float | None) -> str:
@@ -147,7 +143,7 @@ def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/performance")
     options = parser.parse_args()
     costs = measure(lambda what: print(f"... {what}", file=sys.stderr))
     if options.json:
@@ -158,7 +154,7 @@ def main() -> None:
             runs = "".join(f"{r:>18.2f}" for r in c.runs.values())
             print(f"{name:<14}{c.ack_ns:>8.0f}{_whole(c.ack):>11}{runs}")
     if options.write_docs:
-        put_tables(ROOT / "docs" / "performance.md", {"variants": markdown(costs)})
+        write_tables(DATA, {"variants": table(costs)})
 
 
 if __name__ == "__main__":

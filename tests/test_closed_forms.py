@@ -1,4 +1,4 @@
-"""Laws beside closed forms (validation/closed_forms); the smallest shares of loss are left to the documentation."""
+"""Closed forms beside the simulator (validation/closed_forms); the smallest shares of loss take too long."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_published_numbers() -> None:
     assert response.reno(1e-3) == pytest.approx(38, rel=0.02)
     # RFC 9438 §5: (0.4 * 3.7 / 1.2)^0.25 = 1.054; at 100 ms and 1e-5 1.054 * 0.1^0.75 * 1e5^0.75 = 1054.
     assert response.cubic(1e-5) == pytest.approx(1054, rel=1e-3)
-    # Between two laws: where CUBIC's curve has less, it is Reno (the same at 1e-2 and 1e-3).
+    # Between two algorithms: where CUBIC's curve has less, it is Reno (the same at 1e-2 and 1e-3).
     assert response.cubic(1e-2) == response.reno(1e-2)
 
 
@@ -46,10 +46,10 @@ def test_cycles_without_recovery_are_the_published_formulas() -> None:
     for variant, top, tolerance in (("cubic", 500.0, 1e-9), ("scalable", 1000.0, 1e-9), ("highspeed", 1000.0, 0.05)):
         form = response.FORMS[variant]
         cycle = form.cycle(top)
-        assert cycle.packets / cycle.rounds == pytest.approx(form.law(1 / cycle.packets), rel=tolerance)
+        assert cycle.packets / cycle.rounds == pytest.approx(form.published(1 / cycle.packets), rel=tolerance)
 
 
-@pytest.mark.parametrize("law", standing.LAWS)
-def test_what_stands_in_the_queue(law: Callable[[], Iterator[standing.Row]]) -> None:
-    rows = list(law())
+@pytest.mark.parametrize("algorithm", standing.ALGORITHMS)
+def test_persistent_queues(algorithm: Callable[[], Iterator[standing.Row]]) -> None:
+    rows = list(algorithm())
     assert [row for row in rows if not row.holds] == []

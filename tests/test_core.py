@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dumbbell import Scenario, _core, registry
+from dumbbell.plan.build import build
 
 
 def test_parse() -> None:
@@ -61,7 +62,7 @@ def test_defaults_of_presets_are_their_own() -> None:
 
 
 def test_run_and_tables(base: Scenario) -> None:
-    plan = {**base.cells[0].plan, "seed": 1, "trace": {"series": True, "interval_ns": 0, "packets": False}}
+    plan = {**build(base.cells[0].scenario), "seed": 1, "trace": {"series": True, "interval_ns": 0, "packets": False}}
     output = _core.run(json.dumps(plan))
     assert [f["name"] for f in output.flows] == ["tcp", "cbr"]
     assert "flow/tcp" in output.tables()

@@ -42,7 +42,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
 @pytest.fixture
 def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(DOCS / "generator")
-    return {n: import_module(n) for n in ("directives", "drawings", "figures", "trace_columns")}
+    return {n: import_module(n) for n in ("data_tables", "directives", "drawings", "figures", "trace_columns")}
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
@@ -114,6 +114,17 @@ def test_every_directive_gives_something(generator: dict[str, ModuleType]) -> No
     for page in PAGES:
         for directive in used.findall(page.read_text(encoding="utf-8")):
             assert len(generator["directives"].replace(directive)) > 20, directive
+
+
+def test_tables_are_links_to_files_and_every_file_is_shown(generator: dict[str, ModuleType]) -> None:
+    tables = generator["data_tables"]
+    shown = set()
+    for page in PAGES[1:]:
+        for _, path, _ in tables.LINE.findall(text := page.read_text(encoding="utf-8")):
+            shown.add((page.parent / path).resolve())
+        rendered = tables.replace(text, page.relative_to(DOCS).as_posix())
+        assert not tables.LINE.search(rendered)
+    assert shown == {path.resolve() for path in (DOCS / "data").rglob("*.csv")}
 
 
 def test_scenarios_of_figures_are_scenarios(generator: dict[str, ModuleType]) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import dumbbell
 from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioError
+from dumbbell.plan import build as plan
 from dumbbell.scenario import laws
 
 ROOT = Path(__file__).parents[1]
@@ -119,7 +120,8 @@ def test_parameters_sweeps_and_names(place: Path) -> None:
     assert lost[2] > lost[1]
     assert set(results.series(4, "increase", flow="a")["increase"]) == {3.0}
     scenario = Scenario.load(place / "own.toml")
-    assert Scenario.from_toml(scenario.to_toml().replace("law.py", str(place / "law.py"))).cells[1].plan
+    again = Scenario.from_toml(scenario.to_toml().replace("law.py", str(place / "law.py")))
+    assert plan.build(again.cells[1].scenario)
 
 
 def test_a_class_of_the_program(place: Path) -> None:
@@ -171,7 +173,7 @@ def test_every_event_and_its_fields(place: Path) -> None:
     def on_undo(self, event):
         self.seen("undo", event.now)
 
-    def on_unused(self, event):
+    def on_cwnd_validation(self, event):
         self.seen("unused", event.now, event.cwnd, event.ssthresh)
 """
     )

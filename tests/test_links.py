@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import dumbbell
 from conftest import BASE
 from dumbbell import Results, ResultsError, Scenario, ScenarioError, mahimahi
+from dumbbell.plan.build import build
 from dumbbell.results.summary import queue_summary
 
 Changed = Callable[..., Scenario]
@@ -25,7 +26,7 @@ Changed = Callable[..., Scenario]
 
 def link_of(scenario: Scenario, name: str = "r1->r2") -> dict[str, Any]:
     (cell,) = scenario.cells
-    return next(link for link in cell.plan["links"] if link["name"] == name)
+    return next(link for link in build(cell.scenario)["links"] if link["name"] == name)
 
 
 # ---------------------------------------------------------------- plans
@@ -253,7 +254,7 @@ def test_a_trace_is_found_beside_the_scenario(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "base.toml").write_text(text)
     scenario = Scenario.load(tmp_path / "base.toml")
     assert set(scenario.external_files) == {"traces/slow.up", "traces/fast.up"}
-    rates = [cell.plan["links"][0]["rate_bps"] for cell in scenario.cells]
+    rates = [build(cell.scenario)["links"][0]["rate_bps"] for cell in scenario.cells]
     assert rates == [1_200_000, 6_000_000]
     # A changed scenario still knows where it lies; from another folder a path means something else.
     assert len(scenario.with_changes({"repetitions": 1}).cells) == 2
@@ -336,7 +337,7 @@ def test_a_saturated_trace_comes_out_as_it_went_in(lines: list[int]) -> None:
         ],
         trace={"series": ["departures"]},
     )
-    plan = json.loads(json.dumps(scenario.cells[0].plan))
+    plan = json.loads(json.dumps(build(scenario.cells[0].scenario)))
     plan["links"][0]["opportunities"] = {"counts": counts, "period_ms": period}
     output = dumbbell._core.run(json.dumps({**plan, "seed": 1}))
     table = output.table("departures/a->b")

@@ -6,7 +6,7 @@ import pytest
 
 import beside
 from dumbbell.backends import Simulator
-from dumbbell.results.run import cores
+from dumbbell.results.runner import cores
 from dumbbell.validate import Comparison, compare, load, measure
 
 QUICK = ("single/", "loss/")
@@ -114,7 +114,7 @@ def test_shares_are_the_kernels_in_the_mean() -> None:
     found = beside.shares(held, sim)
     assert len(found) == 5 * 2 + 4
     assert all(len(side) == 10 for s in found for side in s.goodput)
-    outside = {(s.case, s.flow): beside.shared([s]) for s in found if s.outside}
+    outside = {(s.case, s.flow): beside.shared([s]).rows for s in found if s.outside}
     assert outside == {}
     # Where runs hardly differ the means are close, not only within what counts as the same.
     assert all(abs(s.apart) < 0.01 for s in found if s.case.startswith(("shares/vegas-", "shares/bbr-vegas")))

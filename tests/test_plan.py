@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell import Scenario
-from dumbbell.plan.routes import Routes
+from dumbbell.plan.build import build
+from dumbbell.scenario.routes import Routes
 
 LINK = {"rate": "1 Mbit/s", "delay": "10 ms"}
 ACCESS = {"rate": "10 Mbit/s", "delay": "1 ms"}
@@ -17,7 +18,7 @@ ACCESS = {"rate": "10 Mbit/s", "delay": "1 ms"}
 
 def plan_of(scenario: Scenario) -> dict[str, Any]:
     (cell,) = scenario.cells
-    return cell.plan
+    return build(cell.scenario)
 
 
 def links_of(plan: dict[str, Any]) -> dict[str, dict[str, Any]]:

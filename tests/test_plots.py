@@ -14,7 +14,7 @@ import dumbbell
 from dumbbell import DumbbellError, Results, Scenario, registry
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all
-from dumbbell.plots.kinds import KINDS, make
+from dumbbell.plots.catalog import KINDS, make
 from dumbbell.plots.style import LOOKS
 
 pytest.importorskip("matplotlib")
@@ -137,7 +137,7 @@ def test_ids_of_pictures_on_one_page_differ(tmp_path: Path) -> None:
 
 
 def test_thinning_keeps_peaks_and_ends() -> None:
-    from dumbbell.plots.thin import thin
+    from dumbbell.plots.downsample import thin
 
     x = np.arange(100_000.0)
     y = np.sin(x / 1000)

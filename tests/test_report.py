@@ -15,7 +15,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Results, ResultsError, Scenario
-from dumbbell.results.compare import compare, p_value
+from dumbbell.results.changes import compare, p_value
 
 PAIR = """
 name = "pair"

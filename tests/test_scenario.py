@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from conftest import BASE, FULL
 from dumbbell import Scenario, ScenarioError, json_schema, registry
-from dumbbell.plan.seeds import repetition_seed
+from dumbbell.plan.build import build
 from dumbbell.scenario.paths import join, split
+from dumbbell.scenario.seeds import repetition_seed
 
 
 @pytest.mark.parametrize("text", [BASE, FULL])
@@ -64,7 +65,7 @@ def test_a_discipline_within_another(changed: Callable[..., Scenario]) -> None:
     # Its name stands for it too, and its parameters can be reached.
     short = changed({"network.bottleneck.queue": {"discipline": "tbf", "rate": "1 Mbit/s", "inner": "codel"}})
     assert short.with_changes({"network.bottleneck.queue.inner.target": "10 ms"}) == made
-    queues = {link["name"]: link["queue"] for link in made.cells[0].plan["links"]}
+    queues = {link["name"]: link["queue"] for link in build(made.cells[0].scenario)["links"]}
     assert queues["r1->r2"] == {"name": "tbf", "params": {"rate": "1 Mbit/s", "inner": inner}}
 
 
@@ -94,7 +95,7 @@ def test_sweep_paths_without_quotes_are_the_same(changed: Callable[..., Scenario
 
 def test_sweep_into_a_short_form(changed: Callable[..., Scenario]) -> None:
     scenario = changed({"sweep": {"flows.tcp.stack.window": ["10 packets", "20 packets"]}})
-    assert [c.plan["flows"][0]["transport"]["stack"] for c in scenario.cells] == [
+    assert [build(c.scenario)["flows"][0]["transport"]["stack"] for c in scenario.cells] == [
         {"name": "ns2", "params": {"window": w}} for w in ("10 packets", "20 packets")
     ]
 

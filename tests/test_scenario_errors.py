@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import BASE, FULL
 from dumbbell import Scenario, ScenarioError
+from dumbbell.plan.build import build
 
 LINK = {"rate": "1 Mbit/s", "delay": "1 ms"}
 CUSTOM = {
@@ -201,7 +202,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "unreachable",
         {"network": CUSTOM, "flows": [{**ENDS[0], "to": "far"}]},
-        ["flows.x.to", "no way leads from 'a' to 'far'"],
+        ["flows.x.to", "no path leads from 'a' to 'far'"],
     ),
     ("custom at", {"network": CUSTOM, "flows": [{**TCP, "at": "routers"}]}, ["flows.tcp.at", "custom"]),
     ("custom no ends", {"network": CUSTOM, "flows": [TCP]}, ["flows.tcp.from: needed"]),
@@ -469,7 +470,7 @@ def test_no_document_escapes(data: st.DataObject) -> None:
         assert str(e)
     else:
         assert Scenario.from_dict(scenario.to_dict()) == scenario
-        json.dumps([cell.plan for cell in scenario.cells], allow_nan=False)
+        json.dumps([build(cell.scenario) for cell in scenario.cells], allow_nan=False)
 
 
 def test_toml_errors_tell_the_line() -> None:

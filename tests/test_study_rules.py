@@ -11,7 +11,7 @@ import pytest
 from dumbbell.studies import Finding, Verdict, rules
 from dumbbell.studies.ns2_cbr import claims_exp1, claims_exp2, claims_exp3
 from dumbbell.studies.ns2_cbr.data import Experiment1, Experiment2
-from dumbbell.studies.ns2_cbr.data3 import Experiment3
+from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
 
 Floats = npt.NDArray[np.float64]
 N = 10

@@ -1,4 +1,8 @@
-"""The directives of the pages: ``{{ name }}`` or ``{{ name: argument }}``, each on a line of its own."""
+"""The directives of the pages: ``{{ name }}`` or ``{{ name: argument }}``, each on a line of its own.
+
+A directive is replaced by Markdown that Dumbbell itself gives: a reference from the registries, a drawing, the output
+of a command. Tables of measurements are links to CSV files (`data_tables`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import data_tables
 import drawings
 import results_reference
 import rust_docs
@@ -27,8 +32,8 @@ class DirectiveError(Exception):
     """A directive that can't be followed."""
 
 
-def replace(markdown: str) -> str:
-    """Replace every directive of a page."""
+def replace(markdown: str, page: str = "index.md") -> str:
+    """Replace every directive and every table of a page; ``page`` is its path in the documentation."""
     files = dict(_FILE.findall(markdown))
 
     def one(match: re.Match[str]) -> str:
@@ -41,8 +46,8 @@ def replace(markdown: str) -> str:
 
     done = _LINE.sub(one, markdown)
     if left := re.search(r"\{\{ .*\}\}", done):
-        raise DirectiveError(f"{left[0]} does not stand on a line of its own")
-    return done
+        raise DirectiveError(f"{left[0]} has to be on a line of its own")
+    return data_tables.replace(done, page)
 
 
 def _output(command: str, files: dict[str, str]) -> str:

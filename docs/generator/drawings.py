@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dumbbell import Scenario
-from dumbbell.plan.topology import Drawing, draw
+from dumbbell.scenario.topology import Drawing, draw
 
 EXAMPLES = {
     "dumbbell": """

@@ -62,6 +62,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         for folder in GROUPS:
             if path.startswith(folder):
                 markdown = pages.frame(folder, Path(path).stem, markdown, page.meta)
-        return directives.replace(markdown)
+        return directives.replace(markdown, path)
     except directives.DirectiveError as e:
         raise PluginError(f"{path}: {e}") from None

@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.capture import Capture
-from dumbbell.scenario.courses import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.impairments import (
     BitErrors,
@@ -32,9 +31,10 @@ from dumbbell.scenario.impairments import (
 from dumbbell.scenario.laws import LawSource
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.named import Named, Queue, Stack, Variant
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
 from dumbbell.scenario.programs import Commands, Http, Iperf3
+from dumbbell.scenario.registry_choice import Named, Queue, Stack, Variant
+from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity

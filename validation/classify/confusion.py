@@ -4,7 +4,7 @@
     python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
     python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock
     python3 validation/classify/confusion.py --uml             # Linux 6.12's, in virtual time
-    python3 validation/classify/confusion.py --write-docs ...  # into docs/analysis/classify.md
+    python3 validation/classify/confusion.py --write-docs ...  # and renew docs/data/classify
 
 A transfer is alone for a minute over each network, and captured at its sender and its receiver.
 """
@@ -19,16 +19,16 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import dumbbell
 from dumbbell import backends, capture, registry
 from dumbbell.exceptions import BackendError, DumbbellError
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 from dumbbell.scenario import Scenario
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "analysis" / "classify.md"
+DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "classify"
 NETWORKS = {
     "8 Mbit/s, 34 ms, 1.5 bdp": ('rate = "8 Mbit/s", delay = "15 ms"', "1.5 bdp", ""),
     "30 Mbit/s, 84 ms, 0.7 bdp": ('rate = "30 Mbit/s", delay = "40 ms"', "0.7 bdp", ""),
@@ -104,16 +104,14 @@ def classified(job: Job, place: str, path: Path) -> Seen:
     return Seen(job, place, "unknown", 0.0, "too few rounds")
 
 
-def matrix(rows: Sequence[Seen]) -> Iterator[str]:
-    """Write a row for each variant: how often each family was told, most frequent first."""
+def matrix(rows: Sequence[Seen]) -> Iterator[list[str]]:
+    """Give a row per variant: how often each family was found, most frequent first."""
     by: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for row in rows:
         by[row.job.variant][row.place][row.family] += 1
-    yield "| variant | at the sender | at the receiver |"
-    yield "|---|---|---|"
     for variant, places in sorted(by.items()):
         cells = [", ".join(f"{family} {n}" for family, n in places[p].most_common()) for p in ("sender", "receiver")]
-        yield f"| `{variant}` | {cells[0]} | {cells[1]} |"
+        yield [variant, *cells]
 
 
 def main() -> int:
@@ -146,8 +144,8 @@ def main() -> int:
             j = row.job
             print(f"{j.variant:10} {j.stack:6} {j.network:40} {row.place:9} {row.family:12} {row.confidence:.2f}")
             print(f"    {row.evidence}")
-    lines = list(matrix(rows))
-    print("\n".join(lines))
+    table = Table(["variant", "at the sender", "at the receiver"], list(matrix(rows)))
+    print(table.markdown())
     if options.write_docs:
         command = " ".join(
             ["python validation/classify/confusion.py", *([f"--{name}"] if name != "simulated" else [])]
@@ -155,8 +153,8 @@ def main() -> int:
         running = f"Linux {os.uname().release.split('-')[0]}"
         what = {"kernel": running, "uml": "Linux 6.12"}.get(name, f"version {dumbbell.__version__}")
         today = datetime.datetime.now(datetime.UTC).date()
-        head = f"Measured on {today}, {what}, {len(rows)} captures, by `{command}`:"
-        put_tables(PAGE, {name: "\n".join([head, "", *lines])})
+        head = f"Measured on {today}, {what}, {len(rows)} captures, by `{command}`"
+        write_tables(DATA, {name: replace(table, note=head)})
     return 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Set what the simulator does beside closed forms: response functions, and what stands in queues.
+"""Compare the simulator with closed forms: response functions, and persistent queues.
 
 python validation/closed_forms/closed_forms.py                 # tables; exit code 1 if something doesn't hold
-python validation/closed_forms/closed_forms.py --write-docs    # and renew docs/closed-forms.md with its figure
+python validation/closed_forms/closed_forms.py --write-docs    # and renew docs/data/closed-forms and the figure
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import matplotlib as mpl
 
 import response
 import standing
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import OUTSIDE, Table, write_tables
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "closed-forms.md"
+DATA = ROOT / "docs" / "data" / "closed-forms"
 FIGURE = ROOT / "docs" / "img" / "closed-forms-response.png"
 RANDOM = (3e-3, 1e-3, 3e-4, 1e-4)
 """Shares lost by chance; 0.01 is left out, since there one run in two has a timeout."""
@@ -33,12 +33,9 @@ def responses() -> Measured:
     return {(v, p): response.measured(v, p) for v, form in response.FORMS.items() for p in form.shares}
 
 
-def response_table(measured: Measured) -> tuple[str, bool]:
+def response_table(measured: Measured) -> tuple[Table, bool]:
     """Windows in segments: published formula, the same with recovery, measured."""
-    lines = [
-        "| law | lost | published | with recovery | measured | differs by | within |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
+    rows = []
     every = True
     for (variant, p), window in measured.items():
         form = response.FORMS[variant]
@@ -46,31 +43,34 @@ def response_table(measured: Measured) -> tuple[str, bool]:
         tolerance = form.tolerance(p)
         holds = abs(off) <= tolerance
         every &= holds
-        allowed = f"{100 * tolerance:.1f} %" if holds else f"**not {100 * tolerance:.1f} %**"
-        numbers = f"{form.law(p):.1f} | {form.expected(p):.1f} | {window:.1f} | {100 * off:+.1f} %"
-        lines.append(f"| [`{variant}`](variants/{variant}.md) | {p:g} | {numbers} | {allowed} |")
-    return "\n".join(lines), every
+        windows = [f"{value:.1f}" for value in (form.published(p), form.expected(p), window)]
+        shares = [f"{100 * off:+.1f}", f"{100 * tolerance:.1f}"]
+        rows.append([variant, f"{p:g}", *windows, *shares, "" if holds else "measured"])
+    head = ["variant", "lost", "published", "with recovery", "measured", "difference (%)", "allowed (%)", OUTSIDE]
+    return Table(head, rows), every
 
 
-def random_table() -> tuple[str, bool]:
-    """Reno under losses by chance."""
-    lines = ["| lost | C of C / sqrt(p) | published |", "|--:|--:|--:|"]
+def random_table() -> tuple[Table, bool]:
+    """Reno under random losses."""
     constants = {p: response.random_constant(p) for p in RANDOM}
-    lines += [f"| {p:g} | {c:.2f} | 1.31 |" for p, c in constants.items()]
-    return "\n".join(lines), all(abs(c / 1.31 - 1) < 0.1 for c in constants.values())
+    rows = [[f"{p:g}", f"{c:.2f}", "1.31"] for p, c in constants.items()]
+    return Table(["lost", "C in C / sqrt(p)", "published"], rows), all(
+        abs(c / 1.31 - 1) < 0.1 for c in constants.values()
+    )
 
 
-def standing_table() -> tuple[str, bool]:
-    """What stands in queues."""
-    lines = ["| law | setting | source | expected | measured | allowed beyond |", "|---|---|---|--:|--:|---|"]
+def queues_table() -> tuple[Table, bool]:
+    """Persistent queues."""
+    rows = []
     every = True
-    for law in standing.LAWS:
-        for r in law():
+    for algorithm in standing.ALGORITHMS:
+        for r in algorithm():
             expected = f"{r.low:.3g}" if r.low == r.high else f"{r.low:.3g} to {r.high:.3g}"
             every &= r.holds
-            measured = f"{r.measured:.3g}" if r.holds else f"**{r.measured:.3g}**"
-            lines.append(f"| {r.law} | {r.setting} | {r.source} | {expected} | {measured} | {r.slack:.2g}: {r.why} |")
-    return "\n".join(lines), every
+            line = [r.quantity, r.setting, r.source, expected, f"{r.measured:.3g}", f"{r.slack:.2g}", r.why]
+            rows.append([*line, "" if r.holds else "measured"])
+    head = ["quantity", "setting", "source", "expected", "measured", "allowed beyond", "reason", OUTSIDE]
+    return Table(head, rows), every
 
 
 def figure(measured: Measured) -> None:
@@ -79,7 +79,7 @@ def figure(measured: Measured) -> None:
     for i, (variant, form) in enumerate(response.FORMS.items()):
         shares = [10 ** (-5 + 0.05 * n) for n in range(61)]
         shares = [p for p in shares if p <= max(form.shares) * 1.01]
-        axes.plot(shares, [form.law(p) for p in shares], color=f"C{i}", linewidth=1, label=variant)
+        axes.plot(shares, [form.published(p) for p in shares], color=f"C{i}", linewidth=1, label=variant)
         dots = [(p, w) for (v, p), w in measured.items() if v == variant]
         axes.plot(*zip(*dots, strict=True), "os^Dv"[i], color=f"C{i}", markersize=5)
     axes.set(xscale="log", yscale="log", xlabel="share of packets lost", ylabel="mean window, segments")
@@ -92,14 +92,14 @@ def figure(measured: Measured) -> None:
 def main() -> int:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/closed-forms.md and its figure")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/closed-forms and the figure")
     options = parser.parse_args()
     measured = responses()
-    found = {"response": response_table(measured), "random": random_table(), "standing": standing_table()}
+    found = {"response": response_table(measured), "random": random_table(), "queues": queues_table()}
     for name, (body, _) in found.items():
-        print(f"\n{name}\n{body}")
+        print(f"\n{name}\n{body.markdown()}")
     if options.write_docs:
-        put_tables(PAGE, {name: body for name, (body, _) in found.items()})
+        write_tables(DATA, {name: body for name, (body, _) in found.items()})
         figure(measured)
     return 0 if all(holds for _, holds in found.values()) else 1
 

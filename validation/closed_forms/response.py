@@ -1,10 +1,10 @@
 """Response functions: the mean window that a share of lost packets leaves, in theory and in the simulator.
 
-The loss is the one of the theory: exactly one packet of each 1/p, on a path that never queues, with a round trip of
-100 ms and an ACK for each segment. Between two losses a law repeats one cycle, and the mean window is the 1/p packets
-in it divided by the round trips that it takes. The published formulas leave out that repairing the loss takes a round
-trip in which nothing grows; where a cycle is short, as Scalable TCP's always is, that shows, so each law is worked
-out with it too. Windows in segments, times in seconds.
+The loss is that of the theory: exactly one packet of each 1/p, on a path without a queue, with a base RTT of 100 ms
+and an ACK per segment. Between two losses an algorithm repeats one cycle. The mean window is the 1/p packets of a
+cycle divided by its number of round trips. The published formulas leave out the round trip of loss recovery, in which
+the window doesn't grow. Where a cycle is short, as Scalable TCP's always is, this matters; so each mean is calculated
+with that round trip too. Windows are in segments, times in seconds.
 """
 
 from __future__ import annotations
@@ -155,17 +155,17 @@ class Form:
 
     Attributes
     ----------
-    law : callable
-        As published: mean window by the share lost.
+    published : callable
+        The published formula: mean window by the share lost.
     cycle : callable
         A cycle by its top, for the mean with the round trip of recovery.
     shares : tuple of float
         Where it is measured.
     params : dict
-        The law's parameters.
+        The variant's parameters.
     """
 
-    law: Callable[[float], float]
+    published: Callable[[float], float]
     cycle: Callable[[float], Cycle]
     shares: tuple[float, ...]
     params: dict[str, bool] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What stands in a queue: laws that steer by delay or marks, and where they say they come to rest."""
+"""Persistent queues of algorithms that react to delay or to marks, beside the equilibria of their papers."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ STACK = {"preset": "rfc", "ack_every": 1}
 
 @dataclass(frozen=True)
 class Row:
-    """One law in one setting.
+    """One quantity of one algorithm in one setting.
 
     Attributes
     ----------
-    law, setting, source : str
-        Which, where, and whose.
+    quantity, setting, source : str
+        The quantity, the path and its flows, and the paper or RFC.
     low, high, measured : float
-        What is expected (one number, or a range) and what came out.
+        The expected range (or one number), and the measured value.
     slack : float
         How far beyond is allowed.
     why : str
         The reason for the slack.
     """
 
-    law: str
+    quantity: str
     setting: str
     source: str
     low: float
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether it came out as expected."""
+        """True if the measured value is within the expected range and its slack."""
         return self.low - self.slack <= self.measured <= self.high + self.slack
 
 
@@ -167,8 +167,8 @@ def bbr() -> Iterator[Row]:
             packet = 12 / rate
             bdp = float(results.flows["rtt_max_ms"][0]) / (rtt + 3 * packet)
             slack = 12 * packet / (rtt + 3 * packet)
-            source, why = "draft-ietf-ccwg-bbr", "12 packets, see the law"
+            source, why = "draft-ietf-ccwg-bbr", "12 packets, see the algorithm"
             yield Row(f"{variant}: BDP outstanding", f"{rate} Mbit/s, {rtt} ms", source, 0.0, gain, bdp, slack, why)
 
 
-LAWS = (vegas, ledbat, copa, dctcp, bbr)
+ALGORITHMS = (vegas, ledbat, copa, dctcp, bbr)

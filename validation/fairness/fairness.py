@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Run fairness.toml and set the shares beside the published matrix.
+"""Run fairness.toml and compare the shares with the published matrix.
 
 python validation/fairness/fairness.py                 # tables on the terminal
-python validation/fairness/fairness.py --write-docs    # and renew those of docs/fairness.md
+python validation/fairness/fairness.py --write-docs    # and renew docs/data/fairness
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 
 import dumbbell
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "fairness.md"
+DATA = HERE.parents[1] / "docs" / "data" / "fairness"
 BUFFER = "network.bottleneck.queue.limit"
 ROW, COLUMN = "flows.first.variant", "flows.second.variant"
 EVEN = (1 / 3, 2 / 3)
@@ -59,32 +59,32 @@ def published() -> dict[str, Any]:
     return tomllib.loads((HERE / "published.toml").read_text(encoding="utf-8"))
 
 
-def table(shares: Shares, buffer: str) -> str:
-    """One buffer's matrix: first / second, Mbit/s, with the published value of the first."""
+def table(shares: Shares, buffer: str) -> Table:
+    """One buffer's pairs: goodput of both flows, and the published value of the first."""
     paper = published()
     names = paper["variants"]
-    lines = ["| first \\ second | " + " | ".join(names) + " |", "| --- |" + " --: |" * len(names)]
+    rows = []
     for i, row in enumerate(names):
-        cells = []
         for j, column in enumerate(names):
             first, second, sd = shares[buffer, row, column]
-            cells.append(f"{first:.1f} ± {sd:.1f} / {second:.1f} ({paper['throughput_mbps'][i][j]:.1f})")
-        lines.append(f"| {row} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            rows.append([row, column, *(f"{v:.1f}" for v in (first, sd, second, paper["throughput_mbps"][i][j]))])
+    mine = "goodput of the first (Mbit/s)"
+    others = ["goodput of the second (Mbit/s)", "published for the first (Mbit/s)"]
+    return Table(["first", "second", mine, f"{mine} ±", *others], rows)
 
 
 def main() -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew the tables of docs/fairness.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/fairness")
     options = parser.parse_args()
     shares = measure()
     buffers = list(dict.fromkeys(b for b, _, _ in shares))
     tables = {b: table(shares, b) for b in sorted(buffers, key=lambda b: float(b.split()[0]))}
     for buffer, body in tables.items():
-        print(f"\n{buffer}\n{body}")
+        print(f"\n{buffer}\n{body.markdown()}")
     if options.write_docs:
-        put_tables(PAGE, tables)
+        write_tables(DATA, {buffer.replace(" ", "-"): body for buffer, body in tables.items()})
 
 
 if __name__ == "__main__":

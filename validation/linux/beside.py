@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Hold the stack preset `linux` against what the kernel showed (cases.jsonl).
+"""Compare the stack preset `linux` with the kernel's stored results (cases.jsonl).
 
 python validation/linux/beside.py                 # table on the terminal, the furthest first
-python validation/linux/beside.py --write-docs    # and renew docs/validation-linux.md, docs/fairness.md
+python validation/linux/beside.py --write-docs    # and renew docs/data/linux, docs/data/fairness/linux.csv
 
 The kernel's side is measured again with `dumbbell validate --store validation/linux` (an hour; needs the kernel that
 `dumbbell kernel build` makes).
@@ -19,25 +19,26 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.backends import Simulator
+from dumbbell.plan.build import build
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
-from dumbbell.report.marked import put_tables
-from dumbbell.results.run import cores
+from dumbbell.report.tables import OUTSIDE, Table, write_tables
+from dumbbell.results.runner import cores
 from dumbbell.validate import Case, Comparison, Measured, compare, load, measure
-from dumbbell.validate.compare import TOLERANCES, Difference
+from dumbbell.validate.deviations import TOLERANCES, Difference
 
 Floats = npt.NDArray[np.float64]
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
-PAGE = DOCS / "validation-linux.md"
-FAIRNESS = DOCS / "fairness.md"
+DATA = DOCS / "data"
 SHOWN = {
     "goodput_bps": "goodput",
     "cwnd_mean_packets": "cwnd",
     "srtt_mean_ms": "srtt",
     "retransmitted_packets": "retransmitted",
 }
+PERCENT = [f"{title} (%)" for title in SHOWN.values()]
 OVERLAYS = (
     "single/reno/10M40/1bdp",
     "single/cubic/10M40/1bdp",
@@ -80,34 +81,33 @@ def apart(c: Comparison) -> float:
 
 
 def percent(c: Comparison, figure: str) -> str:
-    """Write a difference."""
+    """Write a difference; empty if it isn't defined."""
     d = c.differences.get(figure)
-    if d is None or not np.isfinite(d.relative):
-        return "-"
-    text = f"{100 * d.relative:+.1f}"
-    return f"**{text}**" if figure in c.outside else text
+    return "" if d is None or not np.isfinite(d.relative) else f"{100 * d.relative:+.1f}"
 
 
-def line(c: Comparison) -> str:
+def marked(outside: Sequence[str]) -> str:
+    """Write the titles of the figures that are outside of their tolerance."""
+    return "; ".join(f"{title} (%)" for figure, title in SHOWN.items() if figure in outside)
+
+
+def line(c: Comparison) -> list[str]:
     """Write a row of the table of flows."""
     cwnd, resent = c.differences["cwnd_mean_packets"], c.differences["retransmitted_packets"]
-    cells = [
+    return [
         c.case,
         c.flow,
         *(percent(c, f) for f in SHOWN),
-        f"{cwnd.sim:.1f} / {cwnd.kernel:.1f}",
-        f"{resent.sim:.0f} / {resent.kernel:.0f}",
+        *(f"{value:.1f}" for value in (cwnd.sim, cwnd.kernel)),
+        *(f"{value:.0f}" for value in (resent.sim, resent.kernel)),
+        marked(c.outside),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
-def table(rows: Sequence[Comparison]) -> str:
+def table(rows: Sequence[Comparison]) -> Table:
     """Write the table of flows, the furthest first."""
-    head = [
-        "| case | flow | goodput % | cwnd % | srtt % | retransmitted % | cwnd | retransmitted |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    return "\n".join(head + [line(c) for c in sorted(rows, key=lambda c: (-apart(c), c.case, c.flow))])
+    head = ["case", "flow", *PERCENT, "cwnd", "cwnd, Linux", "retransmitted", "retransmitted, Linux", OUTSIDE]
+    return Table(head, [line(c) for c in sorted(rows, key=lambda c: (-apart(c), c.case, c.flow))])
 
 
 @dataclass(frozen=True)
@@ -154,22 +154,17 @@ def ensembles(rows: Sequence[Comparison]) -> list[Ensemble]:
     return found
 
 
-def sensitive(found: Sequence[Ensemble]) -> str:
-    """Write the table of ensembles: differences of means, and in brackets how far single runs of each side vary."""
-    lines = [
-        "| cell | goodput % | cwnd % | srtt % | retransmitted % | spread of cwnd % | of retransmitted % |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
+def sensitive(found: Sequence[Ensemble]) -> Table:
+    """Write the table of ensembles: differences of means, and how far single runs of each side vary."""
+    rows = []
     for e in sorted(found, key=lambda e: (not e.outside, e.case)):
         cells = [e.case.removeprefix("near/")]
-        for figure in SHOWN:
-            text = f"{100 * e.differences[figure].relative:+.1f}"
-            cells.append(f"**{text}**" if figure in e.outside else text)
+        cells += [f"{100 * e.differences[figure].relative:+.1f}" for figure in SHOWN]
         for figure in ("cwnd_mean_packets", "retransmitted_packets"):
-            ours, theirs = e.spreads[figure]
-            cells.append(f"{100 * ours:.1f} / {100 * theirs:.1f}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            cells += [f"{100 * side:.1f}" for side in e.spreads[figure]]
+        rows.append([*cells, marked(e.outside)])
+    spreads = ["spread of cwnd (%)", "of cwnd, Linux (%)", "of retransmitted (%)", "of retransmitted, Linux (%)"]
+    return Table(["cell", *PERCENT, *spreads, OUTSIDE], rows)
 
 
 PART = 0.05
@@ -224,39 +219,34 @@ def shares(held: Sequence[tuple[Case, Measured]], sim: dict[str, Measured]) -> l
     for case, kernel in held:
         if not case.name.startswith("shares/"):
             continue
-        rate = min(link["rate_bps"] for link in case.scenario.cells[0].plan["links"])
+        rate = min(link["rate_bps"] for link in build(case.scenario.cells[0].scenario)["links"])
         for ours, theirs in zip(sim[case.name].flows, kernel.flows, strict=True):
             goodput, resent = ((ours.values(f), theirs.values(f)) for f in ("goodput_bps", RESENT))
             found.append(Share(case.name, theirs.name, theirs.variant, rate, goodput, resent))
     return found
 
 
-def shared(found: Sequence[Share]) -> str:
+def shared(found: Sequence[Share]) -> Table:
     """Write the table of shares: mean and standard deviation of a run."""
-    lines = [
-        "| cell | flow | Mbit/s, simulator | Linux | difference, % of the rate | retransmitted, simulator | Linux |",
-        "|---|---|--:|--:|--:|--:|--:|",
-    ]
+    difference, resent = "difference, % of the rate", "retransmitted"
+    titles = {"goodput_bps": difference, RESENT: resent}
+    rows = []
     for s in found:
-        ours, theirs = (f"{side.mean() / 1e6:.2f} ± {side.std(ddof=1) / 1e6:.2f}" for side in s.goodput)
-        sim, kernel = (f"{side.mean():.0f} ± {side.std(ddof=1):.0f}" for side in s.resent)
-        apart = f"{100 * s.apart:+.1f}"
-        cells = [
-            s.case.removeprefix("shares/"),
-            f"{s.flow}, {s.variant}",
-            ours,
-            theirs,
-            f"**{apart}**" if "goodput_bps" in s.outside else apart,
-            f"**{sim}**" if RESENT in s.outside else sim,
-            kernel,
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        cells = [s.case.removeprefix("shares/"), s.flow, s.variant]
+        for side in s.goodput:
+            cells += [f"{side.mean() / 1e6:.2f}", f"{side.std(ddof=1) / 1e6:.2f}"]
+        cells.append(f"{100 * s.apart:+.1f}")
+        for side in s.resent:
+            cells += [f"{side.mean():.0f}", f"{side.std(ddof=1):.0f}"]
+        rows.append([*cells, "; ".join(titles[figure] for figure in s.outside)])
+    head = ["cell", "flow", "variant", "goodput (Mbit/s)", "goodput (Mbit/s) ±", "Linux (Mbit/s)", "Linux (Mbit/s) ±"]
+    resents = [resent, f"{resent} ±", "retransmitted, Linux", "retransmitted, Linux ±"]
+    return Table([*head, difference, *resents, OUTSIDE], rows)
 
 
-def summary(rows: Sequence[Comparison]) -> str:
-    """Write how many flows are within, by group and by variant of the single flows."""
-    lines = ["| group | flows | within | median of cwnd's difference % |", "|---|--:|--:|--:|"]
+def summary(rows: Sequence[Comparison]) -> Table:
+    """Count the flows that are within, by group and by variant of the single flows."""
+    lines = []
     groups: dict[str, list[Comparison]] = {}
     for c in rows:
         groups.setdefault(c.case.split("/")[0], []).append(c)
@@ -265,15 +255,14 @@ def summary(rows: Sequence[Comparison]) -> str:
             groups.setdefault(f"single, {c.variant}", []).append(c)
     for name, group in groups.items():
         cwnd = [abs(c.differences["cwnd_mean_packets"].relative) for c in group]
-        lines.append(
-            f"| {name} | {len(group)} | {sum(not c.outside for c in group)} | {100 * float(np.median(cwnd)):.2f} |"
-        )
-    lines.append(f"| all | {len(rows)} | {sum(not c.outside for c in rows)} | |")
-    return "\n".join(lines)
+        within = sum(not c.outside for c in group)
+        lines.append([name, str(len(group)), str(within), f"{100 * float(np.median(cwnd)):.2f}"])
+    lines.append(["all", str(len(rows)), str(sum(not c.outside for c in rows)), ""])
+    return Table(["group", "flows", "within", "median difference of cwnd (%)"], lines)
 
 
-def pairs(rows: Sequence[Comparison]) -> str:
-    """Write the matrix of the group ``fair``: goodput of first and second, Mbit/s, simulator and (kernel)."""
+def pairs(rows: Sequence[Comparison]) -> Table:
+    """Write the pairs of the group ``fair``: goodput of first and second on both sides."""
     cells: dict[tuple[str, str], dict[str, Difference]] = {}
     for c in rows:
         group, _, case = c.case.partition("/")
@@ -281,14 +270,13 @@ def pairs(rows: Sequence[Comparison]) -> str:
             first, _, second = case.partition(",")
             cells.setdefault((first, second), {})[c.flow] = c.differences["goodput_bps"]
     names = list(dict.fromkeys(first for first, _ in cells))
-    lines = ["| first \\ second | " + " | ".join(names) + " |", "| --- |" + " --: |" * len(names)]
+    lines = []
     for first in names:
-        row = []
         for second in names:
             a, b = (cells[first, second][flow] for flow in ("first", "second"))
-            row.append(f"{a.sim / 1e6:.0f} / {b.sim / 1e6:.0f} ({a.kernel / 1e6:.0f} / {b.kernel / 1e6:.0f})")
-        lines.append(f"| {first} | " + " | ".join(row) + " |")
-    return "\n".join(lines)
+            lines.append([first, second, *(f"{value / 1e6:.0f}" for value in (a.sim, b.sim, a.kernel, b.kernel))])
+    flows = ("first (Mbit/s)", "second (Mbit/s)", "first on Linux (Mbit/s)", "second on Linux (Mbit/s)")
+    return Table(["first", "second", *flows], lines)
 
 
 def picture(side: Side) -> Picture:
@@ -307,24 +295,24 @@ def picture(side: Side) -> Picture:
 
 
 def write_docs(side: Side) -> None:
-    """Put each table between its markers, and draw the figure."""
+    """Write each table, and draw the figure."""
     tables = {"summary": summary(side.rows), "flows": table(side.rows), "sensitive": sensitive(side.near)}
     tables["shares"] = shared(side.shares)
-    put_tables(PAGE, tables)
-    put_tables(FAIRNESS, {"linux": pairs(side.rows)})
+    write_tables(DATA / "linux", tables)
+    write_tables(DATA / "fairness", {"linux": pairs(side.rows)})
     draw(picture(side)).savefig(DOCS / "img" / "validation-linux-cwnd.png", dpi=80, metadata={"Software": None})
 
 
 def main() -> None:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/validation-linux.md, docs/fairness.md")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="renew docs/data/linux and docs/data/fairness/linux.csv"
+    )
     options = parser.parse_args()
     side = both()
-    print(table(side.rows), "\n")
-    print(summary(side.rows), "\n")
-    print(sensitive(side.near), "\n")
-    print(shared(side.shares))
+    found = (table(side.rows), summary(side.rows), sensitive(side.near), shared(side.shares))
+    print("\n\n".join(t.markdown() for t in found))
     if options.write_docs:
         write_docs(side)
 

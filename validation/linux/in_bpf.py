@@ -3,7 +3,7 @@
 
     python validation/linux/in_bpf.py                 # tables on the terminal, of what in_bpf.csv holds
     python validation/linux/in_bpf.py --measure       # first measure what it doesn't hold; without it all, 50 minutes
-    python validation/linux/in_bpf.py --write-docs    # and renew the tables of docs/kernel/bpf.md
+    python validation/linux/in_bpf.py --write-docs    # and renew docs/data/bpf
 
 Measuring needs root, a kernel that can load BPF, and the kernel that `dumbbell kernel build` makes.
 """
@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Backend, OwnLink, Uml
+from dumbbell.backends import Backend, LinkEmulation, Uml
 from dumbbell.exceptions import BackendError
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 
 HERE = Path(__file__).resolve().parent
 STORE = HERE / "in_bpf.csv"
-PAGE = HERE.parents[1] / "docs" / "kernel" / "bpf.md"
+DATA = HERE.parents[1] / "docs" / "data" / "bpf"
 OWN = "reno"
 """What both kernels have themselves: how far apart they are without any BPF."""
 KERNELS = ("host", "uml")
@@ -135,7 +135,7 @@ def runs(condition: Condition, variant: str, kernel: str, backend: Backend) -> l
 def measure() -> None:
     """Measure what isn't in the store."""
     rows = load()
-    backends: dict[str, Backend] = {"uml": Uml(), "host": OwnLink(calibration="mark")}
+    backends: dict[str, Backend] = {"uml": Uml(), "host": LinkEmulation(calibration="mark")}
     for condition in (c for group in CONDITIONS.values() for c in group):
         for kernel, backend in backends.items():
             held = {r.variant for r in rows if (r.condition, r.kernel) == (condition.name, kernel)}
@@ -148,7 +148,7 @@ def measure() -> None:
                     print(f"{condition.name}: {e}", file=sys.stderr)
 
 
-def line(condition: Condition, variant: str, rows: Sequence[Row]) -> str:
+def line(condition: Condition, variant: str, rows: Sequence[Row]) -> list[str]:
     """Write a row of a table."""
     host, uml = (
         [r for r in rows if (r.condition, r.variant, r.kernel) == (condition.name, variant, kernel)]
@@ -161,47 +161,44 @@ def line(condition: Condition, variant: str, rows: Sequence[Row]) -> str:
     error = ""
     if min(len(host), len(uml)) > 1:
         variances = [np.var([r.cwnd_packets for r in side], ddof=1) / len(side) for side in (host, uml)]
-        error = f" ± {100 * np.sqrt(sum(variances)) / there:.1f}"
-    cells = [
+        error = f"{100 * np.sqrt(sum(variances)) / there:.1f}"
+    return [
         f"{here:.2f}",
         f"{there:.2f}",
-        f"{round(100 * (here / there - 1), 1) + 0.0:+.1f}{error} %",
-        f"{srtt:.1f} / {srtt_there:.1f}",
-        f"{goodput:.3f} / {goodput_there:.3f}",
-        f"{episodes:g} / {episodes_there:g}",
+        f"{round(100 * (here / there - 1), 1) + 0.0:+.1f}",
+        error,
+        *(f"{value:.1f}" for value in (srtt, srtt_there)),
+        *(f"{value:.3f}" for value in (goodput, goodput_there)),
+        *(f"{value:g}" for value in (episodes, episodes_there)),
     ]
-    return f"| {' | '.join(cells)} |"
 
 
-def table(conditions: Sequence[Condition], rows: Sequence[Row]) -> str:
-    """Write a table: every condition, every variant."""
-    lines = [
-        "| scenario | variant | mean cwnd, this way | in virtual time | difference | mean srtt, ms | goodput, Mbit/s "
-        "| losses found |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
+def table(conditions: Sequence[Condition], rows: Sequence[Row]) -> Table:
+    """Write a table: every condition, every variant, `OWN` first."""
+    lines = []
     for condition in conditions:
         here, there = ({r.variant for r in rows if (r.condition, r.kernel) == (condition.name, k)} for k in KERNELS)
-        for n, variant in enumerate(sorted(here & there, key=lambda v: (v != OWN, v))):
-            first = condition.name if n == 0 else ""
-            named = f"{variant} (both kernels' own)" if variant == OWN else variant
-            lines.append(f"| {first} | {named} {line(condition, variant, rows)}")
-    return "\n".join(lines)
+        for variant in sorted(here & there, key=lambda v: (v != OWN, v)):
+            lines.append([condition.name, variant, *line(condition, variant, rows)])
+    head = ["scenario", "variant", "cwnd, BPF", "cwnd, module", "difference (%)", "difference (%) ±"]
+    for figure, unit in (("srtt", " (ms)"), ("goodput", " (Mbit/s)"), ("losses found", "")):
+        head += [f"{figure}, BPF{unit}", f"{figure}, module{unit}"]
+    return Table(head, lines)
 
 
 def main() -> None:
     """Measure, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", action="store_true", help="measure what in_bpf.csv doesn't hold")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/kernel/bpf.md")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/bpf")
     options = parser.parse_args()
     if options.measure:
         measure()
     rows = load()
     tables = {name: table(conditions, rows) for name, conditions in CONDITIONS.items()}
-    print("\n\n".join(tables.values()))
+    print("\n\n".join(table.markdown() for table in tables.values()))
     if options.write_docs:
-        put_tables(PAGE, tables)
+        write_tables(DATA, tables)
 
 
 if __name__ == "__main__":

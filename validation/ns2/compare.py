@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Run the scenarios of validation/scenarios and set the results beside ns-2's reference data.
+"""Run the scenarios of validation/scenarios and compare the results with ns-2's reference data.
 
     python validation/ns2/compare.py                      # everything: tables, CSV files, exit code 1 if a must fails
     python validation/ns2/compare.py --only exp1          # one part (may be repeated)
-    python validation/ns2/compare.py --write-docs         # and renew the tables and figures of docs/validation.md
+    python validation/ns2/compare.py --write-docs         # and renew docs/data/ns2 and the figures
 
 Needs no ns-2: its results are in data/. What must hold: experiment 1 with jittered CBR at 1 to 9 Mbit/s.
 """
@@ -21,7 +21,7 @@ import page
 import steady
 import timelines
 from dumbbell.plots import Picture
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("exp1", "robust", "exp2", "exp3", "drops")
@@ -37,9 +37,9 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-def exp1(out: Path) -> tuple[dict[str, str], list[Picture], list[str]]:
+def exp1(out: Path) -> tuple[dict[str, Table], list[Picture], list[str]]:
     """Compare experiment 1: tables, pictures, failures of what must hold."""
-    tables: dict[str, str] = {}
+    tables: dict[str, Table] = {}
     pictures: list[Picture] = []
     failed: list[str] = []
     for setting in steady.SETTINGS:
@@ -49,7 +49,7 @@ def exp1(out: Path) -> tuple[dict[str, str], list[Picture], list[str]]:
         pictures.append(page.steady_picture(setting, cells))
         if setting == "jittered":
             failed = steady.failures(cells)
-            tables["exp1-verdict"] = page.verdict(cells, failed)
+            tables["exp1-verdict"] = page.verdict(cells)
             tables["exp1-rtt"] = page.rtt_table(cells)
     return tables, pictures, failed
 
@@ -59,11 +59,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part only (may be repeated)")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "validation-ns2", help="where CSV files go")
-    parser.add_argument("--write-docs", action="store_true", help="renew tables and figures of docs/validation.md")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="renew docs/data/ns2 and the figures of docs/validation.md"
+    )
     options = parser.parse_args()
     parts = options.only or PARTS
     options.out.mkdir(parents=True, exist_ok=True)
-    tables: dict[str, str] = {}
+    tables: dict[str, Table] = {}
     pictures: list[Picture] = []
     failed: list[str] = []
     if "exp1" in parts:
@@ -88,9 +90,9 @@ def main() -> int:
         tables["drops"] = page.drops_table(cases)
         tables["drops-fall-floyd"] = page.fall_floyd_table(cases)
     for name, table in tables.items():
-        print(f"## {name}\n\n{table}\n")
+        print(f"## {name}\n\n{table.markdown()}\n")
     if options.write_docs:
-        put_tables(ROOT / "docs" / "validation.md", tables)
+        write_tables(ROOT / "docs" / "data" / "ns2", tables)
         page.draw(pictures, ROOT / "docs" / "img")
     for line in failed:
         print(f"MUST HOLD, does not: {line}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What of the comparison goes into docs/validation.md: Markdown tables between markers, and figures."""
+"""Tables (docs/data/ns2) and figures of docs/validation.md, made from the comparison with ns-2."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import steady
 import timelines
 from dumbbell.plots import Curve, Panel, Picture, save
+from dumbbell.report.tables import OUTSIDE, Table
 from steady import Cell, Course, Floats, Sample, mean, sd
 
 CBR = "CBR rate, Mbit/s"
@@ -23,150 +24,144 @@ NAMES = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK",
 # ---------------------------------------------------------------- tables
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a Markdown table: first column to the left, the others to the right."""
-    rule = ["---", *["--:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
+def _plus_minus(values: Sequence[float], digits: int = 3) -> list[str]:
+    """Write a mean and its standard deviation."""
+    return [f"{mean(values):.{digits}f}", f"{sd(values):.{digits}f}"]
 
 
-def _plus_minus(values: Sequence[float], digits: int = 3) -> str:
-    return f"{mean(values):.{digits}f} ± {sd(values):.{digits}f}"
-
-
-def _verdict(cell: Cell) -> str:
+def _verdict(cell: Cell) -> list[str]:
+    """Write the verdict, and the title of the cell that is marked for it."""
     missed = [word for word, flag in (("goodput", cell.goodput_within), ("drops", cell.drops_within)) if not flag]
-    return "within" if not missed else f"**{' and '.join(missed)} differ**"
+    return [f"{' and '.join(missed)} differ", "verdict"] if missed else ["within", ""]
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:+.1f} %"
+    return f"{100 * share:+.1f}"
 
 
 def _cell_row(cell: Cell) -> list[str]:
     return [
-        NAMES.get(cell.key[0], cell.key[0]),
         str(cell.rate),
-        _plus_minus(cell.ours.goodput),
-        _plus_minus(cell.theirs.goodput),
+        *_plus_minus(cell.ours.goodput),
+        *_plus_minus(cell.theirs.goodput),
         _percent(cell.change),
         f"{100 * mean(cell.ours.drop_rate):.2f}",
         f"{100 * mean(cell.theirs.drop_rate):.2f}",
         f"{mean(cell.ours.timeouts):.1f}",
         f"{mean(cell.theirs.timeouts):.1f}",
-        _verdict(cell),
+        *_verdict(cell),
     ]
 
 
-CELL_HEAD = ["variant", "CBR", "goodput", "ns-2", "differs by", "drops %", "ns-2", "timeouts", "ns-2", "verdict"]
+RATE = "CBR (Mbit/s)"
+CELL_HEAD = [
+    *(RATE, "goodput", "goodput ±", "ns-2", "ns-2 ±", "difference (%)", "drops (%)", "drops, ns-2 (%)"),
+    *("timeouts", "timeouts, ns-2", "verdict", OUTSIDE),
+]
 
 
-def steady_table(cells: Sequence[Cell]) -> str:
-    """One line for each variant and rate."""
-    return table(CELL_HEAD, [_cell_row(cell) for cell in cells])
+def steady_table(cells: Sequence[Cell]) -> Table:
+    """One row per variant and rate."""
+    return Table(["variant", *CELL_HEAD], [[cell.key[0], *_cell_row(cell)] for cell in cells])
 
 
-def verdict(cells: Sequence[Cell], failed: Sequence[str]) -> str:
-    """Say what of experiment 1 holds."""
+def verdict(cells: Sequence[Cell]) -> Table:
+    """Count the conditions of experiment 1 that hold."""
     must = [c for c in cells if c.rate in steady.MUST]
     goodput, drops = sum(c.goodput_within for c in must), sum(c.drops_within for c in must)
     orders = list(steady.orders(must))
     same = sum(order.same for order in orders)
-    lines = [
-        f"Of {len(must)} cells that must hold, **{goodput}** do in goodput and **{drops}** in drop rate. "
-        f"ns-2's spread separates {len(orders)} pairs of variants; **{same}** have the same order here."
+    rows = [
+        ["goodput within the rule", str(len(must)), str(goodput)],
+        ["drop rate within the rule", str(len(must)), str(drops)],
+        ["pair of variants in ns-2's order", str(len(orders)), str(same)],
     ]
-    if failed:
-        lines += ["", "Not holding:", "", *[f"- {line}" for line in failed]]
-    return "\n".join(lines)
+    return Table(["condition", "cells", "hold"], rows)
 
 
-def robust_table(cells: Sequence[Cell]) -> str:
-    """Differences over more repetitions: one line for each rate, one column for each variant."""
+def robust_table(cells: Sequence[Cell]) -> Table:
+    """Differences over more repetitions: one row per rate and variant."""
     rows = []
     for rate in sorted({c.rate for c in cells}):
         chosen = {c.key[0]: c for c in cells if c.rate == rate}
-        entries = []
         for variant in steady.VARIANTS:
             cell = chosen[variant]
             error = sd(cell.ours.goodput) / len(cell.ours.goodput) ** 0.5 / mean(cell.ours.goodput)
-            entries.append(f"{_percent(cell.change)} (± {100 * error:.1f})" + ("" if cell.within else " **differs**"))
-        rows.append([str(rate), *entries])
-    return table(["CBR", *NAMES.values()], rows)
+            within = "within" if cell.within else "outside"
+            rows.append([str(rate), variant, _percent(cell.change), f"{100 * error:.1f}", within])
+    return Table([RATE, "variant", "difference (%)", "difference (%) ±", "verdict"], rows)
 
 
-def rtt_table(cells: Sequence[Cell]) -> str:
-    """Mean RTT of packets sent once, at the rates where it says something."""
+def rtt_table(cells: Sequence[Cell]) -> Table:
+    """Mean RTT of packets sent once, at the rates where the queue matters."""
     rows = []
     for rate in (5, 7, 8, 9):
         chosen = {c.key[0]: c for c in cells if c.rate == rate}
-        pairs = [
-            f"{mean(chosen[v].ours.rtt_single):.1f} / {mean(chosen[v].theirs.rtt_single):.1f}"
-            for v in steady.VARIANTS
-        ]
-        rows.append([str(rate), *pairs])
-    return table(["CBR", *NAMES.values()], rows)
+        for v in steady.VARIANTS:
+            sides = (chosen[v].ours, chosen[v].theirs)
+            rows.append([str(rate), v, *(f"{mean(side.rtt_single):.1f}" for side in sides)])
+    return Table([RATE, "variant", "RTT (ms)", "RTT, ns-2 (ms)"], rows)
 
 
-def pairs_table(cells: Sequence[Cell]) -> str:
-    """One line for each pair, rate and flow."""
-    rows = []
-    for cell in cells:
-        first, second = cell.key[0].split("/")
-        name = f"{NAMES[first]} / {NAMES[second]}, {cell.key[1]}"
-        rows.append([name, *_cell_row(cell)[1:]])
-    return table(["pair, flow", *CELL_HEAD[1:]], rows)
+def pairs_table(cells: Sequence[Cell]) -> Table:
+    """One row per pair, rate and flow."""
+    rows = [[cell.key[0].replace("/", " / "), cell.key[1], *_cell_row(cell)] for cell in cells]
+    return Table(["pair", "flow", *CELL_HEAD], rows)
 
 
-def courses_table(courses: Sequence[Course]) -> str:
+def courses_table(courses: Sequence[Course]) -> Table:
     """Goodput before and during the CBR stream."""
     rows = []
     for course in courses:
         cell = course.cell
-        line = [f"{NAMES[course.variant]}, {course.queue}"]
+        line = [course.variant, course.queue]
         for part in (steady.BEFORE, steady.DURING):
             ours, theirs = course.part(part)
-            line += [_plus_minus(ours.goodput), _plus_minus(theirs.goodput), _percent(_change(ours, theirs))]
-        line += [f"{100 * mean(cell.ours.drop_rate):.2f}", f"{100 * mean(cell.theirs.drop_rate):.2f}", _verdict(cell)]
-        rows.append(line)
-    head = ["flow, queue", "1 to 5 s", "ns-2", "differs by", "6 to 25 s", "ns-2", "differs by", "drops %", "ns-2"]
-    return table([*head, "verdict"], rows)
+            line += [*_plus_minus(ours.goodput), *_plus_minus(theirs.goodput), _percent(_change(ours, theirs))]
+        line += [f"{100 * mean(side.drop_rate):.2f}" for side in (cell.ours, cell.theirs)]
+        rows.append([*line, *_verdict(cell)])
+    head = ["variant", "queue"]
+    for part in ("1 to 5 s", "6 to 25 s"):
+        head += [part, f"{part} ±", f"{part}, ns-2", f"{part}, ns-2 ±", f"{part}, difference (%)"]
+    return Table([*head, "drops (%)", "drops, ns-2 (%)", "verdict", OUTSIDE], rows)
 
 
 def _change(ours: Sample, theirs: Sample) -> float:
     return mean(ours.goodput) / mean(theirs.goodput) - 1
 
 
-def drops_table(cases: Sequence[timelines.Case]) -> str:
+def drops_table(cases: Sequence[timelines.Case]) -> Table:
     """Shares of cases that agree."""
     rows = []
     for variant in timelines.VARIANTS:
         a = timelines.agreement(variant, cases)
         counts = [f"{round(share * a.cases)}" for share in (a.sends, a.resent, a.timeouts, a.fast_retransmits)]
         low, middle, high = a.ratio
-        rows.append([NAMES[variant], str(a.cases), *counts, f"{middle:.3f}", f"{low:.3f} to {high:.3f}"])
-    head = ["variant", "cases", "same packets sent in the same order", "same retransmissions", "as many timeouts"]
-    head += ["as many fast retransmits", "time for 150 packets / ns-2's: median", "5 to 95 %"]
-    return table(head, rows)
+        rows.append([variant, str(a.cases), *counts, f"{middle:.3f}", f"{low:.3f} to {high:.3f}"])
+    head = ["variant", "cases", "same packets in the same order", "same retransmissions", "as many timeouts"]
+    head += ["as many fast retransmits", "time for 150 packets / ns-2's, median", "5 to 95 %"]
+    return Table(head, rows)
 
 
-def fall_floyd_table(cases: Sequence[timelines.Case]) -> str:
-    """Show each of the 1996 patterns: what is sent again, timeouts."""
+def fall_floyd_table(cases: Sequence[timelines.Case]) -> Table:
+    """Show each of the 1996 patterns: retransmissions and timeouts."""
     rows = []
     for case in cases:
         if case.kind != "fall-floyd":
             continue
         rows.append(
             [
-                NAMES[case.variant],
+                case.variant,
                 " ".join(map(str, case.drops)),
                 _numbers(case.ours.resent),
                 "the same" if case.same_resent else _numbers(case.theirs.resent),
-                f"{case.ours.timeouts} / {case.theirs.timeouts}",
-                f"{case.ours.took:.3f} / {case.theirs.took:.3f}",
+                *(str(side.timeouts) for side in (case.ours, case.theirs)),
+                *(f"{side.took:.3f}" for side in (case.ours, case.theirs)),
             ]
         )
-    rows.sort(key=lambda row: (len(row[1].split()), list(NAMES.values()).index(row[0])))
-    return table(["variant", "dropped", "sent again", "in ns-2", "timeouts / ns-2", "s for 150 packets / ns-2"], rows)
+    rows.sort(key=lambda row: (len(row[1].split()), list(NAMES).index(row[0])))
+    head = ["variant", "dropped", "sent again", "sent again, ns-2", "timeouts", "timeouts, ns-2"]
+    return Table([*head, "150 packets (s)", "150 packets, ns-2 (s)"], rows)
 
 
 def _numbers(numbers: Sequence[int]) -> str:

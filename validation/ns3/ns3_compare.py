@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Set single flows beside ns-3's recorded ones: window over time, goodput, mean window and queue, drops.
+"""Compare single flows with ns-3's recorded ones: window over time, goodput, mean window and queue, drops.
 
     python validation/ns3/ns3_compare.py                 # a table for each variant, one row a setting
-    python validation/ns3/ns3_compare.py --write-docs    # and renew docs/ns3.md and its figure
+    python validation/ns3/ns3_compare.py --write-docs    # and renew docs/data/ns3 and the figure
 
 Needs no ns-3: its results are in data/. A cell is within if goodput and mean window differ by at most 10 %, the mean
 queue by 10 % or one packet, and the drops by 10 % or three. The first quarter of a run isn't counted.
@@ -23,17 +23,19 @@ import polars as pl
 
 import dumbbell
 from dumbbell import Scenario
-from dumbbell.report.marked import put_tables
+from dumbbell.report.tables import Table, write_tables
 from ns3_runs import WARM_UP
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "ns3.md"
+DATA = HERE.parents[1] / "docs" / "data" / "ns3"
 FIGURE = HERE.parents[1] / "docs" / "img" / "ns3-windows.png"
 MSS = 1448
 SHARE = 0.1
+NAMES = ("goodput", "window", "queue", "drops")
+"""The compared quantities."""
 SHOWN = (10.0, 40.0, 1.0, 0.0, 1.0)
 """The setting of the overlays in the figure."""
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -218,33 +220,28 @@ def setting(key: Key) -> str:
     return path + (f", loss {100 * loss:g} %" if loss else "") + (", delayed ACKs" if ack_every > 1 else "")
 
 
-def table(found: list[Cell]) -> str:
-    """One row a setting."""
-    lines = [
-        "| variant | setting | goodput | ns-3 | window | ns-3 | queue | ns-3 | drops | ns-3 "
-        "| curve | shape | beyond |",
-        "|---|---|" + "--:|" * 10 + "---|",
-    ]
+def table(found: list[Cell]) -> Table:
+    """One row per setting."""
+    rows = []
     for c in found:
         pairs = [(getattr(c.ours, n), getattr(c.theirs, n)) for n in ("goodput", "cwnd", "queue", "drops")]
-        numbers = " | ".join(f"{a:.4g} | {b:.4g}" for a, b in pairs)
-        ends = f"{c.distance:.2f} | {c.shape:.2f} | {', '.join(c.outside) or '-'}"
-        lines.append(f"| {c.variant} | {setting(c.key)} | {numbers} | {ends} |")
-    return "\n".join(lines)
+        numbers = [f"{value:.4g}" for pair in pairs for value in pair]
+        ends = [f"{c.distance:.2f}", f"{c.shape:.2f}", ", ".join(c.outside)]
+        rows.append([c.variant, setting(c.key), *numbers, *ends])
+    head = [title for name in NAMES for title in (name, f"{name}, ns-3")]
+    return Table(["variant", "setting", *head, "curve", "shape", "beyond"], rows)
 
 
-def summary(found: list[Cell]) -> str:
-    """One row a variant: cells within, by quantity; medians of the curves' distances."""
-    names = ("goodput", "window", "queue", "drops")
-    lines = ["| variant | all four | " + " | ".join(names) + " | curve | shape |", "|---|" + "--:|" * 7]
+def summary(found: list[Cell]) -> Table:
+    """One row per variant: settings within the rule, by quantity; medians of the curves' distances."""
+    rows = []
     for variant in dict.fromkeys(c.variant for c in found):
         own = [c for c in found if c.variant == variant]
-        within = [sum(name not in c.outside for c in own) for name in names]
-        whole = f"**{sum(not c.outside for c in own)} of {len(own)}**"
-        curve, shape = (float(np.median([getattr(c, n) for c in own])) for n in ("distance", "shape"))
-        counts = " | ".join(str(n) for n in within)
-        lines.append(f"| [{variant}](variants/{variant}.md) | {whole} | {counts} | {curve:.2f} | {shape:.2f} |")
-    return "\n".join(lines)
+        within = [sum(name not in c.outside for c in own) for name in NAMES]
+        counts = [len(own), sum(not c.outside for c in own), *within]
+        curves = [float(np.median([getattr(c, n) for c in own])) for n in ("distance", "shape")]
+        rows.append([variant, *(str(n) for n in counts), *(f"{value:.2f}" for value in curves)])
+    return Table(["variant", "settings", "all four", *NAMES, "curve", "shape"], rows)
 
 
 def figure(found: list[Cell]) -> None:
@@ -266,12 +263,12 @@ def main() -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="VARIANT", help="this variant only (may be repeated)")
-    parser.add_argument("--write-docs", action="store_true", help="renew docs/ns3.md and its figure")
+    parser.add_argument("--write-docs", action="store_true", help="renew docs/data/ns3 and the figure")
     options = parser.parse_args()
     found = cells(options.only)
-    print(table(found), summary(found), sep="\n\n")
+    print(table(found).markdown(), summary(found).markdown(), sep="\n\n")
     if options.write_docs and not options.only:
-        put_tables(PAGE, {"summary": summary(found), "cells": table(found)})
+        write_tables(DATA, {"summary": summary(found), "settings": table(found)})
         figure(found)
 
 

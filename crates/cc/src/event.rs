@@ -21,7 +21,7 @@ impl Cx {
     /// Whether the stack counts windows in whole segments, as Linux does.
     #[must_use]
     pub fn counts_segments(&self) -> bool {
-        self.increase == Increase::Whole
+        self.increase == Increase::PerWindow
     }
 }
 
@@ -31,14 +31,14 @@ pub enum Increase {
     /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]: half as fast with delayed ACKs.
     PerAck,
     /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 5681 §3.1 (4)-style, RFC 3465].
-    Bytes,
+    PerByte,
     /// The same, a whole SMSS as soon as a full window of bytes has been acknowledged, as stacks do that count segments.
-    Whole,
+    PerWindow,
 }
 
 /// How a law starts.
 #[derive(Clone, Copy, Debug)]
-pub struct Start {
+pub struct Setup {
     /// Payload bytes of a full segment.
     pub mss: f64,
     /// The first window, in bytes.
@@ -60,11 +60,11 @@ pub struct Start {
     pub seed: u64,
 }
 
-impl Start {
+impl Setup {
     /// Slow start as in RFC 5681 on the stack `rfc`, without pacing.
     #[must_use]
-    pub fn new(mss: f64, initial_window: f64, ssthresh: f64) -> Start {
-        Start {
+    pub fn new(mss: f64, initial_window: f64, ssthresh: f64) -> Setup {
+        Setup {
             mss,
             initial_window,
             ssthresh,
@@ -110,7 +110,7 @@ pub struct SentEvent {
 /// A segment leaves although nothing is in flight: at the start, after a pause, and also where one ACK told of the whole of a
 /// small window, or where all but what goes again has been delivered or lost.
 #[derive(Clone, Copy, Debug)]
-pub struct StartEvent {
+pub struct TxStart {
     /// When something was sent before.
     pub last_sent_at: Time,
     /// The next byte to be sent before it, as an offset from the initial sequence number.
@@ -241,7 +241,7 @@ pub struct RecoveryExit {
 
 /// What stays of a window that hasn't been used for long [RFC 2861].
 #[derive(Clone, Copy, Debug)]
-pub struct Unused {
+pub struct CwndValidation {
     /// The window at most, bytes.
     pub cwnd: f64,
     /// The slow start threshold at least, bytes.
@@ -250,24 +250,28 @@ pub struct Unused {
 
 /// An acknowledgment as it comes in.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct AckArrival {
     /// Bytes by which it moves snd_una.
     pub acked: u64,
     /// It does that and nothing else: no SACK blocks, and the window that it offers is the last one's.
-    pub plain: bool,
+    pub fast_path: bool,
     /// The round trip that the law will hear of with it.
     pub rtt: Option<Dur>,
     /// What was amiss before it.
-    pub amiss: Amiss,
+    pub state: CaState,
 }
 
 /// What may be amiss on a connection, as a sender with SACK sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amiss {
+pub enum CaState {
     /// Nothing.
-    Nothing,
+    Open,
     /// Something arrived out of order, and nothing has been done about it.
-    Holes,
-    /// A loss or a mark is being answered.
-    Repair,
+    Disorder,
+    /// cwnd is being reduced after a congestion mark or a local drop (TCP_CA_CWR).
+    Cwr,
+    /// Fast recovery (TCP_CA_Recovery).
+    Recovery,
+    /// Recovery from a timeout (TCP_CA_Loss).
+    Loss,
 }

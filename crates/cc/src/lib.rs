@@ -10,18 +10,18 @@
 pub mod common;
 
 mod event;
-mod foreign;
+mod external;
 mod registry;
 mod variant;
 mod variants;
 
 pub use event::{
-    AckEvent, Amiss, Arrival, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit,
-    SentEvent, SlowStart, Start, StartEvent, Unused,
+    AckArrival, AckEvent, CaState, Congestion, CongestionEvent, CwndValidation, Cx, Increase, LostEvent,
+    RateSample, RecoveryExit, SentEvent, Setup, SlowStart, TxStart,
 };
-pub use foreign::{Failure, Foreign, usable};
-pub use registry::{ALIASES, build, find, registry};
-pub use variant::{Build, EcnUse, Shell, Variant};
+pub use external::{External, Failure, validate_control};
+pub use registry::{build, find, registry};
+pub use variant::{Build, EcnUse, LossRecovery, Variant};
 
 use dumbbell_units::{Dur, Rate};
 
@@ -118,10 +118,10 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn on_lost(&mut self, _ev: &LostEvent, _cx: &Cx) {}
 
     /// An acknowledgment has come, whatever it tells; told before anything follows from it.
-    fn on_arrival(&mut self, _ev: &Arrival, _cx: &Cx) {}
+    fn on_arrival(&mut self, _ev: &AckArrival, _cx: &Cx) {}
 
     /// Whether it listens to [`CongestionControl::on_arrival`]: where not, it isn't called for each ACK.
-    fn hears_arrivals(&self) -> bool {
+    fn wants_arrivals(&self) -> bool {
         false
     }
 
@@ -139,16 +139,16 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn on_undo(&mut self, _cx: &Cx) {}
 
     /// The window has not been used for long: less of it stays.
-    fn on_unused(&mut self, _ev: &Unused, _cx: &Cx) {}
+    fn on_cwnd_validation(&mut self, _ev: &CwndValidation, _cx: &Cx) {}
 
     /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &Cx);
 
     /// A segment leaves with nothing in flight; before [`CongestionControl::on_sent`].
-    fn on_start(&mut self, _ev: &StartEvent, _cx: &Cx) {}
+    fn on_tx_start(&mut self, _ev: &TxStart, _cx: &Cx) {}
 
     /// Whether it listens to [`CongestionControl::on_sent`]: where not, it isn't called for each segment.
-    fn hears_sends(&self) -> bool {
+    fn wants_sent(&self) -> bool {
         true
     }
 

@@ -1,11 +1,11 @@
 //! What a variant says of itself: one row of the registry.
 
-use crate::{CongestionControl, Start};
+use crate::{CongestionControl, Setup};
 use dumbbell_units::param::{ParamError, Params, Spec};
 
 /// How an endpoint finds and repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shell {
+pub enum LossRecovery {
     /// Fast retransmit, then slow start from one segment.
     Tahoe,
     /// Fast recovery that ends with the first new ACK [RFC 5681 §3.2].
@@ -28,13 +28,15 @@ pub enum EcnUse {
 }
 
 /// Makes a law from parameters that were read.
-pub type Build = fn(&Params, &Start) -> Result<Box<dyn CongestionControl>, ParamError>;
+pub type Build = fn(&Params, &Setup) -> Result<Box<dyn CongestionControl>, ParamError>;
 
 /// One row of the registry.
 #[derive(Debug)]
 pub struct Variant {
     /// The name in a scenario.
     pub name: &'static str,
+    /// Other names that a scenario may use; results carry `name`.
+    pub aliases: &'static [&'static str],
     /// What it is, in one line.
     pub title: &'static str,
     /// The year of its source.
@@ -42,7 +44,7 @@ pub struct Variant {
     /// What it implements.
     pub source: &'static str,
     /// The shell that the name stands for; None leaves it to the stack.
-    pub shell: Option<Shell>,
+    pub loss_recovery: Option<LossRecovery>,
     /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
     /// Whether the law itself says during recovery how much may be outstanding, as model-based laws do; else the stack's
@@ -59,7 +61,7 @@ pub struct Variant {
     /// Its parameters.
     pub params: &'static [Spec],
     /// The defaults that differ on a stack: preset, parameter, default.
-    pub stacks: &'static [(&'static str, &'static str, &'static str)],
+    pub stack_defaults: &'static [(&'static str, &'static str, &'static str)],
     /// The names of its private columns in the trace.
     pub columns: &'static [&'static str],
     /// Makes one; an error says which parameter contradicts another.
@@ -70,10 +72,11 @@ impl Variant {
     /// A row to be completed: a law that leaves everything to the stack and answers nothing, without parameters.
     pub const EMPTY: Variant = Variant {
         name: "",
+        aliases: &[],
         title: "",
         year: 0,
         source: "",
-        shell: None,
+        loss_recovery: None,
         fine_timeouts: false,
         own_recovery: false,
         ecn: EcnUse::Stack,
@@ -81,7 +84,7 @@ impl Variant {
         on_delay: "none",
         on_ecn: "none",
         params: &[],
-        stacks: &[],
+        stack_defaults: &[],
         columns: &[],
         build: |_, _| Err(ParamError { name: "name".into(), message: "a row without a law".into() }),
     };
@@ -89,8 +92,9 @@ impl Variant {
     /// Its parameters with their defaults on the stack of that preset.
     #[must_use]
     pub fn params_on(&self, preset: &str) -> Vec<Spec> {
-        let own =
-            |spec: &Spec| self.stacks.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name);
+        let own = |spec: &Spec| {
+            self.stack_defaults.iter().find(|(stack, name, _)| *stack == preset && *name == spec.name)
+        };
         self.params.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, _, d)| d), ..*s }).collect()
     }
 }

@@ -1,60 +1,42 @@
-//! The real kernel: a plan laid out as network namespaces, veth pairs and queue disciplines, with our own traffic
-//! endpoints and a measurement that gives the simulator's figures.
+//! The real kernel as a back end: a plan becomes network namespaces and queue disciplines, our own programs send the
+//! traffic, and the results have the simulator's definitions.
 //!
 //! ```text
-//! plan -> layout (pure: everything is decided or refused here)
-//!      -> guest: namespaces, netlink -> traffic, TCP_INFO samples, taps at every node and host -> figures, series
-//! plan -> sites  (pure: likewise)
-//!      -> live: a namespace and a TUN device for each host; the simulator's links on the real clock between them
-//!         -> the same traffic, samples, figures, series
+//! plan/     pure translation: namespaces, interfaces, qdiscs, sysctls, routes; refusals
+//! host/     a run on the host's own kernel, in real time: link emulation over TUN devices, or the kernel's qdiscs
+//! guest/    process 1 of the User-mode Linux kernel, in virtual time
+//! run/      the event loop of a run, the veth network with its taps, results as files
+//! traffic/  applications: TCP, UDP, ping, programs
+//! meter/    packets at taps and TCP_INFO samples -> results and series
+//! netlink/  rtnetlink and sock_diag messages
+//! bpf/      congestion control that the kernel lacks, as struct_ops
+//! sys/      system calls; the only unsafe code
 //! ```
-//! `dumbbell-guest` is the only process of the virtual machine, a User-mode Linux kernel in virtual time; on a host it
-//! runs what is `live`.
+//! The binary `dumbbell-guest` is the only process of the virtual machine; on a host it runs what is in `host`.
+
+mod error;
+mod plan;
 
 #[cfg(target_os = "linux")]
 pub mod bpf;
-mod buffers;
-mod error;
-mod ground;
-mod layout;
-mod packet;
-mod queue;
-mod room;
-mod sites;
-mod stack;
-mod stages;
-mod steps;
-mod variant;
-mod words;
-
-#[cfg(target_os = "linux")]
-mod fabric;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(target_os = "linux")]
-mod info;
-#[cfg(target_os = "linux")]
-mod law;
-#[cfg(target_os = "linux")]
-pub mod live;
-#[cfg(target_os = "linux")]
-mod machine;
+pub mod host;
 #[cfg(target_os = "linux")]
 mod meter;
 #[cfg(target_os = "linux")]
-mod net;
+mod netlink;
 #[cfg(target_os = "linux")]
-mod output;
+mod run;
 #[cfg(target_os = "linux")]
 mod sys;
-#[cfg(target_os = "linux")]
-mod tap;
 #[cfg(target_os = "linux")]
 mod traffic;
 
 pub use error::KernelError;
-pub use ground::{Ground, Owner};
-pub use layout::{End, Ends, Layout, LinkEnds, Route, Space, Wire};
-pub use queue::Qdisc;
-pub use sites::Sites;
-pub use variant::VARIANTS;
+pub use plan::congestion_control::VARIANTS;
+pub use plan::qdisc::Qdisc;
+pub use plan::target::{Kernel, Target};
+pub use plan::tun::TunTopology;
+pub use plan::veth::{FlowPlacement, Interface, LinkPlacement, Namespace, Route, VethPair, VethTopology};

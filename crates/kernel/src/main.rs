@@ -2,13 +2,13 @@
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use dumbbell_kernel::live::within::{self, INIT, WITHIN};
+    use dumbbell_kernel::host::pid_namespace::{self, INIT, WITHIN};
     let rest: Vec<String> = std::env::args().skip(2).collect();
     match std::env::args().nth(1).as_deref() {
-        Some(WITHIN) => within::run(&rest, true),
-        Some(INIT) if !rest.is_empty() => within::run(&rest, false),
-        Some("live") => dumbbell_kernel::live::run(),
-        Some("probe") => dumbbell_kernel::live::probe::print(),
+        Some(WITHIN) => pid_namespace::run(&rest, true),
+        Some(INIT) if !rest.is_empty() => pid_namespace::run(&rest, false),
+        Some("host") => dumbbell_kernel::host::run(),
+        Some("probe") => dumbbell_kernel::host::probe::print(),
         _ if std::process::id() == 1 => dumbbell_kernel::guest::run(),
         _ => {
             eprintln!(

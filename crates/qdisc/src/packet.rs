@@ -1,34 +1,7 @@
-//! A packet as links and queue disciplines see it, its ECN field, and the reasons for a drop.
+//! A packet as links and queue disciplines see it, and the reasons for a drop.
 
 use dumbbell_units::Time;
-
-/// The ECN field of the IP header, with the values of the header [RFC 3168 §5]. It is a byte and not an enum: the
-/// compiler would use an enum's unused values to represent `Option<Packet>`, which makes copying it slower.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ecn(u8);
-
-impl Ecn {
-    /// Not ECN-capable transport: only a drop can signal congestion.
-    pub const NOT_ECT: Ecn = Ecn(0b00);
-    /// ECN-capable transport of L4S: marks are frequent and the response to each is small [RFC 9331].
-    pub const ECT1: Ecn = Ecn(0b01);
-    /// ECN-capable transport: the sender responds to a mark as to a drop [RFC 3168 §5].
-    pub const ECT0: Ecn = Ecn(0b10);
-    /// Congestion experienced: the packet was marked.
-    pub const CE: Ecn = Ecn(0b11);
-
-    /// Returns the two bits of the IP header [RFC 3168 §5].
-    #[must_use]
-    pub fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// True if a mark can signal congestion: ECT(0), ECT(1) or CE.
-    #[must_use]
-    pub fn is_capable(self) -> bool {
-        self != Ecn::NOT_ECT
-    }
-}
+use dumbbell_wire::Ecn;
 
 /// A packet in the network: the fields that links and queues need, and a handle to the rest. Owned, never cloned.
 ///

@@ -25,10 +25,9 @@ mod sender;
 mod sent;
 mod ticks;
 
-pub use config::{Config, EcnFeedback, Modern, PARAMS, PRESETS, Preset, Validation, find_preset};
+pub use config::{Config, EcnFeedback, PARAMS, PRESETS, Preset, RackConfig, Validation, find_preset};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
-pub use rate::Stamp;
-pub use rtt::{Estimator, RtoConfig, Rtt};
-pub use segment::{AccEcn, Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use rtt::{Estimator, RtoConfig};
+pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;
-pub use sent::{Delivered, Told};
+pub use sent::{DeliveredSegment, SegmentFate};

@@ -12,7 +12,7 @@ Any pcap or pcapng file, plain or compressed, is read once, in flat memory.
 """
 
 from dumbbell.capture.capture import Capture, analyze
-from dumbbell.capture.pair import Pair, pair
 from dumbbell.capture.select import Selection
+from dumbbell.capture.two_points import Pair, pair
 
 __all__ = ["Capture", "Pair", "Selection", "analyze", "pair"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from dumbbell.capture.pair import Pair
 from dumbbell.capture.pictures import LOOKS, name_of
+from dumbbell.capture.two_points import Pair
 from dumbbell.plots.spec import Curve, Panel, Picture
 
 __all__ = ["pair_pictures"]

@@ -10,7 +10,7 @@ import typer
 from dumbbell.cli import output
 
 if TYPE_CHECKING:
-    from dumbbell.results.compare import Change
+    from dumbbell.results.changes import Change
 
 __all__ = ["register"]
 
@@ -49,7 +49,7 @@ def compare(
     pairs says so at 95 %, all comparisons together (Holm's correction).
     """
     from dumbbell.results import Results  # noqa: PLC0415
-    from dumbbell.results.compare import compare as compare_results  # noqa: PLC0415
+    from dumbbell.results.changes import compare as compare_results  # noqa: PLC0415
 
     changes = compare_results(Results.load(first), Results.load(second), metric)
     worse = [c for c in changes if c.worse()]
@@ -62,7 +62,7 @@ def compare(
 
 
 def _print(changes: list[Change], made: int, worse: int) -> None:
-    from dumbbell.plots.words import quantity  # noqa: PLC0415
+    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
 
     rows = []
     for c in sorted(changes, key=lambda c: (not c.worse(), not c.shown(), -abs(c.relative or 0))):

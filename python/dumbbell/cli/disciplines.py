@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli import output
-from dumbbell.cli.details import print_details
+from dumbbell.cli.registry_entry import print_details
 
 __all__ = ["register"]
 

@@ -65,8 +65,8 @@ def plot(
 ) -> None:
     """Draw results that were kept with --out."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.plots.kinds import make  # noqa: PLC0415
-    from dumbbell.plots.of_results import write  # noqa: PLC0415
+    from dumbbell.plots.accessor import write  # noqa: PLC0415
+    from dumbbell.plots.catalog import make  # noqa: PLC0415
     from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.scenario.units import PositiveDuration  # noqa: PLC0415
 

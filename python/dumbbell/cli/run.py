@@ -79,8 +79,8 @@ def run(
         str,
         typer.Option(
             metavar="NAME",
-            help="What makes the runs. sim: the simulator. kernel: real Linux, by the best way that this host has "
-            "(`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
+            help="What makes the runs. sim: the simulator. kernel: real Linux, with the best emulation that this "
+            "host has (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
         ),
     ] = "sim",
     options: Annotated[
@@ -89,8 +89,8 @@ def run(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="An option of the back end, such as sample_ms=1, calibration=mark, way=tc, offloads=on. May be "
-            "given several times.",
+            help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. "
+            "May be given several times.",
             show_default=False,
         ),
     ] = None,
@@ -152,7 +152,7 @@ def run(
 def _say_way(backend: Backend, scenario: Scenario) -> None:
     """Say which kernel it is that runs a scenario."""
     from dumbbell.backends import Kernel  # noqa: PLC0415
-    from dumbbell.results.run import jobs_of  # noqa: PLC0415
+    from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 
     if isinstance(backend, Kernel):
         output.note(backend.choose(jobs_of(scenario))[1])
@@ -162,7 +162,7 @@ def _print_plan(backend: Backend, scenario: Scenario) -> None:
     """Print what a kernel back end would do."""
     from dumbbell.backends import Kernel, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.results.run import jobs_of  # noqa: PLC0415
+    from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 
     if not isinstance(backend, Kernel | Uml):
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")

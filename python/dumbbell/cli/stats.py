@@ -70,7 +70,7 @@ def stats(
     import polars as pl  # noqa: PLC0415
 
     from dumbbell.exceptions import ResultsError  # noqa: PLC0415
-    from dumbbell.plots.words import quantity  # noqa: PLC0415
+    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
     from dumbbell.registry import unknown  # noqa: PLC0415
     from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.results.summary import short_names  # noqa: PLC0415
@@ -110,7 +110,7 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
 
     from dumbbell.backends import backend  # noqa: PLC0415
     from dumbbell.metrics import summarize  # noqa: PLC0415
-    from dumbbell.plots.words import quantity  # noqa: PLC0415
+    from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
     from dumbbell.results.store import Store  # noqa: PLC0415
     from dumbbell.results.summary import short_names  # noqa: PLC0415
 

@@ -70,7 +70,7 @@ def validate(
     from dumbbell.backends import Simulator, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.kernel import find  # noqa: PLC0415
-    from dumbbell.results.run import cores  # noqa: PLC0415
+    from dumbbell.results.runner import cores  # noqa: PLC0415
     from dumbbell.validate import built_in, compare, load, measure, of_file  # noqa: PLC0415
     from dumbbell.validate import store as store_cases  # noqa: PLC0415
 

@@ -3,11 +3,11 @@
 from dumbbell.metrics.convergence import convergence_time
 from dumbbell.metrics.fairness import jain, rtt_slope, share_ratios, shares
 from dumbbell.metrics.family import Compared, compare_all, holm, signed_rank
-from dumbbell.metrics.harm import harm
-from dumbbell.metrics.knee import knee
-from dumbbell.metrics.paired import Paired, paired
-from dumbbell.metrics.ratio import Ratio, ratio
-from dumbbell.metrics.spikes import Spikes, spikes
+from dumbbell.metrics.harms import harm
+from dumbbell.metrics.knee_point import knee
+from dumbbell.metrics.pairs import Paired, paired
+from dumbbell.metrics.ratios import Ratio, ratio
+from dumbbell.metrics.spike_detection import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
 from dumbbell.metrics.windows import edges_of, mean_per_window, packet_rtts, rate_per_window, segment_rate

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics.paired import FEWEST, Paired, paired
-from dumbbell.metrics.ratio import Ratio, ratio
+from dumbbell.metrics.pairs import FEWEST, Paired, paired
+from dumbbell.metrics.ratios import Ratio, ratio
 
 __all__ = ["Compared", "compare_all", "holm", "signed_rank"]
 

@@ -1,1 +1,1 @@
-"""From a scenario's cell to the plan that the simulator runs: nodes, links and flows in base units."""
+"""The plan of a run: nodes, links and flows in base units, the one form that every back end reads."""

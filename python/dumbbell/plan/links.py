@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dumbbell import mahimahi
-from dumbbell.plan.directions import Settings
-from dumbbell.scenario.courses import DelaySteps, RateSteps, RateTrace, first_delay_ns, first_rate_bps
+from dumbbell.scenario.directions import Settings
 from dumbbell.scenario.impairments import corruption_plan, duplication_plan, jitter_plan, loss_plan
+from dumbbell.scenario.schedules import DelaySteps, RateSteps, RateTrace, first_delay_ns, first_rate_bps
 
 __all__ = ["link_plan"]
 

@@ -1,6 +1,6 @@
 """Figures: what a picture shows (`spec`), how things look (`style`), drawing and saving."""
 
-from dumbbell.plots.save import Drawn, save, save_all
+from dumbbell.plots.files import Drawn, save, save_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.plots.style import Look, look
 

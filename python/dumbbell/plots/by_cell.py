@@ -12,9 +12,9 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import jain, summarize, summarize_all
+from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.ellipse import ellipse_of
 from dumbbell.plots.spec import Curve, Grid, Kind, Panel, Picture, curve_of
-from dumbbell.plots.words import quantity
 from dumbbell.registry import unknown
 from dumbbell.results.summary import short_names
 

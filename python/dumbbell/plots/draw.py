@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.plots.blocks import block, cells, hatching
+from dumbbell.plots.bars_and_boxes import block, cells, hatching
+from dumbbell.plots.downsample import thin
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import INK, MUTED, RC, SHADE, look
-from dumbbell.plots.thin import thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dumbbell.plots.downsample import thin
 from dumbbell.plots.spec import Curve, Panel, Picture
 from dumbbell.plots.style import INK, MUTED, SHADE, look
-from dumbbell.plots.thin import thin
 
 __all__ = ["figure", "page", "script"]
 

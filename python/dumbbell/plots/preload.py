@@ -4,4 +4,4 @@ import matplotlib.backends.backend_agg
 import matplotlib.backends.backend_svg
 import matplotlib.figure  # noqa: F401
 
-import dumbbell.plots.save  # noqa: F401
+import dumbbell.plots.files  # noqa: F401

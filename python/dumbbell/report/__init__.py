@@ -1,6 +1,6 @@
 """Reports: a study, or the results of any scenario, on one self-contained page; and the same for programs."""
 
-from dumbbell.report.document import document
+from dumbbell.report.json_document import document
 from dumbbell.report.write import (
     Format,
     files,

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots import Drawn, save_all
+from dumbbell.report.capture_pair_report import of_pair
+from dumbbell.report.capture_report import of_capture
 from dumbbell.report.content import Content
-from dumbbell.report.document import document
+from dumbbell.report.html_page import page
+from dumbbell.report.json_document import document
 from dumbbell.report.markdown import markdown
-from dumbbell.report.of_capture import of_capture
-from dumbbell.report.of_pair import of_pair
-from dumbbell.report.of_results import of_results
-from dumbbell.report.of_study import of_study
-from dumbbell.report.page import page
+from dumbbell.report.results_report import of_results
+from dumbbell.report.study_report import of_study
 from dumbbell.results import Results
-from dumbbell.results.run import Progress, cores
+from dumbbell.results.runner import Progress, cores
 
 if TYPE_CHECKING:
     from dumbbell.capture import Capture, Pair

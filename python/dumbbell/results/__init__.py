@@ -2,6 +2,6 @@
 
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
-from dumbbell.results.run import run
+from dumbbell.results.runner import run
 
 __all__ = ["Results", "Run", "run"]

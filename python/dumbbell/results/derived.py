@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from dumbbell import _core, registry
-from dumbbell.plan.routes import Routes
+from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
+from dumbbell.scenario.routes import Routes
 
 __all__ = ["IdlePath", "flow_metrics", "idle_paths", "transfer_metrics"]
 
@@ -46,7 +47,7 @@ class IdlePath:
 @lru_cache(maxsize=64)
 def idle_paths(cell: Cell) -> dict[str, IdlePath]:
     """Work out each flow's idle path, by name; without those that cross a link of no set rate or delay."""
-    plan = cell.plan
+    plan = build(cell.scenario)
     links = plan["links"]
     routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
     found = {}

@@ -11,10 +11,10 @@ import polars as pl
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import harm
 from dumbbell.registry import unknown
-from dumbbell.results.compare import BETTER
+from dumbbell.results.changes import BETTER
 from dumbbell.results.frames import label
 from dumbbell.results.record import Run
-from dumbbell.results.run import Progress, run
+from dumbbell.results.runner import Progress, run
 from dumbbell.results.statistics import sharing
 from dumbbell.scenario import Scenario
 

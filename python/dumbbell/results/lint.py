@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import registry
+from dumbbell.plan.build import build
 from dumbbell.results.frames import label
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
@@ -198,4 +199,4 @@ def _phases(scenario: Scenario) -> Iterator[Warned]:
 
 
 def _jittered(scenario: Scenario) -> bool:
-    return any(link["jitter_ns"] > 0 for link in scenario.cells[0].plan["links"] if "jitter_ns" in link)
+    return any("jitter_ns" in link and link["jitter_ns"] > 0 for link in build(scenario.cells[0].scenario)["links"])

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from dumbbell.backends import Backend
     from dumbbell.metrics import Compared
     from dumbbell.metrics.summary import Interval
-    from dumbbell.plots.of_results import Plots
+    from dumbbell.plots.accessor import Plots
     from dumbbell.results.lint import Warned
-    from dumbbell.results.run import Progress
+    from dumbbell.results.runner import Progress
 
 __all__ = ["Results"]
 
@@ -57,7 +57,7 @@ class Results:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Results:
         """Read a results directory; runs that are missing yet are left out."""
-        from dumbbell.results.run import jobs_of  # noqa: PLC0415
+        from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 
         store = Store(path)
         scenario = store.scenario()
@@ -198,8 +198,8 @@ class Results:
 
     @property
     def plot(self) -> Plots:
-        """Pictures: ``results.plot.cwnd()``, ``results.plot.bars(metric="rtt_mean_ms")``: `dumbbell.plots.kinds`."""
-        from dumbbell.plots.of_results import Plots  # noqa: PLC0415 - imports this module
+        """Figures: ``results.plot.cwnd()``, ``results.plot.bars(metric="drops")``; see `dumbbell.plots.catalog`."""
+        from dumbbell.plots.accessor import Plots  # noqa: PLC0415 - imports this module
 
         return Plots(self)
 

@@ -10,7 +10,7 @@ from dumbbell import _core
 from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping
 from dumbbell.scenario.base import Part, Text, Whole, problem
 from dumbbell.scenario.link import LinkOverride
-from dumbbell.scenario.named import Stack, Variant
+from dumbbell.scenario.registry_choice import Stack, Variant
 from dumbbell.scenario.units import Duration, PositiveDuration
 
 __all__ = ["Flow"]

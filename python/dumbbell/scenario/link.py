@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from dumbbell.scenario.base import Flag, Part, Text, Whole, problem
-from dumbbell.scenario.courses import LinkDelay, LinkRate, Outage
 from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
-from dumbbell.scenario.named import Queue
+from dumbbell.scenario.registry_choice import Queue
+from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage
 from dumbbell.scenario.units import Duration, Overhead, PositiveDuration
 
 __all__ = ["Direction", "DropRule", "Link", "LinkOverride", "NamedLink"]

@@ -13,8 +13,6 @@ from typing import Annotated, Any, Self
 from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
-from dumbbell.plan.build import build
-from dumbbell.plan.seeds import repetition_seed
 from dumbbell.registry import unknown
 from dumbbell.scenario import files, toml
 from dumbbell.scenario import laws as own_laws
@@ -23,8 +21,10 @@ from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.laws import LawSource
+from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
 from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
@@ -39,11 +39,6 @@ class Cell:
 
     values: dict[str, Any]
     scenario: Scenario
-
-    @cached_property
-    def plan(self) -> dict[str, Any]:
-        """The plan of its runs, all but the seed."""
-        return build(self.scenario)
 
 
 class Scenario(Part):
@@ -105,7 +100,7 @@ class Scenario(Part):
             problems = [*self._own_problems()]
             if problems:
                 raise ScenarioError(problems)
-            build(self)
+            _ = self.layout
             _ = self.cells
 
     @classmethod
@@ -157,6 +152,11 @@ class Scenario(Part):
     def to_toml(self) -> str:
         """Write it as TOML; `from_toml` reads it back to an equal scenario."""
         return toml.write(self.to_dict())
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The network drawn out, with the ends and paths of the flows; the sweep is not part of it."""
+        return lay_out(self)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -15,9 +15,9 @@ the scenario files
 Nothing else has to be told about it: `study.studies` finds the folders.
 """
 
+from dumbbell.studies.definition import Claim, Experiment, Study, studies, study
 from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
 from dumbbell.studies.runner import Done, run_study
-from dumbbell.studies.study import Claim, Experiment, Study, studies, study
 
 __all__ = [
     "Analysis",

@@ -27,10 +27,10 @@ from dumbbell.backends import Backend
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
 from dumbbell.results import Results, run
-from dumbbell.results.run import Progress, cores, jobs_of
+from dumbbell.results.runner import Progress, cores, jobs_of
 from dumbbell.scenario import Scenario
+from dumbbell.studies.definition import Experiment, Study
 from dumbbell.studies.finding import Analysis
-from dumbbell.studies.study import Experiment, Study
 
 __all__ = ["Done", "Watch", "run_study"]
 

@@ -1,7 +1,7 @@
 """The simulator held against the real kernel: the same scenarios on both, and how far they are apart."""
 
 from dumbbell.validate.cases import Case, built_in, of_file
-from dumbbell.validate.compare import Comparison, compare
+from dumbbell.validate.deviations import Comparison, compare
 from dumbbell.validate.measured import Measured
 from dumbbell.validate.run import measure
 from dumbbell.validate.stored import load, store

@@ -14,7 +14,7 @@ from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.report.content import Content, Ran
 from dumbbell.studies.finding import Table
 from dumbbell.validate.cases import Case
-from dumbbell.validate.compare import TOLERANCES, Comparison
+from dumbbell.validate.deviations import TOLERANCES, Comparison
 from dumbbell.validate.measured import Measured
 
 __all__ = ["content", "summary", "table"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.backends import Backend, Finished, Job
 from dumbbell.exceptions import ResultsError
+from dumbbell.plan.build import build
 from dumbbell.validate.cases import Case
 from dumbbell.validate.measured import Measured
 
@@ -69,7 +70,7 @@ def measure(
 
 
 def _place(case: Case, backend: Backend, keep: Path) -> Path:
-    plan = case.scenario.cells[0].plan
+    plan = build(case.scenario.cells[0].scenario)
     version = _core.version if backend.name == "sim" else ""
     seeds = [case.scenario.repetition_seed(r) for r in range(case.scenario.repetitions)]
     text = json.dumps([plan, seeds, version], sort_keys=True)

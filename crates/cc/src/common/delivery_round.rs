@@ -5,25 +5,25 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRound {
     /// Round trips so far.
-    pub count: u64,
+    pub round_count: u64,
     /// Whether the last ACK ended one.
-    pub started: bool,
+    pub round_start: bool,
     /// Bytes delivered on the connection when the current one began.
-    from: u64,
+    next_round_delivered: u64,
 }
 
 impl DeliveryRound {
     /// A round starts now, not counted.
-    pub fn restart(&mut self, delivered: u64) {
-        self.from = delivered;
+    pub fn start_round(&mut self, delivered: u64) {
+        self.next_round_delivered = delivered;
     }
 
     /// A segment was delivered that left when `prior_delivered` bytes were; `delivered` are now.
     pub fn on_ack(&mut self, prior_delivered: u64, delivered: u64) {
-        self.started = prior_delivered >= self.from;
-        if self.started {
-            self.count += 1;
-            self.from = delivered;
+        self.round_start = prior_delivered >= self.next_round_delivered;
+        if self.round_start {
+            self.round_count += 1;
+            self.next_round_delivered = delivered;
         }
     }
 }

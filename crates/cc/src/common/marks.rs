@@ -5,11 +5,11 @@ use crate::AckEvent;
 
 /// What an ACK asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Echo {
+pub enum EcnResponse {
     /// Nothing.
-    Quiet,
+    None,
     /// The answer in proportion to the share of marks, once a window of data [RFC 8257 §3.3].
-    Scaled,
+    Scalable,
     /// The receiver cannot count marks and has echoed that there was one, as RFC 3168 has it: as to a loss, of this window
     /// in bytes.
     Classic(f64),
@@ -31,12 +31,12 @@ pub struct Marks {
 
 impl Marks {
     /// The endpoint tells of a mark.
-    pub fn echo(&mut self, window: f64) {
+    pub fn on_ecn_echo(&mut self, window: f64) {
         self.echoed = Some(window);
     }
 
     /// Takes in an ACK; gives the bytes marked and delivered when it ends a round, and what it asks for.
-    pub fn on_ack(&mut self, ev: &AckEvent) -> (Option<(f64, f64)>, Echo) {
+    pub fn on_ack(&mut self, ev: &AckEvent) -> (Option<(f64, f64)>, EcnResponse) {
         let round = self.count(ev);
         self.counted |= ev.marked > 0;
         let echoed = if ev.delivered > 0 { self.echoed.take() } else { None };
@@ -44,12 +44,12 @@ impl Marks {
             self.answered = None;
         }
         let answer = match echoed {
-            _ if self.answered.is_some() => Echo::Quiet,
-            _ if ev.marked > 0 => Echo::Scaled,
-            Some(window) if !self.counted => Echo::Classic(window),
-            _ => Echo::Quiet,
+            _ if self.answered.is_some() => EcnResponse::None,
+            _ if ev.marked > 0 => EcnResponse::Scalable,
+            Some(window) if !self.counted => EcnResponse::Classic(window),
+            _ => EcnResponse::None,
         };
-        if answer != Echo::Quiet {
+        if answer != EcnResponse::None {
             self.answered = Some(Round::from(ev.snd_nxt));
         }
         (round, answer)
@@ -57,7 +57,7 @@ impl Marks {
 
     /// Whether what was outstanding at the last answer isn't acknowledged yet.
     #[must_use]
-    pub fn answering(&self) -> bool {
+    pub fn in_cwr(&self) -> bool {
         self.answered.is_some()
     }
 

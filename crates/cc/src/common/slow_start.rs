@@ -1,7 +1,7 @@
 //! The common slow start: how fast it grows, and what ends it before a loss.
 
 use super::{HyStart, HyStartPlusPlus};
-use crate::{AckEvent, Cx, SlowStart, Start};
+use crate::{AckEvent, Cx, Setup, SlowStart};
 
 /// What looks for the end.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,13 @@ pub(super) struct SlowStarter {
 }
 
 impl SlowStarter {
-    pub(super) fn new(start: &Start) -> SlowStarter {
-        let exit = match start.slow_start {
+    pub(super) fn new(setup: &Setup) -> SlowStarter {
+        let exit = match setup.slow_start {
             SlowStart::Standard => Exit::Threshold,
-            SlowStart::HyStart => Exit::HyStart(HyStart::new(start.paced)),
-            SlowStart::HyStartPlusPlus => Exit::PlusPlus(HyStartPlusPlus::new(start.paced), start.ssthresh),
+            SlowStart::HyStart => Exit::HyStart(HyStart::new(setup.paced)),
+            SlowStart::HyStartPlusPlus => Exit::PlusPlus(HyStartPlusPlus::new(setup.paced), setup.ssthresh),
         };
-        SlowStarter { limit: start.slow_start_limit, exit }
+        SlowStarter { limit: setup.slow_start_limit, exit }
     }
 
     /// Takes in an ACK of slow start; gives whether that is over.

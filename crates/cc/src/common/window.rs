@@ -1,7 +1,7 @@
 //! cwnd and ssthresh with the moves that every loss-based law makes.
 
 use super::slow_start::SlowStarter;
-use crate::{AckEvent, Congestion, Control, Cx, Increase, Phase, Start, Unused};
+use crate::{AckEvent, Congestion, Control, CwndValidation, Cx, Increase, Phase, Setup};
 
 /// A window in bytes, with fractions: an increase of a fraction of a segment isn't lost.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Window {
     /// The slow start threshold.
     pub ssthresh: f64,
     /// Bytes acknowledged since the window last grew by a whole segment, where it grows so.
-    counted: f64,
+    cwnd_cnt: f64,
     starter: SlowStarter,
     /// cwnd and ssthresh before the first reduction of the last episode; None once they were taken back.
     before: Option<(f64, f64)>,
@@ -22,12 +22,12 @@ pub struct Window {
 impl Window {
     /// The window at the start of a connection.
     #[must_use]
-    pub fn new(start: &Start) -> Window {
+    pub fn new(setup: &Setup) -> Window {
         Window {
-            cwnd: start.initial_window,
-            ssthresh: start.ssthresh,
-            counted: 0.0,
-            starter: SlowStarter::new(start),
+            cwnd: setup.initial_window,
+            ssthresh: setup.ssthresh,
+            cwnd_cnt: 0.0,
+            starter: SlowStarter::new(setup),
             before: None,
             episode: false,
         }
@@ -35,8 +35,8 @@ impl Window {
 
     /// The same for a law that has no slow start threshold.
     #[must_use]
-    pub fn boundless(start: &Start) -> Window {
-        Window::new(&Start { ssthresh: f64::INFINITY, ..*start })
+    pub fn without_ssthresh(setup: &Setup) -> Window {
+        Window::new(&Setup { ssthresh: f64::INFINITY, ..*setup })
     }
 
     /// Whether slow start governs.
@@ -53,7 +53,7 @@ impl Window {
 
     /// Before any use of an ACK: looks whether slow start is over without a loss, ssthresh is cwnd then.
     #[inline]
-    pub fn look(&mut self, ev: &AckEvent, cx: &Cx) {
+    pub fn detect_slow_start_exit(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.in_slow_start() && self.starter.on_ack(ev, self.cwnd, self.ssthresh, cx) {
             self.ssthresh = self.cwnd;
         }
@@ -75,56 +75,56 @@ impl Window {
     }
 
     /// Congestion avoidance: so many segments for each full window of ACKs [RFC 5681 §3.1 (3)].
-    pub fn additive(&mut self, segments: f64, acked: u64, cx: &Cx) {
+    pub fn additive_increase(&mut self, segments: f64, acked: u64, cx: &Cx) {
         match cx.increase {
-            Increase::PerAck => self.additive_per_ack(segments, cx),
-            Increase::Bytes => self.cwnd += segments * cx.mss * acked as f64 / self.cwnd,
-            Increase::Whole => self.count(self.segments(cx) / segments, acked, cx),
+            Increase::PerAck => self.additive_increase_per_ack(segments, cx),
+            Increase::PerByte => self.cwnd += segments * cx.mss * acked as f64 / self.cwnd,
+            Increase::PerWindow => self.cong_avoid_ai(self.segments(cx) / segments, acked, cx),
         }
     }
 
     /// One segment more for each `each` segments acknowledged (or ACKs): in proportion, or whole ones. What was counted towards a
     /// larger number, which has fallen since, makes one at most.
-    pub fn count(&mut self, each: f64, acked: u64, cx: &Cx) {
+    pub fn cong_avoid_ai(&mut self, each: f64, acked: u64, cx: &Cx) {
         match cx.increase {
             Increase::PerAck => return self.cwnd += cx.mss / each,
-            Increase::Bytes => return self.cwnd += acked as f64 / each,
-            Increase::Whole => {}
+            Increase::PerByte => return self.cwnd += acked as f64 / each,
+            Increase::PerWindow => {}
         }
         let each = each * cx.mss;
-        if self.counted >= each {
-            self.counted = 0.0;
+        if self.cwnd_cnt >= each {
+            self.cwnd_cnt = 0.0;
             self.cwnd += cx.mss;
         }
-        self.counted += acked as f64;
-        let more = (self.counted / each).floor();
-        self.counted -= more * each;
+        self.cwnd_cnt += acked as f64;
+        let more = (self.cwnd_cnt / each).floor();
+        self.cwnd_cnt -= more * each;
         self.cwnd += more * cx.mss;
     }
 
     /// Bytes that have been counted towards the next whole segment.
-    pub(crate) fn counted(&mut self) -> &mut f64 {
-        &mut self.counted
+    pub(crate) fn cwnd_cnt(&mut self) -> &mut f64 {
+        &mut self.cwnd_cnt
     }
 
     /// What is left of `window` after so large a part of it is taken away: whole segments are taken where windows are
     /// counted in them.
     #[must_use]
-    pub fn less(window: f64, part: f64, cx: &Cx) -> f64 {
+    pub fn decreased(window: f64, part: f64, cx: &Cx) -> f64 {
         let taken = part * window;
         window - if cx.counts_segments() { (taken / cx.mss).floor() * cx.mss } else { taken }
     }
 
-    /// As [`Window::additive`], whatever counts in avoidance: an ACK for several segments adds what one for a single
+    /// As [`Window::additive_increase`], whatever counts in avoidance: an ACK for several segments adds what one for a single
     /// segment does, and one segment at most where they are whole.
-    pub fn additive_per_ack(&mut self, segments: f64, cx: &Cx) {
+    pub fn additive_increase_per_ack(&mut self, segments: f64, cx: &Cx) {
         if !cx.counts_segments() {
             self.cwnd += segments * cx.mss * cx.mss / self.cwnd;
             return;
         }
-        self.counted += segments * cx.mss;
-        if self.counted >= self.cwnd {
-            self.counted -= self.cwnd;
+        self.cwnd_cnt += segments * cx.mss;
+        if self.cwnd_cnt >= self.cwnd {
+            self.cwnd_cnt -= self.cwnd;
             self.cwnd += cx.mss;
         }
     }
@@ -133,7 +133,7 @@ impl Window {
     /// kept from falling below two): the order in which ns-2 and its forebears compute the two.
     pub fn reduce_to(&mut self, window: f64, cx: &Cx) {
         let least = 2.0 * cx.mss;
-        self.counted = 0.0;
+        self.cwnd_cnt = 0.0;
         if cx.whole_segments {
             self.ssthresh = ((window / cx.mss).floor() * cx.mss).max(least);
             self.cwnd = window.max(cx.mss);
@@ -144,15 +144,15 @@ impl Window {
     }
 
     /// The loss window of one segment [RFC 5681 §3.1].
-    pub fn collapse(&mut self, cx: &Cx) {
+    pub fn set_loss_window(&mut self, cx: &Cx) {
         self.cwnd = cx.mss;
-        self.counted = 0.0;
+        self.cwnd_cnt = 0.0;
         self.starter.collapse();
     }
 
     /// Before any answer to congestion: remembers the window if this begins an episode, and says whether it does. What a
     /// mark asks for was asked for: there is nothing to take back.
-    pub fn remember(&mut self, kind: Congestion) -> bool {
+    pub fn begin_episode(&mut self, kind: Congestion) -> bool {
         if kind == Congestion::Ecn {
             self.before = None;
             return false;
@@ -167,7 +167,7 @@ impl Window {
 
     /// The episode of congestion is over: the next reduction begins another.
     #[inline]
-    pub fn settle(&mut self) {
+    pub fn end_episode(&mut self) {
         self.episode = false;
     }
 
@@ -183,12 +183,12 @@ impl Window {
     }
 
     /// No burst when recovery ends [RFC 6582 §3.2 step 3 (1)].
-    pub fn bound(&mut self, bound: f64) {
+    pub fn limit(&mut self, bound: f64) {
         self.cwnd = self.cwnd.min(bound);
     }
 
     /// Not used for long: less of it stays, and slow start may take it back.
-    pub fn unused(&mut self, ev: &Unused) {
+    pub fn validate(&mut self, ev: &CwndValidation) {
         self.cwnd = self.cwnd.min(ev.cwnd);
         self.ssthresh = self.ssthresh.max(ev.ssthresh);
     }

@@ -9,10 +9,13 @@
 mod btf;
 mod bytes;
 mod elf;
+mod registered;
 mod relocate;
 
 use crate::error::{KernelError, Step};
 use crate::sys;
+pub(crate) use registered::{LoadedVariants, make_default};
+
 use btf::Btf;
 use elf::Elf;
 use std::fs;

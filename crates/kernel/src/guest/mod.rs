@@ -1,22 +1,15 @@
 //! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
 //! results, and switches the machine off. Its root directory is a folder of the host.
 
-mod captures;
-mod setup;
-mod taps;
-
-pub(crate) use setup::{Network, OFFLOADS, build};
-pub(crate) use taps::Taps;
-
+use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};
-use crate::fabric::Site;
-use crate::ground::{Ground, Owner};
-use crate::live::{self, Variants};
+use crate::plan::target::{Kernel, Target};
+use crate::run;
+use crate::run::taps::Taps;
+use crate::run::veth_network::{build, set_sysctl};
 use crate::sys::{self, Clock};
-use crate::{machine, output};
 use dumbbell_plan::Plan;
 use serde::Deserialize;
-use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -32,7 +25,7 @@ struct Order {
     offloads: bool,
     /// Whose kernel the plan is laid out for; a host's layout runs here too.
     #[serde(default)]
-    owner: Owner,
+    kernel: Kernel,
 }
 
 /// Runs `/plan.json`; leaves `/result.json` and `/tables.bin`, or `/error.txt`.
@@ -49,22 +42,24 @@ fn work() -> Result<(), KernelError> {
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
-    setup::limits()?;
-    let ground = Ground { owner: order.owner, offloads: order.offloads };
-    let network = setup::build(&order.plan, ground, &Variants::default())?;
-    let sites = network.sites(&Variants::default())?;
-    let host = facts(&network, &sites)?;
+    limits()?;
+    let target = Target { kernel: order.kernel, offloads: order.offloads };
+    let network = build(&order.plan, target, &LoadedVariants::default())?;
+    let sites = network.sites(&LoadedVariants::default())?;
+    let host = network.facts(&sites)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
-    let mut measured = machine::run(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
+    let mut measured = run::execute(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
     measured.facts["host"] = host;
-    output::write(Path::new("/"), &measured)
+    run::output::write(Path::new("/"), &measured)
 }
 
-/// What a network's kernel is and is set to.
-pub(crate) fn facts(network: &Network, sites: &[Site]) -> Result<Value, KernelError> {
-    let layout = &network.layout;
-    let interface = layout.flows.first().map(|ends| layout.interface_at(ends.hosts[0])).unwrap_or_default();
-    let mut facts = live::facts_of(sites, &interface, layout.mtu)?;
-    facts["disciplines"] = layout.disciplines_in_words().collect::<Vec<_>>().into();
-    Ok(facts)
+/// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it. And
+/// there may be as many namespaces as that holds.
+fn limits() -> Result<(), KernelError> {
+    let namespaces = "/proc/sys/user/max_net_namespaces";
+    fs::write(namespaces, "1000000").step(|| namespaces.into())?;
+    let text = fs::read_to_string("/proc/meminfo").step(|| "meminfo".into())?;
+    let total = text.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0);
+    let pages = total / 4;
+    set_sysctl("tcp_mem", &format!("{0} {0} {0}", pages * 3 / 4))
 }

@@ -2,10 +2,14 @@
 
 mod flow;
 mod link;
+pub(crate) mod packet;
 mod ranges;
 mod segments;
+pub(crate) mod tap;
+pub(crate) mod tcp_cc_info;
+pub(crate) mod tcp_info;
 
-pub(crate) use flow::{FlowMeter, State, Unwrapped};
+pub(crate) use flow::{FlowMeter, TcpSample};
 pub(crate) use link::{LinkMeter, Lost};
 
 /// The span of time that figures count: [from, to), ns of the run.

@@ -5,7 +5,7 @@ use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::OwnedFd;
 
-/// Ends this process when the one that started it, `parent`, does. False: that one is gone already.
+/// FlowPlacement this process when the one that started it, `parent`, does. False: that one is gone already.
 pub(crate) fn end_with(parent: u32) -> Result<bool> {
     // SAFETY: no arguments in memory.
     unsafe {
@@ -66,7 +66,7 @@ pub(crate) fn watch_process(pid: u32) -> Result<OwnedFd> {
     }
 }
 
-/// Ends a group of processes.
+/// FlowPlacement a group of processes.
 pub(crate) fn kill_group(leader: u32) {
     // SAFETY: no arguments in memory.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };

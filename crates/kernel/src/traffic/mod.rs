@@ -11,7 +11,7 @@ pub(crate) use tcp::TcpTraffic;
 pub(crate) use udp::UdpTraffic;
 
 use crate::error::{KernelError, Step};
-use crate::meter::State;
+use crate::meter::TcpSample;
 use crate::sys;
 use dumbbell_plan::{FlowResult, Transfer};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -99,7 +99,7 @@ pub(crate) trait Traffic {
     /// The flow stops: nothing of it goes on.
     fn stop(&mut self, now: u64);
     /// A sample of the data sender's socket; None: it has none, or it isn't connected.
-    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+    fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         Ok(None)
     }
     /// When the flow's figures end, if that is before it stops: its last transfer has completed.

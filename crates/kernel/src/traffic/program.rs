@@ -2,10 +2,10 @@
 
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
-use crate::info;
-use crate::live::within::WITHIN;
-use crate::meter::State;
-use crate::net::{self, Netlink};
+use crate::host::pid_namespace::WITHIN;
+use crate::meter::TcpSample;
+use crate::meter::tcp_info;
+use crate::netlink::{self, Netlink};
 use crate::sys;
 use dumbbell_plan::{FlowResult, ProgramPlan};
 use serde_json::{Value, json};
@@ -181,9 +181,9 @@ impl Traffic for ProgramTraffic {
         self.end();
     }
 
-    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+    fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         let Some(sockets) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        Ok(net::busiest(sockets)?.and_then(|socket| info::read(&socket.info, socket.law)))
+        Ok(netlink::busiest(sockets)?.and_then(|socket| tcp_info::read(&socket.info, socket.law)))
     }
 
     fn ended(&self) -> Option<u64> {

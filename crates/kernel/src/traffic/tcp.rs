@@ -2,8 +2,8 @@
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
-use crate::info;
-use crate::meter::State;
+use crate::meter::TcpSample;
+use crate::meter::tcp_info;
 use crate::sys;
 use dumbbell_plan::{AppPlan, FlowResult, Transfer};
 use dumbbell_sim::Source;
@@ -332,9 +332,9 @@ impl Traffic for TcpTraffic {
         (self.sender, self.receiver, self.listener) = (None, None, None);
     }
 
-    fn sample(&mut self) -> Result<Option<State>, KernelError> {
+    fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         let Some(fd) = &self.sender else { return Ok(None) };
-        info::state(fd, &self.variant).step(|| "TCP_INFO".into())
+        tcp_info::state(fd, &self.variant).step(|| "TCP_INFO".into())
     }
 
     fn ended(&self) -> Option<u64> {

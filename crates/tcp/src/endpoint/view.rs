@@ -4,7 +4,7 @@ use super::{Endpoint, Snapshot, State};
 use crate::config::Config;
 use crate::segment::Segment;
 use crate::sender::Counters;
-use crate::sent::Delivered;
+use crate::sent::DeliveredSegment;
 use dumbbell_units::Dur;
 
 impl Endpoint {
@@ -52,7 +52,7 @@ impl Endpoint {
 
     /// The segments of which the last [`Endpoint::on_segment`] told something.
     #[must_use]
-    pub fn newly_delivered(&self) -> &[Delivered] {
+    pub fn newly_delivered(&self) -> &[DeliveredSegment] {
         &self.sender.delivered
     }
 
@@ -108,7 +108,7 @@ impl Endpoint {
     }
 
     /// The law's private columns.
-    pub fn observe_law(&self, row: &mut Vec<f64>) {
-        self.sender.observe_law(row);
+    pub fn observe_cc(&self, row: &mut Vec<f64>) {
+        self.sender.observe_cc(row);
     }
 }

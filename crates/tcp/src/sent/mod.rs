@@ -18,7 +18,7 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-pub use segment::{Delivered, Told};
+pub use segment::{DeliveredSegment, SegmentFate};
 pub(crate) use segment::{Lost, Sent};
 
 use crate::rate::Stamp;
@@ -230,7 +230,7 @@ impl SentQueue {
 
     /// Everything below `ack` is acknowledged; each segment goes to `each`.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent, Told)) {
+    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent, SegmentFate)) {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
                 if s.start < ack {
@@ -245,12 +245,12 @@ impl SentQueue {
             if s.sacked {
                 self.sacked_bytes -= s.len();
                 self.sacked_segments -= 1;
-                each(s, Told::AcknowledgedAfterSack);
+                each(s, SegmentFate::AcknowledgedAfterSack);
             } else {
                 self.resent_segments -= u64::from(s.resent);
                 self.waiting_segments -= u64::from(s.waits());
                 self.lost_segments -= u64::from(s.lost);
-                each(s, Told::Acknowledged);
+                each(s, SegmentFate::Acknowledged);
             }
             self.segments.pop_front();
             self.first += 1;
@@ -261,7 +261,7 @@ impl SentQueue {
     }
 
     /// A SACK block `start..end`; each segment that it is the first to tell of goes to `each`. True if there was one.
-    pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(&Sent, Told)) -> bool {
+    pub(crate) fn sack(&mut self, start: u64, end: u64, mut each: impl FnMut(&Sent, SegmentFate)) -> bool {
         let Some(first) = self.index_of(start) else { return false };
         let mut i = self.skip_sacked(first);
         let mut news = false;
@@ -274,7 +274,7 @@ impl SentQueue {
                 if let Some(by_time) = &mut self.by_time {
                     by_time.flights.remove(self.first + i as u64);
                 }
-                each(&s, Told::Sacked);
+                each(&s, SegmentFate::Sacked);
                 news = true;
             }
             i = self.skip_sacked(i + 1);

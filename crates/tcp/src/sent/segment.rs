@@ -35,9 +35,9 @@ impl Sent {
         (self.len() - u64::from(self.fin)) as u32
     }
 
-    pub(crate) fn delivered(&self, told: Told) -> Delivered {
-        Delivered {
-            told,
+    pub(crate) fn delivered(&self, fate: SegmentFate) -> DeliveredSegment {
+        DeliveredSegment {
+            fate,
             first_at: self.first_at,
             last_at: self.last_at,
             transmissions: self.transmissions,
@@ -58,9 +58,9 @@ impl Sent {
     }
 }
 
-/// What an ACK told of a segment.
+/// How an ACK reports a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SegmentFate {
     /// Acknowledged, and not SACKed before.
     Acknowledged,
     /// SACKed for the first time.
@@ -71,9 +71,9 @@ pub enum Told {
 
 /// A segment that has just been acknowledged or SACKed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivered {
-    /// In which way.
-    pub told: Told,
+pub struct DeliveredSegment {
+    /// How the ACK reported it.
+    pub fate: SegmentFate,
     /// When it was first sent.
     pub first_at: Time,
     /// When it was last sent.

@@ -43,7 +43,7 @@ fn a_law_hears_of_one_way_delays_where_there_are_timestamps() {
         let wire = Wire::new("lp", "rfc", &changes, Box::new(|_, _, _| Fate::Arrives)).send(20).until_done();
         let column = dumbbell_cc::find("lp").unwrap().columns.iter().position(|c| *c == "delay_min").unwrap();
         let mut row = Vec::new();
-        wire.sender.observe_law(&mut row);
+        wire.sender.observe_cc(&mut row);
         assert!((row[column] - smallest).abs() < 1e-6, "timestamps {timestamps}: {row:?}");
     }
 }

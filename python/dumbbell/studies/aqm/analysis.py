@@ -10,11 +10,11 @@ from dumbbell.studies.aqm import claims_codel, claims_others, figures_more, figu
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating
 from dumbbell.studies.aqm.tables import tables
-from dumbbell.studies.common import counted
 from dumbbell.studies.finding import Analysis, Note
+from dumbbell.studies.shared import counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dumbbell.results import Results, Run
 from dumbbell.studies.aqm.data import BOTTLENECK, discipline
-from dumbbell.studies.common import column, seconds
+from dumbbell.studies.shared import column, seconds
 
 __all__ = ["BEGIN", "CONGESTION", "Phase", "Phases", "alternating", "at"]
 

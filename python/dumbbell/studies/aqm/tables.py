@@ -8,7 +8,7 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
-from dumbbell.studies.aqm.figures_more import CASES, ratio
+from dumbbell.studies.aqm.figures_other import CASES, ratio
 from dumbbell.studies.aqm.phases import Phases
 from dumbbell.studies.finding import Table
 

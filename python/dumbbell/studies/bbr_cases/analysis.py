@@ -11,11 +11,11 @@ from dumbbell.results import Results
 from dumbbell.studies.bbr_cases import checks_path, checks_probe, checks_startup
 from dumbbell.studies.bbr_cases.case import Case
 from dumbbell.studies.bbr_cases.figures import picture
-from dumbbell.studies.common import counted
 from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
+from dumbbell.studies.shared import counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["CHECKS", "analyze", "examine"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.plots.downsample import thin
 from dumbbell.plots.spec import Curve, Panel, Picture, Span
-from dumbbell.plots.thin import thin
 from dumbbell.studies.bbr_cases.case import MSS, Case
 
 __all__ = ["picture"]

@@ -13,11 +13,11 @@ from dumbbell.results import Results
 from dumbbell.studies.bufferbloat.claims import claims
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.bufferbloat.figures import pictures
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
+from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

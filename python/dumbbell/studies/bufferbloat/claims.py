@@ -11,8 +11,8 @@ import numpy.typing as npt
 from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["CUBIC_BEND", "claims"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
-from dumbbell.studies.common import LABELS
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
 

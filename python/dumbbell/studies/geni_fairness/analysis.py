@@ -10,14 +10,14 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.geni_fairness import claims1, claims2
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
+from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.metrics import edges_of, jain, rate_per_window, shares
 from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
-from dumbbell.studies.common import LABELS
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["BUFFER", "VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from dumbbell.metrics import harm, summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.spec import Grid
-from dumbbell.studies.common import LABELS
-from dumbbell.studies.geni_fairness.claims2 import BESIDE_BBR, WITHOUT_BBR
+from dumbbell.studies.geni_fairness.claims_part2 import BESIDE_BBR, WITHOUT_BBR
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["Harmed", "pictures"]
 

@@ -9,14 +9,14 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.netem_iperf.claims import claims, sides
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, mathis
 from dumbbell.studies.netem_iperf.figures import pictures
+from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

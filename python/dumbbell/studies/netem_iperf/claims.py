@@ -6,9 +6,9 @@ import itertools
 
 from dumbbell.metrics import compare_all, rtt_slope, summarize
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["claims", "sides"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
-from dumbbell.plots.kinds import make
+from dumbbell.plots.catalog import make
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, cubic, mathis
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
 

@@ -9,15 +9,15 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Analysis, Table
 from dumbbell.studies.ns2_cbr import claims_exp1, claims_exp2, claims_exp3, figures_exp1, figures_exp2, figures_exp3
 from dumbbell.studies.ns2_cbr.data import METRICS, VARIANTS, Experiment1, Experiment2, report_rates
-from dumbbell.studies.ns2_cbr.data3 import QUEUES, Experiment3
-from dumbbell.studies.ns2_cbr.words import notes, summary
+from dumbbell.studies.ns2_cbr.data_exp3 import QUEUES, Experiment3
+from dumbbell.studies.ns2_cbr.summary_text import notes, summary
+from dumbbell.studies.shared import LABELS
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from dumbbell.metrics import knee, summarize
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, VARIANTS, Experiment1, report_rates
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["FALL", "FOUR", "claims", "congested", "early_fall", "knees", "level_until", "predicted_knee"]
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dumbbell.metrics import paired, summarize
 from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
-from dumbbell.studies.ns2_cbr.data3 import AFTER, BEFORE, QUEUES, Experiment3
+from dumbbell.studies.ns2_cbr.data_exp3 import AFTER, BEFORE, QUEUES, Experiment3
 
 __all__ = ["claims"]
 

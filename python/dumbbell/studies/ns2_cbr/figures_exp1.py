@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.claims_exp1 import FOUR, congested, knees, predicted_knee
 from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, VARIANTS, Experiment1
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["AXES", "CBR_AXIS", "pictures"]
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from dumbbell.metrics import jain, shares, summarize_all
 from dumbbell.plots import Panel, Picture, curve_of
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.ns2_cbr.data import Experiment2
 from dumbbell.studies.ns2_cbr.figures_exp1 import AXES, CBR_AXIS
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["PAIRS", "pictures"]
 

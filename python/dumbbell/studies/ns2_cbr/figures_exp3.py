@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
-from dumbbell.studies.common import LABELS
-from dumbbell.studies.ns2_cbr.data3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
+from dumbbell.studies.ns2_cbr.data_exp3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
 

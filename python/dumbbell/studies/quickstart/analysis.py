@@ -9,13 +9,13 @@ import polars as pl
 
 from dumbbell.metrics import jain, summarize
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.quickstart import claims_one, claims_shared, figures
 from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series
+from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

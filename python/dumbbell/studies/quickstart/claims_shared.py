@@ -6,9 +6,9 @@ import numpy as np
 
 from dumbbell.metrics import jain, summarize
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured
 from dumbbell.studies.quickstart.data import Bloat, Pair
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["bloat", "pair"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dumbbell import registry
 from dumbbell.metrics import edges_of, rate_per_window
 from dumbbell.results import Results, Run
-from dumbbell.studies.common import column, seconds
+from dumbbell.studies.shared import column, seconds
 
 __all__ = ["BOTTLENECK", "MSS", "PAIRS", "QUEUES", "Bloat", "Pair", "Series", "Stage", "stages"]
 

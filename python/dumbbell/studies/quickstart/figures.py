@@ -8,9 +8,9 @@ import numpy as np
 
 from dumbbell.metrics import jain, shares, summarize_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, Span, curve_of
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.quickstart.claims_one import crossing
 from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series, stages
+from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
 

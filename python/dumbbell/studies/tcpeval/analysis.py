@@ -14,7 +14,7 @@ from dumbbell.studies.tcpeval.fairness import Fairness
 from dumbbell.studies.tcpeval.latency import Latency
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

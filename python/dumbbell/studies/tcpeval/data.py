@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.results import Results, Run
-from dumbbell.studies.common import column, seconds
+from dumbbell.studies.shared import column, seconds
 
 __all__ = ["BDP", "LABELS", "Part", "largest_rise", "reached", "time_until"]
 

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from dumbbell.results import Results
-from dumbbell.studies.common import LABELS, counted
 from dumbbell.studies.finding import Analysis, Note, Table
+from dumbbell.studies.shared import LABELS, counted
 from dumbbell.studies.video_real_traffic.claims import REPORTED, claims, of_report
 from dumbbell.studies.video_real_traffic.data import CLIENT, METRICS, SERVER, VARIANTS, Shaped
 from dumbbell.studies.video_real_traffic.figures import pictures
 
 if TYPE_CHECKING:
-    from dumbbell.studies.study import Study
+    from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
 

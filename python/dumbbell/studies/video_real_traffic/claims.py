@@ -9,8 +9,8 @@ import numpy as np
 
 from dumbbell.metrics import summarize
 from dumbbell.studies import rules
-from dumbbell.studies.common import LABELS
 from dumbbell.studies.finding import Finding, Measured, Verdict
+from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import CLIENT, SERVER, VARIANTS, Shaped
 
 __all__ = ["REPORTED", "claims", "of_report", "rank_sum"]

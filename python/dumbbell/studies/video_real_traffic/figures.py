@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.metrics import summarize
 from dumbbell.plots import Curve, Panel, Picture
-from dumbbell.studies.common import LABELS
+from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.claims import REPORTED, of_report
 from dumbbell.studies.video_real_traffic.data import (
     CLIENT,

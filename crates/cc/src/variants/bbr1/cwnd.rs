@@ -1,135 +1,154 @@
-//! The window of BBRv1: grows towards the model's target, and what a loss recovery takes of it and gives back
-//! [Linux 6.12 tcp_bbr.c].
+//! The congestion window of BBRv1: growth towards the target, and the changes that loss recovery makes.
+//!
+//! Follows Linux 6.12, tcp_bbr.c `bbr_set_cwnd`, `bbr_set_cwnd_to_recover_or_restore` and `bbr_save_cwnd`.
 
 use crate::{AckEvent, LostEvent, SentEvent};
 
-/// Where the endpoint is.
+/// The state of loss recovery (icsk_ca_state), as far as BBR distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Episode {
+enum CaState {
     Open,
     Recovery,
     /// After a timeout.
     Loss,
 }
 
-/// Windows in segments.
+/// The window and what is saved of it. Windows in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) cwnd: f64,
-    /// What it was before recovery or dip.
-    prior: f64,
-    episode: Episode,
-    /// Where it was with the last ACK: a recovery that follows another one at once is the same one to this law.
-    last: Episode,
-    /// There was a recovery since the last undo.
-    saved: bool,
-    /// In the first round trip of a recovery no more leaves than arrives.
-    conserve: bool,
-    /// Bytes outstanding.
+    /// cwnd before recovery or PROBE_RTT.
+    prior_cwnd: f64,
+    ca_state: CaState,
+    /// The state at the previous ACK. A recovery that begins before the next ACK continues the previous one.
+    prev_ca_state: CaState,
+    /// True if a recovery can be undone.
+    undo_possible: bool,
+    /// True in the first round trip of a recovery: as much is sent as is delivered.
+    packet_conservation: bool,
+    /// Bytes in flight.
     inflight: u64,
 }
 
-/// What the model says of the window.
+/// The window that the model asks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// Segments outstanding.
-    pub(super) target: f64,
-    /// Whether the target is to be believed.
-    pub(super) full: bool,
-    /// Too little has been delivered to go by it at all.
-    pub(super) little: bool,
-    /// Segments at least.
-    pub(super) least: f64,
+pub(super) struct Target {
+    /// target_cwnd, segments.
+    pub(super) target_cwnd: f64,
+    /// True after STARTUP: only then the target limits the window.
+    pub(super) full_bw_reached: bool,
+    /// True until the initial window was delivered: the window grows even above the target.
+    pub(super) initial: bool,
+    /// The smallest window, segments (bbr_cwnd_min_target).
+    pub(super) cwnd_min_target: f64,
 }
 
 impl Window {
     pub(super) fn new(cwnd: f64) -> Window {
-        let (episode, last) = (Episode::Open, Episode::Open);
-        Window { cwnd, prior: 0.0, episode, last, saved: false, conserve: false, inflight: 0 }
+        Window {
+            cwnd,
+            prior_cwnd: 0.0,
+            ca_state: CaState::Open,
+            prev_ca_state: CaState::Open,
+            undo_possible: false,
+            packet_conservation: false,
+            inflight: 0,
+        }
     }
 
-    pub(super) fn sent(&mut self, ev: &SentEvent) {
+    pub(super) fn on_sent(&mut self, ev: &SentEvent) {
         self.inflight = ev.flight + ev.bytes;
     }
 
-    pub(super) fn lost(&mut self, ev: &LostEvent) {
+    pub(super) fn on_lost(&mut self, ev: &LostEvent) {
         self.inflight = self.inflight.saturating_sub(ev.bytes);
     }
 
-    /// A round trip has ended.
-    pub(super) fn round_ended(&mut self) {
-        self.conserve = false;
+    /// Ends packet conservation with the round trip [Linux tcp_bbr.c bbr_update_bw].
+    pub(super) fn on_round_start(&mut self) {
+        self.packet_conservation = false;
     }
 
-    /// Remembers the window for when this is over: the latest good one, or the largest since, where recovery or the
-    /// dip have cut it already.
-    pub(super) fn save(&mut self, dips: bool) {
-        let cut = dips || self.last != Episode::Open;
-        self.prior = if cut { self.prior.max(self.cwnd) } else { self.cwnd };
+    /// Saves the window: the current one, or the largest since, if recovery or PROBE_RTT has already reduced it.
+    /// [Linux tcp_bbr.c bbr_save_cwnd]
+    pub(super) fn save(&mut self, in_probe_rtt: bool) {
+        let reduced = in_probe_rtt || self.prev_ca_state != CaState::Open;
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
+    /// Restores the saved window.
     pub(super) fn restore(&mut self) {
-        self.cwnd = self.cwnd.max(self.prior);
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
     pub(super) fn enter_recovery(&mut self) {
-        (self.episode, self.saved) = (Episode::Recovery, true);
+        (self.ca_state, self.undo_possible) = (CaState::Recovery, true);
     }
 
-    /// A timeout: one segment more than is still thought to be on its way.
+    /// Handles a timeout: one segment more than is still in flight [Linux tcp_input.c tcp_enter_loss; tcp_bbr.c
+    /// bbr_set_state].
     pub(super) fn enter_loss(&mut self, mss: f64) {
-        (self.episode, self.last, self.saved) = (Episode::Loss, Episode::Loss, true);
+        (self.ca_state, self.prev_ca_state, self.undo_possible) = (CaState::Loss, CaState::Loss, true);
         self.cwnd = (self.inflight as f64 / mss).floor() + 1.0;
     }
 
-    /// It is over; what the next ACK that delivers something makes of that is in [`Window::on_ack`].
+    /// Ends recovery. The next ACK that delivers data restores the window, in [`Window::set_cwnd`].
     pub(super) fn exit_recovery(&mut self) {
-        self.episode = Episode::Open;
+        self.ca_state = CaState::Open;
     }
 
-    /// Nothing was lost. False if nothing was said to be.
+    /// Ends a spurious recovery. Returns false if there was none.
     pub(super) fn undo(&mut self) -> bool {
         self.exit_recovery();
-        std::mem::take(&mut self.saved)
+        std::mem::take(&mut self.undo_possible)
     }
 
-    /// An ACK, before the model looks at it. True if it is the first of a recovery that delivers something: the round trip
-    /// that conserves packets starts with it.
+    /// Takes an ACK in before the window is set. Returns true for the first ACK of a recovery that delivers data:
+    /// the round trip of packet conservation begins with it.
     pub(super) fn begins_recovery(&mut self, ev: &AckEvent) -> bool {
         self.inflight = ev.inflight;
-        if self.episode == Episode::Loss && !ev.in_loss {
-            self.episode = Episode::Open;
+        if self.ca_state == CaState::Loss && !ev.in_loss {
+            self.ca_state = CaState::Open;
         }
-        ev.delivered > 0 && self.episode == Episode::Recovery && self.last != Episode::Recovery
+        ev.delivered > 0 && self.ca_state == CaState::Recovery && self.prev_ca_state != CaState::Recovery
     }
 
-    /// An ACK that delivers something.
-    pub(super) fn on_ack(&mut self, ev: &AckEvent, mss: f64, wanted: &Wanted) {
-        let (acked, inflight) = (ev.delivered as f64 / mss, ev.inflight as f64 / mss);
+    /// Sets the window after an ACK that delivers data [Linux tcp_bbr.c bbr_set_cwnd].
+    pub(super) fn set_cwnd(&mut self, ev: &AckEvent, mss: f64, target: &Target) {
+        let acked = ev.delivered as f64 / mss;
+        if self.recover_or_restore(ev, acked, mss) {
+            return;
+        }
+        if target.full_bw_reached {
+            self.cwnd = (self.cwnd + acked).min(target.target_cwnd);
+        } else if self.cwnd < target.target_cwnd || target.initial {
+            self.cwnd += acked;
+        }
+        self.cwnd = self.cwnd.max(target.cwnd_min_target);
+    }
+
+    /// Follows the state of recovery. Returns true during packet conservation, which sets the window alone.
+    /// [Linux tcp_bbr.c bbr_set_cwnd_to_recover_or_restore]
+    fn recover_or_restore(&mut self, ev: &AckEvent, acked: f64, mss: f64) -> bool {
+        let inflight = ev.inflight as f64 / mss;
         if ev.lost > 0 {
             self.cwnd = (self.cwnd - ev.lost as f64 / mss).max(1.0);
         }
-        match (self.last, self.episode) {
-            (Episode::Open | Episode::Loss, Episode::Recovery) => {
-                self.conserve = true;
+        match (self.prev_ca_state, self.ca_state) {
+            (CaState::Open | CaState::Loss, CaState::Recovery) => {
+                self.packet_conservation = true;
                 self.cwnd = inflight + acked;
             }
-            (Episode::Recovery | Episode::Loss, Episode::Open) => {
-                self.conserve = false;
+            (CaState::Recovery | CaState::Loss, CaState::Open) => {
+                self.packet_conservation = false;
                 self.restore();
             }
             _ => {}
         }
-        self.last = self.episode;
-        if self.conserve {
+        self.prev_ca_state = self.ca_state;
+        if self.packet_conservation {
             self.cwnd = self.cwnd.max(inflight + acked);
-            return;
         }
-        if wanted.full {
-            self.cwnd = (self.cwnd + acked).min(wanted.target);
-        } else if self.cwnd < wanted.target || wanted.little {
-            self.cwnd += acked;
-        }
-        self.cwnd = self.cwnd.max(wanted.least);
+        self.packet_conservation
     }
 }

@@ -1,0 +1,35 @@
+//! LoadedVariants under the names that a run has them by: those that the kernel lacks are loaded for it.
+
+use crate::bpf::{self, Loaded};
+use crate::error::{KernelError, Step};
+use crate::sys;
+use std::fs;
+use std::os::fd::OwnedFd;
+
+/// See the top of this file.
+#[derive(Default)]
+pub(crate) struct LoadedVariants(Vec<(String, Loaded)>);
+
+impl LoadedVariants {
+    /// Loads the variants of these names in the kernel.
+    pub(crate) fn load(names: &[String]) -> Result<LoadedVariants, KernelError> {
+        let each = names.iter().enumerate();
+        each.map(|(n, name)| Ok((name.clone(), bpf::load(name, n)?)))
+            .collect::<Result<_, _>>()
+            .map(LoadedVariants)
+    }
+
+    /// What a variant of that name in the kernel is called in this run.
+    pub(crate) fn name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.0.iter().find(|(theirs, _)| theirs == name).map_or(name, |(_, loaded)| &loaded.name)
+    }
+}
+
+/// Makes a variant the default of namespaces, where the kernel lets it be one; routes have it in any case.
+pub(crate) fn make_default(variant: &str, hosts: &[OwnedFd]) -> Result<(), KernelError> {
+    for host in hosts {
+        sys::enter_network(host).step(|| "namespace".into())?;
+        let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", variant);
+    }
+    Ok(())
+}

@@ -1,0 +1,451 @@
+//! Is the link what it should be? Before a run its network is measured from outside, by datagrams between the flows'
+//! hosts: base round trip, rate and depth of the queue by a train, losses. The kernel notes when datagrams come.
+
+use super::link_thread::{self, Signals};
+use super::tun_hosts::TunHosts;
+use crate::error::{KernelError, Step};
+use crate::netlink::head;
+use crate::run::network::FlowHosts;
+use crate::sys::{self, Clock};
+use dumbbell_link::LossPlan;
+use dumbbell_plan::{HERE, LinkPlan, Plan, Routes};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const PORT: u16 = 5009;
+/// IP and UDP headers, bytes [RFC 791 §3.1, RFC 768].
+const HEADERS: u32 = 28;
+/// An echo request or reply: an IP packet of so many bytes.
+const ECHO: u32 = 100;
+/// All paths' echoes together take no longer than about this, ns.
+const ECHOES: u64 = 1_500_000_000;
+/// A train lasts about so long on the bottleneck, ns, but has at least, and at most, so many packets.
+const TRAIN: u64 = 150_000_000;
+const LENGTH: [u64; 2] = [24, 1000];
+/// On slow links its packets are smaller, so that it takes no longer than about this, s.
+const LONGEST: u64 = 3;
+/// It is sent at so much of the bottleneck's rate: enough for the queue to build up.
+const PUSH: f64 = 1.5;
+/// What may be off: the rate by so much; the round trip by so much, or by this many ms where that is more.
+const RATE_OFF: f64 = 0.02;
+const RTT_OFF: f64 = 0.05;
+const RTT_OFF_MS: f64 = 0.2;
+
+/// What should be, and what is.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Pair {
+    expected: f64,
+    measured: Option<f64>,
+}
+
+/// One path, there and back.
+#[derive(Clone, Debug, Serialize)]
+struct Path {
+    /// Of the first flow on it.
+    flow: String,
+    /// The slowest link there.
+    bottleneck: String,
+    /// Round trip of a small packet on an idle network, ms.
+    rtt_ms: Pair,
+    /// IP bits that arrive while the bottleneck is busy, bit/s. Only the first path over a bottleneck has one.
+    rate_bps: Option<Pair>,
+    /// How deep its queue got, packets of the train.
+    depth_packets: Option<f64>,
+    /// Packets of the train, and those of it that were lost, mostly for want of room.
+    train: Option<[u64; 2]>,
+    /// Echoes sent, and those of them that were lost.
+    echoes: [u64; 2],
+    /// Why rate or round trip say nothing: what the scenario has that varies them.
+    varies: Vec<&'static str>,
+    /// What is off, in words.
+    off: Vec<String>,
+}
+
+/// What is measured.
+pub(super) struct CalibratedNetwork<'a> {
+    /// What it should be.
+    pub(super) plan: &'a Plan,
+    /// The hosts of each flow.
+    pub(super) sites: &'a [FlowHosts],
+    /// Largest packet, bytes.
+    pub(super) mtu: u32,
+    /// Whether a packet that doesn't wait takes its transmission time on a link.
+    pub(super) transmits: &'a dyn Fn(&LinkPlan) -> bool,
+    /// The part of a train, at its begin, that may pass faster than the rate.
+    pub(super) ahead: f64,
+}
+
+/// Measures every path of the plan over our own link and holds it against what was promised. With `refuse`, being off is
+/// an error.
+pub(super) fn over_own_link(
+    plan: &Plan,
+    expected: &Plan,
+    hosts: &TunHosts,
+    refuse: bool,
+) -> Result<Value, KernelError> {
+    let (plan_there, tunnels) = (plan.clone(), hosts.tunnels.clone());
+    let signals = Arc::new(Signals::default());
+    let theirs = signals.clone();
+    let zero = sys::now(Clock::Steady);
+    let thread = std::thread::Builder::new()
+        .name("calibration".into())
+        .spawn(move || link_thread::run(&plan_there, &tunnels, (zero, u64::MAX >> 1), &theirs, None))
+        .step(|| "thread".into())?;
+    while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    // As the run's traffic has it.
+    let _ = sys::real_time(link_thread::PRIORITY - 1);
+    let network = CalibratedNetwork {
+        plan: expected,
+        sites: &hosts.sites,
+        mtu: hosts.mtu,
+        transmits: &|_| true,
+        ahead: 0.0,
+    };
+    let measured = calibrate(&network, refuse);
+    signals.stop.store(true, Ordering::Relaxed);
+    thread.join().map_err(|_| KernelError::Invalid("the link's thread has failed".into()))??;
+    measured
+}
+
+/// Measures every path. With `refuse`, being off is an error.
+pub(super) fn calibrate(network: &CalibratedNetwork<'_>, refuse: bool) -> Result<Value, KernelError> {
+    let measured = paths(network)?;
+    let off: Vec<String> = measured.iter().flat_map(|p| p.off.clone()).collect();
+    if refuse && !off.is_empty() {
+        return Err(KernelError::Invalid(format!("the link isn't what it should be: {}", off.join("; "))));
+    }
+    serde_json::to_value(measured).map_err(|e| KernelError::Invalid(e.to_string()))
+}
+
+fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
+    let plan = network.plan;
+    let routes = Routes::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?;
+    let way = |mut node: usize, direction: usize| {
+        let mut links = Vec::new();
+        loop {
+            match routes.next(node, direction as u32) {
+                HERE => return links,
+                link => {
+                    links.push(link as usize);
+                    node = plan.links[link as usize].to;
+                }
+            }
+        }
+    };
+    let mut known = BTreeSet::new();
+    let mut ways = Vec::new();
+    for (n, flow) in plan.flows.iter().enumerate() {
+        let both = (way(flow.from, 2 * n), way(flow.to, 2 * n + 1));
+        if known.insert(both.clone()) {
+            ways.push((n, both));
+        }
+    }
+    let mut trained = BTreeSet::new();
+    let all = ways.len() as u64;
+    let mut measured = Vec::new();
+    for (n, (there, back)) in ways {
+        let links = |way: &[usize]| way.iter().map(|l| &plan.links[*l]).collect::<Vec<_>>();
+        let (there_links, back_links) = (links(&there), links(&back));
+        let slowest = there.iter().copied().min_by_key(|l| plan.links[*l].rate_bps).unwrap_or(0);
+        let probe = Probe {
+            site: &network.sites[n],
+            bottleneck: &plan.links[slowest],
+            packet: train_packet(plan.links[slowest].rate_bps, network.mtu.min(1500)),
+            ahead: network.ahead,
+            rtt_ns: network.time_over(&there_links, ECHO) + network.time_over(&back_links, ECHO),
+        };
+        let varies = varies(there_links.iter().chain(&back_links));
+        measured.push(probe.path(&plan.flows[n].name, all, trained.insert(slowest), varies)?);
+    }
+    Ok(measured)
+}
+
+impl CalibratedNetwork<'_> {
+    /// How long a packet takes over idle links, ns.
+    fn time_over(&self, links: &[&LinkPlan], bytes: u32) -> u64 {
+        let bits =
+            |l: &LinkPlan| if (self.transmits)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
+        links.iter().map(|l| l.delay_ns + bits(l) * 1_000_000_000 / l.rate_bps.max(1)).sum()
+    }
+}
+
+/// What makes measurements of these links vary.
+fn varies<'a>(links: impl Iterator<Item = &'a &'a LinkPlan>) -> Vec<&'static str> {
+    let mut found = BTreeSet::new();
+    for l in links {
+        let has = [
+            (l.rate_course.is_some(), "a rate that changes"),
+            (l.opportunities.is_some(), "a packet-delivery trace"),
+            (l.delay_course.is_some(), "a delay that changes"),
+            (!l.outages.is_empty(), "outages"),
+            (l.policer.is_some(), "a policer"),
+            (l.loss != LossPlan::default(), "losses"),
+            (l.corruption.is_some(), "damaged packets"),
+            (l.jitter.is_some(), "jitter"),
+            (l.reordering.is_some(), "reordering"),
+            (l.duplication.is_some(), "copies"),
+            (!l.drops.is_empty(), "scripted drops"),
+        ];
+        found.extend(has.iter().filter(|(there, _)| *there).map(|(_, what)| *what));
+    }
+    found.into_iter().collect()
+}
+
+/// How large the packets of a train are: full ones, but not so large that it takes too long; no smaller than an echo.
+fn train_packet(rate_bps: u64, full: u32) -> u32 {
+    let bytes = rate_bps * LONGEST / (8 * LENGTH[0]);
+    u32::try_from(bytes).unwrap_or(full).clamp(ECHO.min(full), full)
+}
+
+/// What is measured between the two hosts of a flow.
+struct Probe<'a> {
+    site: &'a FlowHosts,
+    bottleneck: &'a LinkPlan,
+    /// Of a train, bytes.
+    packet: u32,
+    ahead: f64,
+    rtt_ns: u64,
+}
+
+fn socket(network: &OwnedFd, at: Ipv4Addr) -> Result<OwnedFd, KernelError> {
+    let make = || {
+        sys::enter_network(network)?;
+        let fd = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+        sys::bind(&fd, SocketAddrV4::new(at, PORT))?;
+        sys::stamp(&fd)?;
+        Ok(fd)
+    };
+    make().step(|| format!("calibration's socket at {at}"))
+}
+
+fn wall() -> u64 {
+    sys::now(Clock::Wall)
+}
+
+/// What a train has shown.
+struct Train {
+    sent: u64,
+    arrived: u64,
+    rate_bps: Option<f64>,
+    depth_packets: Option<f64>,
+}
+
+impl Probe<'_> {
+    fn path(
+        &self,
+        flow: &str,
+        paths: u64,
+        train: bool,
+        varies: Vec<&'static str>,
+    ) -> Result<Path, KernelError> {
+        let ends = [0, 1].map(|side| socket(&self.site.hosts[side], self.site.addresses[side]));
+        let [a, b] = ends;
+        let (a, b) = (a?, b?);
+        let (rtt, echoes) = self.echoes(&a, &b, paths)?;
+        let train = if train { Some(self.train(&a, &b)?) } else { None };
+        let rtt_ms = Pair { expected: self.rtt_ns as f64 * 1e-6, measured: rtt.map(|ns| ns as f64 * 1e-6) };
+        let l = self.bottleneck;
+        let ip = f64::from(self.packet) / f64::from(self.packet + l.overhead_bytes);
+        let rate = train.as_ref().map(|t| Pair { expected: l.rate_bps as f64 * ip, measured: t.rate_bps });
+        let mut path = Path {
+            flow: flow.to_owned(),
+            bottleneck: l.name.clone(),
+            rtt_ms,
+            rate_bps: rate,
+            depth_packets: train.as_ref().and_then(|t| t.depth_packets),
+            train: train.as_ref().map(|t| [t.sent, t.sent - t.arrived]),
+            echoes,
+            varies,
+            off: Vec::new(),
+        };
+        if path.varies.is_empty() {
+            path.judge();
+        }
+        Ok(path)
+    }
+
+    /// The shortest of some round trips, ns, without the time that the replying program takes; echoes sent and lost.
+    fn echoes(&self, a: &OwnedFd, b: &OwnedFd, paths: u64) -> Result<(Option<u64>, [u64; 2]), KernelError> {
+        let count = (ECHOES / paths / self.rtt_ns.max(1)).clamp(2, 12);
+        let limit = 2 * self.rtt_ns + 50_000_000;
+        let (mut best, mut lost) = (None, 0);
+        let to_b = SocketAddrV4::new(self.site.addresses[1], PORT);
+        let mut buffer = [0; 128];
+        let mut payload = [0; (ECHO - HEADERS) as usize];
+        for n in 0..count {
+            payload[..8].copy_from_slice(&n.to_le_bytes());
+            let began = wall();
+            sys::send_to(a, &payload, to_b).step(|| "echo request".into())?;
+            let (mut held, mut done) = (0, None);
+            while done.is_none() && wall() < began + limit {
+                if let Some((len, from, came)) =
+                    sys::receive_stamped(b, &mut buffer).step(|| "echo request".into())?
+                {
+                    held = wall().saturating_sub(came.unwrap_or_else(wall));
+                    sys::send_to(b, &buffer[..len], from).step(|| "echo reply".into())?;
+                }
+                if let Some((_, _, came)) =
+                    sys::receive_stamped(a, &mut buffer).step(|| "echo reply".into())?
+                    && buffer[..8] == n.to_le_bytes()
+                {
+                    done = Some(came.unwrap_or_else(wall).saturating_sub(began + held));
+                }
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            lost += u64::from(done.is_none());
+            best = best.into_iter().chain(done).min();
+        }
+        Ok((best, [count, lost]))
+    }
+
+    /// A train of full packets.
+    fn train(&self, a: &OwnedFd, b: &OwnedFd) -> Result<Train, KernelError> {
+        let bits = u64::from(self.packet + self.bottleneck.overhead_bytes) * 8;
+        let each = (bits * 1_000_000_000 / self.bottleneck.rate_bps.max(1)).max(1);
+        let count = (TRAIN / each).clamp(LENGTH[0], LENGTH[1]);
+        let to_b = SocketAddrV4::new(self.site.addresses[1], PORT);
+        let mut payload = vec![0; (self.packet - HEADERS) as usize];
+        let mut buffer = vec![0; self.packet as usize];
+        // (waited on the way, came), ns.
+        let mut came: Vec<(u64, u64)> = Vec::new();
+        let mut take = || -> Result<bool, KernelError> {
+            match sys::receive_stamped(b, &mut buffer).step(|| "train".into())? {
+                Some((_, _, Some(at))) => {
+                    came.push((at.saturating_sub(u64::from_le_bytes(head(&buffer))), at));
+                    Ok(true)
+                }
+                other => Ok(other.is_some()),
+            }
+        };
+        let began = wall();
+        for n in 0..count {
+            let due = began + (n as f64 * each as f64 / PUSH) as u64;
+            while wall() < due {
+                if !take()? && due.saturating_sub(wall()) > 200_000 {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            }
+            payload[..8].copy_from_slice(&wall().to_le_bytes());
+            // The own host has room for all that: its interface is a program that reads at once.
+            let _ = sys::send_to(a, &payload, to_b);
+        }
+        // Everything may wait in the queue.
+        let mut until = wall() + self.rtt_ns + 50_000_000 + each * 4;
+        while wall() < until {
+            if take()? {
+                until = wall() + self.rtt_ns + 20_000_000 + each * 4;
+            } else {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+        let arrived = came.len() as u64;
+        let steady = &came[(came.len() as f64 * self.ahead) as usize..];
+        let span = match (steady.first(), steady.last()) {
+            (Some(first), Some(last)) if last.1 > first.1 => Some((last.1 - first.1) as f64),
+            _ => None,
+        };
+        let intervals = steady.len().saturating_sub(1) as f64;
+        let waits = came.iter().map(|(waited, _)| *waited);
+        let deepest = waits.clone().max().zip(waits.min()).map(|(most, least)| most - least);
+        let ip_bits = f64::from(self.packet) * 8.0;
+        Ok(Train {
+            sent: count,
+            arrived,
+            rate_bps: span.map(|ns| intervals * ip_bits * 1e9 / ns),
+            depth_packets: deepest.map(|ns| ns as f64 / each as f64),
+        })
+    }
+}
+
+impl Path {
+    fn judge(&mut self) {
+        let name = |what: &str| format!("{what} of flow {}", self.flow);
+        let rtt = self.rtt_ms;
+        let allowed = (RTT_OFF * rtt.expected).max(RTT_OFF_MS);
+        let mut off = Vec::new();
+        match rtt.measured {
+            Some(ms) if (ms - rtt.expected).abs() <= allowed => {}
+            Some(ms) => off.push(format!(
+                "{} is {ms:.3} ms, should be {:.3} ms within {allowed:.2} ms",
+                name("the round trip"),
+                rtt.expected
+            )),
+            None => off.push(format!("{}: no echo came back", name("the round trip"))),
+        }
+        if let Some(rate) = self.rate_bps {
+            let share = rate.measured.map(|bps| bps / rate.expected - 1.0);
+            match share {
+                Some(share) if share.abs() <= RATE_OFF => {}
+                Some(share) => off.push(format!(
+                    "the rate of {} is {:+.1} % off: {:.0} bit/s, should be {:.0} within {:.0} %",
+                    self.bottleneck,
+                    share * 100.0,
+                    rate.measured.unwrap_or_default(),
+                    rate.expected,
+                    RATE_OFF * 100.0
+                )),
+                None => off.push(format!("the rate of {}: nothing came", self.bottleneck)),
+            }
+        }
+        self.off = off;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(rtt: f64, rate: f64) -> Path {
+        Path {
+            flow: "f".into(),
+            bottleneck: "a->b".into(),
+            rtt_ms: Pair { expected: 10.0, measured: Some(rtt) },
+            rate_bps: Some(Pair { expected: 1e6, measured: Some(rate) }),
+            depth_packets: None,
+            train: None,
+            echoes: [1, 0],
+            varies: Vec::new(),
+            off: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn trains_are_full_packets_unless_they_take_too_long() {
+        // 24 packets in 3 s: 64 kbit/s carry 24,000 bytes in that time; 1 kbit/s would carry 15 each.
+        assert_eq!(
+            [1_000, 64_000, 96_000, 10_000_000].map(|bps| train_packet(bps, 1500)),
+            [100, 1000, 1500, 1500]
+        );
+    }
+
+    #[test]
+    fn limits_are_5_percent_and_2_percent() {
+        // 5 % of 10 ms are 0.5 ms; 2 % of 1 Mbit/s are 20 kbit/s.
+        for (rtt, rate, wrong) in
+            [(10.49, 1.019e6, 0), (10.51, 1e6, 1), (9.4, 1e6, 1), (10.0, 0.979e6, 1), (11.0, 1.03e6, 2)]
+        {
+            let mut p = path(rtt, rate);
+            p.judge();
+            assert_eq!(p.off.len(), wrong, "{rtt} {rate}");
+        }
+    }
+
+    #[test]
+    fn short_round_trips_may_be_off_by_a_fifth_of_a_millisecond() {
+        let mut p = path(1.19, 1e6);
+        p.rtt_ms.expected = 1.0;
+        p.judge();
+        assert!(p.off.is_empty());
+        p.rtt_ms.measured = Some(1.21);
+        p.judge();
+        assert_eq!(p.off.len(), 1);
+    }
+}

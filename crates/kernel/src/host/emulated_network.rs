@@ -1,0 +1,107 @@
+//! Our own link as what lies between hosts: its thread, and what it tells.
+
+use super::link_thread::{self, Report, Signals};
+use super::tun_hosts::TunHosts;
+use crate::error::{KernelError, Step};
+use crate::plan::tun::INTERFACE;
+use crate::run::facts::Cpu;
+use crate::run::network::{LinkResults, Network, Observation};
+use crate::sys;
+use dumbbell_plan::Plan;
+use serde_json::json;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+
+type Thread = JoinHandle<Result<Report, KernelError>>;
+
+/// See the top of this file.
+pub(super) struct EmulatedNetwork<'a> {
+    plan: &'a Plan,
+    hosts: &'a TunHosts,
+    tunnels: Arc<Vec<[OwnedFd; 2]>>,
+    running: Option<(Thread, Receiver<Observation>)>,
+    cpu: Option<Cpu>,
+}
+
+impl<'a> EmulatedNetwork<'a> {
+    pub(super) fn new(plan: &'a Plan, hosts: &'a TunHosts) -> EmulatedNetwork<'a> {
+        EmulatedNetwork { plan, hosts, tunnels: hosts.tunnels.clone(), running: None, cpu: None }
+    }
+}
+
+impl Network for EmulatedNetwork<'_> {
+    fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
+        let (plan, tunnels) = (self.plan.clone(), self.tunnels.clone());
+        let (told, hears) = channel();
+        let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
+            link_thread::run(&plan, &tunnels, (zero, plan.duration_ns), &Signals::default(), Some(told))
+        });
+        self.running = Some((thread.step(|| "thread".into())?, hears));
+        self.cpu = Some(Cpu::now());
+        // Below the link: without it, or without the right to it, things are late and that is measured.
+        let _ = sys::real_time(link_thread::PRIORITY - 1);
+        Ok(())
+    }
+
+    fn drain(&mut self, each: &mut dyn FnMut(Observation)) {
+        if let Some((_, hears)) = &self.running {
+            hears.try_iter().for_each(each);
+        }
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError> {
+        let Some((thread, hears)) = self.running.take() else {
+            return Err(KernelError::Invalid("the link was never begun".into()));
+        };
+        let report =
+            thread.join().map_err(|_| KernelError::Invalid("the link's thread has failed".into()))??;
+        hears.try_iter().for_each(each);
+        let seconds = self.plan.duration_ns as f64 * 1e-9;
+        let late = |ms: Option<f64>| ms.unwrap_or(0.0);
+        let facts = json!({
+            "link": {
+                "late_p50_ms": late(report.late.percentile_ms(0.5)),
+                "late_p99_ms": late(report.late.percentile_ms(0.99)),
+                "late_max_ms": late(report.late.max_ms()),
+                "packets": report.handed,
+                "refused_by_hosts": report.refused,
+                "foreign_packets": report.foreign,
+                "missed": dropped_before_us(self.hosts)?,
+                "real_time": report.real_time,
+                "cpu_share": report.cpu_ns as f64 * 1e-9 / seconds,
+            },
+            "cpu": self.cpu.as_ref().map(Cpu::since),
+        });
+        let mut output = report.output;
+        for (n, capture) in output.captures.iter().enumerate() {
+            let name = format!("capture-{n}.pcapng");
+            let file = File::create(&name).step(|| name.clone())?;
+            capture.write(BufWriter::new(file)).step(|| name.clone())?;
+        }
+        Ok(LinkResults {
+            queues: std::mem::take(&mut output.queues),
+            tables: output.trace.tables,
+            dropped: Some(output.dropped),
+            duplicated: Some(output.duplicated),
+            facts,
+        })
+    }
+}
+
+/// Packets that hosts sent and that found no room on their way to us.
+fn dropped_before_us(hosts: &TunHosts) -> Result<u64, KernelError> {
+    let mut dropped = 0;
+    for host in hosts.sites.iter().flat_map(|s| &s.hosts) {
+        sys::enter_network(host).step(|| "namespace".into())?;
+        let text = fs::read_to_string("/proc/thread-self/net/dev").step(|| "net/dev".into())?;
+        let line = text.lines().find_map(|l| l.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'));
+        // Eight figures of what came, then of what went: bytes, packets, errors, drops.
+        let drops = line.and_then(|l| l.split_whitespace().nth(11)?.parse::<u64>().ok());
+        dropped += drops.unwrap_or(0);
+    }
+    Ok(dropped)
+}

@@ -1,0 +1,81 @@
+//! What of a run's means this host has: tried in a namespace that is gone at once.
+
+use crate::netlink::{self, Netlink};
+use crate::plan::tun::INTERFACE;
+use crate::run::veth_network::OFFLOADS;
+use crate::sys;
+use serde_json::{Map, Value, json};
+use std::io::{Error, Result};
+
+/// Queue disciplines that a scenario or a kernel's own links may ask for.
+const DISCIPLINES: &[&str] = &[
+    "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
+    "fq", "prio", "drr",
+];
+
+/// The interface that every namespace has, by its number.
+const LOOPBACK: u32 = 1;
+
+/// Prints one JSON object: for each step null, or why it is impossible.
+pub fn print() {
+    let namespaces = namespace().err();
+    let usable = namespaces.is_none();
+    let veth = if usable { netlink::try_veth().err().map(|e| e.to_string()) } else { None };
+    let offloads = if veth.is_none() && usable { offloads() } else { Map::new() };
+    let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
+    let real_time = sys::real_time(1).err();
+    let mut disciplines = Map::new();
+    let mut reason = tunnel.as_ref().err().map(Error::to_string);
+    if usable {
+        for (n, name) in DISCIPLINES.iter().enumerate() {
+            let found = match discipline(name, n as u32 + 1) {
+                Ok(()) => Value::Null,
+                Err(why) => why.into(),
+            };
+            disciplines.insert((*name).into(), found);
+        }
+    } else {
+        reason = Some("no namespace to try it in".into());
+    }
+    let text = |e: &Option<Error>| e.as_ref().map(Error::to_string);
+    println!(
+        "{}",
+        json!({
+            "namespaces": text(&namespaces),
+            "tunnel": reason,
+            "veth": veth,
+            "offloads": offloads,
+            "real_time": text(&real_time),
+            "disciplines": disciplines,
+        })
+    );
+}
+
+/// Whether interfaces can be told to leave segments alone; they are off otherwise than by default.
+fn offloads() -> Map<String, Value> {
+    let names = ["tso", "gso", "gro"].iter().zip(OFFLOADS);
+    let switched = names.map(|(name, command)| {
+        let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
+        let why = control.and_then(|c| sys::set_offload(&c, netlink::TRIED, command, false)).err();
+        ((*name).to_owned(), why.map_or(Value::Null, |e| e.to_string().into()))
+    });
+    switched.collect()
+}
+
+fn namespace() -> Result<()> {
+    if !sys::is_root() {
+        sys::become_root_within()?;
+    }
+    sys::new_network()
+}
+
+/// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.
+fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
+    let socket = Netlink::new().map_err(|e| e.to_string())?;
+    match netlink::try_qdisc(&socket, LOOPBACK, name, number) {
+        Err(e) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&e.raw_os_error()) => {
+            Err("the kernel doesn't have it".into())
+        }
+        _ => Ok(()),
+    }
+}

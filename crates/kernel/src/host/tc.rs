@@ -1,0 +1,56 @@
+//! A run over the host kernel's own queue disciplines: the layout of the virtual machine, on the real clock.
+//!
+//! ```text
+//! order -> namespaces, veth pairs, tbf, netem (hung on this process) -> calibration -> traffic, taps -> figures, captures
+//! ```
+
+use super::calibrate::{CalibratedNetwork, calibrate};
+use super::{Calibration, Order};
+use crate::bpf::{LoadedVariants, make_default};
+use crate::error::KernelError;
+use crate::plan::target::{Kernel, Target};
+use crate::run::taps::Taps;
+use crate::run::veth_network::build;
+use crate::run::{self, Measured};
+use crate::sys::Clock;
+use dumbbell_plan::LinkPlan;
+use serde_json::Value;
+use std::path::Path;
+
+/// See the top of this file.
+pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
+    let plan = &order.plan;
+    let target = Target { kernel: Kernel::Host, offloads: order.offloads };
+    let variants = LoadedVariants::load(&order.bpf)?;
+    let network = build(plan, target, &variants)?;
+    let sites = network.sites(&variants)?;
+    for site in &sites {
+        if let Some(variant) = &site.variant {
+            make_default(variant, &site.hosts)?;
+        }
+    }
+    let mtu = network.layout.mtu;
+    let calibration = match order.calibration {
+        Calibration::Off => Value::Null,
+        how => {
+            let transmits = |link: &LinkPlan| target.transmits(link);
+            // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
+            let expected = order.expected.as_ref().unwrap_or(plan);
+            let measures = CalibratedNetwork {
+                plan: expected,
+                sites: &sites,
+                mtu,
+                transmits: &transmits,
+                ahead: 1.0 / 3.0,
+            };
+            calibrate(&measures, how == Calibration::Refuse)?
+        }
+    };
+    // The interfaces are gone with the network, at the end of the run.
+    let host = network.facts(&sites)?;
+    let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
+    let mut measured = run::execute(plan, &sites, taps, Clock::Steady, order.sample_ns)?;
+    measured.facts["calibration"] = calibration;
+    measured.facts["host"] = host;
+    Ok(measured)
+}

@@ -1,0 +1,69 @@
+//! Making hosts: a namespace each, with one interface that is ours to read and write.
+
+use crate::bpf::{LoadedVariants, make_default};
+use crate::error::{KernelError, Step};
+use crate::netlink::{self, Netlink};
+use crate::plan::tun::{INTERFACE, QUEUE, TunTopology};
+use crate::plan::veth::Namespace;
+use crate::run::network::FlowHosts;
+use crate::run::veth_network::OFFLOADS;
+use crate::sys;
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Ready hosts, by flow.
+pub(super) struct TunHosts {
+    pub(super) sites: Vec<FlowHosts>,
+    /// The other end of each host's interface.
+    pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
+    pub(super) mtu: u32,
+    /// LoadedVariants that the kernel lacks.
+    pub(super) _loaded: LoadedVariants,
+}
+
+/// Builds the hosts.
+pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunHosts, KernelError> {
+    let (mut sites, mut tunnels) = (Vec::new(), Vec::new());
+    for flow in &plan.flows {
+        let [(a, tun_a), (b, tun_b)] = {
+            let [a, b] = &flow.spaces;
+            [host(a, plan.mtu, &variants)?, host(b, plan.mtu, &variants)?]
+        };
+        let hosts = [a, b];
+        let variant = flow.variant.map(|name| variants.name(name).to_owned());
+        if let Some(variant) = &variant {
+            make_default(variant, &hosts)?;
+        }
+        sites.push(FlowHosts { hosts, addresses: flow.addresses, variant });
+        tunnels.push([tun_a, tun_b]);
+    }
+    Ok(TunHosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
+}
+
+/// A namespace, and the other end of its interface.
+fn host(space: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
+    sys::new_network().step(|| format!("namespace {}", space.name))?;
+    let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
+    for (name, value) in &space.settings {
+        fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))?;
+    }
+    let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
+    let index = sys::interface_number(INTERFACE).step(|| INTERFACE.into())?;
+    let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
+    for command in OFFLOADS {
+        sys::set_offload(&control, INTERFACE, command, false)
+            .step(|| format!("offload {command:#x} of {INTERFACE}"))?;
+    }
+    let socket = Netlink::new()?;
+    netlink::set_up_tunnel(&socket, 1, 65_536, 1000)?; // the loopback
+    netlink::set_up_tunnel(&socket, index, mtu, QUEUE)?;
+    if let Some(address) = space.address {
+        netlink::add_address(&socket, index, address)?;
+    }
+    for route in &space.routes {
+        let route = crate::plan::veth::Route { over: index, ..route.clone() };
+        netlink::add_route(&socket, &route, space.address, route.variant.map(|name| variants.name(name)))?;
+    }
+    Ok((namespace, tunnel))
+}

@@ -1,0 +1,166 @@
+//! What the head of an IP packet says.
+
+use dumbbell_wire::protocol::{ICMP, TCP, UDP};
+use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};
+
+/// A packet, as far as the figures need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its flow's number, doubled; odd: from the data receiver to the data sender.
+    pub direction: u32,
+    /// Length of the IP packet, bytes.
+    pub bytes: u32,
+    /// Bytes that it carries (datagrams: the whole packet).
+    pub payload: u32,
+    /// Whether it says "congestion experienced".
+    pub ce: bool,
+    /// Tells it from the others of its flow's direction.
+    pub key: u64,
+    /// TCP's part.
+    pub tcp: Option<Tcp>,
+}
+
+/// What a TCP header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Sequence number.
+    pub seq: Seq,
+    /// Acknowledgment number.
+    pub ack: Seq,
+    /// Whether it opens a connection.
+    pub syn: bool,
+    /// Whether the acknowledgment number counts.
+    pub acks: bool,
+    /// The larger of its two ports, which tells the flow's connections apart: the other one is always the same.
+    pub connection: u16,
+}
+
+impl Packet {
+    /// The direction of the flow that a packet's destination is the end of.
+    #[must_use]
+    pub fn direction_to(bytes: &[u8]) -> Option<u32> {
+        match Ipv4Header::new(bytes)?.dst().octets() {
+            [10, side @ (1 | 2), high, low] => {
+                Some(2 * u32::from(u16::from_be_bytes([high, low])) + u32::from(side == 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads an IPv4 header and what follows; None if it belongs to no flow.
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Packet> {
+        let ip = Ipv4Header::new(bytes).filter(|ip| ip.version() == 4)?;
+        let (flow, reverse) = match ip.src().octets() {
+            [10, side @ (1 | 2), high, low] => {
+                (u32::from(u16::from_be_bytes([high, low])), u32::from(side == 2))
+            }
+            _ => return None,
+        };
+        let total = u32::from(ip.total_len());
+        let mut packet = Packet {
+            direction: 2 * flow + reverse,
+            bytes: total,
+            payload: total,
+            ce: ip.ecn() == Ecn::CE,
+            key: u64::from(ip.id()),
+            tcp: None,
+        };
+        match ip.protocol() {
+            UDP | ICMP => Some(packet),
+            TCP => {
+                let header = TcpHeader::new(bytes.get(ip.header_len()..)?)?;
+                let tcp = Tcp {
+                    seq: header.seq(),
+                    ack: header.ack(),
+                    syn: header.flags().contains(TcpFlags::SYN),
+                    acks: header.flags().contains(TcpFlags::ACK),
+                    connection: header.src_port().max(header.dst_port()),
+                };
+                packet.payload = total - (ip.header_len() + header.header_len()) as u32;
+                // The identification counts up with each packet of a connection; connections differ in port.
+                packet.key |= (u64::from(tcp.connection) << 16) | (u64::from(tcp.seq.0) << 32);
+                packet.tcp = Some(tcp);
+                Some(packet)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fills in the checksum of the TCP segment or UDP datagram in an IPv4 packet of which this is the head, the rest being
+/// zeros [RFC 1071].
+pub(crate) fn fill_checksum(head: &mut [u8]) {
+    let header = usize::from(head.first().map_or(0, |b| b & 15)) * 4;
+    let place = match head.get(9) {
+        Some(&TCP) => header + 16,
+        Some(&UDP) => header + 6,
+        _ => return,
+    };
+    if header < 20 || head.len() < place + 2 {
+        return;
+    }
+    head[place..place + 2].fill(0);
+    let protocol = head[9];
+    let mut sum = Checksum::default();
+    sum.add(&head[12..20]); // addresses
+    sum.add_protocol(protocol, u32::from(u16::from_be_bytes([head[2], head[3]])) - header as u32);
+    sum.add(&head[header..]);
+    let sum = if protocol == UDP { sum.finish_udp() } else { sum.finish() };
+    head[place..place + 2].copy_from_slice(&sum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_segment() {
+        let mut b = vec![0; 60];
+        b[0] = 0x45; // version 4, header of 20 bytes
+        b[1] = 3; // congestion experienced
+        b[2..4].copy_from_slice(&1500u16.to_be_bytes());
+        b[4..6].copy_from_slice(&77u16.to_be_bytes());
+        b[9] = TCP;
+        b[12..16].copy_from_slice(&[10, 1, 0, 5]);
+        b[20..22].copy_from_slice(&20_000u16.to_be_bytes());
+        b[22..24].copy_from_slice(&5001u16.to_be_bytes());
+        b[24..28].copy_from_slice(&1_000_000u32.to_be_bytes());
+        b[32] = 8 << 4; // header of 32 bytes: timestamps
+        b[33] = TcpFlags::ACK.bits() as u8;
+        let p = Packet::read(&b).unwrap();
+        // 1500 - 20 - 32 = 1448; flow 5 forward: direction 10.
+        assert_eq!((p.direction, p.bytes, p.payload, p.ce), (10, 1500, 1448, true));
+        let tcp = p.tcp.unwrap();
+        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (Seq(1_000_000), 20_000, false, true));
+        b[15] = 6;
+        b[13] = 2; // now from flow 6's receiver
+        let p = Packet::read(&b).unwrap();
+        assert_eq!((p.direction, p.tcp.unwrap().connection), (13, 20_000));
+        assert_eq!(Packet::direction_to(&b), None);
+        b[16..20].copy_from_slice(&[10, 1, 0, 6]); // to flow 6's sender
+        assert_eq!(Packet::direction_to(&b), Some(13));
+    }
+
+    #[test]
+    fn checksums_are_those_of_the_whole_packet() {
+        // A datagram of 4 bytes of payload: 45 00 00 20 .. 11 .., 10.1.0.0 -> 10.2.0.0, ports 1 and 2, length 12.
+        let mut b = vec![0x45, 0, 0, 32, 0, 0, 0, 0, 64, UDP, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
+        b.extend([0, 1, 0, 2, 0, 12, 0xab, 0xcd]); // what stands in the checksum's place doesn't count
+        fill_checksum(&mut b); // the payload, zeros, was cut off
+        // 0x0a01 + 0x0a02 + 17 + 12 + 1 + 2 + 12 = 0x1403 + 44 = 0x142f; its complement.
+        assert_eq!(b[26..28], (!0x142fu16).to_be_bytes());
+        let mut short = vec![0x45; 12];
+        fill_checksum(&mut short);
+        assert_eq!(short, [0x45; 12]);
+    }
+
+    #[test]
+    fn short_and_foreign_packets_are_none() {
+        assert_eq!(Packet::read(&[0x45; 12]), None);
+        let mut b = vec![0; 40];
+        b[0] = 0x45;
+        b[12..16].copy_from_slice(&[192, 0, 2, 1]);
+        assert_eq!(Packet::read(&b), None);
+    }
+}

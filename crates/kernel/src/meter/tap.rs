@@ -1,0 +1,123 @@
+//! A tap on all interfaces of a namespace: the heads of all packets with the time at which they passed, through a ring
+//! that the kernel fills.
+
+use crate::error::{KernelError, Step};
+use crate::meter::packet::{Packet, fill_checksum};
+use crate::netlink::head;
+use crate::plan::memory::FRAME;
+use crate::sys::{self, Ring};
+use std::os::fd::OwnedFd;
+
+const BLOCK: usize = 1 << 16;
+
+const PACKET_RX_RING: i32 = 5;
+const PACKET_STATISTICS: i32 = 6;
+const PACKET_VERSION: i32 = 10;
+const VERSION_2: i32 = 1;
+const FOR_US: u32 = 1;
+/// The interface would have filled the checksum in.
+const NO_CHECKSUM: u32 = 1 << 3;
+/// Offsets in a frame's head (`tpacket2_hdr`, then `sockaddr_ll`).
+const CAPTURED: usize = 8;
+const NETWORK: usize = 14;
+const SECONDS: usize = 16;
+const INTERFACE: usize = 36;
+const KIND: usize = 42;
+const OUTGOING: u8 = 4;
+
+/// A packet that passed an interface.
+#[derive(Clone, Debug)]
+pub(crate) struct TappedPacket {
+    /// Wall clock, ns.
+    pub(crate) time: u64,
+    /// The interface.
+    pub(crate) index: u32,
+    /// Whether it left.
+    pub(crate) out: bool,
+    pub(crate) packet: Packet,
+    /// Its first bytes, of what came by an interface that was told of.
+    pub(crate) head: Option<Box<[u8]>>,
+}
+
+/// The head of a packet whose rest is zeros, with its checksum, which may be yet to be filled in.
+fn whole(bytes: &[u8], fill: bool) -> Box<[u8]> {
+    let mut head: Box<[u8]> = bytes.into();
+    if fill {
+        fill_checksum(&mut head);
+    }
+    head
+}
+
+/// See the top of this file.
+pub(crate) struct Tap {
+    fd: OwnedFd,
+    ring: Ring,
+    frames: usize,
+    next: usize,
+    heads_of: Vec<u32>,
+}
+
+impl Tap {
+    /// A tap on the namespace that we are in, with room for at least `frames` packets between two drains.
+    pub(crate) fn new(frames: usize) -> Result<Tap, KernelError> {
+        let all = i32::from((libc::ETH_P_ALL as u16).to_be());
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, all).step(|| "packet socket".into())?;
+        let blocks = frames.div_ceil(BLOCK / FRAME).max(1);
+        let frames = blocks * (BLOCK / FRAME);
+        let size: Vec<u8> =
+            [BLOCK, blocks, FRAME, frames].iter().flat_map(|n| (*n as u32).to_ne_bytes()).collect();
+        let ring = sys::set_option(&fd, libc::SOL_PACKET, PACKET_VERSION, VERSION_2)
+            .and_then(|()| sys::set_option_bytes(&fd, libc::SOL_PACKET, PACKET_RX_RING, &size))
+            .and_then(|()| Ring::map(&fd, blocks * BLOCK))
+            .step(|| "packet ring".into())?;
+        Ok(Tap { fd, ring, frames, next: 0, heads_of: Vec::new() })
+    }
+
+    /// Keeps the heads of packets that come by this interface.
+    pub(crate) fn keep_heads(&mut self, index: u32) {
+        self.heads_of.push(index);
+    }
+
+    /// Appends all packets that have passed since the last call.
+    pub(crate) fn drain(&mut self, into: &mut Vec<TappedPacket>) {
+        loop {
+            let at = self.next * FRAME;
+            if self.ring.status(at) & FOR_US == 0 {
+                return;
+            }
+            let frame = self.ring.bytes(at, FRAME);
+            let network = usize::from(u16::from_ne_bytes(head(&frame[NETWORK..])));
+            let captured = u32::from_ne_bytes(head(&frame[CAPTURED..])) as usize;
+            let end = (network + captured).min(FRAME);
+            let bytes = frame.get(network..end).unwrap_or(&[]);
+            if let Some(packet) = Packet::read(bytes) {
+                let seconds = u32::from_ne_bytes(head(&frame[SECONDS..]));
+                let rest = u32::from_ne_bytes(head(&frame[SECONDS + 4..]));
+                let index = u32::from_ne_bytes(head(&frame[INTERFACE..]));
+                let out = frame[KIND] == OUTGOING;
+                let kept = !out && self.heads_of.contains(&index);
+                into.push(TappedPacket {
+                    time: u64::from(seconds) * 1_000_000_000 + u64::from(rest),
+                    index,
+                    out,
+                    packet,
+                    head: kept.then(|| {
+                        // What lies beyond the packet is of earlier ones.
+                        let bytes = &bytes[..bytes.len().min(packet.bytes as usize)];
+                        whole(bytes, self.ring.status(at) & NO_CHECKSUM != 0)
+                    }),
+                });
+            }
+            self.ring.release(at);
+            self.next = (self.next + 1) % self.frames;
+        }
+    }
+
+    /// How many packets found no room since the last call.
+    pub(crate) fn missed(&self) -> Result<u32, KernelError> {
+        let mut counts = [0; 8];
+        sys::option(&self.fd, libc::SOL_PACKET, PACKET_STATISTICS, &mut counts)
+            .step(|| "packet statistics".into())?;
+        Ok(u32::from_ne_bytes(head(&counts[4..])))
+    }
+}

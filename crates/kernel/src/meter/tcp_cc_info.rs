@@ -1,0 +1,88 @@
+//! What a congestion control of the kernel says of itself (`tcp_cc_info`), under the simulator's names of those columns.
+
+use crate::netlink::head;
+use crate::sys;
+use std::io::Result;
+use std::os::fd::OwnedFd;
+
+/// A variant's own state: its columns and their values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct CcInfo {
+    pub(crate) columns: &'static [&'static str],
+    pub(crate) values: [f64; 4],
+}
+
+const TCP_CC_INFO: i32 = 26;
+/// Room for the kernel's largest form of it.
+pub(crate) const BYTES: usize = 32;
+/// Times are µs; of those that aren't known all bits are set, or all but the first.
+const UNKNOWN: u32 = 0x7fff_ffff;
+
+/// The state of a socket's congestion control, by the kernel's name of that; none where it says nothing (a variant in BPF
+/// can't).
+pub(crate) fn of(fd: &OwnedFd, variant: &str) -> Result<CcInfo> {
+    let mut bytes = [0; BYTES];
+    let length = sys::option(fd, libc::IPPROTO_TCP, TCP_CC_INFO, &mut bytes)?;
+    Ok(read(variant, &bytes[..length.min(BYTES)]))
+}
+
+/// Reads what a variant has said.
+pub(crate) fn read(variant: &str, bytes: &[u8]) -> CcInfo {
+    let word = |n: usize| bytes.get(4 * n..4 * n + 4).map(|b| u32::from_ne_bytes(head(b)));
+    let time = |n: usize| word(n).filter(|us| *us < UNKNOWN).map_or(f64::NAN, |us| f64::from(us) / 1e6);
+    let law = |columns, values| CcInfo { columns, values };
+    match (variant, bytes.len()) {
+        // Enabled, samples in this round, base round trip, smallest of this round.
+        ("vegas", 16..) => law(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
+        ("yeah", 16..) => law(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
+        // The same form, otherwise used: the base comes last.
+        ("illinois" | "westwood", 16..) => law(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
+        ("nv", 16..) => law(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
+        // Two halves (enabled, state), alpha in 1024ths, bytes marked and bytes of this round.
+        ("dctcp", 16..) => {
+            let enabled = u16::from_ne_bytes(head(bytes)) != 0;
+            let [alpha, marked, all] = [1, 2, 3].map(|n| f64::from(word(n).unwrap_or(0)));
+            let values = if enabled { [alpha / 1024.0, marked / all] } else { [f64::NAN; 2] };
+            law(&["alpha", "marked_share"], [values[0], values[1], 0.0, 0.0])
+        }
+        // Rate, low and high word, bytes/s; smallest round trip; gains in 256ths.
+        ("bbr", 20..) => {
+            let [low, high, _, pacing, cwnd] = [0, 1, 2, 3, 4].map(|n| f64::from(word(n).unwrap_or(0)));
+            let bw = high * 2f64.powi(32) + low;
+            law(&["bw", "min_rtt", "pacing_gain", "cwnd_gain"], [bw, time(2), pacing / 256.0, cwnd / 256.0])
+        }
+        _ => CcInfo::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn the_kernels_words_under_our_names() {
+        let vegas = bytes(&[1, 5, 40_000, 42_500]);
+        assert_eq!(
+            read("vegas", &vegas),
+            CcInfo { columns: &["base_rtt", "rtt"], values: [0.04, 0.0425, 0.0, 0.0] }
+        );
+        assert_eq!(read("westwood", &vegas).values[0], 0.0425);
+        // A round without a sample so far.
+        assert!(read("vegas", &bytes(&[1, 0, 40_000, UNKNOWN])).values[1].is_nan());
+        // 1,250,000 bytes/s; 739/256 and 2.
+        let bbr = read("bbr", &bytes(&[1_250_000, 0, 40_000, 739, 512]));
+        assert_eq!(bbr.values, [1.25e6, 0.04, 2.88671875, 2.0]);
+        assert_eq!(read("bbr", &bytes(&[0, 1, u32::MAX, 256, 512])).values[0], 4_294_967_296.0);
+        assert!(read("bbr", &bytes(&[0, 0, u32::MAX, 256, 512])).values[1].is_nan());
+        // 256 of 1024ths; 2896 of 14480 bytes.
+        assert_eq!(read("dctcp", &bytes(&[1, 256, 2896, 14_480])).values[..2], [0.25, 0.2]);
+        // Without ECN it is a Reno.
+        assert!(read("dctcp", &bytes(&[0, 0, 0, 0])).values[..2].iter().all(|v| v.is_nan()));
+        assert_eq!(read("reno", &[]), CcInfo::default());
+        assert_eq!(read("vegas", &[]), CcInfo::default()); // in BPF
+    }
+}

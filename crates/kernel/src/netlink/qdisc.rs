@@ -1,0 +1,193 @@
+//! Queue disciplines.
+
+use super::message::{Message, Netlink, attributes, head};
+use crate::error::KernelError;
+use crate::plan::qdisc::{Qdisc, Value};
+use crate::plan::veth::Interface;
+
+const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+const ROOT: u32 = 0xffff_ffff;
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TCA_STATS2: u16 = 7;
+const TCA_STAB: u16 = 8;
+const TCA_STAB_BASE: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
+const RED_PARMS: u16 = 1;
+const RED_IDLE_TABLE: u16 = 2;
+const RED_MAX_P: u16 = 3;
+/// Bytes of sfq's parameters that are RED's.
+const SFQ_RED: usize = 44;
+const TBF_PARMS: u16 = 1;
+const TBF_RATE64: u16 = 4;
+const TBF_BURST: u16 = 6;
+const NETEM_RATE: u16 = 6;
+const NETEM_RATE64: u16 = 8;
+const NETEM_LATENCY64: u16 = 10;
+const NETEM_JITTER64: u16 = 11;
+const NETEM_PRNG_SEED: u16 = 14;
+const ETHERNET: u8 = 1;
+/// More than any link holds.
+const NO_LIMIT: u32 = 100_000_000;
+
+/// Tries to put a discipline without any options at an interface, as one of that number (others are replaced).
+pub(crate) fn try_qdisc(net: &Netlink, index: u32, kind: &str, number: u32) -> std::io::Result<()> {
+    let fixed = fixed(index, number << 16, ROOT);
+    let message = Message::new(libc::RTM_NEWQDISC, NEW, &fixed).text(TCA_KIND, kind);
+    net.attempt(message)
+}
+
+/// The structure at the head of messages about disciplines.
+fn fixed(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+    [&[0; 4], &index.to_ne_bytes()[..], &handle.to_ne_bytes(), &parent.to_ne_bytes(), &[0; 4]].concat()
+}
+
+fn words(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
+}
+
+impl Qdisc {
+    fn options(&self, message: Message) -> Message {
+        match self {
+            Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit } => message.number(TCA_OPTIONS, *limit),
+            Qdisc::Red(red) => message.nested(TCA_OPTIONS, |m| {
+                m.attribute(RED_PARMS, &red.structure())
+                    .attribute(RED_IDLE_TABLE, &red.idle_table().1)
+                    .number(RED_MAX_P, red.max_p())
+            }),
+            Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {
+                let mut parms =
+                    words(&[*quantum, *perturb, *limit, *divisor, *flows, *depth, u32::from(*headdrop)]);
+                parms.extend([0; SFQ_RED]); // none of its queues is under RED
+                message.attribute(TCA_OPTIONS, &parms)
+            }
+            Qdisc::Options { options, .. } => message.nested(TCA_OPTIONS, |m| {
+                options.iter().fold(m, |m, o| match o.value {
+                    Value::U8(v) => m.attribute(o.number, &[v]),
+                    Value::U32(v) => m.number(o.number, v),
+                    Value::U64(v) => m.attribute(o.number, &v.to_ne_bytes()),
+                })
+            }),
+            Qdisc::Tbf { rate_bps, burst, .. } => {
+                let rate = rate_bps / 8;
+                let word = rate.min(u64::from(u32::MAX)) as u32;
+                // Rate with its frame (Ethernet), no peak rate; the limit makes room for an inner discipline.
+                let mut parms = vec![0, ETHERNET, 0, 0, 0, 0, 0, 0];
+                parms.extend(words(&[word, 0, 0, 0, NO_LIMIT, 0, 0]));
+                message.nested(TCA_OPTIONS, |m| {
+                    let m = m
+                        .attribute(TBF_PARMS, &parms)
+                        .number(TBF_BURST, (*burst).min(NO_LIMIT.into()) as u32);
+                    if rate > u64::from(u32::MAX) { m.attribute(TBF_RATE64, &rate.to_ne_bytes()) } else { m }
+                })
+            }
+            Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
+                let rate = rate_bps / 8;
+                let word = rate.min(u64::from(u32::MAX)) as u32;
+                let share = (loss * f64::from(u32::MAX)).round() as u32;
+                message.nested(TCA_OPTIONS, |m| {
+                    let m = m.raw(&words(&[0, NO_LIMIT, share, 0, 0, 0]));
+                    let m = if rate == 0 {
+                        m
+                    } else {
+                        m.attribute(NETEM_RATE, &words(&[word, *overhead as u32, 0, 0]))
+                            .attribute(NETEM_RATE64, &rate.to_ne_bytes())
+                    };
+                    m.attribute(NETEM_LATENCY64, &delay_ns.to_ne_bytes())
+                        .attribute(NETEM_JITTER64, &jitter_ns.to_ne_bytes())
+                        .attribute(NETEM_PRNG_SEED, &seed.to_ne_bytes())
+                })
+            }
+        }
+    }
+}
+
+/// Puts a discipline at an interface's exit, with what is inside it.
+pub(crate) fn add_qdisc(net: &Netlink, end: &Interface, qdisc: &Qdisc) -> Result<(), KernelError> {
+    add(net, end, qdisc, 0x1_0000, ROOT)
+}
+
+fn add(net: &Netlink, end: &Interface, qdisc: &Qdisc, handle: u32, parent: u32) -> Result<(), KernelError> {
+    let mut message =
+        Message::new(libc::RTM_NEWQDISC, NEW, &fixed(end.index, handle, parent)).text(TCA_KIND, qdisc.kind());
+    if let Qdisc::Tbf { overhead, .. } = qdisc {
+        // A table of no entries: only the overhead counts.
+        let spec = [&[0; 4], &overhead.to_ne_bytes()[..], &words(&[1, 0, 0, 0])].concat();
+        message = message.nested(TCA_STAB, |m| m.attribute(TCA_STAB_BASE, &spec));
+    }
+    net.request(qdisc.options(message), || format!("{} at {}", qdisc.kind(), end.name()))?;
+    match qdisc {
+        Qdisc::Tbf { inner, .. } => add(net, end, inner, handle + 0x1_0000, handle + 1),
+        _ => Ok(()),
+    }
+}
+
+/// What a discipline has counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QdiscStats {
+    /// Number of its interface.
+    pub(crate) index: u32,
+    /// Its name in the kernel.
+    pub(crate) kind: String,
+    /// Packets that wait.
+    pub(crate) waiting: u32,
+    /// Packets dropped.
+    drops: u32,
+    /// Its own figures.
+    own: Vec<u8>,
+}
+
+impl QdiscStats {
+    /// Packets dropped because the queue was full.
+    pub(crate) fn full(&self) -> u64 {
+        let word = |at: &usize| u64::from(u32::from_ne_bytes(head(self.own.get(*at..).unwrap_or(&[]))));
+        // Where the kernel's structures have it.
+        let places: &[usize] = match self.kind.as_str() {
+            "red" => &[4],
+            "codel" => &[20],
+            "pie" => &[28],
+            "fq_codel" => &[8],
+            "fq_pie" => &[8, 12],
+            // Its memory is never full before COBALT drops.
+            "cake" => &[],
+            _ => return u64::from(self.drops),
+        };
+        places.iter().map(word).sum()
+    }
+}
+
+/// The figures of every discipline of the namespace.
+pub(crate) fn statistics(net: &Netlink) -> Result<Vec<QdiscStats>, KernelError> {
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_DUMP;
+    let message = Message::new(libc::RTM_GETQDISC, flags, &fixed(0, 0, 0));
+    let mut found = Vec::new();
+    net.dump(
+        message,
+        || "queue statistics".into(),
+        |body| {
+            let mut stats =
+                QdiscStats { index: u32::from_ne_bytes(head(&body[4..])), ..QdiscStats::default() };
+            for (kind, value) in attributes(body.get(20..).unwrap_or(&[])) {
+                match kind {
+                    TCA_KIND => stats.kind = String::from_utf8_lossy(value).trim_end_matches('\0').to_owned(),
+                    TCA_STATS2 => {
+                        for (kind, value) in attributes(value) {
+                            match kind {
+                                TCA_STATS_QUEUE => {
+                                    stats.waiting = u32::from_ne_bytes(head(value));
+                                    stats.drops = u32::from_ne_bytes(head(value.get(8..).unwrap_or(&[])));
+                                }
+                                TCA_STATS_APP => stats.own = value.to_vec(),
+                                _ => {}
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            found.push(stats);
+        },
+    )?;
+    Ok(found)
+}

@@ -1,0 +1,98 @@
+//! A link in the kernel's terms: the queue at its entrance, and what is behind that.
+
+use crate::error::KernelError;
+use crate::plan::qdisc::{Qdisc, queue};
+use crate::plan::target::Target;
+use dumbbell_link::{JitterPlan, LossPlan};
+use dumbbell_plan::{LinkPlan, Plan};
+
+/// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
+const ETHERNET: i32 = 14;
+/// What the shaper must let through at once where super-packets come, bytes.
+const SUPER_PACKET: u64 = 1 << 16;
+
+/// Who has what the kernel's own links don't.
+pub(crate) const ELSEWHERE: &str = "the simulator and --backend kernel -o emulation=link do";
+
+/// The queue at a node's interface, and the transmitter and wire behind it.
+pub(crate) fn stages(
+    plan: &Plan,
+    link: &LinkPlan,
+    mtu: u32,
+    target: Target,
+) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
+    // Every field by name: one that is added must be honoured or refused here.
+    let LinkPlan {
+        name,
+        from: _,
+        to: _,
+        rate_bps,
+        rate_course,
+        opportunities,
+        delay_ns,
+        delay_course,
+        delay_reorders: _, // says nothing without a course
+        outages,
+        overhead_bytes,
+        base_rtt_ns: _,
+        queue: discipline,
+        policer,
+        loss,
+        corruption,
+        jitter,
+        jitter_reorders,
+        reordering,
+        duplication,
+        drops,
+    } = link;
+    let absent = [
+        ("rate", "a rate that changes", rate_course.is_some()),
+        ("rate", "packet-delivery traces", opportunities.is_some()),
+        ("delay", "a delay that changes", delay_course.is_some()),
+        ("outages", "outages", !outages.is_empty()),
+        ("policer", "policers", policer.is_some()),
+        ("corruption", "damaged packets", corruption.is_some()),
+        ("jitter_reorders", "jitter that reorders", *jitter_reorders),
+        ("reordering", "packets held back", reordering.is_some()),
+        ("duplication", "copies of packets", duplication.is_some()),
+        ("drops", "scripted drops", !drops.is_empty()),
+    ];
+    let refuse =
+        |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
+    if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
+        return refuse(key, &format!("the kernel's own links don't have {what}: {ELSEWHERE}"));
+    }
+    let LossPlan::Independent(loss) = loss else {
+        return refuse("loss", &format!("the kernel's own links don't have losses in bursts: {ELSEWHERE}"));
+    };
+    let jitter_ns = match jitter {
+        None => 0,
+        Some(JitterPlan::Uniform { max_ns }) => *max_ns,
+        Some(_) => {
+            let message =
+                format!("the kernel's own links have uniform jitter only: give a time; {ELSEWHERE}");
+            return refuse("jitter", &message);
+        }
+    };
+    let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
+    let packet = u64::from(mtu) + u64::from(*overhead_bytes);
+    // What is sent while a timer may be late: tokens that would be lost otherwise.
+    let late = rate_bps * target.late_us() / 8_000_000 + 1;
+    let at_once = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
+    let shaper = Qdisc::Tbf {
+        rate_bps: *rate_bps,
+        burst: at_once + late,
+        overhead,
+        inner: Box::new(queue(plan, link, discipline, packet as u32)?),
+    };
+    let jitter = jitter_ns / 2; // the kernel's varies to both sides
+    let wire = Qdisc::Netem {
+        rate_bps: if target.transmits(link) { *rate_bps } else { 0 },
+        overhead,
+        delay_ns: delay_ns + jitter,
+        jitter_ns: jitter,
+        loss: *loss,
+        seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
+    };
+    Ok((shaper, target.has_wire(link).then_some(wire)))
+}

@@ -1,0 +1,288 @@
+//! A scenario's discipline in the kernel's terms, or why it can't be.
+
+use super::{Qdisc, Red, Setting, Value};
+use crate::error::KernelError;
+use crate::plan::link::ELSEWHERE;
+use dumbbell_plan::{LinkPlan, Named, Plan};
+use dumbbell_qdisc::{Limit, LinkInfo};
+use dumbbell_units::param::Params;
+use dumbbell_units::{Dur, Rate};
+
+/// The kernel's form of a link's discipline; `packet` is the size of its largest packet, framing included.
+pub(crate) fn queue(
+    plan: &Plan,
+    link: &LinkPlan,
+    discipline: &Named,
+    packet: u32,
+) -> Result<Qdisc, KernelError> {
+    let place = format!("links.{}.queue", link.name);
+    let row = dumbbell_qdisc::find(&discipline.name).map_err(|e| KernelError::refused(&place, e.message))?;
+    let params = Params::read(row.params, &discipline.given())
+        .map_err(|e| KernelError::refused(&format!("{place}.{}", e.name), e.message))?;
+    let facts = LinkInfo {
+        rate: Rate(link.rate_bps),
+        base_rtt: Dur(link.base_rtt_ns),
+        seed: plan.seed,
+        path: String::new(),
+    };
+    let framing = link.overhead_bytes;
+    let reader = Reader { place, params, facts, packet, framing };
+    match discipline.name.as_str() {
+        "droptail" => reader.droptail(),
+        "red" => reader.red(),
+        "codel" => reader.codel(),
+        "fq_codel" => reader.fq_codel(),
+        "pie" => reader.pie(),
+        "fq_pie" => reader.fq_pie(),
+        "sfq" => reader.sfq(),
+        "cake" => reader.cake(),
+        other => {
+            let message = format!(
+                "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake; \
+                 {ELSEWHERE}"
+            );
+            Err(KernelError::refused(&format!("{}.discipline", reader.place), message))
+        }
+    }
+}
+
+struct Reader {
+    place: String,
+    params: Params,
+    facts: LinkInfo,
+    packet: u32,
+    framing: u32,
+}
+
+impl Reader {
+    fn refuse<T>(&self, key: &str, message: &str) -> Result<T, KernelError> {
+        Err(KernelError::refused(&format!("{}.{key}", self.place), message))
+    }
+
+    /// A limit that the kernel counts in packets.
+    fn packets(&self) -> Result<u32, KernelError> {
+        match self.facts.limit(self.params.length("limit")) {
+            Limit::Packets(n) => Ok(n.0.min(u64::from(u32::MAX)) as u32),
+            Limit::Bytes(_) => self.refuse("limit", "the kernel counts packets here: give packets"),
+        }
+    }
+
+    /// A length in bytes; packets are full ones.
+    fn bytes(&self, length: Limit) -> u32 {
+        let bytes = match length {
+            Limit::Packets(n) => n.0 * u64::from(self.packet),
+            Limit::Bytes(n) => n.0,
+        };
+        bytes.min(u64::from(u32::MAX)) as u32
+    }
+
+    fn droptail(&self) -> Result<Qdisc, KernelError> {
+        if self.params.choice("counting") != "waiting" {
+            return self.refuse("counting", "the kernel's queues count what waits: 'waiting' only");
+        }
+        Ok(match self.facts.limit(self.params.length("limit")) {
+            Limit::Packets(_) => Qdisc::Pfifo { limit: self.packets()? },
+            bytes @ Limit::Bytes(_) => Qdisc::Bfifo { limit: self.bytes(bytes) },
+        })
+    }
+
+    fn red(&self) -> Result<Qdisc, KernelError> {
+        let p = &self.params;
+        for key in ["gentle", "wait"] {
+            if p.bool(key) {
+                return self
+                    .refuse(key, "true given (or the default): the kernel's RED doesn't have it; set false");
+            }
+        }
+        if p.int("least_waiting") != 0 {
+            return self.refuse("least_waiting", "the kernel's RED doesn't have it");
+        }
+        for (key, only) in [("counting", "waiting"), ("mode", "packets")] {
+            if p.choice(key) != only {
+                return self.refuse(key, &format!("the kernel's RED has '{only}' only"));
+            }
+        }
+        let rate = self.facts.rate.0;
+        let length = |key: &str| p.unless_word(key, Params::length).map(|l| self.bytes(self.facts.limit(l)));
+        let packet = p.bytes("mean_packet").0 as u32;
+        // As the simulator's "auto" has it.
+        let half_target = (p.duration("target_delay").as_secs() * rate as f64 / 16.0) as u32;
+        let min = length("min_th").unwrap_or_else(|| half_target.max(5 * self.packet));
+        let max = length("max_th").unwrap_or_else(|| min.saturating_mul(3));
+        let weight = p.unless_word("weight", Params::float);
+        let wanted = weight.unwrap_or_else(|| 1.0 - (-8.0 * f64::from(packet) / rate as f64).exp());
+        let log = -wanted.log2();
+        if weight.is_some() && (log.round() - log).abs() > 0.05 {
+            return self.refuse("weight", "the kernel takes powers of two: 2^-9 is 0.001953");
+        }
+        Ok(Qdisc::Red(Red {
+            limit: self.bytes(self.facts.limit(p.length("limit"))),
+            min,
+            max,
+            weight_log: log.round().clamp(1.0, 20.0) as u8,
+            probability: p.probability("max_p"),
+            packet,
+            rate_bps: rate,
+            ecn: p.bool("ecn"),
+            adaptive: p.bool("adaptive"),
+        }))
+    }
+
+    fn micros(&self, key: &str) -> Result<u32, KernelError> {
+        let micros = self.params.duration(key).0 / 1000;
+        u32::try_from(micros).or_else(|_| self.refuse(key, "too long for the kernel"))
+    }
+
+    fn time(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
+        let micros = self.micros(key)?;
+        Ok(setting(number, Value::U32(micros), format!("{key} {micros}us")))
+    }
+
+    fn flag(&self, number: u16, key: &str) -> Setting {
+        let on = self.params.bool(key);
+        setting(number, Value::U32(on.into()), if on { key.into() } else { String::new() })
+    }
+
+    fn number(&self, number: u16, key: &str) -> Setting {
+        let value = self.params.int(key) as u32;
+        setting(number, Value::U32(value), format!("{key} {value}"))
+    }
+
+    fn size(&self, number: u16, key: &str) -> Setting {
+        let value = self.params.bytes(key).0.min(u64::from(u32::MAX)) as u32;
+        setting(number, Value::U32(value), format!("{key} {value}"))
+    }
+
+    fn limit(&self, number: u16) -> Result<Setting, KernelError> {
+        let limit = self.packets()?;
+        Ok(setting(number, Value::U32(limit), format!("limit {limit}")))
+    }
+
+    fn threshold(&self, number: u16) -> Result<Option<Setting>, KernelError> {
+        let Some(after) = self.params.unless_word("ce_threshold", Params::duration) else { return Ok(None) };
+        let micros = u32::try_from(after.0 / 1000).or_else(|_| self.refuse("ce_threshold", "too long"))?;
+        Ok(Some(setting(number, Value::U32(micros), format!("ce_threshold {micros}us"))))
+    }
+
+    fn codel(&self) -> Result<Qdisc, KernelError> {
+        let mut options =
+            vec![self.time(1, "target")?, self.limit(2)?, self.time(3, "interval")?, self.flag(4, "ecn")];
+        options.extend(self.threshold(5)?);
+        Ok(Qdisc::Options { kind: "codel", options })
+    }
+
+    fn fq_codel(&self) -> Result<Qdisc, KernelError> {
+        let mut options = vec![
+            self.time(1, "target")?,
+            self.limit(2)?,
+            self.time(3, "interval")?,
+            self.flag(4, "ecn"),
+            self.number(5, "flows"),
+            self.size(6, "quantum"),
+            self.number(8, "drop_batch"),
+            self.size(9, "memory_limit"),
+        ];
+        options.extend(self.threshold(7)?);
+        if self.params.choice("ce_threshold_selector") == "ect1" {
+            options.push(setting(10, Value::U8(1), "ce_threshold_selector 0x01/0x03".into()));
+            options.push(setting(11, Value::U8(3), String::new()));
+        }
+        Ok(Qdisc::Options { kind: "fq_codel", options })
+    }
+
+    /// PIE's weights, which the kernel takes as whole numbers.
+    fn weight(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
+        let value = self.params.float(key);
+        if value.fract() != 0.0 {
+            return self.refuse(key, "the kernel takes whole numbers");
+        }
+        Ok(setting(number, Value::U32(value as u32), format!("{key} {value}")))
+    }
+
+    fn pie(&self) -> Result<Qdisc, KernelError> {
+        let options = vec![
+            self.time(1, "target")?,
+            self.limit(2)?,
+            self.time(3, "tupdate")?,
+            self.weight(4, "alpha")?,
+            self.weight(5, "beta")?,
+            self.flag(6, "ecn"),
+            self.flag(7, "bytemode"),
+            self.flag(8, "dq_rate_estimator"),
+        ];
+        Ok(Qdisc::Options { kind: "pie", options })
+    }
+
+    fn fq_pie(&self) -> Result<Qdisc, KernelError> {
+        let share = (self.params.probability("ecn_prob") * 100.0).round() as u32;
+        let options = vec![
+            self.limit(1)?,
+            self.number(2, "flows"),
+            self.time(3, "target")?,
+            self.time(4, "tupdate")?,
+            self.weight(5, "alpha")?,
+            self.weight(6, "beta")?,
+            self.size(7, "quantum"),
+            self.size(8, "memory_limit"),
+            setting(9, Value::U32(share), format!("ecn_prob {share}")),
+            self.flag(10, "ecn"),
+            self.flag(11, "bytemode"),
+            self.flag(12, "dq_rate_estimator"),
+        ];
+        Ok(Qdisc::Options { kind: "fq_pie", options })
+    }
+
+    fn cake(&self) -> Result<Qdisc, KernelError> {
+        let p = &self.params;
+        if p.unless_word("limit", Params::length).is_some() {
+            return self.refuse(
+                "limit",
+                "the kernel counts the memory of packets, not their bytes: leave it at auto",
+            );
+        }
+        let bandwidth = p.unless_word("bandwidth", Params::rate).map_or(0, |rate| rate.0);
+        let (flow_mode, isolation) =
+            if p.choice("isolation") == "flowblind" { (0, "flowblind") } else { (4, "flows") };
+        let rtt = self.micros("rtt")?;
+        let overhead = self.framing + p.bytes("overhead").0 as u32;
+        let shaper = if bandwidth == 0 { "unlimited".into() } else { format!("bandwidth {bandwidth}bit") };
+        let mut options = vec![
+            setting(2, Value::U64(bandwidth / 8), shaper),
+            setting(3, Value::U32(3), "besteffort".into()),
+            setting(5, Value::U32(flow_mode), isolation.into()),
+            setting(7, Value::U32(rtt), format!("rtt {rtt}us")),
+            setting(8, Value::U32(rtt / 20), String::new()),
+            setting(6, Value::U32(overhead), format!("overhead {overhead}")),
+        ];
+        let mpu = p.bytes("mpu").0 as u32;
+        if mpu > 0 {
+            options.push(setting(14, Value::U32(mpu), format!("mpu {mpu}")));
+        }
+        Ok(Qdisc::Options { kind: "cake", options })
+    }
+
+    fn sfq(&self) -> Result<Qdisc, KernelError> {
+        let p = &self.params;
+        let perturb = p.unless_word("perturb", Params::duration).map_or(0, |d| d.0);
+        if !perturb.is_multiple_of(1_000_000_000) {
+            return self.refuse("perturb", "the kernel takes whole seconds");
+        }
+        let divisor = p.int("divisor") as u32;
+        if !divisor.is_power_of_two() {
+            return self.refuse("divisor", "the kernel takes powers of two");
+        }
+        Ok(Qdisc::Sfq {
+            quantum: p.bytes("quantum").0 as u32,
+            perturb: (perturb / 1_000_000_000) as u32,
+            limit: self.packets()?,
+            divisor,
+            flows: p.int("flows") as u32,
+            depth: p.int("depth") as u32,
+            headdrop: p.bool("headdrop"),
+        })
+    }
+}
+
+fn setting(number: u16, value: Value, text: String) -> Setting {
+    Setting { number, value, text }
+}

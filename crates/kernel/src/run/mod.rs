@@ -1,0 +1,292 @@
+//! The run: one loop that serves alarms and sockets, samples connections, and hands what was seen at hosts to the meters.
+
+mod captures;
+pub(crate) mod facts;
+mod flow;
+pub(crate) mod network;
+pub(crate) mod output;
+pub(crate) mod taps;
+mod tcp_counters;
+pub(crate) mod veth_network;
+
+use crate::error::{KernelError, Step};
+use crate::meter::Window;
+use crate::plan::memory::DRAIN;
+use crate::run::network::{FlowHosts, Network};
+use crate::sys::{self, Clock};
+use crate::traffic::{Cx, Traffic};
+use dumbbell_plan::{FlowResult, Plan, QueueResult, Transfer};
+use dumbbell_trace::Table;
+use flow::{Kind, Running, note, start_servers};
+use serde::Serialize;
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::os::fd::OwnedFd;
+use tcp_counters::recoveries;
+
+/// Token of the timer; a flow's token is its number x 256 + role.
+const TIMER: u64 = u64::MAX;
+/// The run goes on so long at most until the fate of what was under way at its end is known, ns.
+const AFTERMATH: u64 = 5_000_000_000;
+
+/// What a run leaves behind.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) flows: Vec<FlowResult>,
+    pub(crate) queues: Vec<QueueResult>,
+    pub(crate) transfers: Vec<Transfer>,
+    /// Counters of the kernel's TCP at each flow's data sender that aren't zero.
+    pub(crate) counters: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What was measured of the means.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(crate) facts: Value,
+    #[serde(skip)]
+    pub(crate) tables: Vec<Table>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    Restart,
+    Start(usize),
+    Alarm(usize),
+    Sample,
+    Drain,
+    Stop(usize),
+    End,
+}
+
+struct Machine<'a, F: Network> {
+    plan: &'a Plan,
+    sites: &'a [FlowHosts],
+    fabric: F,
+    clock: Clock,
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    /// When the run began, by the clock, ns.
+    zero: u64,
+    agenda: BinaryHeap<Reverse<(u64, u64, Task)>>,
+    order: u64,
+    flows: Vec<Running>,
+    transfers: Vec<Transfer>,
+    sample_ns: u64,
+}
+
+/// Runs the plan's flows between their hosts. The wall clock stands still while we work (virtual time); a steady one
+/// doesn't.
+pub(crate) fn execute<F: Network>(
+    plan: &Plan,
+    sites: &[FlowHosts],
+    fabric: F,
+    clock: Clock,
+    sample_ns: u64,
+) -> Result<Measured, KernelError> {
+    let mut machine = Machine::new(plan, sites, fabric, clock, sample_ns)?;
+    machine.go()?;
+    machine.finish()
+}
+
+impl<'a, F: Network> Machine<'a, F> {
+    fn new(
+        plan: &'a Plan,
+        sites: &'a [FlowHosts],
+        mut fabric: F,
+        clock: Clock,
+        sample_ns: u64,
+    ) -> Result<Machine<'a, F>, KernelError> {
+        let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
+        let epoll = sys::epoll().step(|| "epoll".into())?;
+        let timer = sys::timer(clock).step(|| "timer".into())?;
+        use std::os::fd::AsRawFd;
+        sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
+        let mut flows = Vec::new();
+        for (n, (flow, site)) in plan.flows.iter().zip(sites).enumerate() {
+            flows.push(Running::new(plan, site, (n, flow), window, clock)?);
+        }
+        start_servers(plan, &mut flows)?;
+        let zero = match clock {
+            // On a whole second, the first but one from now.
+            Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
+            Clock::Steady => sys::now(clock) + 20_000_000,
+        };
+        fabric.begin(zero)?;
+        Ok(Machine {
+            plan,
+            sites,
+            fabric,
+            clock,
+            epoll,
+            timer,
+            zero,
+            agenda: BinaryHeap::new(),
+            order: 0,
+            flows,
+            transfers: Vec::new(),
+            sample_ns,
+        })
+    }
+
+    fn schedule(&mut self, at: u64, task: Task) {
+        self.order += 1;
+        self.agenda.push(Reverse((at, self.order, task)));
+    }
+
+    fn now(&self) -> u64 {
+        sys::now(self.clock).saturating_sub(self.zero)
+    }
+
+    fn go(&mut self) -> Result<(), KernelError> {
+        self.schedule(self.plan.measure_from_ns, Task::Restart);
+        for n in 0..self.flows.len() {
+            self.schedule(self.flows[n].start, Task::Start(n));
+            self.schedule(self.flows[n].stop, Task::Stop(n));
+        }
+        self.schedule(0, Task::Sample);
+        self.schedule(DRAIN, Task::Drain);
+        self.schedule(self.plan.duration_ns, Task::End);
+        let mut events = Vec::new();
+        let mut set_for = None;
+        loop {
+            let Some(Reverse((at, ..))) = self.agenda.peek().copied() else { return Ok(()) };
+            if set_for != Some(at) {
+                sys::set_timer(&self.timer, self.zero + at).step(|| "timer".into())?;
+                set_for = Some(at);
+            }
+            sys::epoll_wait(&self.epoll, &mut events).step(|| "epoll".into())?;
+            // One look at the clock serves all: in virtual time it stands still meanwhile.
+            let now = self.now();
+            for (token, what) in events.drain(..) {
+                if token == TIMER {
+                    continue;
+                }
+                let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
+                self.serve((token >> 8) as usize, now, now, |t, cx| t.on_event(token as u8, over, cx))?;
+            }
+            while let Some(Reverse((at, _, task))) = self.agenda.peek().copied() {
+                if at > now {
+                    break;
+                }
+                self.agenda.pop();
+                let clock = if self.clock == Clock::Wall { at } else { self.now().max(at) };
+                if self.perform(task, at, clock)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Lets a flow's traffic act on what was due at `now`, at the time `clock`.
+    fn serve(
+        &mut self,
+        flow: usize,
+        now: u64,
+        clock: u64,
+        act: impl FnOnce(&mut dyn Traffic, &mut Cx<'_>) -> Result<(), KernelError>,
+    ) -> Result<(), KernelError> {
+        let mut cx = Cx::new(now, clock, flow, &self.epoll, &mut self.transfers);
+        let before = cx.transfers.len();
+        act(self.flows[flow].kind.traffic(), &mut cx)?;
+        for transfer in &mut cx.transfers[before..] {
+            transfer.flow.clone_from(&self.plan.flows[flow].name);
+        }
+        if let Some(at) = cx.take_alarm() {
+            self.schedule(at.max(now + 1), Task::Alarm(flow));
+        }
+        Ok(())
+    }
+
+    /// Does what is due at `at`, at the time `clock`; gives whether the run is over.
+    fn perform(&mut self, task: Task, at: u64, clock: u64) -> Result<bool, KernelError> {
+        match task {
+            Task::Restart => {
+                for n in 0..self.flows.len() {
+                    self.flows[n].kind.traffic().restart();
+                    self.flows[n].before = recoveries(&self.sites[n].hosts[0])?;
+                }
+                self.fabric.restart()?;
+            }
+            Task::Start(n) if at < self.flows[n].stop => {
+                self.flows[n].started = true;
+                self.serve(n, at, clock, |t, cx| t.start(cx))?;
+            }
+            Task::Start(_) => {}
+            Task::Alarm(n) if self.flows[n].stopped => {}
+            Task::Alarm(n) => self.serve(n, at, clock, |t, cx| t.on_alarm(cx))?,
+            Task::Sample => {
+                self.drain(); // so that what has been sent and delivered is as of now
+                for flow in self.flows.iter_mut().filter(|f| f.started && !f.stopped) {
+                    let state = flow.kind.traffic().sample()?;
+                    flow.main_meter().sampled(state.as_ref(), clock);
+                }
+                self.schedule(at + self.sample_ns, Task::Sample);
+            }
+            Task::Drain => {
+                self.drain();
+                self.schedule(at + DRAIN, Task::Drain);
+            }
+            Task::Stop(n) => self.stop(n, at)?,
+            Task::End => {
+                self.drain();
+                if self.fabric.undecided() == 0 || at >= self.plan.duration_ns + AFTERMATH {
+                    return Ok(true);
+                }
+                self.schedule(at + DRAIN, Task::End);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Stops a flow before the end of the run; at the end itself everything goes on for a moment.
+    fn stop(&mut self, n: usize, at: u64) -> Result<(), KernelError> {
+        self.flows[n].stopped = true;
+        self.flows[n].window.to = self.flows[n].window.to.min(at);
+        self.flows[n].each_meter(|m| m.stop(at));
+        let [recoveries, timeouts] = recoveries(&self.sites[n].hosts[0])?;
+        let before = self.flows[n].before;
+        self.flows[n].before = [recoveries.wrapping_sub(before[0]), timeouts.wrapping_sub(before[1])];
+        if at < self.plan.duration_ns {
+            self.flows[n].kind.traffic().stop(at);
+        }
+        Ok(())
+    }
+
+    /// Hands what was seen to the meters.
+    fn drain(&mut self) {
+        let flows = &mut self.flows;
+        self.fabric.drain(&mut |seen| note(flows, &seen));
+        for flow in &mut self.flows {
+            if let Some(end) = flow.kind.traffic().ended() {
+                flow.window.to = flow.window.to.min(end);
+                flow.each_meter(|m| m.stop(end));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Measured, KernelError> {
+        let flows = &mut self.flows;
+        let links = self.fabric.finish(&mut |seen| note(flows, &seen))?;
+        let mut tables = links.tables;
+        for (n, flow) in self.flows.iter_mut().enumerate() {
+            flow.dropped = links.dropped.as_ref().map_or(flow.dropped, |all| all[n]);
+            flow.duplicated = links.duplicated.as_ref().map_or(0, |all| all[n]);
+        }
+        let mut flows = Vec::new();
+        let mut counters = BTreeMap::new();
+        for n in 0..self.flows.len() {
+            flows.push(self.flows[n].result(&self.plan.flows[n]));
+            counters.insert(self.plan.flows[n].name.clone(), tcp_counters::of(&self.sites[n].hosts[0])?);
+            let name = &self.plan.flows[n].name;
+            tables.extend(self.flows[n].main_meter().table(name));
+            if let Kind::Ping(ping) = &mut self.flows[n].kind {
+                tables.extend(ping.table(name));
+            }
+        }
+        let mut facts = links.facts;
+        for (flow, plan) in self.flows.iter_mut().zip(&self.plan.flows) {
+            if let Kind::Program(program) = &mut flow.kind {
+                facts["programs"][&plan.name] = program.report();
+            }
+        }
+        Ok(Measured { flows, queues: links.queues, transfers: self.transfers, counters, facts, tables })
+    }
+}

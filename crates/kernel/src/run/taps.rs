@@ -1,0 +1,285 @@
+//! The kernel's own queues, seen from taps at nodes and hosts.
+
+use super::captures::Captures;
+use super::veth_network::VethNetwork;
+use crate::error::KernelError;
+use crate::meter::packet::Packet;
+use crate::meter::tap::TappedPacket;
+use crate::meter::{LinkMeter, Lost, Window};
+use crate::netlink;
+use crate::plan::veth::LinkPlacement;
+use crate::run::facts::Cpu;
+use crate::run::network::{LinkResults, Network, Observation};
+use crate::sys::{self, Clock};
+use dumbbell_plan::{HERE, Plan, Routes, SeriesPlan};
+use dumbbell_qdisc::DropReason;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// See the top of this file.
+pub(crate) struct Taps<'a> {
+    plan: &'a Plan,
+    net: VethNetwork,
+    routes: Routes,
+    links: Vec<LinkMeter>,
+    /// The link that an interface is the entrance of, and the one that it is the end of; its number is unique.
+    leaves_by: BTreeMap<u32, usize>,
+    enters_by: BTreeMap<u32, usize>,
+    /// Packets that each link's queue had dropped for being full when measurement began.
+    full_before: Vec<u64>,
+    /// What each tap saw and no meter has heard of yet.
+    seen: Vec<Vec<TappedPacket>>,
+    captures: Option<Captures>,
+    /// Where files go.
+    place: &'a Path,
+    clock: Clock,
+    /// When the run began, by the wall clock, ns.
+    zero: u64,
+    /// What the wall clock was ahead of the run's own when that began, ns.
+    ahead: i64,
+    /// What was dropped for being full before the run.
+    full_at_begin: Vec<u64>,
+    cpu: Option<Cpu>,
+    real_time: bool,
+}
+
+/// On a real clock packets are handed on so long after their time, ns: until then the kernel may still be writing them into
+/// some tap.
+const SETTLED: u64 = 2_000_000;
+/// Below the system's own, above everybody else's.
+const PRIORITY: i32 = 19;
+
+/// How far the wall clock is ahead of the steady one, ns.
+fn ahead() -> i64 {
+    sys::now(Clock::Wall) as i64 - sys::now(Clock::Steady) as i64
+}
+
+/// What the meters of flows hear of a packet that was lost.
+fn told(lost: Lost, each: &mut dyn FnMut(Observation)) {
+    if lost.payload {
+        each(Observation::Dropped { direction: lost.direction, at: lost.since });
+    }
+}
+
+impl<'a> Taps<'a> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        mut net: VethNetwork,
+        clock: Clock,
+        place: &'a Path,
+    ) -> Result<Taps<'a>, KernelError> {
+        let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
+        let meter = |l: &dumbbell_plan::LinkPlan| {
+            let series = if plan.trace.of_link(&l.name) { plan.trace.series } else { SeriesPlan::default() };
+            LinkMeter::new(window, l.rate_bps, l.overhead_bytes, series)
+        };
+        let captures = Captures::new(plan);
+        if captures.is_some() {
+            let entrances: Vec<u32> = Captures::entrances(&net.layout.flows).collect();
+            for (_, tap) in &mut net.taps {
+                entrances.iter().for_each(|index| tap.keep_heads(*index));
+            }
+        }
+        let by = |end: fn(&LinkPlacement) -> u32| {
+            net.layout.links.iter().enumerate().map(|(n, ends)| (end(ends), n)).collect()
+        };
+        Ok(Taps {
+            leaves_by: by(|ends| ends.out),
+            enters_by: by(|ends| ends.enter),
+            plan,
+            captures,
+            routes: Routes::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?,
+            links: plan.links.iter().map(meter).collect(),
+            full_before: vec![0; plan.links.len()],
+            seen: net.taps.iter().map(|_| Vec::new()).collect(),
+            net,
+            place,
+            clock,
+            zero: 0,
+            ahead: 0,
+            full_at_begin: vec![0; plan.links.len()],
+            cpu: None,
+            real_time: false,
+        })
+    }
+
+    /// For each link the packets that wait in its queue, and those that it has dropped because it was full.
+    fn queues(&self) -> Result<Vec<(u64, u64)>, KernelError> {
+        let mut queues = vec![(0, 0); self.links.len()];
+        let nodes: BTreeSet<usize> = self.net.layout.links.iter().map(|ends| ends.from).collect();
+        for node in nodes {
+            // The shaper tells of what is inside it too; the discipline inside knows why it drops.
+            for s in netlink::statistics(&self.net.sockets[node])?.iter().filter(|s| s.kind != "tbf") {
+                if let Some(link) = self.leaves_by.get(&s.index) {
+                    queues[*link].0 += u64::from(s.waiting);
+                    queues[*link].1 += s.full();
+                }
+            }
+        }
+        Ok(queues)
+    }
+
+    /// A packet has passed an interface of a host or node.
+    fn pass(
+        &mut self,
+        space: usize,
+        p: &TappedPacket,
+        landed: &mut Vec<(usize, Packet, u64)>,
+        each: &mut dyn FnMut(Observation),
+    ) {
+        let now = p.time.saturating_sub(self.zero);
+        let flow = (p.packet.direction / 2) as usize;
+        let Some(ends) = self.net.layout.flows.get(flow) else { return };
+        if let Some(side) = ends.hosts.iter().position(|h| *h == space) {
+            each(Observation::AtHost { side: side as u8, out: p.out, packet: p.packet, at: now });
+            return;
+        }
+        if p.out {
+            if let Some(&link) = self.leaves_by.get(&p.index) {
+                let captures = &mut self.captures;
+                self.links[link].departed(&p.packet, now, |lost| {
+                    told(lost, each);
+                    captures.iter_mut().for_each(|c| c.lost(link, lost));
+                });
+            }
+            return;
+        }
+        if let Some(&link) = self.enters_by.get(&p.index) {
+            landed.push((link, p.packet, now));
+        }
+        let next = self.routes.next(space, p.packet.direction);
+        let next = (next != HERE).then_some(next as usize);
+        if let Some(link) = next {
+            self.links[link].arrived(&p.packet, now);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.came(space, next, p, now);
+        }
+    }
+}
+
+impl Network for Taps<'_> {
+    fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
+        self.zero = zero;
+        if self.clock == Clock::Steady {
+            self.ahead = ahead();
+            self.zero = zero.saturating_add_signed(self.ahead);
+            self.cpu = Some(Cpu::now());
+            self.real_time = sys::real_time(PRIORITY).is_ok();
+        }
+        // What passed before the run is none of its.
+        for (_, tap) in &mut self.net.taps {
+            tap.drain(&mut Vec::new());
+            tap.missed()?;
+        }
+        self.full_at_begin = self.queues()?.iter().map(|(_, full)| *full).collect();
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Result<(), KernelError> {
+        self.full_before = self.queues()?.iter().map(|(_, full)| *full).collect();
+        Ok(())
+    }
+
+    fn drain(&mut self, each: &mut dyn FnMut(Observation)) {
+        let settled = if self.clock == Clock::Wall { 0 } else { SETTLED };
+        self.drain_until(sys::now(Clock::Wall).saturating_sub(settled), each);
+    }
+
+    fn undecided(&self) -> usize {
+        self.links.iter().map(LinkMeter::undecided).sum()
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError> {
+        if self.clock == Clock::Steady {
+            self.drain_until(u64::MAX, each);
+        }
+        let mut missed = 0;
+        for (_, tap) in &self.net.taps {
+            missed += u64::from(tap.missed()?);
+        }
+        if missed > 0 && self.clock == Clock::Wall {
+            return Err(KernelError::Invalid(format!(
+                "the taps missed {missed} packets: too many between two drains"
+            )));
+        }
+        let (mut queues, mut tables) = (Vec::new(), Vec::new());
+        let mut ever_full = Vec::new();
+        let state = self.queues()?;
+        for (n, link) in self.plan.links.iter().enumerate() {
+            let (waiting, full) = state[n];
+            ever_full.push(full > self.full_at_begin[n]);
+            let full = full.saturating_sub(self.full_before[n]);
+            let (meter, captures) = (&mut self.links[n], &mut self.captures);
+            meter.close(waiting as usize, |lost| {
+                told(lost, each);
+                captures.iter_mut().for_each(|c| c.lost(n, lost));
+            });
+            if meter.strays > 0 && self.clock == Clock::Wall {
+                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
+                return Err(KernelError::Invalid(message));
+            }
+            queues.push(meter.finish(&link.name, &link.queue.name, full));
+            tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
+        }
+        if let Some(mut captures) = self.captures.take() {
+            captures.settle();
+            captures.write(self.place, |link| {
+                match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
+                    ("droptail" | "sfq", _) => Some(DropReason::Full),
+                    (_, false) => Some(DropReason::Early),
+                    // An AQM that was full at times: the kernel doesn't say which packets that cost.
+                    (_, true) => None,
+                }
+            })?;
+        }
+        let facts = match self.clock {
+            Clock::Wall => Value::Null,
+            Clock::Steady => json!({
+                "link": {
+                    "missed": missed,
+                    "strays": self.links.iter().map(|l| l.strays).sum::<u64>(),
+                    "clock_moved_ms": (ahead() - self.ahead) as f64 * 1e-6,
+                    "real_time": self.real_time,
+                },
+                "cpu": self.cpu.as_ref().map(Cpu::since),
+            }),
+        };
+        Ok(LinkResults { queues, tables, dropped: None, duplicated: None, facts })
+    }
+}
+
+impl Taps<'_> {
+    /// Hands on what was seen up to a time of the wall clock.
+    fn drain_until(&mut self, until: u64, each: &mut dyn FnMut(Observation)) {
+        for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
+            tap.drain(seen);
+        }
+        // What came while the taps were being emptied is left for the next time, so that no effect is seen without its
+        // cause, which may have passed another tap.
+        let mut landed = Vec::new();
+        for tap in 0..self.seen.len() {
+            if self.clock == Clock::Steady {
+                // Several processors write into a tap.
+                self.seen[tap].sort_by_key(|p| p.time);
+            }
+            let ready = self.seen[tap].partition_point(|p| p.time <= until);
+            let space = self.net.taps[tap].0;
+            let passed: Vec<TappedPacket> = self.seen[tap].drain(..ready).collect();
+            for p in passed {
+                self.pass(space, &p, &mut landed, each);
+            }
+        }
+        for (link, packet, now) in landed {
+            let captures = &mut self.captures;
+            self.links[link].landed(&packet, now, |lost| {
+                told(lost, each);
+                captures.iter_mut().for_each(|c| c.lost(link, lost));
+            });
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.settle();
+        }
+    }
+}

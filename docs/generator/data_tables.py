@@ -1,0 +1,39 @@
+"""Tables from CSV files: a line of a page that is only a link to a ``.csv`` file is shown as that table.
+
+In the plain Markdown on a forge the line is a link to the file. ``[text](file.csv "{a} / {b}")`` shows a matrix
+instead: the first column down, the second across, and in each cell the title of the link as a format.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from dumbbell import registry
+from dumbbell.report.tables import read_table
+
+DOCS = Path(__file__).resolve().parents[1]
+LINE = re.compile(r'^\[([^\]\n]+)\]\(([\w./-]+\.csv)(?: "([^"\n]*)")?\)$', re.MULTILINE)
+REGISTRIES = {"variant": (registry.variants, "variants"), "discipline": (registry.disciplines, "disciplines")}
+
+
+def replace(markdown: str, page: str) -> str:
+    """Show every table of a page; ``page`` is its path in the documentation."""
+
+    def shown(match: re.Match[str]) -> str:
+        text, path, form = match.groups()
+        table = read_table(DOCS / posixpath.dirname(page) / path)
+        body = table.matrix(form) if form else table.markdown(lambda column, cell: _linked(column, cell, page))
+        note = f"{table.note}.\n\n" if table.note else ""
+        return f"**{text}** ([CSV]({path}))\n\n{note}{body}"
+
+    return LINE.sub(shown, markdown)
+
+
+def _linked(column: str, cell: str, page: str) -> str:
+    """Link a name of a registry to its page."""
+    names, folder = REGISTRIES.get(column, (dict, ""))
+    if cell not in names():
+        return cell
+    return f"[`{cell}`]({posixpath.relpath(f'{folder}/{cell}.md', posixpath.dirname(page) or '.')})"

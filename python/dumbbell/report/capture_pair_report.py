@@ -1,0 +1,39 @@
+"""The report of two captures of one path."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from dumbbell import _core
+from dumbbell.capture.pair_pictures import pair_pictures
+from dumbbell.capture.two_points import Pair
+from dumbbell.report.content import Content
+from dumbbell.results.lint import Warned
+from dumbbell.studies.finding import Table
+
+__all__ = ["of_pair"]
+
+
+def of_pair(pair: Pair, command: Sequence[str]) -> Content:
+    """Tell what two captures hold together; ``command`` makes the same report again."""
+    a, b = pair.files
+    return Content(
+        title="One path, two captures",
+        kind="Analysis of a pair of captures",
+        what="",
+        version=_core.version,
+        begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        ran=[],
+        pictures=list(pair_pictures(pair)),
+        figure_note=f"Series are over intervals of {pair.interval_s:.3g} s, at the time of the first of both places.",
+        again=" ".join(command),
+        summary=list(pair.summary()),
+        tables=[Table("flows", "Connections, by direction", pair.flows)] if pair.flows.height else [],
+        warnings=[("damage", Warned("damage", text)) for text in pair.damage],
+        facts=[("A", a), ("B", b), ("analyzed by", f"Dumbbell {_core.version}"), ("host", platform.platform())],
+        definitions="Direction 0 is from A to B. A packet is lost if the first of both places has it and the second "
+        "one doesn't within ten seconds; reordered if one that was behind it at the first place came before it to "
+        "the second. Queueing is a delay minus the least of its direction.",
+    )

@@ -1,0 +1,187 @@
+"""The layout of a scenario: its network drawn out, with routes, and checked as a whole.
+
+Each part checks itself when it is read. The checks here need several parts at once: which links a flow crosses,
+whether the queues on its path have its class, whether a limit in bdp has a round-trip time to refer to, whether a
+drop rule can match, which nodes and links a capture point has. `dumbbell.plan` writes the layout in base units.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import _core
+from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.registry import unknown
+from dumbbell.scenario.capture_points import Point, capture_points
+from dumbbell.scenario.directions import Rule
+from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.paths import join
+from dumbbell.scenario.routes import Routes
+from dumbbell.scenario.schedules import first_delay_ns, first_rate_bps
+from dumbbell.scenario.topology import Drawing, Edge, draw
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+__all__ = ["Drop", "Layout", "lay_out"]
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A drop rule of one direction of a link, with the number of its flow; None: packets of all flows."""
+
+    rule: Rule
+    flow: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A checked scenario, drawn out. Lists by edge are in the order of ``drawing.edges``.
+
+    Attributes
+    ----------
+    drawing : Drawing
+        Nodes, both directions of each link, the ends of each flow.
+    base_rtt_ns : list of int
+        By edge: the largest propagation round-trip time of a flow that crosses it, ns; 0 without such a flow.
+    drops : list of lists of Drop
+        By edge: the rules that apply to it.
+    points : list of Point
+        Capture points.
+    """
+
+    drawing: Drawing
+    base_rtt_ns: list[int]
+    drops: list[list[Drop]]
+    points: list[Point]
+
+
+def lay_out(scenario: Scenario) -> Layout:
+    """Draw a scenario out, without its sweep.
+
+    Raises
+    ------
+    ScenarioError
+        If parts of the scenario contradict each other.
+    """
+    drawing = draw(scenario.network, scenario.flows)
+    crossing = _Crossing(drawing, scenario.flows)
+    drops = _drops(drawing, scenario.flows, crossing)
+    _check_traced(scenario, [edge.name for edge in drawing.edges])
+    base_rtt_ns = _check_queues(drawing, scenario.flows, crossing)
+    points = capture_points(scenario.capture, drawing)
+    return Layout(drawing, base_rtt_ns, drops, points)
+
+
+def _check_traced(scenario: Scenario, links: list[str]) -> None:
+    """Refuse to trace a flow or a link that doesn't exist."""
+    known = [*(flow.name for flow in scenario.flows), *links]
+    for n, name in enumerate(scenario.trace.only or []):
+        if name not in known:
+            raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
+
+
+def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[int]:
+    """Check the queues' parameters and the classes of the flows on them; return each edge's base RTT in ns."""
+    base_rtt_ns = []
+    for number, edge in enumerate(drawing.edges):
+        queue, rate = edge.settings.queue, first_rate_bps(edge.settings.rate) if edge.settings.rate else 1
+        rtt = _base_rtt(edge, crossing.base_rtt[number])
+        base_rtt_ns.append(rtt)
+        try:
+            classes = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
+        except _core.ParamError as e:
+            where, message = e.args
+            raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+        for n in crossing.flows[number]:
+            if classes is not None and flows[n].class_ >= classes:
+                place = f"{join(['flows', flows[n].name])}.class"
+                why = (
+                    f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
+                )
+                raise ScenarioError([Problem(place, why)])
+    return base_rtt_ns
+
+
+def _delay(edge: Edge) -> int:
+    return first_delay_ns(edge.settings.delay) if edge.settings.delay is not None else 0
+
+
+class _Crossing:
+    """The flows that cross each link (`flows`: in either direction), and the largest base round-trip time among them.
+
+    A flow's base round-trip time is the propagation delay of its path in both directions. Transmission times depend
+    on packet sizes and are not part of it.
+    """
+
+    def __init__(self, drawing: Drawing, flows: list[Flow]) -> None:
+        numbers = {name: n for n, name in enumerate(drawing.nodes)}
+        routes = Routes(len(drawing.nodes), [(numbers[e.from_], numbers[e.to]) for e in drawing.edges])
+        self.base_rtt: list[int | None] = [None] * len(drawing.edges)
+        self.forward: list[set[int]] = []
+        self.flows: list[list[int]] = [[] for _ in drawing.edges]
+        for n, (flow, (sender, receiver)) in enumerate(zip(flows, drawing.ends, strict=True)):
+            data = routes.path(numbers[sender], numbers[receiver])
+            acks = routes.path(numbers[receiver], numbers[sender])
+            if data is None or acks is None:
+                place = f"{join(['flows', flow.name])}.to"
+                raise ScenarioError([Problem(place, f"no path leads from '{sender}' to '{receiver}'")])
+            rtt = sum(_delay(drawing.edges[e]) for e in [*data, *acks])
+            self.forward.append(set(data))
+            for e in [*data, *acks]:
+                self.flows[e].append(n)
+                self.base_rtt[e] = max(rtt, self.base_rtt[e] or 0)
+
+
+def _base_rtt(edge: Edge, rtt: int | None) -> int:
+    """Return a link's base RTT, ns; refuse a limit in bdp where the base RTT is zero."""
+    if rtt == 0:
+        for key, value in _values(edge.settings.queue.params):
+            if isinstance(value, str) and re.search(r"bdp\s*$", value, re.IGNORECASE):
+                place = f"{edge.settings.place}.queue.{key}"
+                why = f"'{value}' is zero, because no flow over {edge.name} has any propagation delay"
+                raise ScenarioError([Problem(place, why)])
+    return rtt or 0
+
+
+def _values(params: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over parameters, including those of an inner discipline."""
+    for key, value in params.items():
+        if isinstance(value, dict):
+            yield from _values(value, f"{within}{key}.")
+        else:
+            yield f"{within}{key}", value
+
+
+def _drops(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[list[Drop]]:
+    """Find each link's drop rules; a rule that applies to no link is an error."""
+    names = [f.name for f in flows]
+    given: dict[str, Rule] = {}
+    applied: set[str] = set()
+    found: list[list[Drop]] = []
+    for number, edge in enumerate(drawing.edges):
+        rules = []
+        for rule in edge.settings.drops:
+            given[rule.place] = rule
+            flow = _flow_number(rule, names)
+            if flow is not None and number not in crossing.forward[flow]:
+                continue
+            applied.add(rule.place)
+            rules.append(Drop(rule, flow))
+        found.append(rules)
+    for place, rule in given.items():
+        if place not in applied:
+            why = f"the data of flow '{rule.rule.flow}' do not cross this link in this direction"
+            raise ScenarioError([Problem(f"{place}.flow", why)])
+    return found
+
+
+def _flow_number(rule: Rule, names: list[str]) -> int | None:
+    if rule.rule.flow is None:
+        return None
+    if rule.rule.flow not in names:
+        raise ScenarioError([Problem(f"{rule.place}.flow", unknown("flow", rule.rule.flow, names))])
+    return names.index(rule.rule.flow)

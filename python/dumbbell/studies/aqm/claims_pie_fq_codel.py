@@ -1,0 +1,182 @@
+"""What RFCs 7928, 8033 and 8290 say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.metrics import paired, summarize
+from dumbbell.studies import rules
+from dumbbell.studies.aqm.data import LABELS, RTTS, Section
+from dumbbell.studies.aqm.figures_other import ratio
+from dumbbell.studies.aqm.phases import Phases
+from dumbbell.studies.finding import Finding, Measured
+
+__all__ = ["droptail", "flow_queueing", "interactions", "pie", "unevenness"]
+
+Floats = npt.NDArray[np.float64]
+
+PIE_TARGET, PIE_NEAR = 15.0, 5.0
+"""PIE's target and how far a mean may lie from it, ms: with 20 s to a phase, and some of that to settle, a third."""
+FULL = 0.95
+SINGLE = ("droptail", "red", "codel", "pie", "pi2", "dualpi2")
+"""Disciplines that don't keep flows apart."""
+
+
+def droptail(sections: Mapping[str, Section]) -> list[Finding]:
+    """Hold the statement about drop-tail against the runs."""
+    total = rules.Ruling(True)
+    words = []
+    for number, flows in (("5.1.1", "NewReno"), ("5.2", "CUBIC")):
+        section = sections[number]
+        delays = {LABELS[n]: section.delay(n) for n in section.names}
+        total &= rules.extreme(delays, "DropTail", highest=True, unit="ms")
+        middle = {n: float(np.median(d)) for n, d in delays.items()}
+        next_ = max((n for n in middle if n != "DropTail"), key=lambda n: middle[n])
+        words.append(f"{flows}: {middle['DropTail']:.0f} ms, the next {middle[next_]:.0f} ({next_})")
+    return [
+        Finding(
+            "droptail-fills",
+            rules.verdict(total),
+            "On the same seeds drop-tail's mean queueing delay is shown to be higher than every other discipline's, "
+            "under "
+            "one NewReno flow and under one CUBIC flow.",
+            total.measured,
+            "; ".join(words),
+        )
+    ]
+
+
+def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
+    """Hold the statements about PIE against the runs."""
+    means = {p.name: summarize(congestion.delay("pie", p)) for p in congestion.phases}
+    near = rules.Ruling(
+        all(abs(m.median - PIE_TARGET) <= PIE_NEAR for m in means.values()),
+        tuple(Measured.of(f"mean delay, {name}", m, "ms") for name, m in means.items()),
+    )
+    one = summarize(sections["5.1.1"].queue("utilization", "pie"))
+    many = {
+        p.name: summarize(congestion.goodput("pie", p) / congestion.goodput("droptail", p)) for p in congestion.phases
+    }
+    full = rules.Ruling(
+        one.median >= FULL and all(m.median >= FULL for m in many.values()),
+        (
+            Measured.of("utilization, one NewReno flow", one),
+            *(Measured.of(f"goodput over drop-tail's, {name}", m) for name, m in many.items()),
+        ),
+    )
+    overloaded = sections["5.3.1"]
+    return [
+        Finding(
+            "pie-target",
+            rules.verdict(near),
+            f"In each phase of §8.2.5 (6, 14, 19, 6 long flows) the mean delay is within {PIE_NEAR:g} ms of 15 ms.",
+            near.measured,
+            "mean delay " + ", ".join(f"{m.median:.1f} ms ({name})" for name, m in means.items()),
+            (
+                Measured.of("UDP of 12 Mbit/s", summarize(overloaded.delay("pie")), "ms"),
+                Measured.of("one NewReno flow", summarize(sections["5.1.1"].delay("pie")), "ms"),
+            ),
+        ),
+        Finding(
+            "pie-utilization",
+            rules.verdict(full),
+            f"The link is used to at least {FULL:.0%} by one NewReno flow, and 6, 14 and 19 get at least {FULL:.0%} "
+            "of what "
+            "they get over drop-tail.",
+            full.measured,
+            f"one flow uses {one.median:.0%} of the link; from six flows on it is "
+            f"{min(m.median for m in many.values()):.0%} or more of drop-tail's goodput",
+        ),
+    ]
+
+
+def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
+    """Hold the statements about FQ-CoDel against the runs."""
+    bursts, shared = sections["7.2-IV"], sections["5.3.2"]
+    sparse = rules.Ruling(True)
+    delays = {n: bursts.flow("owd_mean_ms", "cbr", n) for n in bursts.names}
+    for other in (n for n in bursts.names if n in SINGLE):
+        sparse &= rules.higher(delays[other], delays["fq_codel"], f"{LABELS[other]} less FQ-CoDel", "ms")
+    own = rules.Ruling(True)
+    got = {n: shared.goodput(n, flow="tcp") for n in shared.names}
+    for other in (n for n in shared.names if n in SINGLE):
+        own &= rules.higher(got["fq_codel"], got[other], f"TCP: FQ-CoDel less {LABELS[other]}", "Mbit/s")
+    udp = float(np.median(shared.goodput("fq_codel", flow="udp")))
+    tcp = {n: float(np.median(v)) for n, v in got.items()}
+    best = max((n for n in tcp if n in SINGLE), key=lambda n: tcp[n])
+    cbr = {n: float(np.median(v)) for n, v in delays.items()}
+    calm = min((n for n in cbr if n in SINGLE), key=lambda n: cbr[n])
+    return [
+        Finding(
+            "fq-sparse",
+            rules.verdict(sparse),
+            "Beside video, web and a bulk flow (§7.2, case IV) the mean one-way delay of CBR at 1 Mbit/s is shown to "
+            "be lower "
+            "with FQ-CoDel than with each discipline of one queue.",
+            sparse.measured,
+            f"mean one-way delay {cbr['fq_codel']:.1f} ms with FQ-CoDel (50 without load), at best {cbr[calm]:.1f} "
+            "ms "
+            f"({LABELS[calm]}) with one queue",
+        ),
+        Finding(
+            "fq-own-queue",
+            rules.verdict(own),
+            "Beside UDP of 7.5 Mbit/s TCP's goodput is shown to be higher with FQ-CoDel than with each discipline of "
+            "one "
+            "queue, which leaves it what UDP doesn't take.",
+            own.measured,
+            f"TCP gets {tcp['fq_codel']:.2f} Mbit/s with FQ-CoDel (UDP {udp:.2f}), at best {tcp[best]:.2f} "
+            f"({LABELS[best]}) with one queue",
+        ),
+    ]
+
+
+def unevenness(section: Section, name: str) -> Floats:
+    """Give how far goodputs are apart over all round trips: the mean of abs(log2 of their ratio); (n,), 0 is even."""
+    rows = [np.abs(np.log2(ratio(section, name, other))) for other in section.others]
+    return np.asarray(np.mean(rows, axis=0))
+
+
+def interactions(sections: Mapping[str, Section]) -> list[Finding]:
+    """Hold the statements about round trips and LEDBAT against the runs."""
+    fair, lbe = sections["6.2"], sections["5.4"]
+    apart = {n: unevenness(fair, n) for n in fair.names}
+    better, measured = [], []
+    for n in (n for n in fair.names if n != "droptail"):
+        difference = paired(apart[n], apart["droptail"])
+        measured.append(Measured.of(f"{LABELS[n]} less DropTail, doublings", difference))
+        if difference.shown == "lower":
+            better.append(n)
+    one_queue = [n for n in fair.names if n in SINGLE and n != "droptail"]
+    holds = all(n in better for n in one_queue)
+    middle = {n: float(np.median(v)) for n, v in apart.items()}
+    share = {n: lbe.goodput(n, flow="ledbat") / lbe.goodput(n) for n in lbe.names}
+    gives_way = rules.Ruling(True)
+    for n in (n for n in lbe.names if n != "droptail"):
+        gives_way &= rules.higher(share[n], share["droptail"], f"LEDBAT's share, {LABELS[n]} less DropTail")
+    shares = {n: float(np.median(v)) for n, v in share.items()}
+    most = max(shares, key=lambda n: shares[n])
+    trips = [RTTS[o] for o in fair.others]
+    return [
+        Finding(
+            "rtt-fairness",
+            rules.verdict(rules.Ruling(holds)),
+            "The two goodputs lie closer together than over drop-tail, shown on the same seeds for each AQM of one "
+            "queue: "
+            f"mean over round trips of {', '.join(str(t) for t in trips)} ms of the ratio's distance from one, in "
+            "doublings.",
+            measured,
+            f"apart by {middle['droptail']:.2f} doublings over drop-tail; shown to be closer with "
+            + (", ".join(f"{LABELS[n]} ({middle[n]:.2f})" for n in better) or "none"),
+        ),
+        Finding(
+            "lbe",
+            rules.verdict(gives_way),
+            "LEDBAT's share beside NewReno is shown to be larger than over drop-tail, for each AQM.",
+            gives_way.measured,
+            f"LEDBAT's share is {shares['droptail']:.0%} over drop-tail, up to {shares[most]:.0%} ({LABELS[most]})",
+        ),
+    ]
