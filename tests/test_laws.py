@@ -173,7 +173,7 @@ def test_every_event_and_its_fields(place: Path) -> None:
     def on_undo(self, event):
         self.seen("undo", event.now)
 
-    def on_unused(self, event):
+    def on_cwnd_validation(self, event):
         self.seen("unused", event.now, event.cwnd, event.ssthresh)
 """
     )

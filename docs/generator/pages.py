@@ -29,7 +29,11 @@ def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
 
 def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
     v = registry.variant(name)
-    recovery = f"the shell `{v.shell}`, which the name stands for" if v.shell else "as the stack says (`recovery`)"
+    recovery = (
+        f"`{v.loss_recovery}`, part of this variant"
+        if v.loss_recovery
+        else "chosen by the stack (parameter `recovery`)"
+    )
     facts = [
         *([["Also called", ", ".join(f"`{alias}`" for alias in v.aliases)]] if v.aliases else []),
         ["Year", v.year],

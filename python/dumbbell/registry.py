@@ -60,7 +60,7 @@ class Variant:
     title: str
     year: int
     source: str
-    shell: str | None
+    loss_recovery: str | None
     on_loss: str
     on_delay: str
     on_ecn: str

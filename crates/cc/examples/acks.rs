@@ -5,7 +5,7 @@
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
-    Start, build,
+    Setup, build,
 };
 use dumbbell_units::{Dur, Time};
 use std::error::Error;
@@ -18,13 +18,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = arguments.next().ok_or(USAGE)?;
     let acks: u64 = arguments.next().ok_or(USAGE)?.parse()?;
     let mss = MSS as f64;
-    let start = Start { paced: true, selective_acks: true, ..Start::new(mss, 10.0 * mss, f64::INFINITY) };
+    let start = Setup { paced: true, selective_acks: true, ..Setup::new(mss, 10.0 * mss, f64::INFINITY) };
     let mut law = build(&name, &[], &start)?;
     let mut cx = Cx {
         now: Time(0),
         mss,
         initial_window: 10.0 * mss,
-        increase: Increase::Bytes,
+        increase: Increase::PerByte,
         whole_segments: false,
     };
     law.on_established(Some(Dur::millis(40)), &cx);
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cx.now = Time(n * 240_000); // two segments at 100 Mbit/s
         let window = (law.control().cwnd as u64 / MSS).clamp(2, 1000) * MSS;
         while nxt < una + window {
-            if law.hears_sends() {
+            if law.wants_sent() {
                 let flight = nxt - una;
                 nxt += MSS;
                 let ev =

@@ -119,8 +119,8 @@ mirror! {
 }
 
 mirror! {
-    /// [`cc::StartEvent`]; times in ns.
-    Began of cc::StartEvent {
+    /// [`cc::TxStart`]; times in ns.
+    Began of cc::TxStart {
         last_sent_at: u64 = |t: Time| t.0, Time;
         snd_nxt: u64 = same, same;
     }
@@ -193,8 +193,8 @@ mirror! {
 }
 
 mirror! {
-    /// [`cc::Unused`].
-    Unused of cc::Unused {
+    /// [`cc::CwndValidation`].
+    CwndValidation of cc::CwndValidation {
         cwnd: f64 = same, same;
         ssthresh: f64 = same, same;
     }
@@ -210,11 +210,11 @@ mirror! {
     }
 }
 
-/// [`cc::Start`]; the preset's name is borrowed.
+/// [`cc::Setup`]; the preset's name is borrowed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // documented there
-pub struct Start {
+pub struct Setup {
     pub mss: f64,
     pub initial_window: f64,
     pub ssthresh: f64,
@@ -244,11 +244,11 @@ pub enum Event {
     RecoveryExit(RecoveryExit),
     /// [`cc::CongestionControl::on_undo`].
     Undo,
-    /// [`cc::CongestionControl::on_unused`].
-    Unused(Unused),
+    /// [`cc::CongestionControl::on_cwnd_validation`].
+    CwndValidation(CwndValidation),
     /// [`cc::CongestionControl::on_restart`], idle time in ns.
     Restart(u64),
-    /// [`cc::CongestionControl::on_start`].
+    /// [`cc::CongestionControl::on_tx_start`].
     Began(Began),
 }
 
@@ -260,8 +260,8 @@ pub struct Reply {
     pub control: Control,
     /// [`cc::CongestionControl::phase`], by its number.
     pub phase: u8,
-    /// [`cc::CongestionControl::hears_sends`].
-    pub hears_sends: bool,
+    /// [`cc::CongestionControl::wants_sent`].
+    pub wants_sent: bool,
 }
 
 /// The functions of a library. None of them unwinds: where one answers false (or null), the sink has heard why.
@@ -271,7 +271,7 @@ pub struct Table {
     /// What the law is: a JSON object (see [`crate::guest::Description`]).
     pub describe: extern "C" fn(Sink),
     /// Makes a law from its parameters (JSON) and says its first answer; null if it refuses.
-    pub make: unsafe extern "C" fn(Text, *const Start, *mut Reply, Sink) -> *mut c_void,
+    pub make: unsafe extern "C" fn(Text, *const Setup, *mut Reply, Sink) -> *mut c_void,
     /// Tells a law of an event at a moment.
     pub tell: unsafe extern "C" fn(*mut c_void, *const Event, *const Cx, *mut Reply, Sink) -> bool,
     /// Fills so many values of its private columns.
@@ -280,7 +280,7 @@ pub struct Table {
     pub drop: unsafe extern "C" fn(*mut c_void),
 }
 
-const INCREASES: [cc::Increase; 3] = [cc::Increase::PerAck, cc::Increase::Bytes, cc::Increase::Whole];
+const INCREASES: [cc::Increase; 3] = [cc::Increase::PerAck, cc::Increase::PerByte, cc::Increase::PerWindow];
 const KINDS: [cc::Congestion; 4] =
     [cc::Congestion::Loss, cc::Congestion::Collapse, cc::Congestion::Timeout, cc::Congestion::Ecn];
 const SLOW_STARTS: [cc::SlowStart; 3] =
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn an_interface_has_one_layout() {
         let sizes = [
-            size_of::<Start>(),
+            size_of::<Setup>(),
             size_of::<Cx>(),
             size_of::<Ack>(),
             size_of::<Sample>(),
@@ -335,7 +335,7 @@ mod tests {
             size_of::<Sent>(),
             size_of::<Lost>(),
             size_of::<Began>(),
-            size_of::<Unused>(),
+            size_of::<CwndValidation>(),
             size_of::<Control>(),
             size_of::<Reply>(),
             size_of::<Event>(),

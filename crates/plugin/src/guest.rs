@@ -1,8 +1,8 @@
 //! The side of the library that holds a law: what [`crate::export_law`] puts behind the table of functions.
 
-use crate::abi::{self, Cx, Event, Reply, Sink, Start, Table, Text};
+use crate::abi::{self, Cx, Event, Reply, Setup, Sink, Table, Text};
 use crate::message::{Given, Refusal};
-use dumbbell_cc::{CongestionControl, EcnUse, Phase, Shell, Variant};
+use dumbbell_cc::{CongestionControl, EcnUse, LossRecovery, Phase, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{ParamError, Params};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,8 @@ pub struct Description {
 }
 
 /// The shells, in the order of their numbers.
-pub(crate) const SHELLS: [Shell; 4] = [Shell::Tahoe, Shell::Reno, Shell::NewReno, Shell::Sack];
+pub(crate) const SHELLS: [LossRecovery; 4] =
+    [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack];
 /// The uses of ECN, in the order of their numbers.
 pub(crate) const ECN_USES: [EcnUse; 3] = [EcnUse::Stack, EcnUse::Dctcp, EcnUse::Scalable];
 
@@ -71,7 +72,7 @@ impl Description {
             title: row.title.to_owned(),
             year: row.year,
             source: row.source.to_owned(),
-            shell: row.shell.map(|s| number(&SHELLS, &s)),
+            shell: row.loss_recovery.map(|s| number(&SHELLS, &s)),
             fine_timeouts: row.fine_timeouts,
             own_recovery: row.own_recovery,
             ecn: number(&ECN_USES, &row.ecn),
@@ -102,7 +103,7 @@ extern "C" fn describe<E: Exported>(sink: Sink) {
 /// `given` is readable text, `start` and its text are readable, `reply` is writable.
 unsafe extern "C" fn make<E: Exported>(
     given: Text,
-    start: *const Start,
+    start: *const Setup,
     reply: *mut Reply,
     error: Sink,
 ) -> *mut c_void {
@@ -117,7 +118,7 @@ unsafe extern "C" fn make<E: Exported>(
     made.map_or(std::ptr::null_mut(), |law| Box::into_raw(Box::new(law)).cast())
 }
 
-fn build(row: &Variant, given: &str, start: &dumbbell_cc::Start) -> Result<Held, String> {
+fn build(row: &Variant, given: &str, start: &dumbbell_cc::Setup) -> Result<Held, String> {
     let refused = |e: ParamError| {
         let refusal = Refusal { name: e.name, message: e.message };
         serde_json::to_string(&refusal).unwrap_or_default()
@@ -149,9 +150,9 @@ unsafe extern "C" fn tell(
             Event::Congestion(ev) => law.on_congestion(&ev.into(), &cx),
             Event::RecoveryExit(ev) => law.on_recovery_exit(&ev.into(), &cx),
             Event::Undo => law.on_undo(&cx),
-            Event::Unused(ev) => law.on_unused(&ev.into(), &cx),
+            Event::CwndValidation(ev) => law.on_cwnd_validation(&ev.into(), &cx),
             Event::Restart(idle) => law.on_restart(Dur(idle), &cx),
-            Event::Began(ev) => law.on_start(&ev.into(), &cx),
+            Event::Began(ev) => law.on_tx_start(&ev.into(), &cx),
         }
         // SAFETY: as the function demands.
         unsafe { reply.write(reply_of(law.as_ref())) };
@@ -191,14 +192,14 @@ fn reply_of(law: &dyn CongestionControl) -> Reply {
     Reply {
         control: law.control().into(),
         phase: Phase::ALL.iter().position(|p| *p == phase).unwrap_or_default() as u8,
-        hears_sends: law.hears_sends(),
+        wants_sent: law.wants_sent(),
     }
 }
 
 /// # Safety
 /// Its text is readable.
-unsafe fn start_of(c: &Start) -> dumbbell_cc::Start {
-    dumbbell_cc::Start {
+unsafe fn start_of(c: &Setup) -> dumbbell_cc::Setup {
+    dumbbell_cc::Setup {
         mss: c.mss,
         initial_window: c.initial_window,
         ssthresh: c.ssthresh,

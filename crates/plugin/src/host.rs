@@ -1,10 +1,10 @@
 //! The side that loads laws.
 
-use crate::abi::{self, Cx, Event, INTERFACE, Reply, Sink, Start, Table, Text};
+use crate::abi::{self, Cx, Event, INTERFACE, Reply, Setup, Sink, Table, Text};
 use crate::guest::{Description, ECN_USES, SHELLS};
 use crate::message::{Given, Refusal};
 use dumbbell_cc as cc;
-use dumbbell_cc::{CongestionControl, Control, Failure, Foreign, Phase, Variant, usable};
+use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{ParamError, Raw};
 use libloading::Library;
@@ -107,7 +107,7 @@ fn row(name: &str, d: Description) -> &'static Variant {
         title: kept(d.title),
         year: d.year,
         source: kept(d.source),
-        shell: d.shell.and_then(|n| SHELLS.get(usize::from(n)).copied()),
+        loss_recovery: d.shell.and_then(|n| SHELLS.get(usize::from(n)).copied()),
         fine_timeouts: d.fine_timeouts,
         own_recovery: d.own_recovery,
         ecn: ECN_USES.get(usize::from(d.ecn)).copied().unwrap_or(cc::EcnUse::Stack),
@@ -119,7 +119,7 @@ fn row(name: &str, d: Description) -> &'static Variant {
     }))
 }
 
-impl Foreign for Loaded {
+impl External for Loaded {
     fn variant(&self) -> &'static Variant {
         self.variant
     }
@@ -127,12 +127,12 @@ impl Foreign for Loaded {
     fn make(
         &self,
         given: &[(String, Raw)],
-        start: &cc::Start,
+        start: &cc::Setup,
         failure: &Failure,
     ) -> Result<Box<dyn CongestionControl>, ParamError> {
         let given: Vec<(&String, Given)> = given.iter().map(|(k, v)| (k, v.into())).collect();
         let given = serde_json::to_string(&given).unwrap_or_default();
-        let c = Start {
+        let c = Setup {
             mss: start.mss,
             initial_window: start.initial_window,
             ssthresh: start.ssthresh,
@@ -160,7 +160,7 @@ impl Foreign for Loaded {
             mss: start.mss,
             control: Control { cwnd: start.mss, ssthresh: start.ssthresh, pacing: None, quantum: None },
             phase: Phase::SlowStart,
-            hears_sends: reply.hears_sends,
+            wants_sent: reply.wants_sent,
             failure: failure.clone(),
         };
         law.take(&reply);
@@ -176,7 +176,7 @@ struct Crossing {
     mss: f64,
     control: Control,
     phase: Phase,
-    hears_sends: bool,
+    wants_sent: bool,
     failure: Failure,
 }
 
@@ -215,7 +215,7 @@ impl Crossing {
     }
 
     fn take(&mut self, reply: &Reply) {
-        match usable(reply.control.into(), self.mss) {
+        match validate_control(reply.control.into(), self.mss) {
             Ok(control) => self.control = control,
             Err(why) => self.failure.fail(why),
         }
@@ -252,20 +252,20 @@ impl CongestionControl for Crossing {
         self.tell(Event::Undo, cx);
     }
 
-    fn on_start(&mut self, ev: &cc::StartEvent, cx: &cc::Cx) {
+    fn on_tx_start(&mut self, ev: &cc::TxStart, cx: &cc::Cx) {
         self.tell(Event::Began((*ev).into()), cx);
     }
 
-    fn on_unused(&mut self, ev: &cc::Unused, cx: &cc::Cx) {
-        self.tell(Event::Unused((*ev).into()), cx);
+    fn on_cwnd_validation(&mut self, ev: &cc::CwndValidation, cx: &cc::Cx) {
+        self.tell(Event::CwndValidation((*ev).into()), cx);
     }
 
     fn on_restart(&mut self, idle: Dur, cx: &cc::Cx) {
         self.tell(Event::Restart(idle.0), cx);
     }
 
-    fn hears_sends(&self) -> bool {
-        self.hears_sends
+    fn wants_sent(&self) -> bool {
+        self.wants_sent
     }
 
     fn control(&self) -> Control {

@@ -12,19 +12,19 @@
 //! impl LossDriven for Quarter {
 //!     fn window(&self) -> &Window { &self.0 }
 //!     fn window_mut(&mut self) -> &mut Window { &mut self.0 }
-//!     fn avoid(&mut self, ev: &AckEvent, cx: &Cx) { self.0.additive(1.0, ev.acked, cx); }
-//!     fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 { 0.75 * ev.window }
+//!     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) { self.0.additive_increase(1.0, ev.acked, cx); }
+//!     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 { 0.75 * ev.window }
 //! }
 //!
 //! dumbbell_plugin::export_law!(Variant {
 //!     name: "quarter",
 //!     title: "Reno that gives up a quarter",
-//!     build: |_params, start| Ok(Box::new(Quarter(Window::new(start)))),
+//!     build: |_params, setup| Ok(Box::new(Quarter(Window::new(setup)))),
 //!     ..Variant::EMPTY
 //! });
 //! ```
 //!
-//! **Loading one** (feature `load`): [`load`] gives a [`cc::Foreign`].
+//! **Loading one** (feature `load`): [`load`] gives a [`cc::External`].
 //!
 //! **The border.** Two libraries that different compilers have built share nothing but C: [`abi`] holds the events and
 //! answers in C's layout and one table of functions. Its number, [`abi::INTERFACE`], changes whenever anything of it
@@ -47,8 +47,8 @@ pub use dumbbell_units as units;
 pub mod prelude {
     pub use dumbbell_cc::common::{LossDriven, Window};
     pub use dumbbell_cc::{
-        AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, EcnUse, LostEvent, Phase,
-        RateSample, RecoveryExit, SentEvent, Shell, Start, StartEvent, Unused, Variant,
+        AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, EcnUse,
+        LossRecovery, LostEvent, Phase, RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant,
     };
     pub use dumbbell_units::param::{Kind, ParamError, Params, Spec};
     pub use dumbbell_units::{Bytes, Dur, Packets, Rate, Time};

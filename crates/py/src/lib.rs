@@ -3,7 +3,7 @@
 //! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
 //! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
 //! - the analysis of captures: `analyze`
-//! - what a kernel back end does with a plan: `layout`, `sites`, `kernel_variants`, `bpf_variants`
+//! - what a kernel back end does with a plan: `plan_link`, `plan_tc`, `plan_uml`, `kernel_variants`, `bpf_variants`
 //! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
 //!
 //! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
@@ -11,8 +11,8 @@
 mod capture;
 mod convert;
 mod errors;
+mod kernel;
 mod law;
-mod layout;
 mod parameters;
 mod registry;
 mod run;
@@ -31,11 +31,11 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
-    m.add_function(wrap_pyfunction!(layout::layout, m)?)?;
-    m.add_function(wrap_pyfunction!(layout::tc_layout, m)?)?;
-    m.add_function(wrap_pyfunction!(layout::sites, m)?)?;
-    m.add_function(wrap_pyfunction!(layout::kernel_variants, m)?)?;
-    m.add_function(wrap_pyfunction!(layout::bpf_variants, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::kernel_variants, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::bpf_variants, m)?)?;
     m.add_class::<run::RunOutput>()?;
     m.add_function(wrap_pyfunction!(capture::analyze, m)?)?;
     m.add_function(wrap_pyfunction!(capture::analyze_pair, m)?)?;

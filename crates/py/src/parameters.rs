@@ -2,7 +2,7 @@
 
 use crate::errors::refused;
 use crate::law::Law;
-use dumbbell_cc::Start;
+use dumbbell_cc::Setup;
 use dumbbell_qdisc::LinkInfo;
 use dumbbell_units::param::{self, Params, Raw};
 use dumbbell_units::parse as units;
@@ -33,7 +33,7 @@ pub(crate) fn check(
             if let Some(stack) = beside {
                 let preset = dumbbell_tcp::find_preset(stack).map_err(refused)?.name;
                 // Where it starts makes no difference to what contradicts what.
-                let start = Start { preset, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+                let start = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
                 dumbbell_cc::build(name, &given, &start).map_err(refused)?;
             }
         }

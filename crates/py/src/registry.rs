@@ -12,8 +12,8 @@ pub(crate) fn registry() -> String {
         .iter()
         .map(|v| {
             json!({
-                "name": v.name, "aliases": v.aliases().collect::<Vec<_>>(), "title": v.title, "year": v.year, "source": v.source,
-                "shell": v.shell.map(|s| format!("{s:?}").to_lowercase()),
+                "name": v.name, "aliases": v.aliases, "title": v.title, "year": v.year, "source": v.source,
+                "loss_recovery": v.loss_recovery.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
                 "params": variant_specs(v), "columns": v.columns,
             })
@@ -44,7 +44,7 @@ pub(crate) fn registry() -> String {
 /// Parameters, each with its defaults on the stacks where it has another.
 fn variant_specs(variant: &Variant) -> Vec<Value> {
     let mut params = specs(variant.params);
-    for (stack, name, default) in variant.stacks {
+    for (stack, name, default) in variant.stack_defaults {
         for param in params.iter_mut().filter(|p| p["name"] == *name) {
             param["defaults"][*stack] = json!(default);
         }

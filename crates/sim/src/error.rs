@@ -1,38 +1,38 @@
-//! What can be wrong with a plan.
+//! Errors of a simulation.
 
 use dumbbell_plan::PlanError;
 use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
 use thiserror::Error;
 
-/// Why a run could not be made. Each names the place in the plan.
+/// Why a run could not be made or finished. Each names the place in the plan.
 #[derive(Debug, Error)]
 pub enum SimError {
     /// A variant, discipline or stack parameter.
     #[error("{place}.{source}")]
     Param {
-        /// Where.
+        /// Place in the plan.
         place: String,
-        /// What.
+        /// The error.
         source: ParamError,
     },
-    /// The plan itself.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A law that is not the registry's and can't go on.
+    /// An external variant failed during the run.
     #[error("flows.{flow}.variant: {message} (at {at} of simulated time)")]
-    Law {
+    Variant {
         /// The flow.
         flow: String,
         /// When.
         at: Time,
-        /// Where in the law, and what.
+        /// Where in the variant, and why.
         message: String,
     },
 }
 
 impl SimError {
-    /// An index or amount of the plan that can't be.
+    /// An invalid index or amount in the plan.
     pub(crate) fn invalid(place: String, message: String) -> SimError {
         PlanError::Invalid { place, message }.into()
     }

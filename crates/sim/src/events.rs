@@ -1,14 +1,14 @@
-//! The event queue: a tournament over slots, one slot for each thing that can happen next (a link's next arrival, its
-//! next transmission, an endpoint's timer).
+//! The event queue: a tournament tree over slots. A slot is one kind of pending event of one component: a link's next
+//! arrival, a link's next dequeue, an endpoint's timer.
 //!
-//! A component has at most one pending event per slot, so the tournament stays as small as the network, whatever number
-//! of packets is under way. Events are ordered by (time, insertion number); setting a slot anew is a new insertion.
-//! Each inner node holds the earlier key of the two below it; a change plays only the matches on its way to the root.
+//! Each slot holds at most one pending event, so the tree's size depends on the network, not on the number of packets
+//! under way. Events are ordered by (time, insertion number); rescheduling a slot is a new insertion. Each inner node
+//! holds the smaller key of its two children; an update recomputes only the nodes from the slot to the root.
 
 use dumbbell_units::Time;
 
-/// Time (64 bits), insertion number (40: days of running), slot (24) as one number: insertion numbers differ, so the
-/// slot never decides an order, it only comes along.
+/// Time (64 bits), insertion number (40 bits, enough for days of run time) and slot (24 bits) as one number. Insertion
+/// numbers are unique, so the slot never decides the order.
 type Key = u128;
 const NO_EVENT: Key = Key::MAX;
 const SLOT_BITS: u32 = 24;
@@ -16,20 +16,20 @@ const SLOT_BITS: u32 = 24;
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Node 1 is the root, node n has the children 2n and 2n + 1; the last half are the slots themselves.
+    /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots.
     nodes: Vec<Key>,
     order: u64,
-    /// The slot handed out last: it has no event any more, unless it has been set again.
+    /// The slot of the last event popped. It is cleared at the next pop, unless it has been rescheduled.
     spent: Option<usize>,
 }
 
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
-        assert!(slots < 1 << SLOT_BITS, "more links and flows than keys can tell apart");
+        assert!(slots < 1 << SLOT_BITS, "more slots than a key can number");
         EventQueue { nodes: vec![NO_EVENT; 2 * slots.next_power_of_two().max(2)], order: 0, spent: None }
     }
 
-    /// Sets the slot's event to `time`, whether or not it had one.
+    /// Schedules the slot's event at `time`, in place of a pending one.
     #[inline]
     pub(crate) fn schedule(&mut self, slot: usize, time: Time) {
         self.order += 1;
@@ -39,7 +39,7 @@ impl EventQueue {
         self.set(slot, Key::from(time.0) << 64 | Key::from(self.order << SLOT_BITS | slot as u64));
     }
 
-    /// The next event: its slot has none afterwards.
+    /// Removes and returns the next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, usize)> {
         if let Some(slot) = self.spent.take() {
@@ -54,7 +54,7 @@ impl EventQueue {
         Some((Time((key >> 64) as u64), slot))
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub(crate) fn next_time(&mut self) -> Option<Time> {
         if let Some(slot) = self.spent.take() {
             self.set(slot, NO_EVENT);
@@ -63,9 +63,9 @@ impl EventQueue {
         (key != NO_EVENT).then_some(Time((key >> 64) as u64))
     }
 
-    /// Always up to the root, and without branches: neither who wins nor where the winner stops changing can be
-    /// predicted, and a wrong guess costs more than all matches.
-    #[inline(never)] // keeps its many callers small
+    /// Writes a key and recomputes the nodes up to the root, without branches: the comparisons' outcomes are
+    /// unpredictable, and a mispredicted branch costs more than all levels.
+    #[inline(never)] // it has many callers
     fn set(&mut self, slot: usize, key: Key) {
         let (mut place, mut winner) = (self.nodes.len() / 2 + slot, key);
         while place > 1 {
@@ -88,7 +88,7 @@ mod tests {
     fn equal_times_come_in_order_of_insertion() {
         let mut q = EventQueue::new(4);
         [2, 0, 3, 1].iter().for_each(|&s| q.schedule(s, Time(5)));
-        q.schedule(0, Time(5)); // set anew: last now
+        q.schedule(0, Time(5)); // rescheduled: now the last
         let order: Vec<usize> = std::iter::from_fn(|| q.pop().map(|(_, s)| s)).collect();
         assert_eq!(order, [2, 3, 1, 0]);
     }

@@ -1,20 +1,25 @@
-//! The simulator: one plan and one seed in, figures and series out.
+//! The simulator: one plan with its seed in, metrics, series and captures out.
 //!
-//! Virtual time in nanoseconds; events ordered by (time, insertion); each component draws from its own random stream;
-//! nothing depends on threads, addresses or hash order, so a plan gives the same bytes on every machine.
+//! Time is virtual, in nanoseconds. Events are ordered by (time, insertion number). Each component draws from its own
+//! random stream. Nothing depends on threads, addresses or hash order: a plan gives the same bytes on every machine.
 //!
 //! ```text
-//! plan -> check -> network (links, routes, pool) + flows (endpoints, sources) -> event loop -> output
+//! plan -> check -> network (links, routes, packet pool) + flows (endpoints, sources) -> event loop -> output
+//!
+//! run      one run                     network  links, routes, packets under way, the clock
+//! events   the event queue             link     one direction of a link: queue, transmitter, wire
+//! flows    TCP, UDP, ping              live     the same network for packets of a real stack, on its clock
+//! meter    running statistics          record   columns of the series
+//! capture  pcapng files of the run
 //! ```
-//! Left out: routers forward in no time, nodes have no processing delay and no buffers besides the links' queues,
-//! bit errors are whole lost packets, routes don't change.
+//! Not modeled: processing delay in nodes and routers, buffers other than the links' queues, single bit errors inside a
+//! packet (a corrupted packet is lost as a whole), changes of routes.
 
 mod capture;
-mod disorder;
 mod error;
 mod events;
-mod extras;
 mod flows;
+mod impairments;
 mod link;
 mod link_meter;
 mod live;
@@ -23,12 +28,13 @@ mod network;
 mod output;
 mod packets;
 mod record;
+mod reorder;
 mod run;
 mod tcp_meter;
 
 pub use capture::{Capture, Captures};
 pub use error::SimError;
 pub use flows::source::Source;
-pub use live::{Entering, Event, Live, LiveOutput, set_ecn};
+pub use live::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 pub use output::Output;
-pub use run::{Laws, run, run_with};
+pub use run::{ExternalVariants, run, run_with};

@@ -1,15 +1,15 @@
 //! One direction of a link: a queue discipline, a transmitter, a wire.
 //!
 //! ```text
-//! enter -> [scripted drop, policer] -> queue -> transmitter (rate) -> [outage, loss, damage] -> wire (delay, jitter,
-//!          reordering, copies) -> arrival
+//! enter -> [scripted drop, policer] -> queue -> transmitter (rate) -> [outage, loss, corruption]
+//!       -> wire (delay, jitter, reordering, duplication) -> arrival
 //! ```
-//! Packets on the wire are a FIFO of known arrival times, so a link has one pending arrival at most. A transmission's
-//! end is an event only while another packet waits for it: an uncongested link costs one event a packet, or none where
-//! the network runs it ahead.
+//! The wire is a FIFO of known arrival times, so a link has at most one pending arrival. The end of a transmission is an
+//! event only while another packet waits: an uncongested link costs one event per packet, or none with lookahead (see
+//! [`crate::network`]).
 
 use crate::events::EventQueue;
-use crate::extras::{Extras, Passage};
+use crate::impairments::{Impairments, Transit};
 use crate::link_meter::LinkMeter;
 use crate::record::QueueRecorder;
 use dumbbell_plan::LinkPlan;
@@ -21,31 +21,31 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) name: String,
-    /// The node that it enters.
+    /// The node at its end.
     pub(crate) to: usize,
     slot: usize,
     rate: Rate,
     delay: Dur,
     overhead: u32,
     queue: Box<dyn Qdisc>,
-    /// A packet that finds link and queue idle goes through, and nobody needs to hear of it: no discipline, no extras,
-    /// no recorder.
-    plain: bool,
-    /// Whether packets may leave its wire in another order than they came, or more often.
-    disorderly: bool,
-    /// Whether it takes packets in ahead of the clock (see [`crate::network`]).
-    pub(crate) runs_ahead: bool,
+    /// True if a packet that finds link and queue idle can bypass the queue: the discipline keeps no state of it, and
+    /// there are no impairments and no recorder.
+    transparent: bool,
+    /// True if the wire may reorder or duplicate packets.
+    may_reorder: bool,
+    /// True if it accepts packets ahead of the clock (see [`crate::network`]).
+    pub(crate) has_lookahead: bool,
     cx: QdiscContext,
-    /// When the packet in transmission is out.
+    /// End of the transmission in progress.
     busy_until: Time,
-    /// When the queue is asked for its next packet; NEVER if nothing waits.
-    ask_at: Time,
+    /// Time of the next dequeue; NEVER if no packet waits.
+    dequeue_at: Time,
     wire: VecDeque<(Time, Packet)>,
-    /// Transmission times of the last two sizes seen: nearly all packets have one of two.
+    /// Transmission times of the last two packet sizes: nearly all packets have one of two sizes.
     times: [(u32, Dur); 2],
     pub(crate) meter: LinkMeter,
-    /// What most links don't have. Out of the way, as is the recorder: a link should take few cache lines.
-    extras: Option<Box<Extras>>,
+    /// Boxed, like the recorder, because most links have none: a link should occupy few cache lines.
+    impairments: Option<Box<Impairments>>,
     pub(crate) recorder: Option<Box<QueueRecorder>>,
 }
 
@@ -53,7 +53,7 @@ impl Link {
     pub(crate) fn new(
         plan: &LinkPlan,
         queue: Box<dyn Qdisc>,
-        extras: Option<Box<Extras>>,
+        impairments: Option<Box<Impairments>>,
         slot: usize,
         meter: LinkMeter,
         recorder: Option<Box<QueueRecorder>>,
@@ -65,17 +65,17 @@ impl Link {
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
-            plain: queue.can_bypass() && extras.is_none() && recorder.is_none(),
-            disorderly: plan.wire_is_disorderly(),
-            runs_ahead: false,
+            transparent: queue.can_bypass() && impairments.is_none() && recorder.is_none(),
+            may_reorder: plan.wire_may_reorder(),
+            has_lookahead: false,
             queue,
             cx: QdiscContext::default(),
             busy_until: Time::ZERO,
-            ask_at: Time::NEVER,
+            dequeue_at: Time::NEVER,
             wire: VecDeque::new(),
             times: [(0, Dur::ZERO); 2],
             meter,
-            extras,
+            impairments,
             recorder,
         }
     }
@@ -84,27 +84,27 @@ impl Link {
         self.queue.backlog()
     }
 
-    /// How many classes its discipline has, see [`Qdisc::classes`].
+    /// Number of classes of its discipline, see [`Qdisc::classes`].
     pub(crate) fn classes(&self) -> Option<u16> {
         self.queue.classes()
     }
 
-    /// When the queue is asked for its next packet, if that is at `time` or before.
+    /// Time of the next dequeue, if it is not after `time`.
     #[inline]
-    pub(crate) fn asks_by(&self, time: Time) -> Option<Time> {
-        (self.ask_at <= time).then_some(self.ask_at)
+    pub(crate) fn dequeue_due_by(&self, time: Time) -> Option<Time> {
+        (self.dequeue_at <= time).then_some(self.dequeue_at)
     }
 
-    /// Whether a packet that comes to the entrance now goes through as [`Link::pass`] has it.
+    /// True if a packet that arrives now can take [`Link::cut_through`].
     #[inline]
-    pub(crate) fn is_open(&self, now: Time) -> bool {
-        self.plain && self.ask_at == Time::NEVER && self.busy_until <= now
+    pub(crate) fn can_cut_through(&self, now: Time) -> bool {
+        self.transparent && self.dequeue_at == Time::NEVER && self.busy_until <= now
     }
 
-    /// What [`Link::enter`] does where [`Link::is_open`], in the way of most packets: gives when the packet of so many
-    /// IP bytes, which stays where it is, arrives at the other end.
+    /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of a
+    /// packet of `bytes` IP bytes; the caller keeps the packet.
     #[inline]
-    pub(crate) fn pass(&mut self, bytes: u32, now: Time) -> Time {
+    pub(crate) fn cut_through(&mut self, bytes: u32, now: Time) -> Time {
         let bytes = bytes + self.overhead;
         self.busy_until = now + self.transmission_time(bytes);
         let arrival = self.busy_until + self.delay;
@@ -112,9 +112,9 @@ impl Link {
         arrival
     }
 
-    /// A packet comes to the link's entrance; `has_data` tells whether it carries payload. Gives the packet that leaves
-    /// onto the wire at once, if one does, without the link's framing, and when it arrives at the other end. (A packet
-    /// on a wire without order is there already.)
+    /// A packet arrives at the link; `has_data` returns whether it has payload. Returns the packet whose transmission
+    /// begins at once, if any, without the link's framing, and its arrival time at the other end. (A wire that may
+    /// reorder takes the packet itself.)
     pub(crate) fn enter(
         &mut self,
         mut packet: Packet,
@@ -129,34 +129,34 @@ impl Link {
         self.meter.counts(now).arrivals += 1;
         self.cx.now = now;
         let mut opens = now;
-        if let Some(extras) = &mut self.extras {
-            if let Some(reason) = extras.refuses(&mut packet, &mut self.cx, has_data) {
+        if let Some(impairments) = &mut self.impairments {
+            if let Some(reason) = impairments.refuses(&mut packet, &mut self.cx, has_data) {
                 self.cx.drop_packet(packet, reason);
                 return None;
             }
-            opens = extras.opens(now);
+            opens = impairments.opens(now);
         }
-        let busy = self.ask_at != Time::NEVER || self.busy_until > now;
+        let busy = self.dequeue_at != Time::NEVER || self.busy_until > now;
         self.cx.link_busy = busy;
         self.queue.enqueue(packet, &mut self.cx);
         if !busy && opens == now {
             return self.send_next(now, events);
         }
         let backlog = self.queue.backlog();
-        if self.ask_at == Time::NEVER && backlog.packets > 0 {
-            self.ask(self.busy_until.max(opens), events);
+        if self.dequeue_at == Time::NEVER && backlog.packets > 0 {
+            self.schedule_dequeue(self.busy_until.max(opens), events);
         }
-        self.note(backlog, now);
+        self.record_backlog(backlog, now);
         None
     }
 
-    /// The queue's next packet may go. Gives what [`Link::enter`] gives.
-    pub(crate) fn ask_queue(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
-        self.ask_at = Time::NEVER;
-        if let Some(extras) = &mut self.extras {
-            let at = extras.next(now);
+    /// Dequeues the next packet, if the transmitter can send now. Returns what [`Link::enter`] returns.
+    pub(crate) fn dequeue_next(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
+        self.dequeue_at = Time::NEVER;
+        if let Some(impairments) = &mut self.impairments {
+            let at = impairments.next(now);
             if at > now {
-                self.ask(at, events);
+                self.schedule_dequeue(at, events);
                 return None;
             }
         }
@@ -165,8 +165,8 @@ impl Link {
         self.send_next(now, events)
     }
 
-    fn ask(&mut self, at: Time, events: &mut EventQueue) {
-        self.ask_at = at;
+    fn schedule_dequeue(&mut self, at: Time, events: &mut EventQueue) {
+        self.dequeue_at = at;
         events.schedule(self.slot + 1, at);
     }
 
@@ -177,20 +177,20 @@ impl Link {
         let leaves = next.and_then(|packet| self.transmit(packet, now, events));
         let backlog = self.queue.backlog();
         if backlog.packets > 0 {
-            // Packets wait, but none may go yet: shapers.
+            // A shaper may hold packets back.
             let ready = if sends { Some(self.busy_until) } else { self.queue.next_ready() };
             if let Some(at) = ready {
-                self.ask(at.max(now), events);
+                self.schedule_dequeue(at.max(now), events);
             }
         }
-        self.note(backlog, now);
+        self.record_backlog(backlog, now);
         leaves
     }
 
     #[inline]
     fn transmit(&mut self, packet: Packet, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
-        if self.extras.is_some() {
-            return self.transmit_specially(packet, now, events);
+        if self.impairments.is_some() {
+            return self.transmit_impaired(packet, now, events);
         }
         let until = now + self.transmission_time(packet.bytes);
         let at = until + self.delay;
@@ -198,8 +198,8 @@ impl Link {
         Some((at, self.unframed(packet)))
     }
 
-    /// A packet's transmission begins; it is out at `until` and arrives at `arrival`.
-    #[inline(always)] // of the two callers one matters
+    /// Records the begin of a transmission that ends at `until`; the packet arrives at `arrival`.
+    #[inline(always)] // one of the two callers is on the fast path
     fn departs(&mut self, packet: &Packet, now: Time, until: Time, arrival: Time) {
         self.busy_until = until;
         let sojourn = now.since(packet.enqueued);
@@ -217,55 +217,61 @@ impl Link {
         packet
     }
 
-    /// What [`Link::transmit`] does on a link with extras.
+    /// [`Link::transmit`] for a link with impairments.
     #[inline(never)]
-    fn transmit_specially(
+    fn transmit_impaired(
         &mut self,
         packet: Packet,
         now: Time,
         events: &mut EventQueue,
     ) -> Option<(Time, Packet)> {
         let usual = now + self.transmission_time(packet.bytes);
-        let extras = self.extras.as_mut()?;
-        let until = extras.finish(now, packet.bytes).unwrap_or(usual);
-        if let Some(reason) = extras.loses(now, until, packet.bytes) {
-            self.departs(&packet, now, until, Time::ZERO); // it arrives nowhere
+        let impairments = self.impairments.as_mut()?;
+        let until = impairments.finish(now, packet.bytes).unwrap_or(usual);
+        if let Some(reason) = impairments.loses(now, until, packet.bytes) {
+            self.departs(&packet, now, until, Time::ZERO); // it never arrives
             self.cx.drop_packet(packet, reason);
             return None;
         }
-        let passage = extras.passage(until, self.delay);
-        self.departs(&packet, now, until, passage.at);
+        let transit = impairments.transit(until, self.delay);
+        self.departs(&packet, now, until, transit.at);
         let packet = self.unframed(packet);
-        if self.keeps_order() {
-            return Some((passage.at, packet));
+        if self.is_fifo() {
+            return Some((transit.at, packet));
         }
-        self.put_in_disorder(passage, packet, now, events);
+        self.put_on_reordering_wire(transit, packet, now, events);
         None
     }
 
-    /// A packet goes onto a wire that does not keep order, and may let others go that have waited to be passed.
-    fn put_in_disorder(&mut self, passage: Passage, packet: Packet, now: Time, events: &mut EventQueue) {
-        let Some(disorder) = self.extras.as_mut().and_then(|x| x.disorder.as_mut()) else { return };
-        disorder.sends(packet.body);
-        let mut free = Vec::new();
-        match passage.extent {
-            Some(extent) => disorder.holds(packet.body, extent, passage.regular),
-            None if passage.picked => {}
-            None => free = disorder.passes(passage.at),
+    /// Puts a packet onto a wire that may reorder, and releases held packets that enough others have overtaken.
+    fn put_on_reordering_wire(
+        &mut self,
+        transit: Transit,
+        packet: Packet,
+        now: Time,
+        events: &mut EventQueue,
+    ) {
+        let Some(reorder) = self.impairments.as_mut().and_then(|x| x.reorder.as_mut()) else { return };
+        reorder.on_sent(packet.body);
+        let mut released = Vec::new();
+        match transit.extent {
+            Some(extent) => reorder.hold(packet.body, extent, transit.regular),
+            None if transit.selected => {}
+            None => released = reorder.on_passed(transit.at),
         }
-        if let Some(at) = passage.copy {
+        if let Some(at) = transit.copy {
             let Packet { bytes, flow, body, class, ecn, enqueued } = packet;
-            disorder.copies.push((at, Packet { bytes, flow, body, class, ecn, enqueued }));
+            reorder.copies.push((at, Packet { bytes, flow, body, class, ecn, enqueued }));
             self.meter.copied(now, at);
         }
-        self.put_on_wire(passage.at, packet, events);
-        for (body, at) in free {
-            self.let_go(body, at, now, events);
+        self.put_on_wire(transit.at, packet, events);
+        for (body, at) in released {
+            self.release_held(body, at, now, events);
         }
     }
 
-    /// A packet that has waited on the wire arrives at `at`, unless it does before.
-    fn let_go(&mut self, body: u32, at: Time, now: Time, events: &mut EventQueue) {
+    /// Moves the arrival of a held packet forward to `at`, unless it arrives earlier.
+    fn release_held(&mut self, body: u32, at: Time, now: Time, events: &mut EventQueue) {
         let waits = |(until, packet): &(Time, Packet)| packet.body == body && *until > at;
         let place = self.wire.iter().position(waits);
         if let Some((until, packet)) = place.and_then(|i| self.wire.remove(i)) {
@@ -274,45 +280,45 @@ impl Link {
         }
     }
 
-    /// Whether packets leave its wire in the order in which they came, each once.
-    pub(crate) fn keeps_order(&self) -> bool {
-        !self.disorderly
+    /// True if the wire delivers packets in their sending order, each once.
+    pub(crate) fn is_fifo(&self) -> bool {
+        !self.may_reorder
     }
 
-    /// Copies of packets that were just sent: they need contents of their own before they go onto the wire.
+    /// Takes the duplicates of packets just sent. Each needs its own slot in the packet pool before it is put on the wire.
     pub(crate) fn take_copies(&mut self) -> Vec<(Time, Packet)> {
-        let disorder = self.extras.as_mut().and_then(|x| x.disorder.as_mut());
-        disorder.map(|d| std::mem::take(&mut d.copies)).unwrap_or_default()
+        let reorder = self.impairments.as_mut().and_then(|x| x.reorder.as_mut());
+        reorder.map(|d| std::mem::take(&mut d.copies)).unwrap_or_default()
     }
 
-    /// Wire bits sent in the measurement and those that could have been, where the rate is not constant.
+    /// Wire bits sent and wire bits of capacity during the measurement, where the rate is not constant.
     pub(crate) fn use_of_capacity(&self) -> Option<(f64, f64)> {
-        self.extras.as_ref().and_then(|x| x.use_of_capacity())
+        self.impairments.as_ref().and_then(|x| x.use_of_capacity())
     }
 
-    /// Its rate, where that is constant.
+    /// The constant rate; the first one of a rate that changes.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Packets in transmission or on the wire.
-    pub(crate) fn under_way(&self) -> u64 {
+    /// Number of packets in transmission or on the wire.
+    pub(crate) fn packets_on_wire(&self) -> u64 {
         self.wire.len() as u64
     }
 
-    /// A packet is on the wire, to arrive at `at`.
+    /// Puts a packet on the wire, to arrive at `at`.
     #[inline]
     pub(crate) fn put_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
         if self.wire.back().is_some_and(|(last, _)| *last <= at) {
             self.wire.push_back((at, packet));
         } else {
-            self.put_ahead(at, packet, events);
+            self.insert_on_wire(at, packet, events);
         }
     }
 
-    /// The wire is empty, or the packet overtakes others.
+    /// Slow path of [`Link::put_on_wire`]: the wire is empty, or the packet overtakes others.
     #[cold]
-    fn put_ahead(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
+    fn insert_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
         let place = self.wire.partition_point(|(t, _)| *t <= at);
         if place == 0 {
             events.schedule(self.slot, at);
@@ -320,7 +326,7 @@ impl Link {
         self.wire.insert(place, (at, packet));
     }
 
-    /// The first packet on the wire arrives.
+    /// Takes the first packet off the wire and schedules the next arrival.
     #[inline]
     pub(crate) fn arrive(&mut self, events: &mut EventQueue) -> Option<Packet> {
         let (_, packet) = self.wire.pop_front()?;
@@ -330,11 +336,11 @@ impl Link {
         Some(packet)
     }
 
-    /// On a wire without order: a packet has arrived.
+    /// Records the reordering extent of a packet that has arrived.
     #[inline(never)]
-    pub(crate) fn note_order(&mut self, body: u32, now: Time) {
-        let disorder = self.extras.as_mut().and_then(|x| x.disorder.as_mut());
-        if let Some(extent) = disorder.and_then(|d| d.arrives(body)) {
+    pub(crate) fn record_reordering(&mut self, body: u32, now: Time) {
+        let reorder = self.impairments.as_mut().and_then(|x| x.reorder.as_mut());
+        if let Some(extent) = reorder.and_then(|d| d.on_arrival(body)) {
             self.meter.reordered(now, extent);
         }
     }
@@ -350,13 +356,13 @@ impl Link {
         self.times[0].1
     }
 
-    /// Whether [`Link::take_dropped`] or [`Link::take_copies`] may have something to give.
+    /// True if [`Link::take_dropped`] or [`Link::take_copies`] may return a packet.
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        self.cx.has_dropped() | self.disorderly
+    pub(crate) fn has_losses_or_copies(&self) -> bool {
+        self.cx.has_dropped() | self.may_reorder
     }
 
-    /// A packet dropped since the last call, and why.
+    /// Takes a packet dropped since the last call, with the reason.
     pub(crate) fn take_dropped(&mut self, now: Time) -> Option<(Packet, DropReason)> {
         let (packet, reason) = self.cx.take_dropped()?;
         self.meter.counts(now).drops[reason as usize] += 1;
@@ -366,7 +372,7 @@ impl Link {
         Some((packet, reason))
     }
 
-    fn note(&mut self, backlog: Backlog, now: Time) {
+    fn record_backlog(&mut self, backlog: Backlog, now: Time) {
         let marks = self.cx.take_marked();
         if marks > 0 {
             self.meter.counts(now).marks += marks;

@@ -1,9 +1,9 @@
-//! The figures of one direction of a link.
+//! Metrics of one direction of a link.
 //!
-//! A link may run ahead of the clock (see [`crate::network`]), so each figure looks at the time it is told instead of
-//! being reset when measurement begins.
+//! A link with lookahead runs ahead of the clock (see [`crate::network`]). Each metric therefore goes by the time passed
+//! with the call; there is no reset when the measurement begins.
 
-use crate::meter::{BacklogMeter, Spans};
+use crate::meter::{BacklogMeter, DurationStats};
 use dumbbell_qdisc::{Backlog, DropReason};
 use dumbbell_units::{Dur, Time};
 
@@ -15,14 +15,14 @@ pub(crate) struct Counts {
     pub(crate) departed_bytes: u64,
     pub(crate) drops: [u64; DropReason::ALL.len()],
     pub(crate) marks: u64,
-    /// Copies put on the wire.
+    /// Duplicates put on the wire.
     pub(crate) duplicated: u64,
-    /// Arrivals at the other end behind a packet that was sent later.
+    /// Packets that arrived after a packet sent later.
     pub(crate) reordered: u64,
 }
 
 impl Counts {
-    /// Packets dropped at the entrance or in the queue; what the wire loses has departed.
+    /// Packets dropped before or in the queue. Packets lost on the wire have departed.
     pub(crate) fn queue_drops(&self) -> u64 {
         self.drops.iter().sum::<u64>() - self.wire_losses()
     }
@@ -37,15 +37,15 @@ impl Counts {
 pub(crate) struct LinkMeter {
     from: Time,
     end: Time,
-    /// Before measurement, and from its beginning on.
+    /// Before the measurement; from its begin.
     counts: [Counts; 2],
     pub(crate) busy: Dur,
-    /// Packets that departed before measurement and arrive in it.
+    /// Packets that departed before the measurement and arrive during it.
     pub(crate) on_wire_at_start: u64,
-    /// Largest extent of a reordered packet, since measurement began.
+    /// Largest reordering extent since the measurement began.
     pub(crate) largest_extent: u64,
     pub(crate) backlog: BacklogMeter,
-    pub(crate) sojourn: Spans,
+    pub(crate) sojourn: DurationStats,
 }
 
 impl LinkMeter {
@@ -58,28 +58,28 @@ impl LinkMeter {
             on_wire_at_start: 0,
             largest_extent: 0,
             backlog: BacklogMeter::new(from),
-            sojourn: Spans::new(),
+            sojourn: DurationStats::new(),
         }
     }
 
-    /// The counts of the period that `now` lies in.
+    /// Counts of the period that contains `now`.
     #[inline]
     pub(crate) fn counts(&mut self, now: Time) -> &mut Counts {
         &mut self.counts[usize::from(now >= self.from)]
     }
 
-    /// The counts of the measurement.
+    /// Counts of the measurement.
     pub(crate) fn measured(&self) -> &Counts {
         &self.counts[1]
     }
 
-    /// Packets waiting when measurement began.
+    /// Packets waiting when the measurement began.
     pub(crate) fn waiting_at_start(&self) -> u64 {
         let before = &self.counts[0];
         before.arrivals - before.departures - before.queue_drops()
     }
 
-    /// Arrival and departure of a packet that doesn't wait; it arrives at the other end at `arrival`.
+    /// Records a packet that does not wait; it arrives at the other end at `arrival`.
     #[inline]
     pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32, arrival: Time) {
         self.counts(now).arrivals += 1;
@@ -99,20 +99,20 @@ impl LinkMeter {
         }
     }
 
-    /// A copy sets out with its original, to arrive at `arrival`.
+    /// Records a duplicate that arrives at `arrival`.
     pub(crate) fn copied(&mut self, now: Time, arrival: Time) {
         self.counts(now).duplicated += 1;
         self.on_wire_at_start += u64::from(now < self.from && arrival >= self.from);
     }
 
-    /// A packet that was to arrive at `until` will do so at `arrival`, before that.
+    /// Records that a packet's arrival moved from `until` forward to `arrival`.
     pub(crate) fn arrives_earlier(&mut self, now: Time, until: Time, arrival: Time) {
         if now < self.from && until >= self.from && arrival < self.from {
             self.on_wire_at_start -= 1;
         }
     }
 
-    /// A packet arrives behind one that was sent later.
+    /// Records a reordered packet.
     pub(crate) fn reordered(&mut self, now: Time, extent: u64) {
         self.counts(now).reordered += 1;
         if now >= self.from {

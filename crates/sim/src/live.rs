@@ -1,111 +1,101 @@
-//! The network alone, for packets that come from outside, such as a real stack's: the same links, queues and routes, told
-//! the time by whoever runs them.
+//! The network without simulated flows, for packets of a real stack: the same links, queues and routes. The caller runs
+//! the clock.
 //!
-//! What packets hold stays outside, under the handles that [`Live::enter`] gives. A packet's way is decided by the times
-//! at which it enters; that it is told of late changes nothing for others.
+//! The caller keeps the packets' contents under the handles that [`Live::enter`] returns. A packet's path depends only on
+//! the time at which it enters; a late call changes nothing for other packets.
 
 use crate::capture::Capture;
 use crate::error::SimError;
-use crate::flows::Common;
-use crate::network::{Fate, Injected, Network};
+use crate::flows::FlowInfo;
+use crate::network::{Injected, Network, PacketFate};
 use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
-use dumbbell_qdisc::Ecn;
 use dumbbell_trace::Trace;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, checksum};
 
-/// A packet that comes from outside.
+/// A packet of a real stack.
 #[derive(Clone, Copy, Debug)]
-pub struct Entering<'a> {
-    /// Its flow's number, doubled; odd: from the data receiver to the data sender.
+pub struct ExternalPacket<'a> {
+    /// Twice the flow's index; plus 1 from the data receiver to the data sender.
     pub direction: u32,
-    /// Payload, bytes (datagrams: the whole packet).
+    /// Payload, bytes; the whole packet for a datagram.
     pub payload: u32,
-    /// Which of the flow's connections it belongs to.
+    /// Number of the connection within its flow.
     pub connection: u32,
-    /// Offset of its first payload byte; number of a datagram.
+    /// Stream offset of its first payload byte; sequence number of a datagram.
     pub number: u64,
-    /// Whether it was sent before.
+    /// True for a retransmission.
     pub retransmission: bool,
     /// The IP packet.
     pub packet: &'a [u8],
 }
 
-/// What becomes of packets.
+/// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It has reached its destination; the handle is free afterwards.
+    /// It reached its destination. The handle is free after the callback.
     Arrived {
         /// The packet.
         handle: u32,
-        /// Its flow's number, doubled, as it entered.
+        /// The direction with which it entered.
         direction: u32,
-        /// When.
+        /// Arrival time.
         at: Time,
-        /// Its ECN field now.
+        /// ECN field on arrival.
         ecn: Ecn,
     },
-    /// A link has made a copy of it.
+    /// A link duplicated it.
     Copied {
         /// The packet.
         of: u32,
-        /// The copy.
+        /// The duplicate.
         to: u32,
     },
-    /// It is lost: the handle is free.
+    /// It was dropped or lost; the handle is free.
     Dropped(u32),
 }
 
-/// What a run leaves behind, besides what its ends know.
+/// Results of a run that the network knows; the hosts know the rest.
 #[derive(Debug)]
 pub struct LiveOutput {
-    /// A row for each direction of each link.
+    /// One row per direction of each link.
     pub queues: Vec<QueueResult>,
-    /// Series, where asked for.
+    /// Series that the plan asks for.
     pub trace: Trace,
-    /// What was captured, where asked for.
+    /// Captures that the plan asks for.
     pub captures: Vec<Capture>,
-    /// Packets with payload dropped in each flow's forward direction since measurement began.
+    /// Packets with payload dropped in each flow's forward direction since the measurement began.
     pub dropped: Vec<u64>,
-    /// Likewise those copied.
+    /// Packets with payload duplicated, likewise.
     pub duplicated: Vec<u64>,
 }
 
 /// See the top of this file.
 pub struct Live {
     net: Network,
-    flows: Vec<Common>,
+    flows: Vec<FlowInfo>,
 }
 
 impl Live {
     /// The network of a plan.
     ///
     /// # Errors
-    /// If the plan names what doesn't exist, or what can't be.
+    /// The plan names an unknown discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
         dumbbell_plan::check(plan)?;
         let mut net = Network::new(plan)?;
         net.fates = Some(Vec::new());
-        let common = |(index, flow): (usize, &dumbbell_plan::FlowPlan)| Common {
-            index,
-            name: flow.name.clone(),
-            from: flow.from,
-            to: flow.to,
-            class: flow.class,
-            start: Time(flow.start_ns),
-            stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
-            measure_from: Time(plan.measure_from_ns),
-            received_bytes: 0,
-        };
-        Ok(Live { net, flows: plan.flows.iter().enumerate().map(common).collect() })
+        let flows = (0..plan.flows.len()).map(|i| FlowInfo::new(plan, i, Time(plan.flows[i].start_ns)));
+        Ok(Live { net, flows: flows.collect() })
     }
 
-    /// A packet is sent by an end of its flow at `now`, not before the time of the last call; gives its handle. `each` is
-    /// told what was due before; what becomes of the packet at once, [`Live::news`] tells.
-    pub fn enter(&mut self, entering: &Entering<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
+    /// Sends a packet at `now`, which is not before the time of the last call, and returns its handle. `each` receives
+    /// the events that were due before; [`Live::drain_events`] has those that this packet caused at once.
+    pub fn enter(&mut self, packet: &ExternalPacket<'_>, now: Time, mut each: impl FnMut(Event)) -> u32 {
         self.advance(now, &mut each);
         self.net.now = now;
-        let Entering { direction, payload, connection, number, retransmission, packet } = *entering;
+        let ExternalPacket { direction, payload, connection, number, retransmission, packet } = *packet;
         let ecn = match packet.get(1).map_or(0, |b| b & 3) {
             0b01 => Ecn::ECT1,
             0b10 => Ecn::ECT0,
@@ -118,28 +108,28 @@ impl Live {
         self.net.inject(&self.flows[direction as usize / 2], &injected)
     }
 
-    /// What entering a packet has caused besides: to be asked for once its handle is known.
-    pub fn news(&mut self, mut each: impl FnMut(Event)) {
+    /// Passes on the drops and duplications caused by [`Live::enter`], once the packet's handle is known.
+    pub fn drain_events(&mut self, mut each: impl FnMut(Event)) {
         for fate in self.net.fates.iter_mut().flat_map(|f| f.drain(..)) {
             each(match fate {
-                Fate::Copied { of, to } => Event::Copied { of, to },
-                Fate::Dropped(handle) => Event::Dropped(handle),
+                PacketFate::Copied { of, to } => Event::Copied { of, to },
+                PacketFate::Dropped(handle) => Event::Dropped(handle),
             });
         }
     }
 
-    /// When something happens next, if nothing enters before.
+    /// Time of the next event, if no packet enters before.
     pub fn next_time(&mut self) -> Option<Time> {
         self.net.events.next_time()
     }
 
-    /// Lets everything happen up to `until`, that included.
+    /// Processes all events up to and including `until`.
     pub fn advance(&mut self, until: Time, mut each: impl FnMut(Event)) {
         while self.net.events.next_time().is_some_and(|t| t <= until) {
             let Some((at, slot)) = self.net.events.pop() else { return };
             self.net.now = at;
             let arrived = self.net.on_link_event(slot);
-            self.news(&mut each);
+            self.drain_events(&mut each);
             if let Some(p) = arrived {
                 each(Event::Arrived { handle: p.body, direction: p.flow, at, ecn: p.ecn });
                 self.net.free(p.body);
@@ -147,7 +137,7 @@ impl Live {
         }
     }
 
-    /// The figures at the end of the run.
+    /// The results at the end of the run.
     #[must_use]
     pub fn finish(mut self, end: Time) -> LiveOutput {
         self.net.now = end;
@@ -163,27 +153,23 @@ impl Live {
     }
 }
 
-/// Sets the ECN field of an IPv4 packet, its header's checksum with it [RFC 1624].
+/// Sets the ECN field of an IPv4 packet and updates its header checksum [RFC 1624 §3].
 pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 3 == ecn.bits() {
         return;
     }
-    let word = |p: &[u8], at: usize| u32::from(u16::from_be_bytes([p[at], p[at + 1]]));
-    let (sum, before) = (word(packet, 10), word(packet, 0));
+    let word = |p: &[u8], at: usize| u16::from_be_bytes([p[at], p[at + 1]]);
+    let (sum, old) = (word(packet, 10), word(packet, 0));
     packet[1] = packet[1] & !3 | ecn.bits();
-    // The sum is the complement of all words' sum: what a word loses, the sum gains.
-    let mut new = (!sum & 0xffff) + (!before & 0xffff) + word(packet, 0);
-    while new > 0xffff {
-        new = (new & 0xffff) + (new >> 16);
-    }
-    packet[10..12].copy_from_slice(&(!new as u16).to_be_bytes());
+    let sum = checksum::update(sum, old, word(packet, 0));
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A bottleneck of 8 Mbit/s and 10 ms between two nodes, with room for one packet; 1 ms for 1000 bytes.
+    /// A bottleneck of 8 Mbit/s and 10 ms between two nodes, whose queue holds one packet; 1000 bytes take 1 ms.
     fn plan() -> Plan {
         let link = |name: &str, from: usize, to: usize| {
             serde_json::json!({
@@ -205,27 +191,27 @@ mod tests {
         .unwrap()
     }
 
-    fn entering(direction: u32, packet: &[u8]) -> Entering<'_> {
+    fn external(direction: u32, packet: &[u8]) -> ExternalPacket<'_> {
         let payload = packet.len() as u32;
-        Entering { direction, payload, connection: 0, number: 0, retransmission: false, packet }
+        ExternalPacket { direction, payload, connection: 0, number: 0, retransmission: false, packet }
     }
 
     #[test]
-    fn packets_wait_cross_and_are_dropped() {
+    fn packets_wait_cross_the_link_and_are_dropped() {
         let mut live = Live::new(&plan()).unwrap();
         let bytes = [0x45; 1000];
         let mut events = Vec::new();
         let handles: Vec<u32> = (0..3)
             .map(|_| {
-                let h = live.enter(&entering(0, &bytes), Time(5_000_000), |e| events.push(e));
-                live.news(|e| events.push(e));
+                let h = live.enter(&external(0, &bytes), Time(5_000_000), |e| events.push(e));
+                live.drain_events(|e| events.push(e));
                 h
             })
             .collect();
         // One is sent, one waits, the third is dropped.
         assert_eq!(events, [Event::Dropped(handles[2])]);
         events.clear();
-        // Out at 6 ms and 7 ms; 10 ms on the wire.
+        // Transmissions end at 6 ms and 7 ms; then 10 ms on the wire.
         assert_eq!(live.next_time(), Some(Time(6_000_000)));
         live.advance(Time(16_500_000), |e| events.push(e));
         let arrived = |n: usize, ms: u64| Event::Arrived {
@@ -244,8 +230,8 @@ mod tests {
     }
 
     #[test]
-    fn marking_keeps_the_checksum_right() {
-        // RFC 1071's sum over a header, by hand: it is 0xffff with the checksum in it.
+    fn marking_updates_the_checksum() {
+        // RFC 1071's sum over a header that includes its checksum is 0xffff.
         let sum = |p: &[u8]| {
             let all: u32 = p.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
             (all & 0xffff) + (all >> 16)

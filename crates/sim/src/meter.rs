@@ -1,32 +1,32 @@
-//! Running statistics: constant memory, whatever the length of the run.
+//! Running statistics, in constant memory.
 
 use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};
 use hdrhistogram::Histogram;
 
-/// The means of some quantities over time, each value weighted by how long it held.
+/// Time averages of `N` quantities: each value is weighted by the time for which it held.
 #[derive(Clone, Debug)]
-pub struct TimeMeans<const N: usize> {
+pub struct TimeAverages<const N: usize> {
     sums: [f64; N],
     spans: [f64; N],
     values: [f64; N],
     since: Time,
 }
 
-impl<const N: usize> Default for TimeMeans<N> {
-    fn default() -> TimeMeans<N> {
-        TimeMeans::new()
+impl<const N: usize> Default for TimeAverages<N> {
+    fn default() -> TimeAverages<N> {
+        TimeAverages::new()
     }
 }
 
-impl<const N: usize> TimeMeans<N> {
-    /// Of nothing yet.
+impl<const N: usize> TimeAverages<N> {
+    /// Without values so far.
     #[must_use]
-    pub fn new() -> TimeMeans<N> {
-        TimeMeans { sums: [0.0; N], spans: [0.0; N], values: [f64::NAN; N], since: Time::ZERO }
+    pub fn new() -> TimeAverages<N> {
+        TimeAverages { sums: [0.0; N], spans: [0.0; N], values: [f64::NAN; N], since: Time::ZERO }
     }
 
-    /// From now on the quantities are `values`. NaN means that one has no value yet.
+    /// Sets the values from `now` on. NaN: no value.
     #[inline]
     pub fn set(&mut self, values: [f64; N], now: Time) {
         self.settle(now);
@@ -48,19 +48,19 @@ impl<const N: usize> TimeMeans<N> {
         }
     }
 
-    /// Forgets what was before; the values stay.
+    /// Starts the averages anew at `now`; the current values stay.
     pub fn restart(&mut self, now: Time) {
         (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
     }
 
-    /// The means until `now`; None where there is none.
+    /// The averages until `now`; None for a quantity that never had a value.
     pub fn means(&mut self, now: Time) -> [Option<f64>; N] {
         self.settle(now);
         std::array::from_fn(|i| (self.spans[i] > 0.0).then(|| self.sums[i] / self.spans[i]))
     }
 }
 
-/// What waits in a queue, meaned over time from `from` on.
+/// Time average of a queue's backlog, from `from` on.
 #[derive(Clone, Debug)]
 pub struct BacklogMeter {
     from: Time,
@@ -71,13 +71,13 @@ pub struct BacklogMeter {
 }
 
 impl BacklogMeter {
-    /// Of an empty queue; what is before `from` doesn't count.
+    /// For an empty queue. The time before `from` does not count.
     #[must_use]
     pub fn new(from: Time) -> BacklogMeter {
         BacklogMeter { from, now: Backlog::default(), since: Time::ZERO, packet_ns: 0, byte_ns: 0 }
     }
 
-    /// From now on `backlog` waits.
+    /// Sets the backlog from `now` on.
     #[inline]
     pub fn set(&mut self, backlog: Backlog, now: Time) {
         if backlog != self.now {
@@ -93,7 +93,7 @@ impl BacklogMeter {
         self.since = now;
     }
 
-    /// Mean packets and bytes until `now`; None if no time has passed.
+    /// Average packets and bytes until `now`; None if no time has passed.
     pub fn means(&mut self, now: Time) -> Option<(f64, f64)> {
         self.settle(now);
         let span = now.since(self.from).0 as f64;
@@ -101,34 +101,34 @@ impl BacklogMeter {
     }
 }
 
-/// Spans of time: exact count, mean, minimum, maximum; percentiles within 0.1 %.
+/// Statistics of durations: exact count, mean, minimum and maximum; percentiles within 0.1 %.
 #[derive(Clone, Debug)]
-pub struct Spans {
+pub struct DurationStats {
     sum: u128,
     zeros: u64,
-    /// Of those above zero.
+    /// Minimum and maximum of the durations above zero.
     min: Dur,
     max: Dur,
-    /// Those above zero.
+    /// The durations above zero.
     histogram: Histogram<u64>,
 }
 
-impl Default for Spans {
-    fn default() -> Spans {
-        Spans::new()
+impl Default for DurationStats {
+    fn default() -> DurationStats {
+        DurationStats::new()
     }
 }
 
-impl Spans {
-    /// Of no spans yet.
+impl DurationStats {
+    /// Without durations so far.
     #[must_use]
-    pub fn new() -> Spans {
+    pub fn new() -> DurationStats {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
-        Spans { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
+        DurationStats { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
     }
 
+    /// Adds a duration.
     #[inline]
-    /// One more span.
     pub fn record(&mut self, span: Dur) {
         if span == Dur::ZERO {
             self.zeros += 1;
@@ -141,7 +141,7 @@ impl Spans {
         self.sum += u128::from(span.0);
         self.min = self.min.min(span);
         self.max = self.max.max(span);
-        // Cannot fail: the histogram grows as needed.
+        // Cannot fail: the histogram resizes itself.
         let _ = self.histogram.record(span.0);
     }
 
@@ -149,34 +149,34 @@ impl Spans {
         self.zeros + self.histogram.len()
     }
 
-    /// Forgets all spans.
+    /// Removes all durations.
     pub fn clear(&mut self) {
-        *self = Spans::new();
+        *self = DurationStats::new();
     }
 
     fn some_millis(&self, d: Dur) -> Option<f64> {
         (self.count() > 0).then(|| d.as_millis())
     }
 
-    /// The mean, ms; None of none.
+    /// Mean, ms; None without durations.
     #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64 * 1e-6)
     }
 
-    /// The smallest, ms.
+    /// Minimum, ms.
     #[must_use]
     pub fn min_ms(&self) -> Option<f64> {
         self.some_millis(if self.zeros > 0 { Dur::ZERO } else { self.min })
     }
 
-    /// The largest, ms.
+    /// Maximum, ms.
     #[must_use]
     pub fn max_ms(&self) -> Option<f64> {
         self.some_millis(self.max)
     }
 
-    /// The value below or at which the share `q` of the spans lies (nearest rank).
+    /// The `q` quantile by nearest rank, ms.
     #[must_use]
     pub fn percentile_ms(&self, q: f64) -> Option<f64> {
         let count = self.count();
@@ -199,8 +199,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_over_time_weighs_by_duration() {
-        let mut m = TimeMeans::new();
+    fn time_averages_weigh_by_duration() {
+        let mut m = TimeAverages::new();
         m.set([10.0, f64::NAN, 8.0], Time(0));
         m.set([20.0, f64::NAN, f64::NAN], Time(30)); // 10 for 30 ns, then 20 for 10 ns; 8 for 30 ns
         assert_eq!(m.means(Time(40)), [Some((300.0 + 200.0) / 40.0), None, Some(8.0)]);
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_nearest_rank_within_a_thousandth() {
-        let mut s = Spans::new();
+        let mut s = DurationStats::new();
         (1..=1000).for_each(|ms| s.record(Dur::millis(ms)));
         for (q, expected) in [(0.5, 500.0), (0.95, 950.0), (0.99, 990.0), (1.0, 1000.0)] {
             let got = s.percentile_ms(q).unwrap();
@@ -218,8 +218,8 @@ mod tests {
     }
 
     #[test]
-    fn zeros_have_their_share() {
-        let mut s = Spans::new();
+    fn zeros_count_in_percentiles() {
+        let mut s = DurationStats::new();
         (0..9).for_each(|_| s.record(Dur::ZERO));
         s.record(Dur::millis(7));
         assert_eq!((s.percentile_ms(0.9), s.percentile_ms(1.0)), (Some(0.0), Some(7.0)));

@@ -1,22 +1,20 @@
-//! The network that flows send into: links, routes, the packets under way, the clock.
+//! The network: links, routes, the packets under way, the clock.
 //!
-//! **Running ahead.** A link that gets all its packets over one other link, in their order, can take each of them in as
-//! soon as the other link has sent it: nothing that happens elsewhere in between can change what it does. Such a link
-//! is told the time of the arrival instead of waiting for an event. Along an uncongested path a packet then costs one
-//! event, whatever the number of hops, and the outcome is the same.
+//! **Lookahead.** A link whose packets all arrive over one other link, in order, can process each of them as soon as the
+//! other link has sent it: no other event before the arrival can change its state. Such a link is called with the time
+//! of the arrival instead of waiting for an event. A packet then costs one event on an uncongested path of any number of
+//! hops, and the results are the same.
 
 use crate::capture::{Capture, Cause, Recorder};
 use crate::error::SimError;
 use crate::events::EventQueue;
-use crate::extras::Extras;
-use crate::flows::{Common, TIMERS};
+use crate::flows::{FlowInfo, TIMERS};
+use crate::impairments::Impairments;
 use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Pool};
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
-use dumbbell_plan::Plan;
-use dumbbell_plan::{HERE, Routes};
-use dumbbell_plan::{QueueResult, Transfer};
+use dumbbell_plan::{HERE, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{DropReason, Ecn, LinkInfo, Packet};
 use dumbbell_tcp::Endpoint;
 use dumbbell_trace::Trace;
@@ -33,31 +31,31 @@ pub(crate) struct Network {
     disciplines: Vec<String>,
     routes: Routes,
     pool: Pool,
-    /// Packets with payload dropped since measurement began, for each direction of each flow.
+    /// Packets with payload dropped since the measurement began, per flow and direction.
     dropped: Vec<u64>,
-    /// Likewise packets with payload copied on the way.
+    /// Packets with payload duplicated on the path, likewise.
     duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,
-    /// What becomes of packets, where their contents are kept outside.
-    pub(crate) fates: Option<Vec<Fate>>,
+    /// Drops and duplications of packets whose contents are stored outside.
+    pub(crate) fates: Option<Vec<PacketFate>>,
     pub(crate) trace: Trace,
     pub(crate) transfers: Vec<Transfer>,
 }
 
-/// A packet that has reached its destination: what is left of it there. Small enough for registers.
+/// A packet that has reached its destination. Small enough for registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     /// Flow and direction.
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
-    /// Its handle.
+    /// Its handle in the packet pool.
     pub(crate) body: u32,
-    /// "Congestion experienced".
+    /// ECN field on arrival.
     pub(crate) ecn: Ecn,
 }
 
-/// A packet from outside.
+/// A packet of a real stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Injected<'a> {
     pub(crate) direction: u32,
@@ -70,12 +68,12 @@ pub(crate) struct Injected<'a> {
     pub(crate) frame: &'a [u8],
 }
 
-/// What has become of a packet on its way, by handles.
+/// What happened to a packet on its path, by handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It was copied.
+pub(crate) enum PacketFate {
+    /// A link duplicated it.
     Copied { of: u32, to: u32 },
-    /// It was dropped: the handle is free.
+    /// It was dropped; the handle is free.
     Dropped(u32),
 }
 
@@ -97,16 +95,16 @@ impl Network {
             let recorder = trace.of_link(&l.name).then(|| {
                 Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
             });
-            let extras = Extras::new(l, plan.seed, (measure_from, end));
-            links.push(Link::new(l, queue, extras, 2 * i, LinkMeter::new(measure_from, end), recorder));
+            let impairments = Impairments::new(l, plan.seed, (measure_from, end));
+            links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
         }
         let routes = Routes::new(plan)?;
         check_classes(plan, &links, &routes)?;
         let captures = Recorder::new(plan);
         for l in 0..links.len() {
-            // Where packets are captured nothing runs ahead: they are seen in the order of the clock.
-            links[l].runs_ahead =
-                captures.is_none() && routes.only_feeder(l).is_some_and(|feeder| links[feeder].keeps_order());
+            // A capture lists packets in the order of the clock, which excludes lookahead.
+            links[l].has_lookahead =
+                captures.is_none() && routes.only_feeder(l).is_some_and(|feeder| links[feeder].is_fifo());
         }
         Ok(Network {
             now: Time::ZERO,
@@ -136,10 +134,10 @@ impl Network {
         self.events.schedule(2 * self.links.len() + TIMERS * flow + timer, at);
     }
 
-    /// A flow sends a datagram of `ip_bytes`, from its data sender if `forward`.
+    /// Sends a flow's datagram of `ip_bytes`, from the data sender if `forward`.
     pub(crate) fn send_datagram(
         &mut self,
-        flow: &Common,
+        flow: &FlowInfo,
         forward: bool,
         ip_bytes: u32,
         number: u64,
@@ -150,10 +148,10 @@ impl Network {
         self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
     }
 
-    /// A flow sends what `endpoint` wants to send now, from its data sender if `forward`.
+    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`.
     pub(crate) fn send_segments(
         &mut self,
-        flow: &Common,
+        flow: &FlowInfo,
         forward: bool,
         endpoint: &mut Endpoint,
         connection: u32,
@@ -176,24 +174,24 @@ impl Network {
         }
     }
 
-    fn launch(&mut self, flow: &Common, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
+    fn launch(&mut self, flow: &FlowInfo, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
         let (node, direction) =
             if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
         let direction = direction as u32;
-        self.note(PacketEvent::Sent, direction, handle, bytes, self.now);
+        self.record_packet(PacketEvent::Sent, direction, handle, bytes, self.now);
         if let Some(captures) = &mut self.captures {
             captures.sent(direction, handle, self.pool.get(handle), bytes);
             captures.at_node(node, handle, ecn, self.now);
         }
         let link = self.routes.next(node, direction);
-        // Made where it is handed on: a struct that is filled and then copied stalls the processor.
+        // Built in place: copying a struct that was just filled stalls the processor (store forwarding).
         let packet =
             Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
         self.carry(link as usize, packet, self.now);
     }
 
-    /// A packet whose contents are kept outside is sent now. `frame`: what a capture shows of it.
-    pub(crate) fn inject(&mut self, flow: &Common, from: &Injected<'_>) -> u32 {
+    /// Sends a packet whose contents are stored outside. `frame`: its bytes for captures.
+    pub(crate) fn inject(&mut self, flow: &FlowInfo, from: &Injected<'_>) -> u32 {
         let (handle, body) = self.pool.allocate();
         *body = Body {
             connection: from.connection,
@@ -211,39 +209,39 @@ impl Network {
         handle
     }
 
-    /// What a packet carries.
+    /// Contents of a packet.
     #[inline]
     pub(crate) fn body(&self, handle: u32) -> &Body {
         self.pool.get(handle)
     }
 
-    /// A packet has been delivered.
+    /// Frees the slot of a delivered packet.
     #[inline]
     pub(crate) fn free(&mut self, handle: u32) {
         self.pool.free(handle);
     }
 
-    /// A packet comes to a link's entrance at `at`: now, or later where the link runs ahead. It goes on over as many
-    /// links as do.
+    /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
+    /// links that have lookahead.
     fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
         loop {
-            // A transmission that ends at this instant is over: what arrives finds its place in the queue free.
-            while let Some(due) = self.links[link].asks_by(at) {
-                self.ask_queue(link, due);
+            // A transmission that ends at this instant ends first: the arriving packet finds its place in the queue free.
+            while let Some(due) = self.links[link].dequeue_due_by(at) {
+                self.dequeue_next(link, due);
             }
             if let Some(captures) = &mut self.captures {
                 captures.at_link(link, packet.body, packet.ecn, at);
             }
             let first = &mut self.links[link];
-            if first.is_open(at) {
-                at = first.pass(packet.bytes, at);
+            if first.can_cut_through(at) {
+                at = first.cut_through(packet.bytes, at);
             } else {
                 match self.enter(link, packet, at) {
                     Some(leaves) => (at, packet) = leaves,
                     None => return,
                 }
             }
-            let Some(next) = self.next_ahead(link, packet.flow, at) else {
+            let Some(next) = self.next_with_lookahead(link, packet.flow, at) else {
                 self.links[link].put_on_wire(at, packet, &mut self.events);
                 return;
             };
@@ -251,41 +249,41 @@ impl Network {
         }
     }
 
-    /// The link that takes a packet in ahead of the clock when it comes off this one at `arrival`, if there is one.
+    /// Returns the next link of a packet that leaves this one at `arrival`, if that link has lookahead.
     #[inline]
-    fn next_ahead(&self, link: usize, direction: u32, arrival: Time) -> Option<usize> {
+    fn next_with_lookahead(&self, link: usize, direction: u32, arrival: Time) -> Option<usize> {
         let next = self.routes.next(self.links[link].to, direction);
-        let ahead = next != HERE && self.links[next as usize].runs_ahead && arrival <= self.end;
+        let ahead = next != HERE && self.links[next as usize].has_lookahead && arrival <= self.end;
         ahead.then_some(next as usize)
     }
 
     fn enter(&mut self, link: usize, packet: Packet, at: Time) -> Option<(Time, Packet)> {
         let has_data = |packet: &Packet| self.pool.get(packet.body).data;
         let leaves = self.links[link].enter(packet, at, &mut self.events, has_data);
-        self.hear(link, at);
+        self.collect_losses_and_copies(link, at);
         leaves
     }
 
-    fn ask_queue(&mut self, link: usize, at: Time) {
-        let leaves = self.links[link].ask_queue(at, &mut self.events);
-        self.hear(link, at);
+    fn dequeue_next(&mut self, link: usize, at: Time) {
+        let leaves = self.links[link].dequeue_next(at, &mut self.events);
+        self.collect_losses_and_copies(link, at);
         let Some((arrival, packet)) = leaves else { return };
-        match self.next_ahead(link, packet.flow, arrival) {
+        match self.next_with_lookahead(link, packet.flow, arrival) {
             Some(next) => self.carry(next, packet, arrival),
             None => self.links[link].put_on_wire(arrival, packet, &mut self.events),
         }
     }
 
-    /// What a link has dropped is freed, what it has copied goes onto its wire.
-    #[inline(always)] // nearly always nothing
-    fn hear(&mut self, link: usize, at: Time) {
-        if self.links[link].has_news() {
-            self.handle_news(link, at);
+    /// Frees the packets that a link has dropped, and puts its duplicates on the wire.
+    #[inline(always)] // nearly always there are none
+    fn collect_losses_and_copies(&mut self, link: usize, at: Time) {
+        if self.links[link].has_losses_or_copies() {
+            self.handle_losses_and_copies(link, at);
         }
     }
 
     #[inline(never)]
-    fn handle_news(&mut self, link: usize, at: Time) {
+    fn handle_losses_and_copies(&mut self, link: usize, at: Time) {
         for (arrival, mut copy) in self.links[link].take_copies() {
             if at >= self.measure_from {
                 self.duplicated[copy.flow as usize] += u64::from(self.body(copy.body).data);
@@ -296,7 +294,7 @@ impl Network {
                 captures.copied(link, original, copy.body);
             }
             if let Some(fates) = &mut self.fates {
-                fates.push(Fate::Copied { of: original, to: copy.body });
+                fates.push(PacketFate::Copied { of: original, to: copy.body });
             }
             self.links[link].put_on_wire(arrival, copy, &mut self.events);
         }
@@ -304,32 +302,32 @@ impl Network {
             if let Some(captures) = &mut self.captures {
                 captures.dropped(link, packet.body, reason);
             }
-            self.note(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
+            self.record_packet(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
             if at >= self.measure_from {
                 self.dropped[packet.flow as usize] += u64::from(self.body(packet.body).data);
             }
             if let Some(fates) = &mut self.fates {
-                fates.push(Fate::Dropped(packet.body));
+                fates.push(PacketFate::Dropped(packet.body));
             }
             self.free(packet.body);
         }
     }
 
-    /// A link's event. Gives the packet that has reached its destination, if one has; it is to be freed.
+    /// Processes a link's event. Returns the packet that has reached its destination, if any; the caller frees it.
     #[inline]
     pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Arrived> {
         let link = slot / 2;
         if slot % 2 == 1 {
-            // An event that the link has run ahead of is void.
-            if self.links[link].asks_by(self.now).is_some() {
-                self.ask_queue(link, self.now);
+            // Lookahead may have processed this event already.
+            if self.links[link].dequeue_due_by(self.now).is_some() {
+                self.dequeue_next(link, self.now);
             }
             return None;
         }
         let link = &mut self.links[link];
         let packet = link.arrive(&mut self.events)?;
-        if !link.keeps_order() {
-            link.note_order(packet.body, self.now);
+        if !link.is_fifo() {
+            link.record_reordering(packet.body, self.now);
         }
         if let Some(captures) = &mut self.captures {
             captures.at_node(link.to, packet.body, packet.ecn, self.now);
@@ -337,7 +335,7 @@ impl Network {
         let next = self.routes.next(link.to, packet.flow);
         if next == HERE {
             let Packet { bytes, flow, body, ecn, .. } = packet;
-            self.note(PacketEvent::Received, flow, body, bytes, self.now);
+            self.record_packet(PacketEvent::Received, flow, body, bytes, self.now);
             return Some(Arrived { flow, bytes, body, ecn });
         }
         self.carry(next as usize, packet, self.now);
@@ -345,14 +343,14 @@ impl Network {
     }
 
     #[inline]
-    fn note(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
+    fn record_packet(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
         if self.packets.is_some() {
-            self.record(event, direction, body, bytes, at);
+            self.push_packet_row(event, direction, body, bytes, at);
         }
     }
 
     #[cold]
-    fn record(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
+    fn push_packet_row(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
         let Some(recorder) = &mut self.packets else { return };
         let body = self.pool.get(body);
         let row = PacketRow {
@@ -366,22 +364,22 @@ impl Network {
         recorder.row(at, event, row);
     }
 
-    /// Packets with payload that were dropped in the forward direction of a flow, since measurement began.
+    /// Packets with payload dropped in a flow's forward direction since the measurement began.
     pub(crate) fn dropped(&self, flow: usize) -> u64 {
         self.dropped[2 * flow]
     }
 
-    /// Packets with payload that were copied in the forward direction of a flow, since measurement began.
+    /// Packets with payload duplicated in a flow's forward direction since the measurement began.
     pub(crate) fn duplicated(&self, flow: usize) -> u64 {
         self.duplicated[2 * flow]
     }
 
-    /// What was captured.
+    /// Takes the captures.
     pub(crate) fn captures(&mut self) -> Vec<Capture> {
         self.captures.take().map_or_else(Vec::new, |captures| captures.finish())
     }
 
-    /// The figures of the links; their series go to the trace.
+    /// Returns the results of all links and moves their series to the trace.
     pub(crate) fn finish(&mut self) -> Vec<QueueResult> {
         let span = (self.measure_from, self.end);
         let mut tables = Vec::new();
@@ -398,7 +396,7 @@ impl Network {
     }
 }
 
-/// Refuses a flow whose class a queue on its way doesn't have.
+/// Refuses a flow whose class does not exist in a queue on its path.
 fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), SimError> {
     for (i, flow) in plan.flows.iter().enumerate() {
         for (direction, mut node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
@@ -425,7 +423,7 @@ fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), Sim
 fn queue_result(link: &mut Link, discipline: &str, span: (Time, Time)) -> QueueResult {
     let (from, end) = span;
     let seconds = end.since(from).as_secs();
-    let (waiting_at_end, on_wire_at_end) = (link.backlog().packets, link.under_way());
+    let (waiting_at_end, on_wire_at_end) = (link.backlog().packets, link.packets_on_wire());
     let means = link.meter.backlog.means(end);
     let varying = link.use_of_capacity();
     let m = &link.meter;

@@ -1,22 +1,22 @@
-//! What a run gives back.
+//! The results of a simulated run: rows, series, captures.
 
 use crate::capture::Capture;
 use dumbbell_plan::{FlowResult, QueueResult, Transfer};
 use dumbbell_trace::Trace;
 
-/// Everything of one run.
+/// The results of one run.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// A row for each flow.
+    /// One row per flow.
     pub flows: Vec<FlowResult>,
-    /// A row for each direction of each link.
+    /// One row per direction of each link.
     pub queues: Vec<QueueResult>,
-    /// A row for each transfer and download begun.
+    /// One row per transfer or download that started.
     pub transfers: Vec<Transfer>,
-    /// Series, where asked for.
+    /// Series that the plan asks for.
     pub trace: Trace,
-    /// What was captured, where asked for.
+    /// Captures that the plan asks for.
     pub captures: Vec<Capture>,
-    /// Events that the engine handled.
+    /// Events that the engine processed.
     pub events: u64,
 }

@@ -1,29 +1,29 @@
-//! What packets carry: kept in one pool while queues and links pass small handles around.
+//! Packet contents, in one pool. Queues and links pass small handles.
 
 use crate::capture::Cause;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
 
-/// The contents of a packet.
+/// Contents of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Body {
-    /// The TCP segment (of a TCP flow).
+    /// The TCP segment, for a TCP flow.
     pub(crate) segment: Segment,
-    /// Which of the flow's connections it belongs to.
+    /// Number of the connection within its flow.
     pub(crate) connection: u32,
-    /// Whether it carries payload (datagrams always do).
+    /// True for a packet with payload; datagrams always have payload.
     pub(crate) data: bool,
-    /// Whether it was sent before.
+    /// True for a retransmission.
     pub(crate) retransmission: bool,
-    /// Why it was sent again; means something only with `retransmission`, and where packets are captured.
+    /// Reason of the retransmission; valid only with `retransmission` in a run with captures.
     pub(crate) cause: Cause,
-    /// Number of a datagram or echo request; offset of a segment's first payload byte.
+    /// Sequence number of a datagram or echo request; stream offset of a segment's first payload byte.
     pub(crate) number: u64,
-    /// When the datagram or echo request was sent.
+    /// Sending time of the datagram or echo request.
     pub(crate) sent_at: Time,
 }
 
-/// The pool. A slot is free again as soon as its packet is delivered or dropped.
+/// The pool. A slot is reused as soon as its packet is delivered or dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     bodies: Vec<Body>,
@@ -31,7 +31,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A free slot; what it holds is left from an earlier packet.
+    /// Returns a free slot. Its contents are those of an earlier packet.
     #[inline]
     pub(crate) fn allocate(&mut self) -> (u32, &mut Body) {
         let handle = self.free.pop().unwrap_or_else(|| {
@@ -41,7 +41,7 @@ impl Pool {
         (handle, &mut self.bodies[handle as usize])
     }
 
-    /// A slot that holds the same as another.
+    /// Returns a new slot with a copy of another's contents.
     pub(crate) fn copy(&mut self, of: u32) -> u32 {
         let body = *self.get(of);
         let (handle, copy) = self.allocate();

@@ -34,7 +34,7 @@ impl Gate {
 pub(crate) struct FlowRecorder {
     name: String,
     gate: Gate,
-    law_columns: &'static [&'static str],
+    variant_columns: &'static [&'static str],
     last: Option<(Snapshot, u64)>,
     t: Vec<u64>,
     floats: [Vec<f64>; 4],
@@ -45,17 +45,17 @@ pub(crate) struct FlowRecorder {
 }
 
 impl FlowRecorder {
-    pub(crate) fn new(name: &str, interval: Dur, law_columns: &'static [&'static str]) -> FlowRecorder {
+    pub(crate) fn new(name: &str, interval: Dur, variant_columns: &'static [&'static str]) -> FlowRecorder {
         FlowRecorder {
             name: format!("flow/{name}"),
             gate: Gate::new(interval),
-            law_columns,
+            variant_columns,
             last: None,
             t: Vec::new(),
             floats: Default::default(),
             counts: Default::default(),
             phase: Vec::new(),
-            law: vec![Vec::new(); law_columns.len()],
+            law: vec![Vec::new(); variant_columns.len()],
             row: Vec::new(),
         }
     }
@@ -97,7 +97,7 @@ impl FlowRecorder {
             .with("snd_nxt", ColumnData::U64(snd_nxt))
             .with("delivered", ColumnData::U64(delivered))
             .with("phase", ColumnData::U8(self.phase));
-        self.law_columns
+        self.variant_columns
             .iter()
             .zip(self.law)
             .fold(table, |t, (name, values)| t.with(*name, ColumnData::F64(values)))

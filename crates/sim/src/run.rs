@@ -1,15 +1,15 @@
-//! One run: the plan becomes a network and flows, the event loop runs to the end, the figures come out.
+//! One run: builds the network and the flows of a plan, processes all events, collects the results.
 
 use crate::error::SimError;
 use crate::flows::ping::{PingConfig, PingFlow};
 use crate::flows::source::Source;
-use crate::flows::tcp::{LawSource, Recipe, TcpFlow};
+use crate::flows::tcp::{ConnectionFactory, TcpFlow, VariantSource};
 use crate::flows::udp::UdpFlow;
-use crate::flows::{APP, Common, Flow, TIMERS};
+use crate::flows::{APP, Flow, FlowInfo, TIMERS};
 use crate::network::Network;
 use crate::output::Output;
 use crate::record::FlowRecorder;
-use dumbbell_cc::{Failure, Foreign};
+use dumbbell_cc::{External, Failure};
 use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
 use dumbbell_tcp::Config;
 use dumbbell_units::random::Stream;
@@ -20,31 +20,31 @@ use std::sync::Arc;
 /// Runs a plan. The same plan gives the same output, bit for bit, on every machine.
 ///
 /// # Errors
-/// If the plan names what doesn't exist, or what can't be.
+/// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
-    run_with(plan, &Laws::new())
+    run_with(plan, &ExternalVariants::new())
 }
 
-/// Laws from outside the registry, by the name that plans give them.
-pub type Laws = BTreeMap<String, Arc<dyn Foreign>>;
+/// Variants that are not in the registry, by the name that plans use.
+pub type ExternalVariants = BTreeMap<String, Arc<dyn External>>;
 
-/// Runs a plan in which some variants are not the registry's.
+/// Runs a plan in which some variants are external.
 ///
 /// # Errors
-/// As [`run`]; also if one of these laws fails on the way.
-pub fn run_with(plan: &Plan, laws: &Laws) -> Result<Output, SimError> {
+/// As [`run`]; also if an external variant fails during the run.
+pub fn run_with(plan: &Plan, external: &ExternalVariants) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
-    let may_fail = !laws.is_empty();
+    let may_fail = !external.is_empty();
     let mut net = Network::new(plan)?;
     let first_timer = 2 * net.links();
     let measure = first_timer + TIMERS * plan.flows.len();
-    // First of all events at its time: what starts then is measured.
+    // Scheduled first, so that it precedes every other event of its time: a flow that starts then is measured.
     net.events.schedule(measure, Time(plan.measure_from_ns));
     let mut flows = Vec::with_capacity(plan.flows.len());
     for (i, flow) in plan.flows.iter().enumerate() {
-        let flow = build(plan, i, flow, laws, &failure)?;
-        net.set_timer(i, APP, flow.common().start);
+        let flow = build(plan, i, flow, external, &failure)?;
+        net.set_timer(i, APP, flow.info().start);
         flows.push(flow);
     }
     let mut events = 0;
@@ -61,7 +61,7 @@ pub fn run_with(plan: &Plan, laws: &Laws) -> Result<Output, SimError> {
             }
         } else if slot == measure {
             for flow in &mut flows {
-                flow.common_mut().received_bytes = 0;
+                flow.info_mut().received_bytes = 0;
                 flow.restart_meter(time);
             }
         } else {
@@ -73,14 +73,14 @@ pub fn run_with(plan: &Plan, laws: &Laws) -> Result<Output, SimError> {
         }
     }
     if let Some((flow, message)) = failure.get() {
-        return Err(SimError::Law { flow: flow.to_owned(), at: net.now, message: message.to_owned() });
+        return Err(SimError::Variant { flow: flow.to_owned(), at: net.now, message: message.to_owned() });
     }
     net.now = net.end;
     let results = flows.iter_mut().map(|flow| {
         let mut result = flow.finish(&mut net);
-        let common = flow.common();
-        result.name.clone_from(&common.name);
-        result.start_s = common.start.as_secs();
+        let info = flow.info();
+        result.name.clone_from(&info.name);
+        result.start_s = info.start.as_secs();
         result.drop_rate =
             (result.sent_packets > 0).then(|| result.dropped_packets as f64 / result.sent_packets as f64);
         result
@@ -95,23 +95,13 @@ fn build(
     plan: &Plan,
     index: usize,
     flow: &FlowPlan,
-    laws: &Laws,
+    external: &ExternalVariants,
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
-    let common = Common {
-        index,
-        name: flow.name.clone(),
-        from: flow.from,
-        to: flow.to,
-        class: flow.class,
-        start,
-        stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
-        measure_from: Time(plan.measure_from_ns),
-        received_bytes: 0,
-    };
+    let info = FlowInfo::new(plan, index, start);
     let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
@@ -126,9 +116,9 @@ fn build(
                 count: *count,
                 timeout: Dur(*timeout_ns),
             };
-            Ok(Box::new(PingFlow::new(common, config, plan.trace.of_flow(&flow.name))))
+            Ok(Box::new(PingFlow::new(info, config, plan.trace.of_flow(&flow.name))))
         }
-        (TransportPlan::Udp, _, Some(source)) => Ok(Box::new(UdpFlow::new(common, application, source))),
+        (TransportPlan::Udp, _, Some(source)) => Ok(Box::new(UdpFlow::new(info, application, source))),
         (TransportPlan::Udp, _, None) => Err(SimError::invalid(
             format!("flows.{}.application", flow.name),
             format!("'{application}' needs TCP"),
@@ -136,18 +126,21 @@ fn build(
         (TransportPlan::Tcp { variant, stack }, app, source) => {
             let at =
                 |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
-            let from = match laws.get(&variant.name) {
-                Some(law) => LawSource::Foreign(Arc::clone(law), failure.of_flow(&flow.name)),
-                None => LawSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?),
+            let from = match external.get(&variant.name) {
+                Some(factory) => VariantSource::External(Arc::clone(factory), failure.of_flow(&flow.name)),
+                None => {
+                    VariantSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?)
+                }
             };
             let row = from.variant();
             let config = Config::read(&stack.name, &stack.given(), row).map_err(|e| at("stack", e))?;
-            let recipe = Recipe::new(config, from, variant.clone()).map_err(|e| at("variant", e))?;
+            let factory =
+                ConnectionFactory::new(config, from, variant.clone()).map_err(|e| at("variant", e))?;
             let recorder = plan
                 .trace
                 .of_flow(&flow.name)
                 .then(|| FlowRecorder::new(&flow.name, Dur(plan.trace.interval_ns), row.columns));
-            let flow = TcpFlow::new(common, application, app.clone(), recipe, source, plan.seed, recorder);
+            let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
     }

@@ -1,11 +1,11 @@
-//! The figures of a TCP flow, summed over its connections.
+//! Metrics of a TCP flow, summed over its connections.
 
-use crate::meter::{Spans, TimeMeans};
+use crate::meter::{DurationStats, TimeAverages};
 use dumbbell_plan::FlowResult;
 use dumbbell_tcp::{Counters, DeliveredSegment, Endpoint, SegmentFate};
 use dumbbell_units::Time;
 
-/// Sums that only ever grow; a measurement is the difference of two.
+/// Cumulative counters. A measurement is the difference of two.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     counters: Counters,
@@ -40,15 +40,15 @@ impl Totals {
 }
 
 pub(crate) struct TcpMeter {
-    /// Of connections that are over.
+    /// Of finished connections.
     past: Totals,
-    /// At the start of measurement.
+    /// At the begin of the measurement.
     base: Totals,
-    /// cwnd and bytes outstanding in segments, srtt in ms.
-    means: TimeMeans<3>,
-    /// Round trips of segments sent once.
-    rtt: Spans,
-    /// Sum and number of the round trips of all segments, from first transmission.
+    /// cwnd and bytes in flight, in segments; srtt in ms.
+    means: TimeAverages<3>,
+    /// RTT of segments sent once.
+    rtt: DurationStats,
+    /// Sum (ns) and number of the times from first transmission to cumulative ACK, of all segments.
     first: (u128, u64),
 }
 
@@ -57,8 +57,8 @@ impl TcpMeter {
         TcpMeter {
             past: Totals::default(),
             base: Totals::default(),
-            means: TimeMeans::new(),
-            rtt: Spans::new(),
+            means: TimeAverages::new(),
+            rtt: DurationStats::new(),
             first: (0, 0),
         }
     }
@@ -83,7 +83,7 @@ impl TcpMeter {
     }
 
     pub(crate) fn round_trips(&mut self, delivered: &[DeliveredSegment], now: Time) {
-        // For every shell alike from sending to the cumulative ACK: a SACK before it would tell some variants sooner.
+        // Until the cumulative ACK, for every loss recovery alike: a SACK would end the sample earlier for some of them.
         for d in delivered.iter().filter(|d| d.payload > 0 && d.fate != SegmentFate::Sacked) {
             self.first.0 += u128::from(now.since(d.first_at).0);
             self.first.1 += 1;

@@ -1,8 +1,8 @@
 //! A window law with an endpoint that always has data to send.
 
 use dumbbell_cc::{
-    AckEvent, Amiss, Arrival, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent, Phase,
-    RateSample, RecoveryExit, SentEvent, Start, StartEvent, Variant, find,
+    AckArrival, AckEvent, CaState, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent,
+    Phase, RateSample, RecoveryExit, SentEvent, Setup, TxStart, Variant, find,
 };
 use dumbbell_units::{Dur, Time};
 
@@ -53,7 +53,7 @@ impl CcFixture {
     /// If there is no such law or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
-        CcFixture::starting(name, params, Start::new(MSS, window * MSS, ssthresh * MSS))
+        CcFixture::starting(name, params, Setup::new(MSS, window * MSS, ssthresh * MSS))
     }
 
     /// Likewise, on a stack that counts windows in whole segments, as Linux does.
@@ -63,7 +63,7 @@ impl CcFixture {
     #[must_use]
     pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
         let mut law = CcFixture::new(name, params, window, ssthresh);
-        (law.cx.increase, law.cx.whole_segments) = (Increase::Whole, true);
+        (law.cx.increase, law.cx.whole_segments) = (Increase::PerWindow, true);
         law
     }
 
@@ -72,7 +72,7 @@ impl CcFixture {
     /// # Panics
     /// If there is no such law, a parameter is refused, or segments aren't of 1000 bytes.
     #[must_use]
-    pub fn starting(name: &str, params: &[(&str, &str)], start: Start) -> CcFixture {
+    pub fn starting(name: &str, params: &[(&str, &str)], start: Setup) -> CcFixture {
         assert!(start.mss == MSS, "segments of {} bytes", start.mss);
         let cx = Cx {
             now: Time(1_000_000_000),
@@ -150,8 +150,8 @@ impl CcFixture {
         self
     }
 
-    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since. Each
-    /// lies apart from the last.
+    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since.
+    /// Each lies apart from the last.
     pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut CcFixture {
         let bytes = MSS as u64;
         let ev = LostEvent {
@@ -260,9 +260,9 @@ impl CcFixture {
             marked: marked * MSS as u64,
             rate,
         };
-        if self.law.hears_arrivals() {
-            let amiss = if in_recovery { Amiss::Repair } else { Amiss::Nothing };
-            let arrival = Arrival { acked: ev.acked, plain: !in_recovery, rtt: ev.rtt, amiss };
+        if self.law.wants_arrivals() {
+            let state = if in_recovery { CaState::Recovery } else { CaState::Open };
+            let arrival = AckArrival { acked: ev.acked, fast_path: !in_recovery, rtt: ev.rtt, state };
             self.law.on_arrival(&arrival, &self.cx);
         }
         self.law.on_ack(&ev, &self.cx);
@@ -272,7 +272,7 @@ impl CcFixture {
     /// A segment leaves with nothing in flight, so many ms after the last one.
     pub fn start(&mut self, ms: u64) -> &mut CcFixture {
         let last_sent_at = Time(self.cx.now.0 - ms * 1_000_000);
-        self.law.on_start(&StartEvent { last_sent_at, snd_nxt: self.una }, &self.cx);
+        self.law.on_tx_start(&TxStart { last_sent_at, snd_nxt: self.una }, &self.cx);
         self
     }
 

@@ -41,7 +41,7 @@ def variants(
             **({"also called": ", ".join(v.aliases)} if v.aliases else {}),
             "year": v.year,
             "source": v.source,
-            "recovery": v.shell or "as the stack says",
+            "recovery": v.loss_recovery or "chosen by the stack",
             "answer to loss": v.on_loss,
             "answer to delay": v.on_delay,
             "answer to ECN marks": v.on_ecn,

@@ -19,9 +19,9 @@
 //! although it counts segments: with delayed ACKs it grows twice as fast.
 //! Left out: nothing.
 
-use crate::common::{LossDriven, Window, last_tick};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Amiss, Arrival, Congestion, CongestionEvent, Cx, Start};
+use crate::Variant;
+use crate::common::{LossDriven, Window, floor_to_jiffy};
+use crate::{AckArrival, AckEvent, CaState, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -30,10 +30,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "binary search for the window of the last loss",
     year: 2004,
     source: "Xu, Harfoush and Rhee, Binary Increase Congestion Control, INFOCOM 2004",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window, half of it in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -81,7 +77,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how a step follows from the distance to w_max: see the model",
         },
     ],
-    stacks: &[
+    stack_defaults: &[
         ("linux", "beta", "0.7998"),
         ("linux", "b", "4"),
         ("linux", "s_max", "16"),
@@ -89,7 +85,8 @@ pub(crate) const ROW: Variant = Variant {
         ("linux", "rules", "linux"),
     ],
     columns: &["w_max", "inc"],
-    build: |params, start| Ok(Box::new(Bic::new(params, start))),
+    build: |params, setup| Ok(Box::new(Bic::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Before the first loss Linux's window grows by at least this part of itself in a round trip.
@@ -124,9 +121,9 @@ struct Bic {
 }
 
 impl Bic {
-    fn new(params: &Params, start: &Start) -> Bic {
+    fn new(params: &Params, setup: &Setup) -> Bic {
         Bic {
-            window: Window::new(start),
+            window: Window::new(setup),
             beta: params.float("beta"),
             b: params.float("b"),
             s_max: params.float("s_max"),
@@ -184,21 +181,21 @@ impl LossDriven for Bic {
         &mut self.window
     }
 
-    fn hears_arrivals(&self) -> bool {
+    fn wants_arrivals(&self) -> bool {
         self.linux
     }
 
-    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
-        if ev.amiss == Amiss::Nothing {
+    fn on_arrival(&mut self, ev: &AckArrival, cx: &Cx) {
+        if ev.state == CaState::Open {
             let taken = if cx.counts_segments() { self.ratio.floor() } else { self.ratio };
             self.ratio += RATIO.0 * (ev.acked as f64 / cx.mss - taken);
         }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         if self.linux {
-            let now = last_tick(cx.now);
+            let now = floor_to_jiffy(cx.now);
             let held = |&(window, at, _): &(f64, Time, f64)| window == cwnd && now.since(at) <= HOLD;
             let each = match self.counted.filter(held) {
                 Some((.., each)) => each,
@@ -208,24 +205,24 @@ impl LossDriven for Bic {
                 self.counted = Some((cwnd, now, each));
             }
             self.inc = cwnd / each;
-            self.window.count(each, ev.acked, cx);
+            self.window.cong_avoid_ai(each, ev.acked, cx);
         } else {
             self.inc = self.increase(cwnd);
-            self.window.additive(self.inc, ev.acked, cx);
+            self.window.additive_increase(self.inc, ev.acked, cx);
         }
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.before = self.w_max;
     }
 
-    fn undone(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         if !self.linux {
             self.w_max = self.before;
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let cwnd = self.window.segments(cx);
         let converge = self.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if converge { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
@@ -234,13 +231,13 @@ impl LossDriven for Bic {
         left * ev.window
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if ev.kind == Congestion::Timeout && self.linux {
             (self.w_max, self.counted) = (None, None);
         }
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.w_max.unwrap_or(f64::NAN), self.inc]);
     }
 }

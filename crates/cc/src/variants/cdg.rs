@@ -23,9 +23,9 @@
 //! RTT, or if the smallest of a round's more than 8 samples is above it by an eighth.
 //! Left out: the published filter for ACKs that a receiver's timer has delayed.
 
+use crate::Variant;
 use crate::common::{LossDriven, Round, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -36,10 +36,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "backs off at random, the more the steeper the round-trip time rises",
     year: 2011,
     source: "Hayes and Armitage, Revisiting TCP Congestion Control Using Delay Gradients, Networking 2011",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window halved if the queue seems full, but not below the shadow window; timeout: cwnd = 1 segment",
     on_delay: "while the RTT rises: window to beta of it, once a round trip with a probability that follows the slope",
     on_ecn: "as to a loss with a full queue, without a retransmission",
@@ -100,7 +96,7 @@ pub(crate) const ROW: Variant = Variant {
             doc: "which samples count, how it backs off and when it leaves slow start: see the model",
         },
     ],
-    stacks: &[
+    stack_defaults: &[
         ("linux", "scale", "2.976 ms"),
         ("linux", "beta", "0.7071"),
         ("linux", "hold", "0"),
@@ -109,7 +105,8 @@ pub(crate) const ROW: Variant = Variant {
         ("linux", "rules", "linux"),
     ],
     columns: &["g_min", "g_max", "shadow", "queue"],
-    build: |params, start| Ok(Box::new(Cdg::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(Cdg::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// What the slopes say of the queue; the number is the trace's.
@@ -189,12 +186,12 @@ struct Cdg {
 }
 
 impl Cdg {
-    fn new(params: &Params, start: &Start) -> Result<Cdg, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<Cdg, ParamError> {
         let scale = params.duration("scale");
         if scale == Dur::ZERO {
             return Err(ParamError { name: "scale".into(), message: "0 given, more is needed".into() });
         }
-        let window = Window::new(start);
+        let window = Window::new(setup);
         Ok(Cdg {
             length: usize::try_from(params.int("window")).unwrap_or(1),
             scale: scale.as_secs(),
@@ -204,7 +201,7 @@ impl Cdg {
             tolerance: params.bool("tolerance"),
             keep_shadow: params.bool("shadow"),
             extrapolate: params.bool("extrapolate"),
-            random: Stream::new(start.seed, "cdg"),
+            random: Stream::new(setup.seed, "cdg"),
             round: None,
             current: None,
             previous: None,
@@ -343,7 +340,7 @@ impl LossDriven for Cdg {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.map(Dur::as_secs) {
             self.sample(rtt, ev, cx);
         }
@@ -392,30 +389,30 @@ impl LossDriven for Cdg {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         let before = self.window.cwnd;
         let rest = self.window.slow_start(ev.acked, cx);
         self.grow_shadow(before);
         rest
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.backing_off.is_none() {
             let before = self.window.cwnd;
-            self.window.additive(1.0, ev.acked, cx);
+            self.window.additive_increase(1.0, ev.acked, cx);
             self.grow_shadow(before);
         }
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.shadow_before = self.shadow;
     }
 
-    fn undone(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         self.shadow = self.shadow_before;
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         if let Some(way) = self.way.take().filter(|_| ev.kind == Congestion::Loss) {
             self.backing_off = None;
             return way.to;
@@ -436,13 +433,13 @@ impl LossDriven for Cdg {
         shadow.max(0.5 * ev.window)
     }
 
-    fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
         if !self.linux {
             self.new_round(None);
         }
     }
 
-    fn recovered(&mut self, _cx: &Cx) {
+    fn on_recovery_exit(&mut self, _cx: &Cx) {
         if self.linux {
             self.recovered = true;
         } else {
@@ -450,7 +447,7 @@ impl LossDriven for Cdg {
         }
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
+    fn on_restart(&mut self, _cx: &Cx) {
         (self.round, self.current, self.previous) = (None, None, None);
         self.gradients.clear();
         self.queue = Queue::Unknown;
@@ -459,7 +456,7 @@ impl LossDriven for Cdg {
         self.shadow = self.window.cwnd;
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.mean.0, self.mean.1, self.shadow, f64::from(self.queue as u8)]);
     }
 }

@@ -15,9 +15,9 @@
 //! for low_window, 38, from where HighSpeed TCP differs from Reno too.
 //! Left out: finding gamma from the path ("tuning by emulation"), which the draft offers beside the fixed 30.
 
-use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::Variant;
+use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -25,10 +25,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "Compound TCP: Reno's window plus one that follows the delay",
     year: 2006,
     source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "both windows halved; timeout: cwnd = 1 segment, the delay window is gone",
     on_delay: "the delay window gives up zeta times what is in the queue once a round trip, if that is gamma segments \
                or more",
@@ -71,9 +67,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "segments up to which the delay window doesn't grow",
         },
     ],
-    stacks: &[],
     columns: &["dwnd", "diff", "base_rtt"],
-    build: |params, start| Ok(Box::new(Compound::new(params, start))),
+    build: |params, setup| Ok(Box::new(Compound::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -91,15 +87,15 @@ struct Compound {
     zeta: f64,
     gamma: f64,
     low_window: f64,
-    round_trips: RoundTrips,
+    rtts: RttPerRound,
     /// Of the last round, for the trace.
     diff: f64,
 }
 
 impl Compound {
-    fn new(params: &Params, start: &Start) -> Compound {
+    fn new(params: &Params, setup: &Setup) -> Compound {
         Compound {
-            window: Window::new(start),
+            window: Window::new(setup),
             dwnd: 0.0,
             before: 0.0,
             alpha: params.float("alpha"),
@@ -108,7 +104,7 @@ impl Compound {
             zeta: params.float("zeta"),
             gamma: params.float("gamma"),
             low_window: params.float("low_window"),
-            round_trips: RoundTrips::default(),
+            rtts: RttPerRound::default(),
             diff: f64::NAN,
         }
     }
@@ -124,11 +120,11 @@ impl Compound {
         self.dwnd = self.dwnd.min(self.window.cwnd - cx.mss).max(0.0);
     }
 
-    fn decide(&mut self, round: &Measured, cx: &Cx) {
+    fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
         let win = self.window.segments(cx);
         // DIVERGES [draft-sridharan-tcpm-ctcp-02]: the mean of the round instead of the smoothed RTT, whose memory
         // reaches further back than the decision.
-        self.diff = win * (1.0 - round.base / round.mean);
+        self.diff = win * (1.0 - round.base_rtt / round.mean);
         if self.diff >= self.gamma {
             self.set_delay_window((self.dwnd - self.zeta * self.diff * cx.mss).max(0.0));
         } else if win >= self.low_window {
@@ -147,28 +143,28 @@ impl LossDriven for Compound {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
-        let round = self.round_trips.on_ack(ev);
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
+        let round = self.rtts.on_ack(ev);
         let decides = !ev.in_recovery && ev.cwnd_limited && !self.window.in_slow_start();
         if let Some(round) = round.filter(|_| decides) {
             self.decide(&round, cx);
         }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window.additive(1.0, ev.acked, cx);
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window.additive_increase(1.0, ev.acked, cx);
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.before = self.dwnd;
     }
 
-    fn undone(&mut self, cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, cx: &Cx) {
         self.dwnd = self.dwnd.max(self.before);
         self.bound_delay_window(cx);
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         if ev.kind == Congestion::Timeout {
             return 0.5 * ev.window;
         }
@@ -179,24 +175,24 @@ impl LossDriven for Compound {
         0.5 * used * reno + self.dwnd
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.dwnd = 0.0;
         }
         self.bound_delay_window(cx);
-        self.round_trips.restart(); // the queue of the round that runs is not that of this window
+        self.rtts.restart_round(); // the queue of the round that runs is not that of this window
     }
 
-    fn recovered(&mut self, cx: &Cx) {
+    fn on_recovery_exit(&mut self, cx: &Cx) {
         self.bound_delay_window(cx);
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
+    fn on_restart(&mut self, _cx: &Cx) {
         self.dwnd = 0.0;
-        self.round_trips.restart();
+        self.rtts.restart_round();
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
-        row.extend([self.dwnd, self.diff, self.round_trips.base()]);
+    fn observe(&self, row: &mut Vec<f64>) {
+        row.extend([self.dwnd, self.diff, self.rtts.base_rtt()]);
     }
 }

@@ -18,10 +18,10 @@
 //! Left out: nothing of the publication. It has a connection without loss recovery of its own; here a timeout collapses
 //! the window as with every law.
 
+use crate::Variant;
 use crate::common::{Srtt, Window, WindowedMin};
-use crate::variant::{EcnUse, Variant};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Rate, Time};
@@ -31,10 +31,7 @@ pub(crate) const ROW: Variant = Variant {
     title: "steers towards a rate of 1 / (delta * queueing delay), competes with loss-based flows when there are any",
     year: 2018,
     source: "Arun and Balakrishnan, Copa, NSDI 2018",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "default mode: not at all; competitive mode: delta doubled once a round trip; timeout: cwnd = 1 segment",
     on_delay: "shrinks while it sends faster than 1 / (delta * queueing delay), else grows",
     on_ecn: "as to a loss",
@@ -64,9 +61,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how long the smallest RTT is remembered [Arun and Balakrishnan 2018]",
         },
     ],
-    stacks: &[],
     columns: &["delta", "velocity", "base_rtt", "standing_rtt", "competitive"],
-    build: |params, start| Ok(Box::new(Copa::new(params, start))),
+    build: |params, setup| Ok(Box::new(Copa::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Segments of the smallest window.
@@ -113,10 +110,10 @@ struct Copa {
 }
 
 impl Copa {
-    fn new(params: &Params, start: &Start) -> Copa {
+    fn new(params: &Params, setup: &Setup) -> Copa {
         let delta = params.float("delta");
         Copa {
-            window: Window::boundless(start),
+            window: Window::without_ssthresh(setup),
             slow_start: true,
             default_delta: delta,
             competes: params.bool("competitive"),
@@ -224,7 +221,7 @@ impl Copa {
 impl CongestionControl for Copa {
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         if !ev.in_recovery && !ev.in_loss {
-            self.window.settle();
+            self.window.end_episode();
         }
         let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO) else { return };
         let (standing, delay) = self.measure(rtt, cx.now);
@@ -234,8 +231,8 @@ impl CongestionControl for Copa {
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
-            self.window.remember(ev.kind);
-            self.window.collapse(cx);
+            self.window.begin_episode(ev.kind);
+            self.window.set_loss_window(cx);
             (self.slow_start, self.velocity, self.course) = (true, 1.0, None);
         }
         let cut = self.cut_at.is_none_or(|at| cx.now.since(at) >= self.round_trips(1.0));
@@ -246,7 +243,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {
-        self.window.settle();
+        self.window.end_episode();
     }
 
     fn on_undo(&mut self, _cx: &Cx) {

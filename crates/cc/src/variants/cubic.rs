@@ -20,11 +20,11 @@
 //! isn't used, that since the last sending where a segment leaves with nothing in flight. A reduction that is taken back
 //! leaves W_max as it is, and the next stage starts anew.
 
-use crate::common::{Srtt, Window, last_tick, whole_ticks};
-use crate::variant::{EcnUse, Variant};
+use crate::Variant;
+use crate::common::{Srtt, Window, ceil_to_jiffies, floor_to_jiffy};
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start,
-    StartEvent, Unused,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase,
+    RecoveryExit, Setup, TxStart,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -34,10 +34,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "window growth by a cubic function of time",
     year: 2008,
     source: "RFC 9438 (2023); Ha, Rhee and Xu, CUBIC, ACM SIGOPS 42(5), 2008",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -73,9 +69,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how an ACK's step follows from the curve: see the model",
         },
     ],
-    stacks: &[("linux", "beta", "0.7002"), ("linux", "rules", "linux")],
+    stack_defaults: &[("linux", "beta", "0.7002"), ("linux", "rules", "linux")],
     columns: &["w_max", "k", "w_est"],
-    build: |params, start| Ok(Box::new(Cubic::new(params, start))),
+    build: |params, setup| Ok(Box::new(Cubic::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// A stage of congestion avoidance, from one reduction to the next.
@@ -132,9 +129,9 @@ struct Cubic {
 }
 
 impl Cubic {
-    fn new(params: &Params, start: &Start) -> Cubic {
+    fn new(params: &Params, setup: &Setup) -> Cubic {
         Cubic {
-            window: Window::new(start),
+            window: Window::new(setup),
             c: params.float("c"),
             beta: params.float("beta"),
             fast_convergence: params.bool("fast_convergence"),
@@ -156,7 +153,15 @@ impl Cubic {
         if self.linux {
             let (plateau, w_est) = (self.w_max.max(cwnd.floor()), cwnd.floor());
             let k = libm::cbrt((plateau - w_est) / self.c);
-            return Epoch { start: last_tick(now), k, plateau, w_est, acked: 0.0, looked: None, each: 2.0 };
+            return Epoch {
+                start: floor_to_jiffy(now),
+                k,
+                plateau,
+                w_est,
+                acked: 0.0,
+                looked: None,
+                each: 2.0,
+            };
         }
         if self.w_max == 0.0 {
             // Slow start ended without a loss [RFC 9438 §4.10].
@@ -182,8 +187,8 @@ impl Cubic {
         let t = cx.now.since(epoch.start).as_secs();
         if self.linux {
             epoch.acked += acked;
-            self.look(&mut epoch, cwnd.floor(), last_tick(cx.now));
-            self.window.count(epoch.each, bytes, cx);
+            self.look(&mut epoch, cwnd.floor(), floor_to_jiffy(cx.now));
+            self.window.cong_avoid_ai(epoch.each, bytes, cx);
             self.epoch = Some(epoch);
             return;
         }
@@ -228,7 +233,7 @@ impl Cubic {
 
     /// The same by the curve.
     fn linux_count(&self, epoch: &Epoch, now: Time, cwnd: f64) -> f64 {
-        let rtt = whole_ticks(Dur::from_secs_f64(self.min_rtt.min(1e3)));
+        let rtt = ceil_to_jiffies(Dur::from_secs_f64(self.min_rtt.min(1e3)));
         let x = (now.since(epoch.start) + rtt).as_secs() - epoch.k;
         let target = epoch.plateau + (self.c * x * x * x).trunc(); // the way from the plateau is in whole segments
         let mut count = if target > cwnd { (cwnd / (target - cwnd)).floor() } else { 100.0 * cwnd };
@@ -258,12 +263,12 @@ impl CongestionControl for Cubic {
         }
         let pause = cx.now.since(self.last_ack);
         self.last_ack = cx.now;
-        self.window.look(ev, cx);
+        self.window.detect_slow_start_exit(ev, cx);
         if ev.in_recovery {
             return;
         }
         if !ev.in_loss {
-            self.window.settle();
+            self.window.end_episode();
         }
         if ev.acked == 0 {
             return;
@@ -284,7 +289,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        if self.window.remember(ev.kind) {
+        if self.window.begin_episode(ev.kind) {
             self.before = (self.w_max, self.cwnd_prior, self.flat, self.epoch);
         }
         self.epoch = None;
@@ -298,9 +303,9 @@ impl CongestionControl for Cubic {
             Congestion::Loss => {}
             // A mark may take cwnd down to one segment, not ssthresh [RFC 9438 §4.6].
             Congestion::Ecn => self.window.cwnd = (self.beta * ev.window).max(cx.mss),
-            Congestion::Collapse => self.window.collapse(cx),
+            Congestion::Collapse => self.window.set_loss_window(cx),
             Congestion::Timeout => {
-                self.window.collapse(cx);
+                self.window.set_loss_window(cx);
                 self.flat = true;
                 if self.linux {
                     self.w_max = 0.0;
@@ -310,8 +315,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
-        self.window.bound(ev.bound);
-        self.window.settle();
+        self.window.limit(ev.bound);
+        self.window.end_episode();
     }
 
     fn on_undo(&mut self, _cx: &Cx) {
@@ -322,8 +327,8 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_unused(&mut self, ev: &Unused, _cx: &Cx) {
-        self.window.unused(ev);
+    fn on_cwnd_validation(&mut self, ev: &CwndValidation, _cx: &Cx) {
+        self.window.validate(ev);
     }
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
@@ -332,14 +337,14 @@ impl CongestionControl for Cubic {
     }
 
     /// Linux leaves out the time since something was sent, in ticks, where nothing was in flight since.
-    fn on_start(&mut self, ev: &StartEvent, cx: &Cx) {
+    fn on_tx_start(&mut self, ev: &TxStart, cx: &Cx) {
         if let Some(epoch) = self.epoch.as_mut().filter(|_| self.linux) {
-            let pause = last_tick(cx.now).since(last_tick(ev.last_sent_at));
-            epoch.start = (epoch.start + pause).min(last_tick(cx.now));
+            let pause = floor_to_jiffy(cx.now).since(floor_to_jiffy(ev.last_sent_at));
+            epoch.start = (epoch.start + pause).min(floor_to_jiffy(cx.now));
         }
     }
 
-    fn hears_sends(&self) -> bool {
+    fn wants_sent(&self) -> bool {
         false
     }
 

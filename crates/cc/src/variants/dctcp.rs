@@ -11,9 +11,9 @@
 //! enters its CWR state with each answer: no growth for a round trip (`hold`).
 //! Left out: resetting alpha after a loss, which §4.1 allows.
 
-use crate::common::{Echo, LossDriven, Marks, Window};
+use crate::common::{EcnResponse, LossDriven, Marks, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -21,9 +21,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "data center TCP: shrinks in proportion to the share of marked segments",
     year: 2010,
     source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
     ecn: EcnUse::Dctcp,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
@@ -48,9 +45,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether an answer to marks also stops growth until what was outstanding is acknowledged, as CWR does",
         },
     ],
-    stacks: &[("linux", "hold", "true")],
+    stack_defaults: &[("linux", "hold", "true")],
     columns: &["alpha", "marked_share"],
-    build: |params, start| Ok(Box::new(Dctcp::new(params, start))),
+    build: |params, setup| Ok(Box::new(Dctcp::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -66,9 +64,9 @@ struct Dctcp {
 }
 
 impl Dctcp {
-    fn new(params: &Params, start: &Start) -> Dctcp {
+    fn new(params: &Params, setup: &Setup) -> Dctcp {
         Dctcp {
-            window: Window::new(start),
+            window: Window::new(setup),
             g: params.float("g"),
             hold: params.bool("hold"),
             marks: Marks::default(),
@@ -78,7 +76,7 @@ impl Dctcp {
     }
 
     fn cut(&mut self, left: f64, cx: &Cx) {
-        self.window.remember(Congestion::Ecn);
+        self.window.begin_episode(Congestion::Ecn);
         self.window.reduce_to(left.max(2.0 * cx.mss), cx);
     }
 }
@@ -92,12 +90,12 @@ impl LossDriven for Dctcp {
         &mut self.window
     }
 
-    fn echoed(&mut self, ev: &CongestionEvent) -> bool {
-        self.marks.echo(ev.window);
+    fn on_congestion_ecn(&mut self, ev: &CongestionEvent) -> bool {
+        self.marks.on_ecn_echo(ev.window);
         true
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let (round, echo) = self.marks.on_ack(ev);
         if let Some((marked, delivered)) = round {
             self.share = marked / delivered;
@@ -107,27 +105,27 @@ impl LossDriven for Dctcp {
             return; // the window was cut for a loss of the same window of data [RFC 8257 §3.5]
         }
         match echo {
-            Echo::Quiet => {}
-            Echo::Scaled => self.cut(Window::less(self.window.cwnd, self.alpha / 2.0, cx), cx), // [RFC 8257 §3.3 step 9]
-            Echo::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
+            EcnResponse::None => {}
+            EcnResponse::Scalable => self.cut(Window::decreased(self.window.cwnd, self.alpha / 2.0, cx), cx), // [RFC 8257 §3.3 step 9]
+            EcnResponse::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         if ev.marked > 0 { 0 } else { self.window.slow_start(ev.acked, cx) }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        if ev.marked == 0 && !(self.hold && self.marks.answering()) {
-            self.window.additive(1.0, ev.acked, cx);
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
+        if ev.marked == 0 && !(self.hold && self.marks.in_cwr()) {
+            self.window.additive_increase(1.0, ev.acked, cx);
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.alpha, self.share]);
     }
 }

@@ -5,8 +5,8 @@
 //! ```
 //! Losses are still repaired, but neither they nor delay nor marks move the window.
 
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start};
+use crate::Variant;
+use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::parse::Size;
@@ -16,10 +16,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "a constant window, for tests",
     year: 1981,
     source: "sliding window without congestion control, RFC 793",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "none",
     on_delay: "none",
     on_ecn: "none",
@@ -29,9 +25,8 @@ pub(crate) const ROW: Variant = Variant {
         default: "50 packets",
         doc: "the window; at least one segment",
     }],
-    stacks: &[],
-    columns: &[],
-    build: |params, start| Ok(Box::new(Fixed::new(params, start))),
+    build: |params, setup| Ok(Box::new(Fixed::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -41,12 +36,12 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn new(params: &Params, start: &Start) -> Fixed {
+    fn new(params: &Params, setup: &Setup) -> Fixed {
         let cwnd = match params.size("window") {
-            Size::Packets(n) => n.0 as f64 * start.mss,
+            Size::Packets(n) => n.0 as f64 * setup.mss,
             Size::Bytes(n) => n.0 as f64,
         };
-        Fixed { cwnd: cwnd.max(start.mss) }
+        Fixed { cwnd: cwnd.max(setup.mss) }
     }
 }
 
@@ -59,7 +54,7 @@ impl CongestionControl for Fixed {
 
     fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
 
-    fn hears_sends(&self) -> bool {
+    fn wants_sent(&self) -> bool {
         false
     }
 

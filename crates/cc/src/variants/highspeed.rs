@@ -16,9 +16,9 @@
 //! fast. Slow start looks nothing up: a loss in it takes what the last avoidance would have lost, at first a half.
 //! Left out: limited slow start (RFC 3742), which the RFC recommends beside it.
 
+use crate::Variant;
 use crate::common::{LossDriven, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -26,10 +26,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "AIMD whose steps grow with the window, for large ones",
     year: 2003,
     source: "RFC 3649",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window down by 1/2 in small windows, by ever less in larger ones, by 1/10 at 83000 segments; timeout: \
               cwnd = 1 segment",
     on_delay: "none",
@@ -72,9 +68,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether a and b are what the RFC's formulas give, or steps as in Linux: see the model",
         },
     ],
-    stacks: &[("linux", "rules", "linux")],
+    stack_defaults: &[("linux", "rules", "linux")],
     columns: &["a", "b"],
-    build: |params, start| Ok(Box::new(HighSpeed::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(HighSpeed::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -95,7 +92,7 @@ struct HighSpeed {
 }
 
 impl HighSpeed {
-    fn new(params: &Params, start: &Start) -> Result<HighSpeed, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<HighSpeed, ParamError> {
         let (low, high) = (params.float("low_window"), params.float("high_window"));
         if high <= low {
             let message = format!("{high} given, more than low_window, which is {low}, is needed");
@@ -112,7 +109,7 @@ impl HighSpeed {
         let factor = low_p * libm::pow(low, power);
         let two_digits = libm::pow(10.0, libm::log10(factor).floor() - 1.0);
         Ok(HighSpeed {
-            window: Window::new(start),
+            window: Window::new(setup),
             low_window: low,
             high_decrease: params.float("high_decrease"),
             ln_window,
@@ -181,27 +178,27 @@ impl LossDriven for HighSpeed {
         &mut self.window
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let w = self.window.segments(cx);
         if self.linux {
             self.look_up(w.floor());
-            self.window.additive_per_ack(self.seen.0, cx);
+            self.window.additive_increase_per_ack(self.seen.0, cx);
         } else {
             self.seen = self.response(w);
-            self.window.additive(self.seen.0, ev.acked, cx);
+            self.window.additive_increase(self.seen.0, ev.acked, cx);
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let b = match self.linux {
             true if self.seen.1.is_nan() => 0.5,
             true => self.seen.1,
             false => self.response(self.window.segments(cx)).1,
         };
-        Window::less(ev.window, b, cx)
+        Window::decreased(ev.window, b, cx)
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.seen.0, self.seen.1]);
     }
 }

@@ -19,9 +19,9 @@
 //! rho segments, and the first ssthresh from an estimate of the bandwidth. Without the last the first overshoot is large on
 //! long paths.
 
+use crate::Variant;
 use crate::common::{LossDriven, Srtt, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};
 
@@ -30,10 +30,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "Reno made independent of the round-trip time, for satellite links",
     year: 2004,
     source: "Caini and Firrincieli, TCP Hybla, Int. J. Satellite Communications and Networking 22(5), 2004",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -51,9 +47,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how rho and the steps are computed: see the model",
         },
     ],
-    stacks: &[("linux", "rules", "linux")],
+    stack_defaults: &[("linux", "rules", "linux")],
     columns: &["rho", "base_rtt"],
-    build: |params, start| Ok(Box::new(Hybla::new(params, start))),
+    build: |params, setup| Ok(Box::new(Hybla::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// rho in slow start at most: 2^16 segments for an ACK is more than any path here holds, and finite.
@@ -73,11 +70,11 @@ struct Hybla {
 }
 
 impl Hybla {
-    fn new(params: &Params, start: &Start) -> Hybla {
+    fn new(params: &Params, setup: &Setup) -> Hybla {
         let linux = params.choice("rules") == "linux";
-        let mut window = Window::new(start);
+        let mut window = Window::new(setup);
         if linux {
-            window.cwnd = start.mss;
+            window.cwnd = setup.mss;
         }
         Hybla {
             window,
@@ -121,14 +118,14 @@ impl LossDriven for Hybla {
         &mut self.window
     }
 
-    fn established(&mut self, rtt: Option<Dur>, cx: &Cx) {
+    fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
         let Some(rtt) = rtt.filter(|_| self.linux) else { return };
         self.srtt.sample(rtt);
         self.base_rtt = Some(rtt.as_secs());
         self.window.cwnd = self.rho().floor() * cx.mss; // Linux's first window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
         let rtt = if self.linux { self.srtt.secs() } else { rtt.as_secs() };
@@ -139,7 +136,7 @@ impl LossDriven for Hybla {
         self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         if self.linux && (ev.in_loss || ev.disordered) {
             return self.window.slow_start(ev.acked, cx);
         }
@@ -159,7 +156,7 @@ impl LossDriven for Hybla {
         0
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let rho = self.rho();
         let plain = self.linux && (ev.in_loss || ev.disordered);
         if self.linux && !plain {
@@ -167,15 +164,15 @@ impl LossDriven for Hybla {
             self.acks += 1;
             self.grow(step, cx);
         } else {
-            self.window.additive(if plain { 1.0 } else { rho * rho }, ev.acked, cx);
+            self.window.additive_increase(if plain { 1.0 } else { rho * rho }, ev.acked, cx);
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.rho(), self.base_rtt.unwrap_or(f64::NAN)]);
     }
 }

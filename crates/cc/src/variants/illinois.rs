@@ -15,9 +15,9 @@
 //! The numbers are the publication's; Linux's window_threshold is 15.
 //! Left out: forgetting max_rtt, which neither has.
 
-use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::Variant;
+use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -25,10 +25,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "AIMD whose steps follow the queueing delay",
     year: 2006,
     source: "Liu, Başar and Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (VALUETOOLS 2006)",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window down by 1/8 without a queue to 1/2 with a full one; timeout: cwnd = 1 segment",
     on_delay: "grows by 10 segments a round trip without a queue, by 0.3 with a full one",
     on_ecn: "as to a loss, without a retransmission",
@@ -70,9 +66,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008]",
         },
     ],
-    stacks: &[("linux", "window_threshold", "15")],
+    stack_defaults: &[("linux", "window_threshold", "15")],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
-    build: |params, start| Ok(Box::new(Illinois::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(Illinois::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// d1, d2 and d3 as parts of the largest delay [LBS].
@@ -91,7 +88,7 @@ struct Illinois {
     betas: (f64, f64),
     window_threshold: f64,
     theta: u64,
-    round_trips: RoundTrips,
+    rtts: RttPerRound,
     alpha: f64,
     beta: f64,
     /// snd_una as of the last ACK, and how far that moved it: what Linux counts, told of before or not.
@@ -102,7 +99,7 @@ struct Illinois {
 }
 
 impl Illinois {
-    fn new(params: &Params, start: &Start) -> Result<Illinois, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<Illinois, ParamError> {
         let ordered = |low: &str, high: &str| {
             let (l, h) = (params.float(low), params.float(high));
             let message = format!("{l} given, at most {high}, which is {h}, is needed");
@@ -110,12 +107,12 @@ impl Illinois {
         };
         let alphas = ordered("alpha_min", "alpha_max")?;
         Ok(Illinois {
-            window: Window::new(start),
+            window: Window::new(setup),
             alphas,
             betas: ordered("beta_min", "beta_max")?,
             window_threshold: params.float("window_threshold"),
             theta: params.int("theta"),
-            round_trips: RoundTrips::default(),
+            rtts: RttPerRound::default(),
             alpha: alphas.1,
             beta: RENO.1,
             una: None,
@@ -151,12 +148,12 @@ impl Illinois {
         }
     }
 
-    fn decide(&mut self, round: &Measured, cx: &Cx) {
+    fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
         if self.window.segments(cx) < self.window_threshold {
             (self.alpha, self.beta) = RENO;
             return;
         }
-        let (da, dm) = (round.mean - round.base, round.max - round.base);
+        let (da, dm) = (round.mean - round.base_rtt, round.max_rtt - round.base_rtt);
         (self.alpha, self.beta) = (self.alpha(da, dm), self.beta(da, dm));
     }
 }
@@ -170,14 +167,14 @@ impl LossDriven for Illinois {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         self.acked = self.una.replace(ev.snd_una).map_or(ev.acked, |una| ev.snd_una - una);
         let round = if cx.counts_segments() {
             // The sample of the ACK that ends a round belongs to it, and a recovery to the round that it interrupts.
-            self.round_trips.sample(ev);
-            if ev.in_recovery { None } else { self.round_trips.end(ev) }
+            self.rtts.sample(ev);
+            if ev.in_recovery { None } else { self.rtts.end_round(ev) }
         } else {
-            self.round_trips.on_ack(ev)
+            self.rtts.on_ack(ev)
         };
         if let Some(round) = round {
             self.decide(&round, cx);
@@ -188,14 +185,14 @@ impl LossDriven for Illinois {
         }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         if !cx.counts_segments() {
-            self.window.additive(self.alpha, ev.acked, cx);
+            self.window.additive_increase(self.alpha, ev.acked, cx);
             return;
         }
         let acked = if self.acked == 0 { cx.mss as u64 } else { self.acked };
         let cwnd = self.window.segments(cx);
-        let counted = self.window.counted();
+        let counted = self.window.cwnd_cnt();
         *counted += acked as f64;
         let gained = (*counted / cx.mss * self.alpha).floor();
         if gained >= cwnd {
@@ -204,23 +201,23 @@ impl LossDriven for Illinois {
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
-        Window::less(ev.window, self.beta, cx)
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+        Window::decreased(ev.window, self.beta, cx)
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if ev.kind == Congestion::Timeout {
             (self.alpha, self.beta) = RENO;
             self.quiet = None;
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
-        self.round_trips.restart();
+    fn on_restart(&mut self, _cx: &Cx) {
+        self.rtts.restart_round();
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
-        row.extend([self.alpha, self.beta, self.round_trips.base(), self.round_trips.max()]);
+    fn observe(&self, row: &mut Vec<f64>) {
+        row.extend([self.alpha, self.beta, self.rtts.base_rtt(), self.rtts.max_rtt()]);
     }
 }

@@ -12,9 +12,9 @@
 //! Left out: slow start where the connection begins, unless `slow_start` asks for it (it ends with the first queue above the
 //! target); a drift of the clocks.
 
+use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -23,10 +23,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "low extra delay background transport: keeps the queueing delay at a target",
     year: 2012,
     source: "RFC 6817",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "grows below the target, by a segment a round trip without a queue, and shrinks above it",
     on_ecn: "as to a loss, without a retransmission",
@@ -68,9 +64,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "which delay; one-way becomes round-trip on a connection without timestamps",
         },
     ],
-    stacks: &[],
     columns: &["queueing_delay", "base_delay"],
-    build: |params, start| Ok(Box::new(Ledbat::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(Ledbat::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// Segments of the smallest window (MIN_CWND) [RFC 6817].
@@ -90,13 +86,13 @@ struct Ledbat {
 }
 
 impl Ledbat {
-    fn new(params: &Params, start: &Start) -> Result<Ledbat, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<Ledbat, ParamError> {
         let target = params.duration("target");
         if target == Dur::ZERO || target > TARGET_MAX {
             let message = format!("{target} given, more than 0 and at most {TARGET_MAX} is needed");
             return Err(ParamError { name: "target".into(), message });
         }
-        let mut window = Window::new(start);
+        let mut window = Window::new(setup);
         if !params.bool("slow_start") {
             window.ssthresh = window.cwnd;
         }
@@ -137,7 +133,7 @@ impl LossDriven for Ledbat {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };
         let one_way = ev.one_way.filter(|_| self.one_way);
         self.delay.sample(one_way.unwrap_or(rtt.as_secs()), cx.now);
@@ -150,13 +146,13 @@ impl LossDriven for Ledbat {
         self.adapt(ev, cx);
     }
 
-    fn avoid(&mut self, _ev: &AckEvent, _cx: &Cx) {}
+    fn on_ack_avoidance(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.queueing(), self.delay.base().unwrap_or(f64::NAN)]);
     }
 }

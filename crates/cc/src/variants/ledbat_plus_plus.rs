@@ -15,9 +15,9 @@
 //! The phase "slow start" covers the slowdowns.
 //! Left out: nothing of the draft.
 
+use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Srtt, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -26,10 +26,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "LEDBAT with multiplicative decrease, a gain that yields to Reno, and slowdowns",
     year: 2020,
     source: "draft-irtf-iccrg-ledbat-plus-plus-01",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "grows by the gain below the target, shrinks in proportion to window and excess above it",
     on_ecn: "as to a loss, without a retransmission",
@@ -65,9 +61,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether it slows down to see the base delay [draft-irtf-iccrg-ledbat-plus-plus-01 §4.4]",
         },
     ],
-    stacks: &[],
     columns: &["queueing_delay", "base_delay", "gain"],
-    build: |params, start| Ok(Box::new(LedbatPlusPlus::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(LedbatPlusPlus::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// Segments of the smallest window, of the first one and of a slowdown [§4.1, §4.3, §4.4].
@@ -83,7 +79,7 @@ const REST: u64 = 9;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     /// The first slow start.
-    Start,
+    Setup,
     /// The next slowdown is due then.
     Run(Time),
     /// A slowdown, with cwnd frozen: when it began, until when.
@@ -106,13 +102,13 @@ struct LedbatPlusPlus {
 }
 
 impl LedbatPlusPlus {
-    fn new(params: &Params, start: &Start) -> Result<LedbatPlusPlus, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<LedbatPlusPlus, ParamError> {
         let target = params.duration("target");
         if target == Dur::ZERO {
             return Err(ParamError { name: "target".into(), message: "0 given, more is needed".into() });
         }
-        let mut window = Window::new(start);
-        window.cwnd = window.cwnd.min(LEAST * start.mss);
+        let mut window = Window::new(setup);
+        window.cwnd = window.cwnd.min(LEAST * setup.mss);
         Ok(LedbatPlusPlus {
             window,
             target: target.as_secs(),
@@ -121,7 +117,7 @@ impl LedbatPlusPlus {
             slowdown: params.bool("slowdown"),
             delay: BaseDelay::new(usize::try_from(params.int("base_history")).unwrap_or(usize::MAX)),
             srtt: Srtt::default(),
-            stage: Stage::Start,
+            stage: Stage::Setup,
         })
     }
 
@@ -143,8 +139,8 @@ impl LedbatPlusPlus {
     fn advance(&mut self, cx: &Cx) {
         let slow_start = self.window.in_slow_start();
         self.stage = match self.stage {
-            Stage::Start if slow_start && self.queueing() <= EXIT * self.target => Stage::Start,
-            Stage::Start => {
+            Stage::Setup if slow_start && self.queueing() <= EXIT * self.target => Stage::Setup,
+            Stage::Setup => {
                 self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
                 Stage::Run(cx.now + self.round_trips(PAUSE))
             }
@@ -188,7 +184,7 @@ impl LossDriven for LedbatPlusPlus {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
         self.delay.sample(rtt.as_secs(), cx.now);
@@ -201,7 +197,7 @@ impl LossDriven for LedbatPlusPlus {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, _cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, _cx: &Cx) -> u64 {
         if !matches!(self.stage, Stage::Frozen(..)) {
             // An ACK of more than a segment counts for what it acknowledges [§4.1].
             let grown = self.window.cwnd + self.gain() * ev.acked as f64;
@@ -210,16 +206,16 @@ impl LossDriven for LedbatPlusPlus {
         0
     }
 
-    fn avoid(&mut self, _ev: &AckEvent, _cx: &Cx) {}
+    fn on_ack_avoidance(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, cx: &Cx) {
         // What a slowdown was to come back to isn't there any more; the first slow start is over.
         self.stage = match self.stage {
-            Stage::Start => Stage::Run(cx.now + self.round_trips(PAUSE)),
+            Stage::Setup => Stage::Run(cx.now + self.round_trips(PAUSE)),
             Stage::Frozen(began, _) | Stage::Ramp(began) if ev.kind != Congestion::Timeout => {
                 Stage::Ramp(began)
             }
@@ -227,7 +223,7 @@ impl LossDriven for LedbatPlusPlus {
         };
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.queueing(), self.delay.base().unwrap_or(f64::NAN), self.gain()]);
     }
 }

@@ -16,9 +16,9 @@
 //! Left out: estimating the resolution of the receiver's clock, as its timestamps are microseconds here; a drift of the
 //! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
 
+use crate::Variant;
 use crate::common::{LossDriven, Round, Srtt, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -27,10 +27,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "TCP-LP, low priority: gives way when a queue begins",
     year: 2003,
     source: "Kuzmanovic and Knightly, TCP-LP, IEEE/ACM Transactions on Networking 14(4), 2006 (INFOCOM 2003)",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "window halved when the one-way delay passes 15 % of its range, 1 segment if it does so again within three \
                round trips",
@@ -55,9 +51,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "which delay; one-way becomes round-trip on a connection without timestamps",
         },
     ],
-    stacks: &[("linux", "delay", "none")],
+    stack_defaults: &[("linux", "delay", "none")],
     columns: &["delay", "delay_min", "delay_max", "inference_until"],
-    build: |params, start| Ok(Box::new(Lp::new(params, start))),
+    build: |params, setup| Ok(Box::new(Lp::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Weight of a new sample in the smoothed delay [KK].
@@ -87,9 +84,9 @@ struct Lp {
 }
 
 impl Lp {
-    fn new(params: &Params, start: &Start) -> Lp {
+    fn new(params: &Params, setup: &Setup) -> Lp {
         Lp {
-            window: Window::new(start),
+            window: Window::new(setup),
             delta: params.float("delta"),
             inference: params.float("inference"),
             one_way: params.choice("delay") == "one-way",
@@ -125,7 +122,7 @@ impl Lp {
     /// Early congestion [KK].
     fn answer(&mut self, cx: &Cx) {
         if self.inferring(cx.now) {
-            self.window.collapse(cx);
+            self.window.set_loss_window(cx);
         } else {
             self.window.cwnd = (0.5 * self.window.cwnd).max(cx.mss);
             self.inference_until = Some(cx.now + Dur::from_secs_f64(self.inference * self.srtt.secs()));
@@ -144,7 +141,7 @@ impl LossDriven for Lp {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if std::mem::take(&mut self.answered) {
             // DIVERGES [KK]: not "in the last RTT" but until what was sent after the answer is acknowledged, and
             // the smoothed delay starts from there: its memory would take the same queue for a second indication.
@@ -167,26 +164,26 @@ impl LossDriven for Lp {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         if self.inferring(cx.now) { 0 } else { self.window.slow_start(ev.acked, cx) }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         if !self.inferring(cx.now) {
-            self.window.additive(1.0, ev.acked, cx);
+            self.window.additive_increase(1.0, ev.acked, cx);
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
         self.knows_full = true;
         self.answered = true; // a loss is an answer too [KK]
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         let (min, max) = self.range.unwrap_or((f64::NAN, f64::NAN));
         let inference = self.inference_until.map_or(f64::NAN, |until| until.since(Time::ZERO).as_secs());
         row.extend([self.delay.unwrap_or(f64::NAN), min, max, inference]);

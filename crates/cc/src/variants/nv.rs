@@ -18,9 +18,9 @@
 //! waits two segments longer, up to 80. Meant for data centres where every flow is NV.
 //! Left out: a base RTT that the network's owner sets.
 
+use crate::Variant;
 use crate::common::{LossDriven, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -30,10 +30,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "TCP-NV, new Vegas: the window for the highest measured rate plus a few segments, for data centres",
     year: 2010,
     source: "Brakmo, TCP-NV, Linux Plumbers Conference 2010; Linux's tcp_nv",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window to 4/5; timeout: cwnd = 1 segment",
     on_delay: "with more than pad segments in the queue: 30 % of the excess less, no growth",
     on_ecn: "as to a loss, without a retransmission",
@@ -81,9 +77,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "samples before it decides to grow (Linux: nv_inc_eval_min_calls)",
         },
     ],
-    stacks: &[],
     columns: &["min_rtt", "rtt", "max_win", "grows"],
-    build: |params, start| Ok(Box::new(Nv::new(params, start))),
+    build: |params, setup| Ok(Box::new(Nv::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Samples before the first slow start ends (nv_ssthresh_eval_min_calls).
@@ -139,10 +135,10 @@ struct Nv {
 }
 
 impl Nv {
-    fn new(params: &Params, start: &Start) -> Nv {
+    fn new(params: &Params, setup: &Setup) -> Nv {
         Nv {
-            window: Window::new(start),
-            first_ssthresh: start.ssthresh,
+            window: Window::new(setup),
+            first_ssthresh: setup.ssthresh,
             pad: params.float("pad"),
             pad_buffer: params.float("pad_buffer"),
             reset_period: params.duration("reset_period").as_secs(),
@@ -150,7 +146,7 @@ impl Nv {
             decrease_loss: params.float("decrease_loss"),
             decrease_samples: params.int("decrease_samples"),
             increase_samples: params.int("increase_samples"),
-            random: Stream::new(start.seed, "nv"),
+            random: Stream::new(setup.seed, "nv"),
             rtt: None,
             min_rtt: f64::INFINITY,
             next_min_rtt: f64::INFINITY,
@@ -243,7 +239,7 @@ impl LossDriven for Nv {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if ev.in_recovery || ev.in_loss {
             return;
         }
@@ -268,32 +264,32 @@ impl LossDriven for Nv {
         self.decide(cx);
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         if self.grows { self.window.slow_start(ev.acked, cx) } else { 0 }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.grows {
             // Not faster than a segment for every four acknowledged.
             let segments = libm::exp2(f64::from(self.factor)).min(self.window.segments(cx) / 4.0);
-            self.window.additive(segments, ev.acked, cx);
+            self.window.additive_increase(segments, ev.acked, cx);
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         // Linux has it in whole 1024ths.
         let part = self.decrease_loss;
         (if cx.counts_segments() { (1024.0 * part).floor() / 1024.0 } else { part }) * ev.window
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         (self.reset, self.grows) = (true, false);
         if ev.kind == Congestion::Timeout {
             self.factor = (self.factor - 1).max(SLOWEST);
         }
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         let min_rtt = if self.min_rtt.is_finite() { self.min_rtt } else { f64::NAN };
         let grows = if self.grows { 1.0 } else { 0.0 };
         row.extend([min_rtt, self.rtt.unwrap_or(f64::NAN), self.max_win, grows]);

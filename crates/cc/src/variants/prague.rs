@@ -15,9 +15,9 @@
 //! payload, as cwnd does.
 //! Left out: finding out that the bottleneck treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
 
-use crate::common::{Echo, LossDriven, Marks, Srtt, Window};
+use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
 use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Start};
+use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
@@ -26,9 +26,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "TCP Prague: a scalable law for L4S, shrinks in proportion to the share of marked segments",
     year: 2021,
     source: "draft-briscoe-iccrg-prague-congestion-control-00; RFC 9331",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
     ecn: EcnUse::Scalable,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
@@ -61,9 +58,9 @@ pub(crate) const ROW: Variant = Variant {
                   [draft-briscoe-iccrg-prague-congestion-control-00 §2.5.2]",
         },
     ],
-    stacks: &[],
     columns: &["alpha", "marked_share", "rounds"],
-    build: |params, start| Ok(Box::new(Prague::new(params, start))),
+    build: |params, setup| Ok(Box::new(Prague::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -91,14 +88,14 @@ struct Prague {
 }
 
 impl Prague {
-    fn new(params: &Params, start: &Start) -> Prague {
+    fn new(params: &Params, setup: &Setup) -> Prague {
         Prague {
-            window: Window::new(start),
+            window: Window::new(setup),
             g: params.float("g"),
             rtt_ref: params.duration("rtt_ref"),
             rtt_transition: params.int("rtt_transition"),
             max_burst: params.duration("max_burst"),
-            mss: start.mss,
+            mss: setup.mss,
             marks: Marks::default(),
             srtt: Srtt::default(),
             alpha: 1.0,
@@ -142,7 +139,7 @@ impl Prague {
             return;
         }
         self.answered_at = Some(cx.now);
-        self.window.remember(Congestion::Ecn);
+        self.window.begin_episode(Congestion::Ecn);
         self.window.reduce_to(left.max(2.0 * cx.mss), cx);
     }
 }
@@ -156,12 +153,12 @@ impl LossDriven for Prague {
         &mut self.window
     }
 
-    fn echoed(&mut self, ev: &CongestionEvent) -> bool {
-        self.marks.echo(ev.window);
+    fn on_congestion_ecn(&mut self, ev: &CongestionEvent) -> bool {
+        self.marks.on_ecn_echo(ev.window);
         true
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt {
             self.srtt.sample(rtt);
         }
@@ -174,33 +171,33 @@ impl LossDriven for Prague {
             return; // the window was cut for a loss of the same round trip [§2.4.1]
         }
         match echo {
-            Echo::Quiet => {}
-            Echo::Scaled => self.cut((1.0 - self.alpha / 2.0) * self.window.cwnd, cx),
-            Echo::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
+            EcnResponse::None => {}
+            EcnResponse::Scalable => self.cut((1.0 - self.alpha / 2.0) * self.window.cwnd, cx),
+            EcnResponse::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         self.window.slow_start(ev.acked.saturating_sub(ev.marked), cx)
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let m = self.shorter();
         let unmarked = ev.acked.saturating_sub(ev.marked) as f64;
         self.window.cwnd += cx.mss * unmarked / self.window.cwnd / (m * m); // [§2.4.3, §2.4.4]
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if ev.kind == Congestion::Timeout {
             self.rounds = 0;
         }
     }
 
-    fn answer(&self) -> Control {
+    fn control(&self) -> Control {
         let control = self.window.control();
         let srtt = self.srtt.secs();
         if srtt <= 0.0 {
@@ -213,7 +210,7 @@ impl LossDriven for Prague {
         Control { pacing: Some(rate), quantum: Some(burst.max(self.mss as u64)), ..control }
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.alpha, self.share, self.rounds as f64]);
     }
 }

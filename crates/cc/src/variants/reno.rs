@@ -11,8 +11,8 @@
 //! growth where the stack asks for it).
 
 use crate::common::{LossDriven, Window};
-use crate::variant::{EcnUse, Shell, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::variant::{LossRecovery, Variant};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 const PARAMS: &[Spec] = &[
@@ -35,7 +35,7 @@ const fn row(
     title: &'static str,
     year: u16,
     source: &'static str,
-    shell: Shell,
+    loss_recovery: LossRecovery,
     on_loss: &'static str,
 ) -> Variant {
     Variant {
@@ -43,17 +43,12 @@ const fn row(
         title,
         year,
         source,
-        shell: Some(shell),
-        fine_timeouts: false,
-        own_recovery: false,
-        ecn: EcnUse::Stack,
+        loss_recovery: Some(loss_recovery),
         on_loss,
-        on_delay: "none",
         on_ecn: "as to a loss, without a retransmission",
         params: PARAMS,
-        stacks: &[],
-        columns: &[],
-        build: |params, start| Ok(Box::new(Reno::new(params, start))),
+        build: |params, setup| Ok(Box::new(Reno::new(params, setup))),
+        ..Variant::EMPTY
     }
 }
 
@@ -62,7 +57,7 @@ pub(crate) const TAHOE: Variant = row(
     "slow start, congestion avoidance, fast retransmit; no fast recovery",
     1988,
     "Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 5681 §3.1",
-    Shell::Tahoe,
+    LossRecovery::Tahoe,
     "third duplicate ACK or timeout: ssthresh = half the window, cwnd = 1 segment, everything after the hole is sent again",
 );
 pub(crate) const RENO: Variant = row(
@@ -70,7 +65,7 @@ pub(crate) const RENO: Variant = row(
     "Tahoe plus fast recovery",
     1990,
     "RFC 5681 §3.2",
-    Shell::Reno,
+    LossRecovery::Reno,
     "third duplicate ACK: window halved, inflated by one segment for each further duplicate, recovery ends with the first new ACK; timeout: cwnd = 1 segment",
 );
 pub(crate) const NEWRENO: Variant = row(
@@ -78,7 +73,7 @@ pub(crate) const NEWRENO: Variant = row(
     "Reno plus partial acknowledgments",
     1999,
     "RFC 6582",
-    Shell::NewReno,
+    LossRecovery::NewReno,
     "as Reno, but recovery goes on until all that was outstanding is acknowledged; each partial ACK sends the next hole",
 );
 pub(crate) const SACK: Variant = row(
@@ -86,7 +81,7 @@ pub(crate) const SACK: Variant = row(
     "Reno's law with selective acknowledgments",
     1996,
     "RFC 2018, RFC 6675",
-    Shell::Sack,
+    LossRecovery::Sack,
     "window halved once an episode; the scoreboard tells which segments are lost, pipe how many may be sent",
 );
 
@@ -99,9 +94,9 @@ struct Reno {
 }
 
 impl Reno {
-    fn new(params: &Params, start: &Start) -> Reno {
+    fn new(params: &Params, setup: &Setup) -> Reno {
         Reno {
-            window: Window::new(start),
+            window: Window::new(setup),
             increase: params.float("increase"),
             decrease: params.float("decrease"),
         }
@@ -117,11 +112,11 @@ impl LossDriven for Reno {
         &mut self.window
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window.additive(self.increase, ev.acked, cx);
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window.additive_increase(self.increase, ev.acked, cx);
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         self.decrease * ev.window
     }
 }

@@ -11,9 +11,9 @@
 //! Linux has no low_window and never grows more slowly than Reno (`reno_growth`). Slow start is the stack's.
 //! Left out: nothing.
 
+use crate::Variant;
 use crate::common::{LossDriven, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, CongestionEvent, Cx, Start};
+use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -21,10 +21,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "multiplicative increase, multiplicative decrease",
     year: 2003,
     source: "Kelly, Scalable TCP, ACM CCR 33(2), 2003",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window down by 1/8, by 1/2 in small windows; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -54,9 +50,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether it always grows by one segment a round trip at least",
         },
     ],
-    stacks: &[("linux", "low_window", "0"), ("linux", "reno_growth", "true")],
-    columns: &[],
-    build: |params, start| Ok(Box::new(Scalable::new(params, start))),
+    stack_defaults: &[("linux", "low_window", "0"), ("linux", "reno_growth", "true")],
+    build: |params, setup| Ok(Box::new(Scalable::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -70,9 +66,9 @@ struct Scalable {
 }
 
 impl Scalable {
-    fn new(params: &Params, start: &Start) -> Scalable {
+    fn new(params: &Params, setup: &Setup) -> Scalable {
         Scalable {
-            window: Window::new(start),
+            window: Window::new(setup),
             a: params.float("a"),
             b: params.float("b"),
             low_window: params.float("low_window"),
@@ -90,18 +86,18 @@ impl LossDriven for Scalable {
         &mut self.window
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
         let segments = if cwnd <= self.low_window {
             1.0 // [K]
         } else {
             (self.a * cwnd).max(if self.reno_growth { 1.0 } else { 0.0 }) // [K]
         };
-        self.window.additive(segments, ev.acked, cx);
+        self.window.additive_increase(segments, ev.acked, cx);
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let b = if self.window.segments(cx) <= self.low_window { 0.5 } else { self.b };
-        Window::less(ev.window, b, cx)
+        Window::decreased(ev.window, b, cx)
     }
 }

@@ -16,9 +16,9 @@
 //! forgets base_rtt when a segment leaves with nothing in flight (with `rtt` = smallest).
 //! Left out: nothing of the publication.
 
+use crate::Variant;
 use crate::common::{LossDriven, Srtt, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -26,10 +26,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "Reno that cuts less after a loss when its queue is short, as on a wireless link",
     year: 2003,
     source: "Fu and Liew, TCP Veno, IEEE JSAC 21(2), 2003",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window to 4/5 with fewer than beta segments in the queue, else to 1/2; timeout: ssthresh = half the \
               window, cwnd = 1 segment",
     on_delay: "grows half as fast with beta segments or more in the queue",
@@ -73,13 +69,14 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether a timeout below beta is taken for a random loss too",
         },
     ],
-    stacks: &[
+    stack_defaults: &[
         ("linux", "reset_base_rtt", "false"),
         ("linux", "rtt", "smallest"),
         ("linux", "random_timeouts", "true"),
     ],
     columns: &["base_rtt", "n"],
-    build: |params, start| Ok(Box::new(Veno::new(params, start))),
+    build: |params, setup| Ok(Box::new(Veno::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -109,9 +106,9 @@ struct Veno {
 }
 
 impl Veno {
-    fn new(params: &Params, start: &Start) -> Veno {
+    fn new(params: &Params, setup: &Setup) -> Veno {
         Veno {
-            window: Window::new(start),
+            window: Window::new(setup),
             beta: params.float("beta"),
             decrease_random: params.float("decrease_random"),
             decrease: params.float("decrease"),
@@ -149,7 +146,7 @@ impl Veno {
     /// Growth with a queue: every other window of ACKs counts.
     fn hold_whole(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.cwnd;
-        let counted = self.window.counted();
+        let counted = self.window.cwnd_cnt();
         if *counted < cwnd {
             *counted += ev.acked as f64;
             return;
@@ -171,7 +168,7 @@ impl LossDriven for Veno {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         self.blind |= self.disordered && !ev.disordered;
         self.disordered = ev.disordered;
         let Some(rtt) = ev.rtt else { return };
@@ -187,7 +184,7 @@ impl LossDriven for Veno {
         self.n = self.window.segments(cx) * (1.0 - base / now).max(0.0); // [FL]
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         let rest = self.window.slow_start(ev.acked, cx);
         if rest == 0 {
             self.look(ev, cx);
@@ -195,43 +192,43 @@ impl LossDriven for Veno {
         rest
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         self.look(ev, cx);
         if self.least.is_some() && cx.counts_segments() {
             if self.n >= self.beta && !ev.disordered {
                 self.hold_whole(ev, cx);
             } else {
-                self.window.additive(1.0, ev.acked, cx); // whose turn it is stays
+                self.window.additive_increase(1.0, ev.acked, cx); // whose turn it is stays
             }
             return;
         }
         self.held = self.n >= self.beta && !self.held;
         if !self.held {
-            self.window.additive(1.0, ev.acked, cx); // [FL]
+            self.window.additive_increase(1.0, ev.acked, cx); // [FL]
         }
     }
 
-    fn recovered(&mut self, _cx: &Cx) {
+    fn on_recovery_exit(&mut self, _cx: &Cx) {
         self.blind = true;
     }
 
-    fn started(&mut self, _ev: &StartEvent, _cx: &Cx) {
+    fn on_tx_start(&mut self, _ev: &TxStart, _cx: &Cx) {
         if let Some((least, _)) = &mut self.least {
             *least = f64::INFINITY;
             (self.base_rtt, self.held) = (None, false);
         }
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.base_before = self.base_rtt;
     }
 
-    fn undone(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         let both = self.base_before.into_iter().chain(self.base_rtt);
         self.base_rtt = both.reduce(f64::min);
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         let random = self.n < self.beta && (ev.kind != Congestion::Timeout || self.random_timeouts);
         if self.reset_base_rtt {
             self.base_rtt = None; // [FL]
@@ -240,7 +237,7 @@ impl LossDriven for Veno {
         left * ev.window
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.base_rtt.unwrap_or(f64::NAN), self.n]);
     }
 }

@@ -18,11 +18,11 @@
 //! drawn through the means of 15 groups of windows, made to rise (pooled adjacent violators), and goes on in proportion to
 //! the window, where theirs is a cubic spline; at least 2 segments are outstanding.
 
+use crate::Variant;
 use crate::common::{Srtt, Window};
-use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent,
-    Start,
+    Setup,
 };
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Rate, Time};
@@ -33,10 +33,7 @@ pub(crate) const ROW: Variant = Variant {
     title: "chooses the window by a learnt profile of delays, for cellular links",
     year: 2015,
     source: "Zaki, Pötsch, Chen, Subramanian and Görg, Verus, SIGCOMM 2015",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "window to a part of that with which the lost segment left; timeout: cwnd = 1 segment, learns anew",
     on_delay: "each epoch the delay aimed at falls when the largest delay has grown or is above r times the smallest, \
                else it rises",
@@ -79,9 +76,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "slow start ends when the delay is above so many times the smallest [Zaki et al. 2015]",
         },
     ],
-    stacks: &[],
     columns: &["d_est", "d_max", "d_min", "w"],
-    build: |params, start| Ok(Box::new(Verus::new(params, start)?)),
+    build: |params, setup| Ok(Box::new(Verus::new(params, setup)?)),
+    ..Variant::EMPTY
 };
 
 /// Segments of the smallest window.
@@ -192,13 +189,13 @@ struct Verus {
 }
 
 impl Verus {
-    fn new(params: &Params, start: &Start) -> Result<Verus, ParamError> {
+    fn new(params: &Params, setup: &Setup) -> Result<Verus, ParamError> {
         let epoch = params.duration("epoch");
         if epoch == Dur::ZERO {
             return Err(ParamError { name: "epoch".into(), message: "0 given, more is needed".into() });
         }
         Ok(Verus {
-            window: Window::boundless(start),
+            window: Window::without_ssthresh(setup),
             r: params.float("r"),
             epoch,
             delta1: params.duration("delta1").as_secs(),
@@ -317,7 +314,7 @@ impl CongestionControl for Verus {
 
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         if !ev.in_recovery && !ev.in_loss {
-            self.window.settle();
+            self.window.end_episode();
         }
         let then = self.window_then(ev.snd_una);
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO) {
@@ -357,9 +354,9 @@ impl CongestionControl for Verus {
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        self.window.remember(ev.kind);
+        self.window.begin_episode(ev.kind);
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
-            self.window.collapse(cx);
+            self.window.set_loss_window(cx);
             self.mode = Mode::SlowStart;
             self.profile.clear();
             (self.d_min, self.d_max, self.d_est) = (f64::INFINITY, None, f64::NAN);
@@ -369,7 +366,7 @@ impl CongestionControl for Verus {
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {
-        self.window.settle();
+        self.window.end_episode();
     }
 
     fn on_undo(&mut self, _cx: &Cx) {

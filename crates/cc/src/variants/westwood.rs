@@ -16,9 +16,9 @@
 //! With a clock of ticks duplicate ACKs count as a segment each, and a cumulative ACK for what is left, as in Linux; without
 //! one what SACK tells counts, and where there is none, what arrived in a recovery counts when it is acknowledged.
 
+use crate::Variant;
 use crate::common::{DeliveryRate, LossDriven, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Arrival, Congestion, CongestionEvent, Cx, Start};
+use crate::{AckArrival, AckEvent, Congestion, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -27,10 +27,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "Westwood+: Reno whose decrease follows the measured bandwidth",
     year: 2004,
     source: "Grieco and Mascolo, Westwood+, ACM CCR 34(2), 2004; Mascolo et al., TCP Westwood, MobiCom 2001",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "cwnd = ssthresh = measured bandwidth x smallest RTT; timeout: cwnd = 1 segment",
     on_delay: "none",
     on_ecn: "as to a loss, without a retransmission",
@@ -74,14 +70,15 @@ pub(crate) const ROW: Variant = Variant {
                   be, rates whole bytes a tick, and the first interval starts with the connection, as in Linux; 0: exactly",
         },
     ],
-    stacks: &[
+    stack_defaults: &[
         ("linux", "stages", "2"),
         ("linux", "reset_base_rtt", "true"),
         ("linux", "when", "recovered"),
         ("linux", "tick", "4 ms"),
     ],
     columns: &["bw", "base_rtt"],
-    build: |params, start| Ok(Box::new(Westwood::new(params, start))),
+    build: |params, setup| Ok(Box::new(Westwood::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// See the top of this file.
@@ -119,9 +116,9 @@ struct Ticking {
 
 impl Ticking {
     /// What an ACK counts for, bytes.
-    fn counts(&mut self, ev: &Arrival, mss: u64) -> u64 {
+    fn counts(&mut self, ev: &AckArrival, mss: u64) -> u64 {
         let acked = if std::mem::replace(&mut self.begun, true) { ev.acked } else { 0 };
-        if ev.plain {
+        if ev.fast_path {
             return acked;
         }
         if acked == 0 {
@@ -140,9 +137,9 @@ impl Ticking {
 }
 
 impl Westwood {
-    fn new(params: &Params, start: &Start) -> Westwood {
+    fn new(params: &Params, setup: &Setup) -> Westwood {
         Westwood {
-            window: Window::new(start),
+            window: Window::new(setup),
             gain: params.float("gain"),
             stages: params.int("stages"),
             min_interval: params.duration("min_interval"),
@@ -174,7 +171,7 @@ impl Westwood {
     }
 
     /// By a clock with ticks.
-    fn measure_in_ticks(&mut self, ev: &Arrival, cx: &Cx) {
+    fn measure_in_ticks(&mut self, ev: &AckArrival, cx: &Cx) {
         let counts = self.ticking.counts(ev, cx.mss as u64);
         let rtt = ev.rtt.map(|rtt| self.tick * rtt.0.div_ceil(self.tick.0));
         self.ticking.rtt = rtt.or(self.ticking.rtt);
@@ -207,21 +204,21 @@ impl LossDriven for Westwood {
         &mut self.window
     }
 
-    fn established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
+    fn on_established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
         if self.tick > Dur::ZERO {
             self.rate.on_ack(0, Dur(u64::MAX), self.floor(cx.now));
         }
     }
 
-    fn hears_arrivals(&self) -> bool {
+    fn wants_arrivals(&self) -> bool {
         self.tick > Dur::ZERO
     }
 
-    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
+    fn on_arrival(&mut self, ev: &AckArrival, cx: &Cx) {
         self.measure_in_ticks(ev, cx);
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.tick > Dur::ZERO {
             return;
         }
@@ -234,11 +231,11 @@ impl LossDriven for Westwood {
         }
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.window.additive(1.0, ev.acked, cx);
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
+        self.window.additive_increase(1.0, ev.acked, cx);
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         let waits = ev.kind == Congestion::Loss && !self.at_loss;
         let left = self.estimate().filter(|_| !waits).unwrap_or(0.5 * ev.window);
         if ev.kind == Congestion::Timeout && self.reset_base_rtt {
@@ -248,7 +245,7 @@ impl LossDriven for Westwood {
         left
     }
 
-    fn recovered(&mut self, cx: &Cx) {
+    fn on_recovery_exit(&mut self, cx: &Cx) {
         if !self.at_loss
             && let Some(window) = self.estimate()
         {
@@ -259,11 +256,11 @@ impl LossDriven for Westwood {
         }
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
+    fn on_restart(&mut self, _cx: &Cx) {
         self.rate.restart(); // a pause is no measurement
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.push(self.bw.map_or(f64::NAN, |(_, bw)| bw));
         row.push(self.rtt.map_or(f64::NAN, |(_, base)| base.as_secs()));
     }

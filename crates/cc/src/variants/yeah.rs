@@ -17,9 +17,9 @@
 //! Left out: waiting for three samples before a decision, with which Linux guards against delayed ACKs: here a sample is
 //! that of the newest segment that an ACK covers.
 
-use crate::common::{LossDriven, Measured, RoundTrips, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Start, StartEvent};
+use crate::Variant;
+use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
@@ -27,10 +27,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "Scalable TCP on a short queue, Reno with a decrease before the loss on a long one",
     year: 2007,
     source: "Baiocchi, Castellani and Vacirca, YeAH-TCP, PFLDnet 2007",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window less what it has in the queue, between 1/8 and 1/2 of it, 1/2 beside a Reno; timeout: cwnd = 1 \
               segment",
     on_delay: "more than q_max segments in the queue are taken away once a round trip; grows as Reno with a queue, \
@@ -68,9 +64,9 @@ pub(crate) const ROW: Variant = Variant {
             doc: "fast rounds after which no Reno is believed to be beside it",
         },
     ],
-    stacks: &[],
     columns: &["base_rtt", "q", "w_reno", "slow_rounds"],
-    build: |params, start| Ok(Box::new(Yeah::new(params, start))),
+    build: |params, setup| Ok(Box::new(Yeah::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// The parts of the window that a loss takes at least [BCV, delta] and a decrease before a loss at most [epsilon].
@@ -96,7 +92,7 @@ struct Yeah {
     gamma: f64,
     rho: u64,
     zeta: u64,
-    round_trips: RoundTrips,
+    rtts: RttPerRound,
     /// Segments in the queue in the last round.
     q: f64,
     /// Slow rounds in a row; 0: fast.
@@ -109,15 +105,15 @@ struct Yeah {
 }
 
 impl Yeah {
-    fn new(params: &Params, start: &Start) -> Yeah {
+    fn new(params: &Params, setup: &Setup) -> Yeah {
         Yeah {
-            window: Window::new(start),
+            window: Window::new(setup),
             q_max: params.float("q_max"),
             phi: params.float("phi"),
             gamma: params.float("gamma"),
             rho: params.int("rho"),
             zeta: params.int("zeta"),
-            round_trips: RoundTrips::default(),
+            rtts: RttPerRound::default(),
             q: 0.0,
             slow: 0,
             fast: 0,
@@ -129,22 +125,22 @@ impl Yeah {
     /// Linux: a round whose end is looked at after the window has grown, with three samples at least.
     fn look(&mut self, ev: &AckEvent, cx: &Cx) {
         if cx.counts_segments() {
-            let enough = self.round_trips.samples() > 2;
-            if let Some(round) = self.round_trips.end(ev).filter(|_| enough) {
+            let enough = self.rtts.samples() > 2;
+            if let Some(round) = self.rtts.end_round(ev).filter(|_| enough) {
                 self.decide(&round, cx);
             }
         }
     }
 
     /// Fast or slow, and the decrease before a loss [BCV].
-    fn decide(&mut self, round: &Measured, cx: &Cx) {
+    fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
         let cwnd = self.window.segments(cx);
-        let delay = round.least - round.base;
-        self.q = cwnd * delay / round.least;
+        let delay = round.min - round.base_rtt;
+        self.q = cwnd * delay / round.min;
         if cx.counts_segments() {
             self.q = self.q.floor();
         }
-        if self.q <= self.q_max && delay <= round.base / self.phi {
+        if self.q <= self.q_max && delay <= round.base_rtt / self.phi {
             self.slow = 0;
             self.fast += 1;
             if self.fast > self.zeta {
@@ -154,7 +150,7 @@ impl Yeah {
         }
         if self.q > self.q_max && cwnd > self.w_reno {
             let taken = (self.q / self.gamma).min(MOST * cwnd);
-            let left = (Window::less(cwnd, taken / cwnd, &Cx { mss: 1.0, ..*cx })).max(self.w_reno);
+            let left = (Window::decreased(cwnd, taken / cwnd, &Cx { mss: 1.0, ..*cx })).max(self.w_reno);
             self.window.reduce_to(left * cx.mss, cx);
         }
         self.w_reno = if self.w_reno <= NONE {
@@ -175,18 +171,18 @@ impl LossDriven for Yeah {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.sample(ev); // Linux: counts for the round that the ACK ends, and that is seen after growth
+            self.rtts.sample(ev); // Linux: counts for the round that the ACK ends, and that is seen after growth
             return;
         }
-        let round = self.round_trips.on_ack(ev);
+        let round = self.rtts.on_ack(ev);
         if let Some(round) = round.filter(|_| !ev.in_recovery && ev.cwnd_limited) {
             self.decide(&round, cx);
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         let rest = self.window.slow_start(ev.acked, cx);
         if rest == 0 {
             self.look(ev, cx);
@@ -194,52 +190,52 @@ impl LossDriven for Yeah {
         rest
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let fast = (SCALABLE * self.window.segments(cx)).max(1.0);
-        self.window.additive(if self.slow > 0 { 1.0 } else { fast }, ev.acked, cx);
+        self.window.additive_increase(if self.slow > 0 { 1.0 } else { fast }, ev.acked, cx);
         self.look(ev, cx);
     }
 
-    fn recovered(&mut self, cx: &Cx) {
+    fn on_recovery_exit(&mut self, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.before = (self.fast, self.w_reno);
     }
 
-    fn undone(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         (self.fast, self.w_reno) = self.before;
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let cwnd = self.window.segments(cx);
         let taken =
             if self.slow < self.rho { self.q.max(LEAST * cwnd).min(MOST * cwnd) } else { MOST * cwnd };
         self.fast = 0;
         self.w_reno = half(self.w_reno, cx).max(NONE);
-        Window::less(ev.window, taken / cwnd, cx)
+        Window::decreased(ev.window, taken / cwnd, cx)
     }
 
-    fn reduced(&mut self, ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
-    fn started(&mut self, ev: &StartEvent, cx: &Cx) {
+    fn on_tx_start(&mut self, ev: &TxStart, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.forget(ev.snd_nxt);
+            self.rtts.reset(ev.snd_nxt);
         }
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
-        self.round_trips.restart();
+    fn on_restart(&mut self, _cx: &Cx) {
+        self.rtts.restart_round();
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
-        row.extend([self.round_trips.base(), self.q, self.w_reno, self.slow as f64]);
+    fn observe(&self, row: &mut Vec<f64>) {
+        row.extend([self.rtts.base_rtt(), self.q, self.w_reno, self.slow as f64]);
     }
 }

@@ -5,7 +5,7 @@
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,
-    RecoveryExit, SentEvent, SlowStart, Start, Variant, build, find, registry,
+    RecoveryExit, SentEvent, Setup, SlowStart, Variant, build, find, registry,
 };
 use dumbbell_testkit::{any_given, check_specs};
 use dumbbell_units::param::Raw;
@@ -20,7 +20,7 @@ fn rows_are_complete() {
         }
         assert!(row.year >= 1980, "{}", row.name);
         check_specs(row.name, row.params);
-        for (stack, name, default) in row.stacks {
+        for (stack, name, default) in row.stack_defaults {
             let known = row.params.iter().find(|spec| spec.name == *name);
             assert!(known.is_some_and(|spec| spec.default != *default), "{}: {stack} {name}", row.name);
             check_specs(row.name, &row.params_on(stack));
@@ -101,10 +101,10 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 }
 
 /// How a connection is set up: how it starts, how an increase counts, timestamps.
-type Setup = (Start, Increase, bool);
+type StackUnderTest = (Setup, Increase, bool);
 
-fn setup() -> impl Strategy<Value = Setup> {
-    let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::Bytes), Just(Increase::Whole)];
+fn setup() -> impl Strategy<Value = StackUnderTest> {
+    let increase = prop_oneof![Just(Increase::PerAck), Just(Increase::PerByte), Just(Increase::PerWindow)];
     let ssthresh = prop_oneof![Just(f64::INFINITY), 2.0..100.0];
     let slow_start =
         proptest::sample::select(vec![SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]);
@@ -112,8 +112,8 @@ fn setup() -> impl Strategy<Value = Setup> {
     let start = (1u32..9000, 1u32..20, ssthresh, slow_start, limit, any::<bool>(), any::<u64>()).prop_map(
         |(mss, window, ssthresh, slow_start, slow_start_limit, paced, seed)| {
             let mss = f64::from(mss);
-            let start = Start::new(mss, f64::from(window) * mss, ssthresh * mss);
-            Start { slow_start, slow_start_limit, paced, seed, ..start }
+            let start = Setup::new(mss, f64::from(window) * mss, ssthresh * mss);
+            Setup { slow_start, slow_start_limit, paced, seed, ..start }
         },
     );
     (start, increase, any::<bool>())
@@ -325,7 +325,12 @@ impl Connection {
     }
 }
 
-fn run(row: &'static Variant, given: &[(String, Raw)], (start, increase, timestamps): Setup, ops: &[Op]) {
+fn run(
+    row: &'static Variant,
+    given: &[(String, Raw)],
+    (start, increase, timestamps): StackUnderTest,
+    ops: &[Op],
+) {
     let Ok(law) = build(row.name, given, &start) else { return };
     let cx = Cx {
         now: Time(1_000_000_000),

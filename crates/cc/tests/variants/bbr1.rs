@@ -1,7 +1,7 @@
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less.
 
-use dumbbell_cc::{Phase, Start};
+use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn trip(law: &mut CcFixture, rate: f64, acked: u64) -> &mut CcFixture {
 }
 
 fn connection(params: &[(&str, &str)], seed: u64) -> CcFixture {
-    let start = Start { seed, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+    let start = Setup { seed, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
     let mut law = CcFixture::starting("bbr1", params, start);
     law.established(100);
     law

@@ -1,7 +1,7 @@
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less, so that 6 is the least volume asked for (3 quanta, more than the 4 segments of MinPipeCwnd).
 
-use dumbbell_cc::{Phase, Start};
+use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
 
 /// Equal but for the whole bits that a pacing rate is given in.
@@ -16,7 +16,7 @@ fn trip(law: &mut CcFixture, rate: f64, acked: u64) -> &mut CcFixture {
 }
 
 fn connection(params: &[(&str, &str)], seed: u64) -> CcFixture {
-    let start = Start { seed, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+    let start = Setup { seed, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
     let mut law = CcFixture::starting("bbr3", params, start);
     law.established(100).sampled(100, 0);
     law
@@ -150,7 +150,7 @@ fn a_lossy_round_trip_of_recovery_ends_startup() {
         assert_eq!(end(ranges, lost, recovers).phase(), Phase::Startup, "{ranges} {lost} {recovers}");
     }
     // An endpoint that hears of one loss a round trip only: any in fast recovery will do.
-    let start = Start { selective_acks: false, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+    let start = Setup { selective_acks: false, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
     let mut law = CcFixture::starting("bbr3", &[], start);
     law.established(100).left(300);
     trip(&mut law, 400.0, 1).lose_one(100, 1).lose().ack(1);

@@ -1,4 +1,4 @@
-use dumbbell_cc::{Phase, Start};
+use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
@@ -10,7 +10,7 @@ fn hundred(params: &[(&str, &str)]) -> CcFixture {
 }
 
 fn started(params: &[(&str, &str)], seed: u64) -> CcFixture {
-    let start = Start { seed, ..Start::new(1000.0, 100_000.0, 100_000.0) };
+    let start = Setup { seed, ..Setup::new(1000.0, 100_000.0, 100_000.0) };
     let mut law = CcFixture::starting("cdg", params, start);
     law.outstanding(10).ack(1); // the first begins a round trip
     trip(&mut law, 100, 100);

@@ -1,4 +1,4 @@
-use dumbbell_cc::{Phase, Start};
+use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};
 
@@ -178,7 +178,7 @@ fn marks_losses_and_least_windows() {
 
 #[test]
 fn refusals() {
-    let start = Start::new(1000.0, 2000.0, 1e9);
+    let start = Setup::new(1000.0, 2000.0, 1e9);
     let refused = dumbbell_cc::build("cubic", &given(&[("bta", "0.5")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "bta: unknown parameter 'bta': did you mean 'beta'?");
 }

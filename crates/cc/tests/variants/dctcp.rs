@@ -64,7 +64,7 @@ fn an_answer_holds_growth_only_where_the_stack_says_so() {
     let mut law = CcFixture::starting(
         "dctcp",
         &[("alpha", "0.4")],
-        dumbbell_cc::Start { preset: "linux", ..dumbbell_cc::Start::new(1000.0, 10_000.0, 10_000.0) },
+        dumbbell_cc::Setup { preset: "linux", ..dumbbell_cc::Setup::new(1000.0, 10_000.0, 10_000.0) },
     );
     near(law.ack_marked(1).ack(1).cwnd(), 8.0);
     // Until the window that was outstanding has been acknowledged.

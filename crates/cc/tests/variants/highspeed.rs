@@ -1,4 +1,4 @@
-use dumbbell_cc::Start;
+use dumbbell_cc::Setup;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};
 
@@ -63,7 +63,7 @@ fn timeouts_take_the_same_part() {
 
 #[test]
 fn the_upper_end_is_above_the_lower() {
-    let start = Start::new(1000.0, 2000.0, 1e9);
+    let start = Setup::new(1000.0, 2000.0, 1e9);
     let refuse = |params: &[(&str, &str)]| {
         dumbbell_cc::build("highspeed", &given(params), &start).unwrap_err().to_string()
     };

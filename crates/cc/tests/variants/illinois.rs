@@ -1,4 +1,4 @@
-use dumbbell_cc::Start;
+use dumbbell_cc::Setup;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};
 
@@ -108,7 +108,7 @@ fn timeouts() {
 
 #[test]
 fn least_is_at_most_most() {
-    let start = Start::new(1000.0, 2000.0, 1e9);
+    let start = Setup::new(1000.0, 2000.0, 1e9);
     let refused = dumbbell_cc::build("illinois", &given(&[("alpha_min", "20")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "alpha_min: 20 given, at most alpha_max, which is 10, is needed");
     let refused = dumbbell_cc::build("illinois", &given(&[("beta_min", "0.6")]), &start).unwrap_err();

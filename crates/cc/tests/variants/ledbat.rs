@@ -116,7 +116,7 @@ fn losses_halve_and_timeouts_start_slowly() {
 
 #[test]
 fn the_target_is_at_most_100_ms() {
-    let start = dumbbell_cc::Start::new(1000.0, 2000.0, 1e9);
+    let start = dumbbell_cc::Setup::new(1000.0, 2000.0, 1e9);
     let refuse = |target| dumbbell_cc::build("ledbat", &given(&[("target", target)]), &start).unwrap_err();
     assert!(refuse("101 ms").to_string().starts_with("target: 101 ms given"), "{}", refuse("101 ms"));
     refuse("0 s");

@@ -1,13 +1,13 @@
 //! The common slow start, with Reno in it.
 
-use dumbbell_cc::{Phase, SlowStart, Start};
+use dumbbell_cc::{Phase, Setup, SlowStart};
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 /// A hundred segments, no ssthresh, base RTT 100 ms, ACKs that neither wait nor make a train.
 fn starting(slow_start: SlowStart, paced: bool) -> CcFixture {
-    let start = Start::new(1000.0, 100_000.0, f64::INFINITY);
-    CcFixture::starting("reno", &[], Start { slow_start, paced, ..start })
+    let start = Setup::new(1000.0, 100_000.0, f64::INFINITY);
+    CcFixture::starting("reno", &[], Setup { slow_start, paced, ..start })
 }
 
 /// ACKs of a segment each, 3 ms apart, each with this RTT. They double the window each round: the 1st begins the first
@@ -22,12 +22,12 @@ fn acks(law: &mut CcFixture, n: u64, rtt: u64) {
 #[test]
 fn an_ack_adds_as_much_as_the_stack_allows() {
     for (limit, grown) in [(1.0, 1.0), (2.0, 2.0), (f64::INFINITY, 5.0)] {
-        let start = Start { slow_start_limit: limit, ..Start::new(1000.0, 10_000.0, 40_000.0) };
+        let start = Setup { slow_start_limit: limit, ..Setup::new(1000.0, 10_000.0, 40_000.0) };
         let mut law = CcFixture::starting("reno", &[], start);
         near(law.ack(5).cwnd(), 10.0 + grown);
     }
     // 8 of ten segments up to ssthresh, the other two for avoidance: 18 + 1/18 for an ACK, 18 + 2/18 for its bytes.
-    let start = Start { slow_start_limit: f64::INFINITY, ..Start::new(1000.0, 10_000.0, 18_000.0) };
+    let start = Setup { slow_start_limit: f64::INFINITY, ..Setup::new(1000.0, 10_000.0, 18_000.0) };
     near(CcFixture::starting("reno", &[], start).ack(10).cwnd(), 18.0 + 1.0 / 18.0);
     // CUBIC starts a stage there at its plateau, W(0) = 18; W_est is at cwnd_prior, so that alpha is 1: 18 + 2/18, which is
     // more.
@@ -39,9 +39,9 @@ fn hystart_ends_on_a_long_train() {
     // The first ACK begins round and train. Half of 100 ms and the millisecond for offloads are 50.5 ms: the ACK after
     // 50 ms doubles still (51 ACKs), that after 51 ms finds the train too long. Paced, the bound is 101 ms.
     for (paced, last) in [(false, 50), (true, 101)] {
-        let start = Start::new(1000.0, 200_000.0, f64::INFINITY);
+        let start = Setup::new(1000.0, 200_000.0, f64::INFINITY);
         let mut law =
-            CcFixture::starting("reno", &[], Start { slow_start: SlowStart::HyStart, paced, ..start });
+            CcFixture::starting("reno", &[], Setup { slow_start: SlowStart::HyStart, paced, ..start });
         law.ack(1);
         for _ in 0..last {
             law.advance(1).ack(1);
@@ -59,7 +59,7 @@ fn hystart_ends_on_a_long_train() {
     acks(&mut law, 90, 100);
     assert_eq!(law.phase(), Phase::SlowStart);
     // Below 16 segments nothing is looked at.
-    let start = Start { slow_start: SlowStart::HyStart, ..Start::new(1000.0, 2_000.0, f64::INFINITY) };
+    let start = Setup { slow_start: SlowStart::HyStart, ..Setup::new(1000.0, 2_000.0, f64::INFINITY) };
     let mut law = CcFixture::starting("reno", &[], start);
     law.ack(1);
     for cwnd in 4..=15 {

@@ -1,4 +1,4 @@
-use dumbbell_cc::{Phase, Start};
+use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};
 
@@ -179,7 +179,7 @@ fn timeouts_as_reno() {
 
 #[test]
 fn alpha_is_at_most_beta() {
-    let start = Start::new(1000.0, 2000.0, 1e9);
+    let start = Setup::new(1000.0, 2000.0, 1e9);
     let refused = dumbbell_cc::build("vegas", &given(&[("alpha", "4")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "alpha: 4 given, at most beta, which is 3, is needed");
 }

@@ -5,15 +5,14 @@
 //! How late packets were handed over is measured.
 
 use crate::error::{KernelError, Step};
-use crate::meter::Unwrapped;
 use crate::meter::packet::Packet;
 use crate::run::network::Observation;
 use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::Ecn;
-use dumbbell_sim::meter::Spans;
-use dumbbell_sim::{Entering, Event, Live, LiveOutput, set_ecn};
+use dumbbell_sim::meter::DurationStats;
+use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, SeqUnwrapper};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -35,7 +34,7 @@ const TIMER: u64 = u64::MAX;
 pub(super) struct Report {
     pub(super) output: LiveOutput,
     /// How late packets were handed over.
-    pub(super) late: Spans,
+    pub(super) late: DurationStats,
     /// Packets handed over.
     pub(super) handed: u64,
     /// Packets that a host didn't take.
@@ -53,7 +52,7 @@ pub(super) struct Report {
 struct Numbering {
     port: u16,
     connections: u32,
-    place: Unwrapped,
+    place: SeqUnwrapper,
     highest: u64,
     datagrams: u64,
 }
@@ -73,7 +72,7 @@ impl Numbering {
                 ..Numbering::default()
             };
         }
-        let start = self.place.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = self.place.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         let again = packet.payload > 0 && start < self.highest;
         self.highest = self.highest.max(start + u64::from(packet.payload));
         (self.connections - 1, start, again)
@@ -114,7 +113,7 @@ struct Link<'a> {
     events: Vec<Event>,
     numbering: Vec<Numbering>,
     told: Option<Sender<Observation>>,
-    late: Spans,
+    late: DurationStats,
     handed: u64,
     refused: u64,
     foreign: u64,
@@ -140,7 +139,7 @@ pub(super) fn run(
         events: Vec::new(),
         numbering: vec![Numbering::default(); 2 * plan.flows.len()],
         told,
-        late: Spans::new(),
+        late: DurationStats::new(),
         handed: 0,
         refused: 0,
         foreign: 0,
@@ -222,7 +221,8 @@ impl Link<'_> {
         }
         let (connection, number, retransmission) = self.numbering[direction].of(&packet);
         let (direction, payload) = (packet.direction, packet.payload);
-        let entering = Entering { direction, payload, connection, number, retransmission, packet: bytes };
+        let entering =
+            ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
         // What was due before is about packets that have their frames; this one's comes now.
@@ -234,7 +234,7 @@ impl Link<'_> {
         self.frames[handle].extend_from_slice(bytes);
         self.tell(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
         let events = &mut self.events;
-        self.live.news(|e| events.push(e));
+        self.live.drain_events(|e| events.push(e));
         self.settle();
     }
 
@@ -289,6 +289,7 @@ impl Link<'_> {
 mod tests {
     use super::*;
     use crate::meter::packet::Tcp;
+    use dumbbell_wire::Seq;
 
     #[test]
     fn a_busy_thread_spins_less() {
@@ -309,7 +310,7 @@ mod tests {
             payload,
             ce: false,
             key: 0,
-            tcp: Some(Tcp { seq, ack: 0, syn, acks: false, connection }),
+            tcp: Some(Tcp { seq: Seq(seq), ack: Seq(0), syn, acks: false, connection }),
         };
         let mut n = Numbering::default();
         // The SYN has number 999, so the first byte has 1000.

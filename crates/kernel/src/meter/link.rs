@@ -9,7 +9,7 @@ use super::Window;
 use crate::meter::packet::Packet;
 use dumbbell_plan::{QueueResult, SeriesPlan};
 use dumbbell_qdisc::DropReason;
-use dumbbell_sim::meter::Spans;
+use dumbbell_sim::meter::DurationStats;
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::Dur;
 use std::collections::{BTreeMap, VecDeque};
@@ -72,7 +72,7 @@ pub(crate) struct LinkMeter {
     packet_ns: u128,
     byte_ns: u128,
     busy_ns: u64,
-    sojourn: Spans,
+    sojourn: DurationStats,
     /// Departures whose arrival nobody saw.
     pub(crate) strays: u64,
     series: SeriesPlan,
@@ -100,7 +100,7 @@ impl LinkMeter {
             packet_ns: 0,
             byte_ns: 0,
             busy_ns: 0,
-            sojourn: Spans::new(),
+            sojourn: DurationStats::new(),
             strays: 0,
             series,
             columns: Columns::default(),

@@ -5,7 +5,7 @@ use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
 use crate::sys;
 use dumbbell_plan::FlowResult;
-use dumbbell_sim::meter::Spans;
+use dumbbell_sim::meter::DurationStats;
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::Dur;
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub(crate) struct PingTraffic {
     lost: u64,
     /// Requests without a reply so far: number and when it was sent.
     open: VecDeque<(u64, u64)>,
-    rtt: Spans,
+    rtt: DurationStats,
     series: Option<(Vec<u64>, Vec<f64>)>,
     stopped: bool,
 }
@@ -49,7 +49,7 @@ impl PingTraffic {
             sent: 0,
             lost: 0,
             open: VecDeque::new(),
-            rtt: Spans::new(),
+            rtt: DurationStats::new(),
             series: series.then(Default::default),
             stopped: false,
         }

@@ -20,7 +20,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    pub(crate) fn new(s: &cc::Start) -> Start {
+    pub(crate) fn new(s: &cc::Setup) -> Start {
         Start {
             mss: s.mss,
             initial_window: s.initial_window,
@@ -300,7 +300,7 @@ impl Moment {
         Moment { rtt: rtt.map(Dur::as_secs), ..Moment::at(cx) }
     }
 
-    pub(crate) fn unused(ev: &cc::Unused, cx: &cc::Cx) -> Moment {
+    pub(crate) fn unused(ev: &cc::CwndValidation, cx: &cc::Cx) -> Moment {
         Moment { cwnd: Some(ev.cwnd), ssthresh: Some(ev.ssthresh), ..Moment::at(cx) }
     }
 }

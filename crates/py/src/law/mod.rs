@@ -5,8 +5,8 @@ mod python;
 
 use crate::errors::refused;
 use crate::parameters::entries;
-use dumbbell_cc::{EcnUse, Failure, Foreign, Start, Variant};
-use dumbbell_sim::Laws;
+use dumbbell_cc::{EcnUse, External, Failure, Setup, Variant};
+use dumbbell_sim::ExternalVariants;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -18,7 +18,7 @@ pub(crate) use python::take_interrupt;
 /// A law that is not in the registry.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct Law {
-    foreign: Arc<dyn Foreign>,
+    external: Arc<dyn External>,
     /// Parameters as (name, what it takes, default, what it does).
     #[pyo3(get)]
     params: Vec<(String, String, String, String)>,
@@ -45,7 +45,7 @@ impl Law {
         let ecn = uses.iter().find(|(word, _)| *word == ecn).map(|(_, ecn)| *ecn);
         let ecn = ecn.ok_or_else(|| PyValueError::new_err("one of stack, dctcp, scalable is needed"))?;
         let row = Variant { ecn, own_recovery, ..python_row(name, title, columns) };
-        Ok(Law { foreign: Arc::new(python::PythonLaw::new(row, law_class, file)?), params })
+        Ok(Law { external: Arc::new(python::PythonLaw::new(row, law_class, file)?), params })
     }
 
     /// The law of a library. Raises ValueError with what is wrong with the file.
@@ -54,25 +54,25 @@ impl Law {
         let law = dumbbell_plugin::load(&path, name).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let params = law.params().iter().cloned();
         let params = params.map(|p| (p.name, p.kind, p.default, p.doc)).collect();
-        Ok(Law { foreign: Arc::new(law), params })
+        Ok(Law { external: Arc::new(law), params })
     }
 
     /// The name in results.
     #[getter]
     fn name(&self) -> &'static str {
-        self.foreign.variant().name
+        self.external.variant().name
     }
 
     /// What it is, in one line.
     #[getter]
     fn title(&self) -> &'static str {
-        self.foreign.variant().title
+        self.external.variant().title
     }
 
     /// The names of its private columns in the trace.
     #[getter]
     fn columns(&self) -> Vec<&'static str> {
-        self.foreign.variant().columns.to_vec()
+        self.external.variant().columns.to_vec()
     }
 
     /// Checks parameters by making the law once, as it starts on the stack of that preset.
@@ -80,9 +80,9 @@ impl Law {
     fn check(&self, py: Python<'_>, params: &Bound<'_, PyDict>, preset: &str) -> PyResult<()> {
         let given = entries(params)?;
         let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.name;
-        let start = Start { preset, ..Start::new(1000.0, 10_000.0, f64::INFINITY) };
+        let start = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
         let failure = Failure::default();
-        let made = py.detach(|| self.foreign.make(&given, &start, &failure).map(drop));
+        let made = py.detach(|| self.external.make(&given, &start, &failure).map(drop));
         if let Some(interrupt) = take_interrupt() {
             return Err(interrupt);
         }
@@ -96,16 +96,16 @@ impl Law {
 impl Law {
     /// What the registry would hold of it.
     pub(crate) fn variant(&self) -> &'static Variant {
-        self.foreign.variant()
+        self.external.variant()
     }
 }
 
-/// Laws by the names that a plan gives them.
-pub(crate) fn by_name(laws: Option<&Bound<'_, PyDict>>) -> PyResult<Laws> {
-    let Some(laws) = laws else { return Ok(Laws::new()) };
+/// External variants by the names that a plan gives them.
+pub(crate) fn by_name(laws: Option<&Bound<'_, PyDict>>) -> PyResult<ExternalVariants> {
+    let Some(laws) = laws else { return Ok(ExternalVariants::new()) };
     let pairs = laws.iter().map(|(name, law)| {
         let law = law.cast::<Law>()?;
-        Ok((name.extract()?, Arc::clone(&law.get().foreign)))
+        Ok((name.extract()?, Arc::clone(&law.get().external)))
     });
     pairs.collect()
 }

@@ -5,7 +5,7 @@
 
 use super::events::{Ack, Congestion, Lost, Moment, Sent, Start};
 use dumbbell_cc as cc;
-use dumbbell_cc::{CongestionControl, Control, Failure, Foreign, Phase, Variant, usable};
+use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
 use dumbbell_units::param::{ParamError, Raw};
 use dumbbell_units::{Dur, Rate};
 use pyo3::exceptions::{PyAttributeError, PyException};
@@ -53,7 +53,7 @@ impl PythonLaw {
             lost: has("on_lost")?,
             recovery_exit: has("on_recovery_exit")?,
             undo: has("on_undo")?,
-            unused: has("on_unused")?,
+            unused: has("on_cwnd_validation")?,
             restart: has("on_restart")?,
             observe: has("observe")?,
         };
@@ -63,7 +63,7 @@ impl PythonLaw {
     }
 }
 
-impl Foreign for PythonLaw {
+impl External for PythonLaw {
     fn variant(&self) -> &'static Variant {
         self.variant
     }
@@ -71,7 +71,7 @@ impl Foreign for PythonLaw {
     fn make(
         &self,
         given: &[(String, Raw)],
-        start: &cc::Start,
+        start: &cc::Setup,
         failure: &Failure,
     ) -> Result<Box<dyn CongestionControl>, ParamError> {
         let object = Python::attach(|py| {
@@ -149,7 +149,7 @@ impl Made {
             work(py, object).map_err(|e| worded(py, e, &self.file))?;
             let after = |why: String| format!("{}: after {}.{method}: {why}", self.file, self.class);
             let control = answer(object).map_err(|e| after(e.value(py).to_string()))?;
-            usable(control, self.mss).map_err(after)
+            validate_control(control, self.mss).map_err(after)
         });
         match answer {
             Ok(control) => self.control = control,
@@ -254,11 +254,11 @@ impl CongestionControl for Made {
     }
 
     /// Where the class has nothing to say, less of the window stays [RFC 2861].
-    fn on_unused(&mut self, ev: &cc::Unused, cx: &cc::Cx) {
+    fn on_cwnd_validation(&mut self, ev: &cc::CwndValidation, cx: &cc::Cx) {
         if self.defines.unused {
-            self.call("on_unused", Moment::unused(ev, cx));
+            self.call("on_cwnd_validation", Moment::unused(ev, cx));
         } else {
-            self.bound_cwnd("on_unused", ev.cwnd, ev.ssthresh);
+            self.bound_cwnd("on_cwnd_validation", ev.cwnd, ev.ssthresh);
         }
     }
 
@@ -271,7 +271,7 @@ impl CongestionControl for Made {
         }
     }
 
-    fn hears_sends(&self) -> bool {
+    fn wants_sent(&self) -> bool {
         self.defines.sent
     }
 

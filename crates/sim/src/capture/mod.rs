@@ -1,43 +1,44 @@
-//! Captures: what a packet sniffer would have seen at nodes and links, and the truth that no sniffer knows.
+//! Captures of a run: the packets at nodes and links, as a packet sniffer records them, with the ground truth.
 //!
-//! A node's capture holds each packet that it sends and each that reaches it (once, also where it only passes on); a
-//! link's each packet that comes to its queue, those that the queue then drops included. What happens to a packet
-//! later (a drop further on) is known only at the end, so a capture is kept in memory until then and written after
-//! the run: about 150 bytes for each packet sent and 24 for each time it is seen.
+//! A node's capture has each packet that the node sends, receives or forwards, once. A link's capture has each packet
+//! that arrives at its queue, including those that the queue then drops. The fate of a packet (a later drop) is known
+//! only at the end, so captures stay in memory and are written after the run: about 150 bytes per packet sent, and 24
+//! per record.
 
-mod outside;
-mod truth;
+mod external;
+mod spurious;
 mod write;
 
 use crate::packets::Body;
 use dumbbell_cc::Phase;
 use dumbbell_plan::{CapturePlan, Plan};
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, TcpFlags};
 use std::sync::Arc;
 use write::{Addressing, InterfaceOf};
 
-pub use outside::Captures;
+pub use external::Captures;
 pub use write::Capture;
 
-/// Why a segment was sent again.
+/// Reason of a retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The sender is in fast recovery.
     Fast,
-    /// The retransmission timer expired before.
+    /// The retransmission timer has expired.
     Timeout,
-    /// Neither: a probe, or a shell that goes back and sends again what is out already.
+    /// Another reason: a tail loss probe, or go-back-N.
     #[default]
     Other,
 }
 
 impl Cause {
-    /// From the state in which the sender was.
+    /// Derives the reason from the sender's phase.
     pub(crate) fn of(phase: Phase, segment: &Segment) -> Cause {
         match phase {
-            _ if segment.flags.syn => Cause::Timeout,
+            _ if segment.flags.contains(TcpFlags::SYN) => Cause::Timeout,
             Phase::Recovery => Cause::Fast,
             Phase::Loss => Cause::Timeout,
             _ => Cause::Other,
@@ -45,50 +46,50 @@ impl Cause {
     }
 }
 
-/// A packet that was sent, or copied on the way.
+/// A packet that a host sent or a link duplicated.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentPacket {
     /// Flow and direction.
     flow: u32,
     connection: u32,
     segment: Segment,
-    /// Offset of the payload, or number of a datagram.
+    /// Stream offset of the payload; sequence number of a datagram.
     number: u64,
     bytes: u32,
     cause: Option<Cause>,
-    /// Where it was dropped, and why if that is known.
+    /// The link that dropped it, and the reason if known.
     lost: Option<(u32, Option<DropReason>)>,
-    /// The link that made it, if that copied another packet.
+    /// The link that made it, for a duplicate.
     copied_by: Option<u32>,
-    /// Sent again although nothing of it was lost; known at the end.
+    /// True for a spurious retransmission; known at the end.
     spurious: bool,
 }
 
-/// A packet seen at a point.
+/// A packet recorded at a capture point.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct CapturedPacket {
     at: Time,
     /// Index of the packet.
     packet: u32,
     /// Index of the interface in its capture.
     interface: u16,
     ecn: Ecn,
-    /// Links that it has crossed.
+    /// Number of links crossed.
     hops: u8,
 }
 
-/// Contents of real packets.
+/// Contents of real packets, without trailing zeros.
 #[derive(Debug, Default)]
 struct Frames {
-    /// For each packet its frame's place in `ends`.
+    /// Index in `ends` of each packet's frame.
     of: Vec<u32>,
-    /// Where each frame ends in `bytes`; it begins where the one before ends.
+    /// End of each frame in `bytes`; it begins at the end of the previous one.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl Frames {
-    /// The frame of a packet, without zeros at its end; None if it is only modelled.
+    /// Frame of a packet; None for a simulated packet.
     fn get(&self, packet: usize) -> Option<&[u8]> {
         let n = *self.of.get(packet)? as usize;
         let begin = n.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -96,41 +97,40 @@ impl Frames {
     }
 }
 
-/// What all captures of a run share.
+/// Data that all captures of a run share.
 #[derive(Debug)]
 struct Run {
-    sent: Vec<Sent>,
+    sent: Vec<SentPacket>,
     frames: Frames,
     addressing: Addressing,
 }
 
-/// Where something is captured.
+/// A capture's interface at a node or link.
 #[derive(Clone, Copy, Debug)]
 struct Tap {
     capture: u16,
     interface: u16,
 }
 
-/// Records what is to be captured.
+/// Records the packets of all capture points of a plan.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     plan: CapturePlan,
-    /// Taps of each node and each link.
+    /// Taps per node and per link.
     at_node: Vec<Vec<Tap>>,
     at_link: Vec<Vec<Tap>>,
-    seen: Vec<Vec<Seen>>,
-    sent: Vec<Sent>,
-    /// What real packets hold, without zeros at their end; none of packets that are only modelled.
+    seen: Vec<Vec<CapturedPacket>>,
+    sent: Vec<SentPacket>,
     frames: Frames,
-    /// The frame of the packet that is sent next.
+    /// Frame of the packet that is sent next.
     next_frame: Option<u32>,
-    /// The packet and the links crossed, of each handle.
+    /// Packet index and links crossed, per handle.
     handles: Vec<(u32, u8)>,
     addressing: Addressing,
 }
 
 impl Recorder {
-    /// The recorder of a plan, if that captures anything.
+    /// The recorder of a plan, if it has capture points.
     pub(crate) fn new(plan: &Plan) -> Option<Box<Recorder>> {
         if plan.capture.points.is_empty() {
             return None;
@@ -159,7 +159,7 @@ impl Recorder {
         }))
     }
 
-    /// What the packet holds that is sent next.
+    /// Sets the contents of the packet that is sent next.
     pub(crate) fn frame(&mut self, bytes: &[u8]) {
         let zeros = bytes.iter().rev().take_while(|b| **b == 0).count();
         self.next_frame = Some(self.frames.ends.len() as u32);
@@ -167,15 +167,15 @@ impl Recorder {
         self.frames.ends.push(self.frames.bytes.len());
     }
 
-    /// A packet is sent.
+    /// Records a packet that is sent.
     pub(crate) fn sent(&mut self, flow: u32, handle: u32, body: &Body, bytes: u32) {
-        let packet = Sent {
+        let packet = SentPacket {
             flow,
             connection: body.connection,
             segment: body.segment,
             number: body.number,
             bytes,
-            // Nobody knows why a real stack sends again.
+            // A real stack's reason is unknown.
             cause: (body.retransmission && self.next_frame.is_none()).then_some(body.cause),
             lost: None,
             copied_by: None,
@@ -184,7 +184,7 @@ impl Recorder {
         self.add(handle, packet, 0);
     }
 
-    fn add(&mut self, handle: u32, packet: Sent, hops: u8) {
+    fn add(&mut self, handle: u32, packet: SentPacket, hops: u8) {
         let place = handle as usize;
         if self.handles.len() <= place {
             self.handles.resize(place + 1, (0, 0));
@@ -194,26 +194,26 @@ impl Recorder {
         self.frames.of.extend(self.next_frame.take());
     }
 
-    /// A packet is at a node: sent there, or come over a link.
+    /// Records a packet at a node that sends, receives or forwards it.
     pub(crate) fn at_node(&mut self, node: usize, handle: u32, ecn: Ecn, at: Time) {
         let (packet, hops) = self.handles[handle as usize];
         for tap in &self.at_node[node] {
-            let seen = Seen { at, packet, interface: tap.interface, ecn, hops };
+            let seen = CapturedPacket { at, packet, interface: tap.interface, ecn, hops };
             self.seen[usize::from(tap.capture)].push(seen);
         }
     }
 
-    /// A packet comes to a link's entrance.
+    /// Records a packet on arrival at a link's queue.
     pub(crate) fn at_link(&mut self, link: usize, handle: u32, ecn: Ecn, at: Time) {
         let (packet, hops) = &mut self.handles[handle as usize];
         for tap in &self.at_link[link] {
-            let seen = Seen { at, packet: *packet, interface: tap.interface, ecn, hops: *hops };
+            let seen = CapturedPacket { at, packet: *packet, interface: tap.interface, ecn, hops: *hops };
             self.seen[usize::from(tap.capture)].push(seen);
         }
         *hops = hops.saturating_add(1);
     }
 
-    /// A packet is dropped.
+    /// Records a drop.
     pub(crate) fn dropped(&mut self, link: usize, handle: u32, reason: DropReason) {
         self.lost(link, handle, Some(reason));
     }
@@ -223,17 +223,17 @@ impl Recorder {
         self.sent[packet as usize].lost = Some((link as u32, reason));
     }
 
-    /// A link has copied a packet.
+    /// Records a duplicate.
     pub(crate) fn copied(&mut self, link: usize, of: u32, handle: u32) {
         let (packet, hops) = self.handles[of as usize];
         self.next_frame = self.frames.of.get(packet as usize).copied();
-        let copy = Sent { lost: None, copied_by: Some(link as u32), ..self.sent[packet as usize] };
+        let copy = SentPacket { lost: None, copied_by: Some(link as u32), ..self.sent[packet as usize] };
         self.add(handle, copy, hops);
     }
 
-    /// The captures, with what only the end tells.
+    /// Completes the ground truth and returns the captures.
     pub(crate) fn finish(mut self) -> Vec<Capture> {
-        truth::mark_spurious(&mut self.sent);
+        spurious::mark_spurious(&mut self.sent);
         let Recorder { plan, seen, sent, frames, addressing, .. } = self;
         let shared = Arc::new(Run { sent, frames, addressing });
         let captures = plan.points.into_iter().zip(seen).map(|(point, seen)| {

@@ -1,33 +1,33 @@
-//! A capture as a pcapng file.
+//! Writes a capture as a pcapng file [draft-ietf-opsawg-pcapng].
 
-use super::{Cause, Run, Seen, Sent};
+use super::{CapturedPacket, Cause, Run, SentPacket};
 use dumbbell_capture::LinkType;
-use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
 use dumbbell_capture::write::{
     About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
 };
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_wire::{TcpFlags, TcpOptions};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// The time to live of a packet that is sent.
 const TTL: u8 = 64;
-/// Ports of those who wait for connections, one for each flow.
+/// Server ports, one per flow.
 const FIRST_SERVER_PORT: u32 = 5001;
 const SERVER_PORTS: u32 = 20_000;
-/// Ports of those who connect, one for each of a flow's connections.
+/// Client ports, one per connection of a flow.
 const FIRST_CLIENT_PORT: u32 = 32_768;
 const CLIENT_PORTS: u32 = 28_232;
 
-/// What an interface of a capture is.
+/// The place of an interface of a capture.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum InterfaceOf {
     Node(usize),
     Link(usize),
 }
 
-/// Names and addresses of the plan.
+/// Names and addresses of a plan's nodes and links.
 #[derive(Debug)]
 pub(super) struct Addressing {
     nodes: Vec<String>,
@@ -40,7 +40,7 @@ struct FlowEnds {
     from: usize,
     to: usize,
     protocol: Protocol,
-    /// The data sender waits for the connection, not the receiver.
+    /// True if the data sender is the server.
     sender_serves: bool,
 }
 
@@ -76,7 +76,7 @@ impl Addressing {
     }
 
     /// Source and destination of a packet.
-    fn ends(&self, packet: &Sent) -> (FlowEnds, SocketAddr, SocketAddr) {
+    fn ends(&self, packet: &SentPacket) -> (FlowEnds, SocketAddr, SocketAddr) {
         let flow = self.flows[packet.flow as usize / 2];
         let server = FIRST_SERVER_PORT + (packet.flow / 2) % SERVER_PORTS;
         let client = FIRST_CLIENT_PORT + packet.connection % CLIENT_PORTS;
@@ -87,12 +87,12 @@ impl Addressing {
     }
 }
 
-/// What was captured at a point: a pcapng file, once it is written.
+/// A capture: the packets recorded at one capture point.
 #[derive(Clone, Debug)]
 pub struct Capture {
     name: String,
     interfaces: Vec<InterfaceOf>,
-    seen: Vec<Seen>,
+    seen: Vec<CapturedPacket>,
     snaplen: u32,
     run: Arc<Run>,
 }
@@ -101,31 +101,32 @@ impl Capture {
     pub(super) fn new(
         name: String,
         interfaces: Vec<InterfaceOf>,
-        seen: Vec<Seen>,
+        seen: Vec<CapturedPacket>,
         snaplen: u32,
         run: Arc<Run>,
     ) -> Capture {
         Capture { name, interfaces, seen, snaplen, run }
     }
 
-    /// The point's name.
+    /// Name of the capture point.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Packets in it.
+    /// Number of packets.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.seen.len()
     }
 
-    /// Writes it as pcapng: raw IP packets with correct checksums, the run's clock in nanoseconds, an interface for each
-    /// node or direction of a link. Comments hold the truth: why a segment was sent again, where a packet was dropped.
+    /// Writes it as pcapng: raw IP packets with correct checksums, time stamps of the run's clock in nanoseconds, one
+    /// interface per node or direction of a link. Packet comments have the ground truth: the reason of a retransmission,
+    /// the place of a drop.
     ///
     /// # Errors
     ///
-    /// If the stream fails.
+    /// The stream fails.
     pub fn write<W: Write>(&self, out: W) -> io::Result<W> {
         let application = concat!("Dumbbell ", env!("CARGO_PKG_VERSION"));
         let os = if self.run.frames.of.is_empty() { "simulator" } else { "Linux" };
@@ -143,7 +144,7 @@ impl Capture {
             let len = self.build(about, seen, &mut packet);
             let here = self.interfaces[usize::from(seen.interface)];
             comments.clear();
-            self.tell(about, here, &mut comments);
+            self.annotate(about, here, &mut comments);
             let texts: Vec<&str> = comments.iter().map(String::as_str).collect();
             writer.frame(seen.interface.into(), seen.at.0, len, &packet, &texts)?;
             counted[usize::from(seen.interface)].received += 1;
@@ -173,7 +174,7 @@ impl Capture {
         })
     }
 
-    fn build(&self, about: &Sent, seen: &Seen, packet: &mut Vec<u8>) -> u32 {
+    fn build(&self, about: &SentPacket, seen: &CapturedPacket, packet: &mut Vec<u8>) -> u32 {
         let snaplen = if self.snaplen == 0 { usize::MAX } else { self.snaplen as usize };
         if let Some(frame) = self.run.frames.get(seen.packet as usize) {
             packet.clear();
@@ -185,13 +186,13 @@ impl Capture {
         }
         let addressing = &self.run.addressing;
         let (flow, from, to) = addressing.ends(about);
-        // Each link but the first is entered from a router, which takes one off. What is seen at a link's entrance has
-        // not crossed it; what is seen at a node has crossed the link to it.
+        // Each router decrements the TTL. A packet captured at a link's queue has not crossed that link; a packet
+        // captured at a node has crossed the link to it.
         let at_link = matches!(self.interfaces[usize::from(seen.interface)], InterfaceOf::Link(_));
         let routers = if at_link { seen.hops } else { seen.hops.saturating_sub(1) };
-        // Different for each packet of the run, as long as 16 bits allow: two captures can be matched by it.
+        // Unique per packet, within 16 bits: it identifies the same packet in two captures.
         let ip = IpFields {
-            ecn: seen.ecn.bits(),
+            ecn: seen.ecn,
             ttl: TTL.saturating_sub(routers),
             id: seen.packet as u16,
             ..IpFields::default()
@@ -211,8 +212,8 @@ impl Capture {
         }
     }
 
-    /// The truth about a packet, as comments.
-    fn tell(&self, about: &Sent, here: InterfaceOf, comments: &mut Vec<String>) {
+    /// Adds the ground truth about a packet as comments.
+    fn annotate(&self, about: &SentPacket, here: InterfaceOf, comments: &mut Vec<String>) {
         let addressing = &self.run.addressing;
         if let Some(cause) = about.cause {
             let cause = match cause {
@@ -237,35 +238,24 @@ impl Capture {
     }
 }
 
-fn segment(about: &Sent, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segment {
+fn segment(about: &SentPacket, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segment {
     let s = &about.segment;
-    let bits = [
-        (s.flags.fin, Flags::FIN),
-        (s.flags.psh, Flags::PSH),
-        (s.flags.syn, Flags::SYN),
-        (s.flags.ack, Flags::ACK),
-        (s.flags.ece, Flags::ECE),
-        (s.flags.cwr, Flags::CWR),
-    ];
-    let flags = bits.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit);
-    let mut options = TcpOptions {
+    let options = TcpOptions {
         mss: s.mss,
         wscale: s.window_scale,
         sack_permitted: s.sack_permitted,
+        sack: s.sack,
         timestamps: s.timestamps,
         ..TcpOptions::default()
     };
-    for (place, (left, right)) in options.sack.iter_mut().zip(s.sack.as_slice()) {
-        *place = SackBlock { left: left.0, right: right.0 };
-        options.sack_count += 1;
-    }
     Segment {
         from,
         to,
         ip,
-        seq: s.seq.0,
-        ack: s.ack.0,
-        flags: Flags(flags),
+        seq: s.seq,
+        ack: s.ack,
+        // The AccECN option is not written, so neither is its flag.
+        flags: s.flags.without(TcpFlags::AE),
         window: s.window,
         options,
         aligned: s.aligned,

@@ -1,108 +1,108 @@
-//! Echo requests and replies.
+//! Ping: ICMP echo requests and replies.
 
-use super::{APP, Common, Flow};
-use crate::meter::Spans;
+use super::{APP, Flow, FlowInfo};
+use crate::meter::DurationStats;
 use crate::network::{Arrived, Network};
 use dumbbell_plan::FlowResult;
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// How a ping flow sends.
+/// Parameters of a ping flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PingConfig {
     pub(crate) interval: Dur,
     pub(crate) packet_bytes: u32,
-    /// 0: until the flow stops.
+    /// Number of requests; 0: until the flow stops.
     pub(crate) count: u64,
     pub(crate) timeout: Dur,
 }
 
 pub(crate) struct PingFlow {
-    common: Common,
+    info: FlowInfo,
     config: PingConfig,
     number: u64,
     sent: u64,
     answered: u64,
     lost: u64,
-    /// Requests without a reply so far: number and when it was sent.
+    /// Requests without a reply so far: sequence number and sending time.
     open: VecDeque<(u64, Time)>,
-    rtt: Spans,
+    rtt: DurationStats,
     series: Option<(Vec<u64>, Vec<f64>)>,
 }
 
 impl PingFlow {
-    pub(crate) fn new(common: Common, config: PingConfig, trace: bool) -> PingFlow {
+    pub(crate) fn new(info: FlowInfo, config: PingConfig, trace: bool) -> PingFlow {
         PingFlow {
-            common,
+            info,
             config,
             number: 0,
             sent: 0,
             answered: 0,
             lost: 0,
             open: VecDeque::new(),
-            rtt: Spans::new(),
+            rtt: DurationStats::new(),
             series: trace.then(Default::default),
         }
     }
 
-    fn note(&mut self, sent: Time, rtt: f64) {
+    fn record(&mut self, sent: Time, rtt: f64) {
         if let Some((t, values)) = &mut self.series {
             t.push(sent.0);
             values.push(rtt);
         }
     }
 
-    /// Requests that have waited for too long are lost.
-    fn give_up(&mut self, now: Time) {
+    /// Counts requests whose timeout has expired as lost.
+    fn expire(&mut self, now: Time) {
         while let Some((_, sent)) = self.open.front().copied() {
             if now.since(sent) < self.config.timeout {
                 return;
             }
             self.open.pop_front();
             self.lost += 1;
-            self.note(sent, f64::NAN);
+            self.record(sent, f64::NAN);
         }
     }
 }
 
 impl Flow for PingFlow {
-    fn common(&self) -> &Common {
-        &self.common
+    fn info(&self) -> &FlowInfo {
+        &self.info
     }
 
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
+    fn info_mut(&mut self) -> &mut FlowInfo {
+        &mut self.info
     }
 
     fn on_timer(&mut self, _timer: usize, net: &mut Network) {
         let now = net.now;
-        self.give_up(now);
+        self.expire(now);
         let done = self.config.count > 0 && self.number == self.config.count;
-        if done || now >= self.common.stop {
+        if done || now >= self.info.stop {
             return;
         }
-        net.send_datagram(&self.common, true, self.config.packet_bytes, self.number, now);
+        net.send_datagram(&self.info, true, self.config.packet_bytes, self.number, now);
         self.open.push_back((self.number, now));
         self.number += 1;
         self.sent += 1;
-        net.set_timer(self.common.index, APP, now + self.config.interval);
+        net.set_timer(self.info.index, APP, now + self.config.interval);
     }
 
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         let (number, sent_at) = (net.body(packet.body).number, net.body(packet.body).sent_at);
         if forward {
-            self.common.received_bytes += u64::from(packet.bytes);
-            net.send_datagram(&self.common, false, self.config.packet_bytes, number, sent_at);
+            self.info.received_bytes += u64::from(packet.bytes);
+            net.send_datagram(&self.info, false, self.config.packet_bytes, number, sent_at);
             return;
         }
-        self.give_up(net.now);
+        self.expire(net.now);
         if let Some(i) = self.open.iter().position(|(open, _)| *open == number) {
             self.open.remove(i);
             self.answered += 1;
             let rtt = net.now.since(sent_at);
             self.rtt.record(rtt);
-            self.note(sent_at, rtt.0 as f64);
+            self.record(sent_at, rtt.0 as f64);
         }
     }
 
@@ -112,16 +112,16 @@ impl Flow for PingFlow {
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        self.give_up(net.end);
+        self.expire(net.end);
         if let Some((t, rtt)) = self.series.take() {
-            let table = Table::new(format!("ping/{}", self.common.name))
+            let table = Table::new(format!("ping/{}", self.info.name))
                 .with("t_ns", ColumnData::U64(t))
                 .with("rtt_ns", ColumnData::F64(rtt));
             net.trace.tables.push(table);
         }
-        let end = self.common.stop.min(net.end);
-        let seconds = self.common.seconds(end);
-        let rate = if seconds > 0.0 { self.common.received_bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let end = self.info.stop.min(net.end);
+        let seconds = self.info.seconds(end);
+        let rate = if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 };
         let size = u64::from(self.config.packet_bytes);
         FlowResult {
             variant: "ping".into(),
@@ -131,9 +131,9 @@ impl Flow for PingFlow {
             throughput_bps: rate,
             sent_packets: self.sent,
             sent_bytes: self.sent * size,
-            delivered_bytes: self.common.received_bytes,
-            dropped_packets: net.dropped(self.common.index),
-            duplicated_packets: net.duplicated(self.common.index),
+            delivered_bytes: self.info.received_bytes,
+            dropped_packets: net.dropped(self.info.index),
+            duplicated_packets: net.duplicated(self.info.index),
             rtt_mean_ms: self.rtt.mean_ms(),
             rtt_min_ms: self.rtt.min_ms(),
             rtt_p50_ms: self.rtt.percentile_ms(0.5),

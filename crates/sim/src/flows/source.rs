@@ -1,17 +1,17 @@
-//! When a CBR or on/off source sends.
+//! Sending times of CBR and on/off sources.
 
 use dumbbell_plan::AppPlan;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
-/// Times and sizes of a source with packets of one size.
+/// A source of packets of one size.
 #[derive(Debug)]
 pub struct Source {
     /// Size of each packet, bytes.
     pub packet_bytes: u32,
     interval: Dur,
     jitter: f64,
-    /// From the flow's start to its first packet.
+    /// Time from the flow's start to its first packet.
     pub phase: Dur,
     on_off: Option<OnOff>,
     random: Stream,
@@ -26,7 +26,7 @@ struct OnOff {
 }
 
 impl Source {
-    /// The source of this application, if it is one; the first period begins at `start`.
+    /// The source of an application, if it is CBR or on/off. The first on period begins at `start`.
     pub fn new(app: &AppPlan, start: Time, mut random: Stream) -> Option<Source> {
         let interval_at = |rate: u64, bytes: u32| Rate(rate).time_for(Bytes(u64::from(bytes)));
         match *app {
@@ -57,7 +57,7 @@ impl Source {
         if exponential { mean.scale(self.random.exponential()) } else { mean }
     }
 
-    /// When the packet after the one sent now is due.
+    /// Sending time of the packet after the one sent now.
     pub fn next(&mut self, now: Time) -> Time {
         let spread =
             if self.jitter > 0.0 { 1.0 + self.jitter * (2.0 * self.random.uniform() - 1.0) } else { 1.0 };

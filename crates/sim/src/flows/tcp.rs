@@ -1,136 +1,143 @@
-//! A TCP flow: two endpoints and an application, for one connection after another.
+//! A TCP flow: two endpoints and an application; one connection after another.
 
 use super::source::Source;
-use super::{APP, Common, Flow, RECEIVER, SENDER};
+use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
 use crate::network::{Arrived, Network};
 use crate::record::FlowRecorder;
 use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, Failure, Foreign, Start, Variant};
-use dumbbell_plan::{AppPlan, Named};
-use dumbbell_plan::{FlowResult, Transfer};
+use dumbbell_cc::{CongestionControl, External, Failure, Setup, Variant};
+use dumbbell_plan::{AppPlan, FlowResult, Named, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::Seq;
 use std::sync::Arc;
 
-/// Where a flow's laws come from.
-pub(crate) enum LawSource {
+/// Where a flow's congestion control algorithm comes from.
+pub(crate) enum VariantSource {
     /// A row of the registry.
     Registry(&'static Variant),
-    /// Elsewhere; the second is where they say that they can't go on.
-    Foreign(Arc<dyn Foreign>, Failure),
+    /// A library or Python; the second field receives its failures.
+    External(Arc<dyn External>, Failure),
 }
 
-impl LawSource {
+impl VariantSource {
     pub(crate) fn variant(&self) -> &'static Variant {
         match self {
-            LawSource::Registry(row) => row,
-            LawSource::Foreign(law, _) => law.variant(),
+            VariantSource::Registry(row) => row,
+            VariantSource::External(external, _) => external.variant(),
         }
     }
 }
 
-/// What a flow's connections are made from.
-pub(crate) struct Recipe {
+/// Makes the endpoints of a flow's connections.
+pub(crate) struct ConnectionFactory {
     config: Config,
-    from: LawSource,
-    law: Named,
+    source: VariantSource,
+    variant: Named,
 }
 
-impl Recipe {
-    /// A recipe whose law can be made: parameters may be right one by one and contradict each other.
-    pub(crate) fn new(config: Config, from: LawSource, law: Named) -> Result<Recipe, ParamError> {
-        let recipe = Recipe { config, from, law };
-        recipe.law(0).map(|_| recipe)
+impl ConnectionFactory {
+    /// Checks the parameters by making one algorithm: valid parameters may contradict each other.
+    pub(crate) fn new(
+        config: Config,
+        source: VariantSource,
+        variant: Named,
+    ) -> Result<ConnectionFactory, ParamError> {
+        let factory = ConnectionFactory { config, source, variant };
+        factory.algorithm(0).map(|_| factory)
     }
 
-    /// The law of a connection; `seed` is what its random numbers come from.
-    fn law(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Start { seed, ..self.config.start() };
-        match &self.from {
-            LawSource::Registry(row) => dumbbell_cc::build(row.name, &self.law.given(), &start),
-            LawSource::Foreign(law, failure) => law.make(&self.law.given(), &start, failure),
+    /// Makes the algorithm of a connection; `seed`: seed of its random numbers.
+    fn algorithm(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
+        let start = Setup { seed, ..self.config.start() };
+        match &self.source {
+            VariantSource::Registry(row) => dumbbell_cc::build(row.name, &self.variant.given(), &start),
+            VariantSource::External(external, failure) => {
+                external.make(&self.variant.given(), &start, failure)
+            }
         }
     }
 
-    /// A law that was made once with the same parameters can't be now.
-    fn without_law(&self, error: &ParamError, isn: Seq) -> Endpoint {
-        let LawSource::Foreign(_, failure) = &self.from else {
-            unreachable!("made once when the recipe was: {error}")
+    /// Reports that an external algorithm failed to be made, although the first one with the same parameters succeeded;
+    /// returns an endpoint with a fixed window for the rest of the run.
+    fn idle_endpoint(&self, error: &ParamError, isn: Seq) -> Endpoint {
+        let VariantSource::External(_, failure) = &self.source else {
+            unreachable!("a registry row succeeded before: {error}")
         };
         failure.fail(error.to_string());
         let idle = dumbbell_cc::build("fixed", &[], &self.config.start());
-        let idle = idle.unwrap_or_else(|e| unreachable!("all at their defaults: {e}"));
+        let idle = idle.unwrap_or_else(|e| unreachable!("defaults are valid: {e}"));
         Endpoint::new(self.config, idle, isn)
     }
 
     fn endpoint(&self, isn: Seq, seed: u64) -> Endpoint {
-        match self.law(seed) {
-            Ok(law) => Endpoint::new(self.config, law, isn),
-            Err(e) => self.without_law(&e, isn),
+        match self.algorithm(seed) {
+            Ok(algorithm) => Endpoint::new(self.config, algorithm, isn),
+            Err(e) => self.idle_endpoint(&e, isn),
         }
     }
 }
 
-/// Which end of the connection.
+/// An end of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Where data comes from.
+    /// The data sender.
     Sender,
-    /// Where it goes.
+    /// The data receiver.
     Receiver,
 }
 
 pub(crate) struct TcpFlow {
-    common: Common,
+    info: FlowInfo,
     application: &'static str,
     app: AppPlan,
-    recipe: Recipe,
+    factory: ConnectionFactory,
     source: Option<Source>,
     random: Stream,
-    /// Where the laws' seeds come from.
-    laws: Stream,
+    /// Seeds of the algorithms' random numbers.
+    seeds: Stream,
     sender: Endpoint,
     receiver: Endpoint,
     connection: u32,
     open: bool,
-    /// When the timers of both ends are set to go off.
+    /// Scheduled times of the timers of both endpoints.
     timers: [Time; 2],
     begun: u64,
     completed: u64,
     begun_at: Time,
     first_begun_at: Time,
     completed_at: Time,
-    /// The running transfer's place in the run's list.
+    /// Index of the running transfer in the run's list.
     running: Option<usize>,
     meter: TcpMeter,
     recorder: Option<FlowRecorder>,
-    /// Made when the flow stops.
+    /// Set when the flow stops.
     result: Option<FlowResult>,
 }
 
 impl TcpFlow {
     pub(crate) fn new(
-        common: Common,
+        info: FlowInfo,
         application: &'static str,
         app: AppPlan,
-        recipe: Recipe,
+        factory: ConnectionFactory,
         source: Option<Source>,
         seed: u64,
         recorder: Option<FlowRecorder>,
     ) -> TcpFlow {
-        let random = Stream::new(seed, &format!("flow/{}/isn", common.name));
-        let laws = Stream::new(seed, &format!("flow/{}/law", common.name));
-        let (sender, receiver) = (recipe.endpoint(Seq(0), 0), recipe.endpoint(Seq(0), 0));
+        let random = Stream::new(seed, &format!("flow/{}/isn", info.name));
+        let seeds = Stream::new(seed, &format!("flow/{}/law", info.name));
+        let (sender, receiver) = (factory.endpoint(Seq(0), 0), factory.endpoint(Seq(0), 0));
         TcpFlow {
-            common,
+            info,
             application,
             app,
-            recipe,
+            factory,
             source,
             random,
-            laws,
+            seeds,
             sender,
             receiver,
             connection: 0,
@@ -148,7 +155,7 @@ impl TcpFlow {
         }
     }
 
-    /// Bytes of one transfer, times it is made (0: without end), time from one to the next; None for endless ones.
+    /// Bytes of a transfer, number of transfers (0: no limit), time from start to start; None for other applications.
     fn transfer(&self) -> Option<(u64, u64, Dur)> {
         match self.app {
             AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
@@ -163,9 +170,9 @@ impl TcpFlow {
         self.meter.connection_ends(&self.sender, &self.receiver);
         self.connection += 1;
         let mut isn = || Seq(self.random.next_u64() as u32);
-        let mut seed = || self.laws.next_u64();
-        self.sender = self.recipe.endpoint(isn(), seed());
-        self.receiver = self.recipe.endpoint(isn(), seed());
+        let mut seed = || self.seeds.next_u64();
+        self.sender = self.factory.endpoint(isn(), seed());
+        self.receiver = self.factory.endpoint(isn(), seed());
         self.open = true;
         if let Some((bytes, ..)) = self.transfer() {
             if self.begun == 0 {
@@ -173,7 +180,7 @@ impl TcpFlow {
             }
             self.running = Some(net.transfers.len());
             net.transfers.push(Transfer {
-                flow: self.common.name.clone(),
+                flow: self.info.name.clone(),
                 number: self.begun,
                 start_s: now.as_secs(),
                 end_s: None,
@@ -191,7 +198,7 @@ impl TcpFlow {
             AppPlan::Page { request_bytes, .. } => self.receiver.write(request_bytes),
             _ => {}
         }
-        if !self.recipe.config.handshake {
+        if !self.factory.config.handshake {
             Endpoint::establish_pair(&mut self.sender, &mut self.receiver);
         } else if matches!(self.app, AppPlan::Page { .. }) {
             self.sender.listen();
@@ -204,7 +211,7 @@ impl TcpFlow {
         self.serve_receiver(net);
     }
 
-    /// Something has happened at the data sender: what its application does, what it then sends.
+    /// Lets the application at the data sender act after an event, then sends.
     fn serve_sender(&mut self, net: &mut Network) {
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app
             && self.sender.delivered() >= request_bytes
@@ -220,7 +227,7 @@ impl TcpFlow {
         }
     }
 
-    /// Likewise at the data receiver.
+    /// The same at the data receiver.
     fn serve_receiver(&mut self, net: &mut Network) {
         if self.receiver.peer_has_closed() && !self.receiver.has_closed() {
             self.receiver.close();
@@ -229,19 +236,19 @@ impl TcpFlow {
         self.check_completion(net);
     }
 
-    #[inline(always)] // the side is known at both calls
+    #[inline(always)] // the side is constant at both calls
     fn pump(&mut self, side: Side, net: &mut Network) {
         let (endpoint, timer, slot) = match side {
             Side::Sender => (&mut self.sender, &mut self.timers[0], SENDER),
             Side::Receiver => (&mut self.receiver, &mut self.timers[1], RECEIVER),
         };
-        net.send_segments(&self.common, side == Side::Sender, endpoint, self.connection);
-        // A timer that moved away goes off in vain once; one that came nearer is set again.
+        net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection);
+        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is set anew.
         if let Some(at) = endpoint.next_timer(net.now)
             && at < *timer
         {
             *timer = at;
-            net.set_timer(self.common.index, slot, at);
+            net.set_timer(self.info.index, slot, at);
         }
     }
 
@@ -267,13 +274,13 @@ impl TcpFlow {
         if over {
             self.open = false;
             let more = repeat == 0 || self.begun < repeat;
-            let at = if more { (self.begun_at + every).max(net.now) } else { self.common.stop };
-            net.set_timer(self.common.index, APP, at.min(self.common.stop));
+            let at = if more { (self.begun_at + every).max(net.now) } else { self.info.stop };
+            net.set_timer(self.info.index, APP, at.min(self.info.stop));
         }
     }
 
     fn stop(&mut self, net: &mut Network) {
-        let result = self.figures(net);
+        let result = self.metrics(net);
         self.result = Some(result);
         if self.open {
             self.sender.finish();
@@ -283,25 +290,21 @@ impl TcpFlow {
         }
     }
 
-    fn figures(&mut self, net: &Network) -> FlowResult {
+    fn metrics(&mut self, net: &Network) -> FlowResult {
         let all_done = self.transfer().is_some_and(|(_, repeat, _)| repeat > 0 && self.completed == repeat);
-        let end = if all_done { self.completed_at } else { self.common.stop.min(net.end) };
-        let seconds = self.common.seconds(end);
+        let end = if all_done { self.completed_at } else { self.info.stop.min(net.end) };
+        let seconds = self.info.seconds(end);
         let mut result = FlowResult {
-            variant: self.recipe.from.variant().name.into(),
+            variant: self.factory.source.variant().name.into(),
             application: self.application.into(),
             phase_s: self.source.as_ref().map(|s| s.phase.as_secs()),
             stop_s: end.as_secs(),
-            throughput_bps: if seconds > 0.0 {
-                self.common.received_bytes as f64 * 8.0 / seconds
-            } else {
-                0.0
-            },
+            throughput_bps: if seconds > 0.0 { self.info.received_bytes as f64 * 8.0 / seconds } else { 0.0 },
             completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
             transfers_started: self.begun,
             transfers_completed: self.completed,
-            dropped_packets: net.dropped(self.common.index),
-            duplicated_packets: net.duplicated(self.common.index),
+            dropped_packets: net.dropped(self.info.index),
+            duplicated_packets: net.duplicated(self.info.index),
             ..FlowResult::default()
         };
         self.meter.finish(&self.sender, &self.receiver, seconds, end.min(net.now), &mut result);
@@ -310,18 +313,18 @@ impl TcpFlow {
 }
 
 impl Flow for TcpFlow {
-    fn common(&self) -> &Common {
-        &self.common
+    fn info(&self) -> &FlowInfo {
+        &self.info
     }
 
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
+    fn info_mut(&mut self) -> &mut FlowInfo {
+        &mut self.info
     }
 
     fn on_timer(&mut self, timer: usize, net: &mut Network) {
         let now = net.now;
         match timer {
-            APP if now >= self.common.stop => {
+            APP if now >= self.info.stop => {
                 if self.result.is_none() {
                     self.stop(net);
                 }
@@ -329,12 +332,12 @@ impl Flow for TcpFlow {
             APP => {
                 if !self.open {
                     self.connect(net);
-                    let first = self.source.as_ref().map_or(self.common.stop, |s| now + s.phase);
-                    net.set_timer(self.common.index, APP, first.min(self.common.stop));
+                    let first = self.source.as_ref().map_or(self.info.stop, |s| now + s.phase);
+                    net.set_timer(self.info.index, APP, first.min(self.info.stop));
                 } else if let Some(source) = &mut self.source {
                     self.sender.write(u64::from(source.packet_bytes));
                     let next = source.next(now);
-                    net.set_timer(self.common.index, APP, next.min(self.common.stop));
+                    net.set_timer(self.info.index, APP, next.min(self.info.stop));
                     self.serve_sender(net);
                 }
             }
@@ -353,11 +356,11 @@ impl Flow for TcpFlow {
 
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         if forward {
-            self.common.received_bytes += u64::from(packet.bytes);
+            self.info.received_bytes += u64::from(packet.bytes);
         }
         let body = net.body(packet.body);
         if body.connection != self.connection {
-            return; // of a connection that is over
+            return; // of an earlier connection
         }
         if forward {
             self.receiver.on_segment(&body.segment, packet.ecn, net.now);
@@ -371,13 +374,13 @@ impl Flow for TcpFlow {
 
     fn restart_meter(&mut self, now: Time) {
         self.meter.restart(&self.sender, &self.receiver, now);
-        self.result = None; // of a flow that stopped before measurement: nothing of it counts
+        self.result = None; // a flow that stopped before the measurement has no results
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         let result = match self.result.take() {
             Some(result) => result,
-            None => self.figures(net),
+            None => self.metrics(net),
         };
         net.trace.tables.extend(self.recorder.take().map(FlowRecorder::finish));
         result

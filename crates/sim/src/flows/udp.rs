@@ -1,68 +1,68 @@
-//! Datagrams: CBR and on/off sources. Sizes are IP packets.
+//! UDP flows: CBR and on/off sources. Sizes are those of IP packets.
 
 use super::source::Source;
-use super::{APP, Common, Flow};
-use crate::meter::Spans;
+use super::{APP, Flow, FlowInfo};
+use crate::meter::DurationStats;
 use crate::network::{Arrived, Network};
 use dumbbell_plan::FlowResult;
 use dumbbell_units::Time;
 
 pub(crate) struct UdpFlow {
-    common: Common,
+    info: FlowInfo,
     application: &'static str,
     source: Source,
     started: bool,
     number: u64,
     sent: u64,
     received: u64,
-    delay: Spans,
+    delay: DurationStats,
 }
 
 impl UdpFlow {
-    pub(crate) fn new(common: Common, application: &'static str, source: Source) -> UdpFlow {
+    pub(crate) fn new(info: FlowInfo, application: &'static str, source: Source) -> UdpFlow {
         UdpFlow {
-            common,
+            info,
             application,
             source,
             started: false,
             number: 0,
             sent: 0,
             received: 0,
-            delay: Spans::new(),
+            delay: DurationStats::new(),
         }
     }
 }
 
 impl Flow for UdpFlow {
-    fn common(&self) -> &Common {
-        &self.common
+    fn info(&self) -> &FlowInfo {
+        &self.info
     }
 
-    fn common_mut(&mut self) -> &mut Common {
-        &mut self.common
+    fn info_mut(&mut self) -> &mut FlowInfo {
+        &mut self.info
     }
 
     fn on_timer(&mut self, _timer: usize, net: &mut Network) {
         let now = net.now;
         if !self.started {
             self.started = true;
-            net.set_timer(self.common.index, APP, now + self.source.phase);
+            net.set_timer(self.info.index, APP, now + self.source.phase);
             return;
         }
-        if now >= self.common.stop {
+        if now >= self.info.stop {
             return;
         }
-        net.send_datagram(&self.common, true, self.source.packet_bytes, self.number, now);
+        net.send_datagram(&self.info, true, self.source.packet_bytes, self.number, now);
         self.number += 1;
         self.sent += 1;
         let next = self.source.next(now);
-        net.set_timer(self.common.index, APP, next);
+        net.set_timer(self.info.index, APP, next);
     }
 
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         if forward {
             self.received += 1;
-            self.common.received_bytes += u64::from(packet.bytes);
+            self.info.received_bytes += u64::from(packet.bytes);
             self.delay.record(net.now.since(net.body(packet.body).sent_at));
         }
     }
@@ -73,8 +73,8 @@ impl Flow for UdpFlow {
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let end = self.common.stop.min(net.end);
-        let seconds = self.common.seconds(end);
+        let end = self.info.stop.min(net.end);
+        let seconds = self.info.seconds(end);
         let size = u64::from(self.source.packet_bytes);
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
         FlowResult {
@@ -82,13 +82,13 @@ impl Flow for UdpFlow {
             application: self.application.into(),
             phase_s: Some(self.source.phase.as_secs()),
             stop_s: end.as_secs(),
-            goodput_bps: rate(self.common.received_bytes),
-            throughput_bps: rate(self.common.received_bytes),
+            goodput_bps: rate(self.info.received_bytes),
+            throughput_bps: rate(self.info.received_bytes),
             sent_packets: self.sent,
             sent_bytes: self.sent * size,
             delivered_bytes: self.received * size,
-            dropped_packets: net.dropped(self.common.index),
-            duplicated_packets: net.duplicated(self.common.index),
+            dropped_packets: net.dropped(self.info.index),
+            duplicated_packets: net.duplicated(self.info.index),
             owd_mean_ms: self.delay.mean_ms(),
             owd_p99_ms: self.delay.percentile_ms(0.99),
             ..FlowResult::default()

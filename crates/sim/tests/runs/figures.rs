@@ -76,7 +76,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     // delayed ACKs (growth by half each round trip) it needs log 35 / log 1.5 = 9 of a cycle's 70 round trips to be back
     // at half the window, most of them with the link idle. LP gives way at 15 % of the queue: from 1.15 BDP to 0.575, three
     // round trips there, 14 up to the BDP (0.79 of the link on average) and 5 beyond: (1.7 + 11.1 + 5) / 22 = 0.81.
-    // Laws that gain many segments in a round trip lose as many, which Reno's recovery, the preset's, cannot repair;
+    // ExternalVariants that gain many segments in a round trip lose as many, which Reno's recovery, the preset's, cannot repair;
     // ns-2 runs them in Agent/TCP/Linux, which recovers by SACK. CDG backs off before the queue is full. BIC (steps of up
     // to 32 segments, about the BDP here) and Prague (without marks) lose retransmissions too, which RFC 6675 leaves to
     // the timer and RACK doesn't. Verus, which loses much, shrinks twice where Linux answers what was lost within a recovery by
@@ -84,7 +84,7 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
     let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
     let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
     for v in dumbbell_cc::registry() {
-        let ns2 = if v.shell.is_some() { &ns2 } else { &ns2_sack };
+        let ns2 = if v.loss_recovery.is_some() { &ns2 } else { &ns2_sack };
         for stack in [json!({}), json!({"ack_every": 1}), ns2.clone(), json!({"preset": "linux"})] {
             let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
                 .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "50 kB"}}))

@@ -8,7 +8,7 @@ pub use presets::{PRESETS, Preset, find_preset};
 
 use crate::rtt::{Estimator, RtoConfig};
 use crate::segment::TIMESTAMPS_OPTION;
-use dumbbell_cc::{EcnUse, Increase, Shell, SlowStart, Start, Variant};
+use dumbbell_cc::{EcnUse, Increase, LossRecovery, Setup, SlowStart, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{ParamError, Params, Raw};
 use dumbbell_units::parse::Size;
@@ -19,8 +19,12 @@ const SLOW_STARTS: [(&str, SlowStart); 3] = [
     ("hystart++", SlowStart::HyStartPlusPlus),
 ];
 
-const SHELLS: [(&str, Shell); 4] =
-    [("tahoe", Shell::Tahoe), ("reno", Shell::Reno), ("newreno", Shell::NewReno), ("sack", Shell::Sack)];
+const SHELLS: [(&str, LossRecovery); 4] = [
+    ("tahoe", LossRecovery::Tahoe),
+    ("reno", LossRecovery::Reno),
+    ("newreno", LossRecovery::NewReno),
+    ("sack", LossRecovery::Sack),
+];
 
 /// How a receiver tells of congestion marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +102,7 @@ pub struct Config {
     pub limited_transmit: bool,
     pub timestamps: bool,
     pub aligned_options: bool,
-    pub shell: Shell,
+    pub shell: LossRecovery,
     /// RACK and what builds on it; None where a shell counts.
     pub rack: Option<RackConfig>,
     pub dsack: bool,
@@ -149,8 +153,8 @@ impl Config {
     pub fn read(preset: &str, given: &[(String, Raw)], variant: &Variant) -> Result<Config, ParamError> {
         let preset = find_preset(preset)?;
         let p = Params::read(&preset.params_for(variant.name), given)?;
-        let names_law = preset.names_laws && variant.shell != Some(Shell::Tahoe);
-        if variant.shell.is_some() && !names_law && given.iter().any(|(name, _)| name == "recovery") {
+        let names_law = preset.names_laws && variant.loss_recovery != Some(LossRecovery::Tahoe);
+        if variant.loss_recovery.is_some() && !names_law && given.iter().any(|(name, _)| name == "recovery") {
             return Err(ParamError {
                 name: "recovery".into(),
                 message: format!(
@@ -160,8 +164,9 @@ impl Config {
             });
         }
         let named = p.choice("recovery");
-        let stack_shell = SHELLS.iter().find(|(name, _)| *name == named).map_or(Shell::Sack, |(_, s)| *s);
-        let shell = variant.shell.filter(|_| !names_law).unwrap_or(stack_shell);
+        let stack_shell =
+            SHELLS.iter().find(|(name, _)| *name == named).map_or(LossRecovery::Sack, |(_, s)| *s);
+        let shell = variant.loss_recovery.filter(|_| !names_law).unwrap_or(stack_shell);
         let rack = read_rack(&p, given, shell)?;
         let named = p.choice("slow_start");
         let slow_start =
@@ -240,8 +245,8 @@ impl Config {
             reduce_from_cwnd: p.choice("reduce_from") == "cwnd",
             increase: match p.choice("increase") {
                 "ack" => Increase::PerAck,
-                "window" => Increase::Whole,
-                _ => Increase::Bytes,
+                "window" => Increase::PerWindow,
+                _ => Increase::PerByte,
             },
             grow_by_delivered: p.choice("grow_by") == "delivered",
             grow_unused: p.bool("grow_unused"),
@@ -279,15 +284,15 @@ impl Config {
 
     /// What a law starts from.
     #[must_use]
-    pub fn start(&self) -> Start {
+    pub fn start(&self) -> Setup {
         let (window, ssthresh) = (self.initial_window as f64, self.initial_ssthresh as f64);
-        Start {
+        Setup {
             slow_start: self.slow_start,
             slow_start_limit: f64::from(self.slow_start_limit),
             paced: self.pacing,
-            selective_acks: self.shell == Shell::Sack,
+            selective_acks: self.shell == LossRecovery::Sack,
             preset: self.preset,
-            ..Start::new(f64::from(self.mss), window, ssthresh)
+            ..Setup::new(f64::from(self.mss), window, ssthresh)
         }
     }
 
@@ -299,7 +304,11 @@ impl Config {
 }
 
 /// RACK and what builds on it. Where a shell that counts duplicate ACKs is chosen, what only the preset asked for is off.
-fn read_rack(p: &Params, given: &[(String, Raw)], shell: Shell) -> Result<Option<RackConfig>, ParamError> {
+fn read_rack(
+    p: &Params,
+    given: &[(String, Raw)],
+    shell: LossRecovery,
+) -> Result<Option<RackConfig>, ParamError> {
     let needs = |name: &str, what: &str| {
         let message = format!("needs {what}");
         Err(ParamError { name: name.into(), message })
@@ -311,10 +320,10 @@ fn read_rack(p: &Params, given: &[(String, Raw)], shell: Shell) -> Result<Option
                 _ => p.bool(name),
             }
     };
-    if shell != Shell::Sack && asked("rack") {
+    if shell != LossRecovery::Sack && asked("rack") {
         return needs("rack", "recovery = \"sack\"");
     }
-    if shell != Shell::Sack || !p.bool("rack") {
+    if shell != LossRecovery::Sack || !p.bool("rack") {
         for name in ["tlp", "prr", "frto", "undo"] {
             if asked(name) {
                 return needs(name, "rack = true and recovery = \"sack\"");

@@ -15,9 +15,9 @@ use crate::config::Config;
 use crate::ecn::{Echo, Mode};
 use crate::receiver::{Path, Receiver};
 use crate::sender::Sender;
-use dumbbell_cc::{CongestionControl, Phase, Shell};
-use dumbbell_qdisc::Ecn;
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_cc::{CongestionControl, LossRecovery, Phase};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, Seq};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Endpoint {
         self.last_ack_sent = 1;
         self.peer_scale = peer.window_scale();
         self.peer_timestamps = peer.timestamps && self.sender.config.timestamps;
-        self.peer_sack = peer.shell == Shell::Sack;
+        self.peer_sack = peer.shell == LossRecovery::Sack;
         self.echo.mode = Mode::common(peer, &self.sender.config);
         let window = peer.autotuning.unwrap_or(peer.window);
         let offered = (window >> self.peer_scale).min(0xffff) << self.peer_scale;

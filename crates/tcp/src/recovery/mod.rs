@@ -14,7 +14,7 @@ pub(crate) use rack::Rack;
 pub(crate) use tlp::Tlp;
 
 use crate::sender::{Outgoing, Sender};
-use dumbbell_cc::{Congestion, RecoveryExit, Shell};
+use dumbbell_cc::{Congestion, LossRecovery, RecoveryExit};
 use dumbbell_units::Time;
 use prr::Prr;
 use undo::Undo;
@@ -71,9 +71,9 @@ impl Sender {
             self.recovery.dupacks = threshold; // no need for a third one [Brakmo & Peterson 1995 §III.A]
         }
         match self.config.shell {
-            Shell::Tahoe => self.tahoe_duplicate_ack(now),
-            Shell::Reno | Shell::NewReno => self.reno_duplicate_ack(now),
-            Shell::Sack => self.sack_duplicate_ack(now),
+            LossRecovery::Tahoe => self.tahoe_duplicate_ack(now),
+            LossRecovery::Reno | LossRecovery::NewReno => self.reno_duplicate_ack(now),
+            LossRecovery::Sack => self.sack_duplicate_ack(now),
         }
     }
 
@@ -88,9 +88,11 @@ impl Sender {
                     self.recovery.mode = Mode::Open;
                 }
             }
-            (Mode::Recovery, Shell::Tahoe | Shell::Reno) => self.exit_recovery(f64::INFINITY, now),
-            (Mode::Recovery, Shell::NewReno) => self.newreno_new_ack(acked, all_acknowledged, now),
-            (Mode::Recovery, Shell::Sack) => {
+            (Mode::Recovery, LossRecovery::Tahoe | LossRecovery::Reno) => {
+                self.exit_recovery(f64::INFINITY, now)
+            }
+            (Mode::Recovery, LossRecovery::NewReno) => self.newreno_new_ack(acked, all_acknowledged, now),
+            (Mode::Recovery, LossRecovery::Sack) => {
                 if all_acknowledged {
                     self.exit_recovery(f64::INFINITY, now);
                 }

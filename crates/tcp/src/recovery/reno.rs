@@ -9,7 +9,7 @@
 
 use super::Mode;
 use crate::sender::Sender;
-use dumbbell_cc::Shell;
+use dumbbell_cc::LossRecovery;
 use dumbbell_units::Time;
 
 impl Sender {
@@ -24,7 +24,7 @@ impl Sender {
         let guarded = if self.config.fine_timeouts {
             self.recovery.mode == Mode::Loss
         } else {
-            self.config.shell == Shell::NewReno || self.config.one_reduction_per_window
+            self.config.shell == LossRecovery::NewReno || self.config.one_reduction_per_window
         };
         if self.recovery.dupacks == threshold && (!guarded || self.beyond_recover()) {
             self.enter_recovery(now);

@@ -5,10 +5,10 @@ use crate::ecn;
 use crate::endpoint::timestamp;
 use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
-use crate::segment::{AccEcn, Flags};
 use crate::sent::{DeliveredSegment, SegmentFate, Sent};
-use dumbbell_cc::{AckEvent, Amiss, Arrival, Congestion, Shell};
+use dumbbell_cc::{AckArrival, AckEvent, CaState, Congestion, LossRecovery};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{AccEcn, TcpFlags};
 
 /// An acknowledgment as the sending half needs it.
 pub(crate) struct Ack<'a> {
@@ -24,7 +24,7 @@ pub(crate) struct Ack<'a> {
     pub(crate) echo: Option<Time>,
     /// When it left, by the receiver's clock: its timestamp.
     pub(crate) left: Option<u32>,
-    pub(crate) flags: Flags,
+    pub(crate) flags: TcpFlags,
     pub(crate) accecn: Option<&'a AccEcn>,
 }
 
@@ -131,18 +131,20 @@ impl Sender {
         let flight = self.flight();
         let lost_before = self.sampler.lost();
         let was_in_recovery = self.recovery.mode == Mode::Recovery;
-        let amiss = match self.recovery.mode {
-            Mode::Open if self.is_disordered() => Amiss::Holes,
-            Mode::Open => Amiss::Nothing,
-            _ => Amiss::Repair,
+        let state = match self.recovery.mode {
+            Mode::Open if self.is_disordered() => CaState::Disorder,
+            Mode::Open => CaState::Open,
+            Mode::Reducing => CaState::Cwr,
+            Mode::Recovery => CaState::Recovery,
+            Mode::Loss => CaState::Loss,
         };
         let news = self.take_in(a, same_window, now);
-        if self.hears_arrivals {
+        if self.wants_arrivals {
             let offer = a.edge - a.ack;
             let alone = a.sack.is_empty() && a.dsack.is_none() && offer == self.offer;
             self.offer = offer;
             let rtt = self.law_rtt(&news, now);
-            let ev = Arrival { acked: news.acked, plain: alone && news.acked > 0, rtt, amiss };
+            let ev = AckArrival { acked: news.acked, fast_path: alone && news.acked > 0, rtt, state };
             let cx = self.cx(now);
             self.tell_law(|law| law.on_arrival(&ev, &cx));
         }
@@ -305,7 +307,8 @@ impl Sender {
         if news.acked > 0 {
             self.timer_at = (self.una < self.max).then(|| self.timer_after_ack(now));
             self.on_new_ack(news.acked, now);
-        } else if self.una < self.max && (news.sacked || (news.duplicate && self.config.shell != Shell::Sack))
+        } else if self.una < self.max
+            && (news.sacked || (news.duplicate && self.config.shell != LossRecovery::Sack))
         {
             self.on_duplicate_ack(now);
         }
@@ -325,7 +328,7 @@ impl Sender {
     /// Restarted by each ACK of new data [RFC 6298 (5.3)], except that an impatient NewReno lets it run on after
     /// the first partial ACK [RFC 6582 §4].
     fn timer_after_ack(&self, now: Time) -> Time {
-        let partial = self.config.shell == Shell::NewReno
+        let partial = self.config.shell == LossRecovery::NewReno
             && self.recovery.mode == Mode::Recovery
             && self.recovery.recover.is_some_and(|r| self.una < r);
         match self.timer_at {

@@ -24,7 +24,7 @@ use crate::rtt::{Estimator, RtoConfig, Rtt};
 use crate::sent::{DeliveredSegment, SentQueue};
 use buffer::Buffer;
 use burst::Burst;
-use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, Shell};
+use dumbbell_cc::{Congestion, CongestionControl, CongestionEvent, Control, Cx, LossRecovery, Phase};
 use dumbbell_units::{Dur, Time};
 use validation::Usage;
 
@@ -49,8 +49,8 @@ pub struct Counters {
 pub(crate) struct Sender {
     pub(crate) config: Config,
     law: Box<dyn CongestionControl>,
-    hears_sends: bool,
-    hears_arrivals: bool,
+    wants_sent: bool,
+    wants_arrivals: bool,
     /// The window that the last ACK offered.
     offer: u64,
     /// The law's answer since it last heard of something: it is needed more often than it changes.
@@ -97,8 +97,8 @@ impl Sender {
             RtoConfig { granularity: Dur(1), min: Dur::ZERO, estimator: Estimator::Rfc6298, ..config.rto };
         Sender {
             control: law.control(),
-            hears_sends: law.hears_sends(),
-            hears_arrivals: law.hears_arrivals(),
+            wants_sent: law.wants_sent(),
+            wants_arrivals: law.wants_arrivals(),
             offer: 0,
             law,
             una: 1,
@@ -146,7 +146,7 @@ impl Sender {
 
     /// Bytes outstanding: for SACK the pipe, else what was sent from snd_una on.
     pub(crate) fn flight(&self) -> u64 {
-        if self.config.shell == Shell::Sack { self.sent.pipe() } else { self.nxt - self.una }
+        if self.config.shell == LossRecovery::Sack { self.sent.pipe() } else { self.nxt - self.una }
     }
 
     /// The window as recovery sees it, without inflation, bytes.
@@ -240,8 +240,8 @@ impl Sender {
             return true;
         }
         match (self.config.shell, self.config.rack) {
-            (Shell::Sack, None) => self.sent.has_next_lost(),
-            (Shell::Sack, Some(_)) => self.sent.has_waiting(),
+            (LossRecovery::Sack, None) => self.sent.has_next_lost(),
+            (LossRecovery::Sack, Some(_)) => self.sent.has_waiting(),
             _ => self.nxt < self.max,
         }
     }

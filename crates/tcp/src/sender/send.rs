@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::sent::Sent;
-use dumbbell_cc::{SentEvent, Shell, StartEvent};
+use dumbbell_cc::{LossRecovery, SentEvent, TxStart};
 use dumbbell_units::{Rate, Time};
 
 /// A segment that may leave now.
@@ -53,7 +53,7 @@ impl Sender {
             self.next_by_time(now, out)
         } else if std::mem::take(&mut self.recovery.resend_front) && self.una < self.max {
             self.resend_front(now, out)
-        } else if self.config.shell == Shell::Sack {
+        } else if self.config.shell == LossRecovery::Sack {
             self.next_by_pipe(now, out)
         } else {
             self.next_by_window(now, out)
@@ -89,12 +89,12 @@ impl Sender {
         }
         if flight == 0 && out.payload > 0 {
             let snd_nxt = if out.retransmission { self.nxt } else { out.start };
-            let ev = StartEvent { last_sent_at: self.last_sent_at, snd_nxt };
+            let ev = TxStart { last_sent_at: self.last_sent_at, snd_nxt };
             let cx = self.cx(now);
-            self.tell_law(|law| law.on_start(&ev, &cx));
+            self.tell_law(|law| law.on_tx_start(&ev, &cx));
         }
         self.last_sent_at = now;
-        if self.hears_sends && out.payload > 0 {
+        if self.wants_sent && out.payload > 0 {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),
                 flight,
@@ -152,7 +152,7 @@ impl Sender {
 
     /// Sends again what was sent before.
     pub(crate) fn resend(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
-        if self.config.shell != Shell::Sack {
+        if self.config.shell != LossRecovery::Sack {
             self.sent.lose_at(start); // a shell without a scoreboard sends again what it takes for lost
             self.tell_losses(now);
         }

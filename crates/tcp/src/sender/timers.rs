@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::recovery::{Mode, Recovery};
 use crate::ticks::expiry;
-use dumbbell_cc::{Congestion, Shell};
+use dumbbell_cc::{Congestion, LossRecovery};
 use dumbbell_units::{Dur, Time};
 
 /// What the timer stands for.
@@ -63,10 +63,11 @@ impl Sender {
             self.tell_congestion(Congestion::Timeout, now);
             self.expiries += 1;
             // To Tahoe further duplicates of the hole that the timer has taken on say nothing.
-            let dupacks = if self.config.shell == Shell::Tahoe { self.config.dupack_threshold } else { 0 };
+            let dupacks =
+                if self.config.shell == LossRecovery::Tahoe { self.config.dupack_threshold } else { 0 };
             self.recovery =
                 Recovery { mode: Mode::Loss, recover: Some(self.max), dupacks, ..Recovery::default() };
-            if self.config.shell != Shell::Sack {
+            if self.config.shell != LossRecovery::Sack {
                 self.nxt = self.una;
             }
         }

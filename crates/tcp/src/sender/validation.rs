@@ -12,7 +12,7 @@
 use super::Sender;
 use crate::config::Validation;
 use crate::recovery::Mode;
-use dumbbell_cc::Unused;
+use dumbbell_cc::CwndValidation;
 use dumbbell_units::{Dur, Time};
 
 /// See the top of this file.
@@ -83,9 +83,9 @@ impl Sender {
         let used = (self.usage.used as f64).max(self.config.initial_window as f64);
         let cwnd = self.control.cwnd;
         if self.recovery.mode == Mode::Open && used < cwnd {
-            let ev = Unused { cwnd: (cwnd + used) / 2.0, ssthresh: 0.75 * cwnd };
+            let ev = CwndValidation { cwnd: (cwnd + used) / 2.0, ssthresh: 0.75 * cwnd };
             let cx = self.cx(now);
-            self.tell_law(|law| law.on_unused(&ev, &cx));
+            self.tell_law(|law| law.on_cwnd_validation(&ev, &cx));
         }
         (self.usage.used, self.usage.unused_since) = (0, now);
     }
@@ -100,8 +100,8 @@ impl Sender {
             let before = self.control.cwnd;
             let timeouts = (idle.0 / self.rtt.rto().0.max(1)).min(64) as i32;
             let cwnd = (before * 0.5f64.powi(timeouts)).max(cx.initial_window);
-            let ev = Unused { cwnd, ssthresh: 0.75 * before };
-            self.tell_law(|law| law.on_unused(&ev, &cx));
+            let ev = CwndValidation { cwnd, ssthresh: 0.75 * before };
+            self.tell_law(|law| law.on_cwnd_validation(&ev, &cx));
             cx.initial_window = cwnd;
             (self.usage.used, self.usage.unused_since) = (0, now);
         }

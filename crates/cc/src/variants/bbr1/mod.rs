@@ -35,11 +35,11 @@ mod params;
 mod probe_bw;
 mod probe_rtt;
 
-use crate::common::{Bubble, DeliveryRound, last_tick, pacing_rate};
-use crate::variant::{EcnUse, Variant};
+use crate::Variant;
+use crate::common::{AppLimitedInterval, DeliveryRound, floor_to_jiffy, pacing_rate};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
-    SentEvent, Start,
+    SentEvent, Setup,
 };
 use ack_aggregation::AckAggregation;
 use cwnd::Window;
@@ -52,18 +52,15 @@ use params::Settings;
 
 pub(crate) const ROW: Variant = Variant {
     name: "bbr1",
+    aliases: &["bbr"],
     title: "BBR, version 1, as in Linux: paced by a model of the path's bandwidth and RTT",
     year: 2016,
     source: "Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux 6.12 tcp_bbr.c",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "packet conservation for a round trip, then the window as before; timeout: cwnd = 1 segment",
     on_delay: "cwnd at most about twice the bandwidth times the minimum RTT",
     on_ecn: "none",
     params: params::PARAMS,
-    stacks: &[],
     columns: &[
         "bw",
         "min_rtt",
@@ -75,7 +72,8 @@ pub(crate) const ROW: Variant = Variant {
         "policed_bw",
         "state",
     ],
-    build: |params, start| Ok(Box::new(Bbr1::new(params, start))),
+    build: |params, setup| Ok(Box::new(Bbr1::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Returns a span in whole microseconds, as Linux measures it.
@@ -108,7 +106,7 @@ struct Bbr1 {
     max_bw: MinMax,
     lt_bw: LongTermBw,
     ack_aggregation: AckAggregation,
-    bubble: Bubble,
+    app_limited_interval: AppLimitedInterval,
     /// s.
     min_rtt: Option<f64>,
     /// When min_rtt was measured, or the last PROBE_RTT ended.
@@ -131,14 +129,14 @@ struct Bbr1 {
 
 impl Bbr1 {
     /// [Linux tcp_bbr.c bbr_init]
-    fn new(params: &Params, start: &Start) -> Bbr1 {
+    fn new(params: &Params, setup: &Setup) -> Bbr1 {
         let set = Settings::new(params);
-        let initial_window = start.initial_window / start.mss;
+        let initial_window = setup.initial_window / setup.mss;
         let mut bbr = Bbr1 {
             set,
-            mss: start.mss,
+            mss: setup.mss,
             initial_window,
-            random: Stream::new(start.seed, "bbr1"),
+            random: Stream::new(setup.seed, "bbr1"),
             mode: Mode::Startup,
             round: DeliveryRound::default(),
             delivered: 0,
@@ -146,7 +144,7 @@ impl Bbr1 {
             max_bw: MinMax::default(),
             lt_bw: LongTermBw::default(),
             ack_aggregation: AckAggregation::default(),
-            bubble: Bubble::default(),
+            app_limited_interval: AppLimitedInterval::default(),
             min_rtt: None,
             min_rtt_stamp: None,
             probe_rtt_done_stamp: None,
@@ -194,7 +192,7 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &Cx) {
-        self.min_rtt_stamp = Some(last_tick(cx.now));
+        self.min_rtt_stamp = Some(floor_to_jiffy(cx.now));
         if let Some(rtt) = rtt.map(|rtt| micros(rtt) * 1e-6) {
             (self.min_rtt, self.has_seen_rtt) = (Some(rtt), true);
             self.init_pacing_rate_from_rtt(rtt);
@@ -231,7 +229,7 @@ impl CongestionControl for Bbr1 {
         }
         self.set_pacing_rate(self.pacing_gain);
         if self.window.begins_recovery(ev) {
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
         self.set_cwnd(ev);
     }
@@ -248,7 +246,7 @@ impl CongestionControl for Bbr1 {
                 self.window.save(self.mode == Mode::ProbeRtt);
                 self.window.enter_loss(cx.mss);
                 self.full_bw = 0.0;
-                self.round.started = true; // a timeout counts as the end of a round trip
+                self.round.round_start = true; // a timeout counts as the end of a round trip
                 self.lt_bw_sampling(true, false, cx.now);
             }
         }
@@ -294,7 +292,7 @@ impl CongestionControl for Bbr1 {
             self.pacing_rate,
             self.pacing_gain,
             self.cwnd_gain,
-            self.round.count as f64,
+            self.round.round_count as f64,
             self.mss * self.ack_aggregation.cwnd(self.bw() / self.mss),
             self.lt_bw.get().unwrap_or(f64::NAN),
             f64::from(self.phase() as u8),

@@ -20,17 +20,17 @@ impl Bbr1 {
 
     /// Counts round trips and takes the bandwidth sample of an ACK [Linux tcp_bbr.c bbr_update_bw].
     pub(super) fn update_bw(&mut self, ev: &AckEvent, now: Time) {
-        self.round.started = false;
+        self.round.round_start = false;
         let Some(rate) = ev.rate else { return };
         self.round.on_ack(rate.prior_delivered, self.delivered);
-        if self.round.started {
+        if self.round.round_start {
             self.window.on_round_start();
         }
-        self.lt_bw_sampling(ev.lost > 0, self.bubble.limits(&rate), now);
+        self.lt_bw_sampling(ev.lost > 0, self.app_limited_interval.is_limited(&rate), now);
         let unit = BW_UNIT * self.mss;
         let bw = (rate.delivered as f64 * 1e6 / micros(rate.interval).max(1.0) / unit).floor() * unit;
-        if !self.bubble.limits(&rate) || bw >= self.max_bw.get() {
-            self.max_bw.running_max(bw, self.round.count, self.set.bw_window);
+        if !self.app_limited_interval.is_limited(&rate) || bw >= self.max_bw.get() {
+            self.max_bw.running_max(bw, self.round.round_count, self.set.bw_window);
         }
     }
 
@@ -39,7 +39,7 @@ impl Bbr1 {
         if !self.set.policer_detection {
             return;
         }
-        let (delivered, lost, round_start) = (self.delivered, self.lost, self.round.started);
+        let (delivered, lost, round_start) = (self.delivered, self.lost, self.round.round_start);
         let sample = AckSample { now, delivered, lost, losses, round_start, app_limited };
         let was_used = self.lt_bw.get().is_some();
         if self.lt_bw.on_ack(&sample, matches!(self.mode, Mode::ProbeBw(_))) {
@@ -53,14 +53,14 @@ impl Bbr1 {
     pub(super) fn update_ack_aggregation(&mut self, ev: &AckEvent, now: Time) {
         if self.set.extra_acked_gain > 0.0 && ev.rate.is_some() {
             let (acked, bw) = (ev.delivered as f64 / self.mss, self.bw() / self.mss);
-            self.ack_aggregation.update(acked, bw, self.window.cwnd, self.round.started, now);
+            self.ack_aggregation.update(acked, bw, self.window.cwnd, self.round.round_start, now);
         }
     }
 
     /// [Linux tcp_bbr.c bbr_check_full_bw_reached]
     pub(super) fn check_full_bw_reached(&mut self, rate: Option<&RateSample>) {
-        let app_limited = rate.is_some_and(|rate| self.bubble.limits(rate));
-        if self.full_bw_reached || !self.round.started || app_limited {
+        let app_limited = rate.is_some_and(|rate| self.app_limited_interval.is_limited(rate));
+        if self.full_bw_reached || !self.round.round_start || app_limited {
             return;
         }
         let bw = self.max_bw.get();

@@ -1,4 +1,4 @@
-//! The dip of the window that shows the smallest round-trip time.
+//! min_rtt and ProbeRTT: the window is reduced to measure the RTT without a queue (§5.3.4).
 
 use super::{AckPhase, Bbr3, State};
 use dumbbell_units::{Dur, Time};
@@ -26,8 +26,8 @@ impl Bbr3 {
             self.state = State::ProbeRtt;
             self.save_cwnd();
             self.probe_rtt_done_stamp = None;
-            self.ack_phase = AckPhase::Stopping;
-            self.round.restart(self.delivered);
+            self.ack_phase = AckPhase::ProbeStopping;
+            self.round.start_round(self.delivered);
         }
         if self.state == State::ProbeRtt {
             self.handle_probe_rtt(now);
@@ -39,16 +39,16 @@ impl Bbr3 {
 
     /// §5.3.4.3 HandleProbeRTT.
     fn handle_probe_rtt(&mut self, now: Time) {
-        self.bubble.mark(self.delivered, self.inflight);
+        self.app_limited_interval.mark(self.delivered, self.inflight);
         if self.probe_rtt_done_stamp.is_some() {
-            self.probe_rtt_round_done |= self.round.started;
+            self.probe_rtt_round_done |= self.round.round_start;
             if self.probe_rtt_round_done {
                 self.check_probe_rtt_done(now);
             }
         } else if self.inflight as f64 <= self.probe_rtt_cwnd() {
             self.probe_rtt_done_stamp = Some(now + self.set.probe_rtt_duration);
             self.probe_rtt_round_done = false;
-            self.round.restart(self.delivered);
+            self.round.start_round(self.delivered);
         }
     }
 
@@ -57,12 +57,12 @@ impl Bbr3 {
         if self.probe_rtt_done_stamp.is_none_or(|done| now <= done) {
             return;
         }
-        self.probe_rtt_min_stamp = Some(now); // the next dip is a whole interval away
+        self.probe_rtt_min_stamp = Some(now); // the next ProbeRTT is a whole ProbeRTTInterval away
         self.restore_cwnd();
         self.reset_short_term_model();
         if self.full_bw_reached {
             self.start_probe_bw_down(now);
-            self.state = State::Cruise; // drained it is
+            self.state = State::ProbeBwCruise; // the queue is already drained
         } else {
             self.state = State::Startup;
         }

@@ -22,9 +22,9 @@
 
 mod ticks;
 
-use crate::common::{DeliveryRate, LossDriven, TICK, Window};
-use crate::variant::{EcnUse, Variant};
-use crate::{AckEvent, Arrival, CongestionEvent, Cx, Start};
+use crate::Variant;
+use crate::common::{DeliveryRate, JIFFY, LossDriven, Window};
+use crate::{AckArrival, AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 use ticks::Ticks;
@@ -34,10 +34,6 @@ pub(crate) const ROW: Variant = Variant {
     title: "H-TCP: the increase grows with the time since the last loss",
     year: 2004,
     source: "Leith and Shorten, H-TCP, PFLDnet 2004; draft-leith-tcp-htcp-06",
-    shell: None,
-    fine_timeouts: false,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window to base_rtt / max_rtt of it, within 0.5 and 0.8, to 0.5 when the rate has changed; timeout: \
               cwnd = 1 segment",
     on_delay: "none",
@@ -68,9 +64,10 @@ pub(crate) const ROW: Variant = Variant {
             doc: "how alpha, the rates and beta are computed: see the model",
         },
     ],
-    stacks: &[("linux", "rules", "linux")],
+    stack_defaults: &[("linux", "rules", "linux")],
     columns: &["alpha", "beta", "base_rtt", "max_rtt"],
-    build: |params, start| Ok(Box::new(Htcp::new(params, start))),
+    build: |params, setup| Ok(Box::new(Htcp::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Bounds of beta [draft-leith-tcp-htcp-06].
@@ -128,9 +125,9 @@ struct Settings {
 }
 
 impl Htcp {
-    fn new(params: &Params, start: &Start) -> Htcp {
+    fn new(params: &Params, setup: &Setup) -> Htcp {
         Htcp {
-            window: Window::new(start),
+            window: Window::new(setup),
             settings: Settings {
                 delta_l: params.duration("delta_l"),
                 rtt_scaling: params.bool("rtt_scaling"),
@@ -214,24 +211,24 @@ impl LossDriven for Htcp {
         &mut self.window
     }
 
-    fn established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
+    fn on_established(&mut self, _rtt: Option<Dur>, cx: &Cx) {
         if let Some(ticks) = self.in_ticks(cx) {
             ticks.begin(cx.now);
         }
     }
 
-    fn hears_arrivals(&self) -> bool {
+    fn wants_arrivals(&self) -> bool {
         self.linux
     }
 
-    fn arrived(&mut self, ev: &Arrival, cx: &Cx) {
+    fn on_arrival(&mut self, ev: &AckArrival, cx: &Cx) {
         let cwnd = self.window.segments(cx) as u64;
         if let Some(ticks) = self.in_ticks(cx) {
             ticks.arrived(ev, cwnd, cx.mss as u64, cx.now);
         }
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if self.in_ticks(cx).is_some() {
             return;
         }
@@ -251,29 +248,29 @@ impl LossDriven for Htcp {
         }
     }
 
-    fn slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         let rest = self.window.slow_start(ev.acked, cx);
         if self.in_ticks(cx).is_some() { 0 } else { rest } // Linux drops what is beyond ssthresh
     }
 
-    fn avoid(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
         let (cwnd, settings) = (self.window.segments(cx), self.settings);
-        let counted = (*self.window.counted() / cx.mss) as u64;
+        let counted = (*self.window.cwnd_cnt() / cx.mss) as u64;
         if let Some(ticks) = self.in_ticks(cx) {
             let (counted, grows) = ticks.avoid(counted, cwnd as u64, cx.now, &settings);
-            *self.window.counted() = counted as f64 * cx.mss;
+            *self.window.cwnd_cnt() = counted as f64 * cx.mss;
             self.window.cwnd += if grows { cx.mss } else { 0.0 };
             return;
         }
         self.alpha = self.increase(cx.now).min(cwnd);
-        self.window.additive(self.alpha, ev.acked, cx);
+        self.window.additive_increase(self.alpha, ev.acked, cx);
     }
 
-    fn episode_begins(&mut self) {
+    fn on_congestion_begin(&mut self) {
         self.before = (self.since, self.at_loss, self.rtts, self.beta);
     }
 
-    fn undone(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         if let Some(ticks) = &mut self.ticks {
             ticks.undone();
             return;
@@ -285,7 +282,7 @@ impl LossDriven for Htcp {
         }
     }
 
-    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
         let settings = self.settings;
         if let Some(ticks) = self.in_ticks(cx) {
             return ticks.reduce((ev.window / cx.mss) as u64, cx.now, &settings) as f64 * cx.mss;
@@ -298,14 +295,14 @@ impl LossDriven for Htcp {
         self.beta * ev.window
     }
 
-    fn recovered(&mut self, cx: &Cx) {
+    fn on_recovery_exit(&mut self, cx: &Cx) {
         match self.in_ticks(cx) {
             Some(ticks) => ticks.settled(cx.now),
             None => self.since = Some(cx.now),
         }
     }
 
-    fn restarted(&mut self, cx: &Cx) {
+    fn on_restart(&mut self, cx: &Cx) {
         if self.ticks.is_some() {
             return; // Linux goes on as if nothing had happened
         }
@@ -313,10 +310,10 @@ impl LossDriven for Htcp {
         self.rate.restart();
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         if let Some(t) = &self.ticks {
             let unit = |n: u64| n as f64 / ticks::UNIT as f64;
-            let span = |ticks: u64| if ticks == 0 { f64::NAN } else { (TICK * ticks).as_secs() };
+            let span = |ticks: u64| if ticks == 0 { f64::NAN } else { (JIFFY * ticks).as_secs() };
             row.extend([unit(t.alpha), unit(t.beta), span(t.min), span(t.max)]);
             return;
         }

@@ -8,12 +8,12 @@
 //! ```
 
 use super::Settings;
-use crate::common::TICK;
-use crate::event::{Amiss, Arrival};
+use crate::common::JIFFY;
+use crate::event::{AckArrival, CaState};
 use dumbbell_units::Time;
 
 /// Ticks a second.
-const HZ: u64 = 1_000_000_000 / TICK.0;
+const HZ: u64 = 1_000_000_000 / JIFFY.0;
 /// What alpha and beta are counted in.
 pub(super) const UNIT: u64 = 128;
 /// Bounds of beta.
@@ -67,7 +67,7 @@ impl Ticks {
     }
 
     fn tick(now: Time) -> u64 {
-        now.0 / TICK.0
+        now.0 / JIFFY.0
     }
 
     /// The connection begins, or an ACK is the first.
@@ -81,17 +81,17 @@ impl Ticks {
     }
 
     /// An ACK, with a window of so many segments.
-    pub(super) fn arrived(&mut self, ev: &Arrival, cwnd: u64, mss: u64, now: Time) {
+    pub(super) fn arrived(&mut self, ev: &AckArrival, cwnd: u64, mss: u64, now: Time) {
         self.begin(now);
         let segments = ev.acked.div_ceil(mss);
-        if ev.amiss == Amiss::Nothing {
+        if ev.state == CaState::Open {
             self.acked = segments;
         }
         if let Some(rtt) = ev.rtt.filter(|rtt| rtt.0 > 0) {
-            self.sample(rtt.0.div_ceil(TICK.0), ev.amiss);
+            self.sample(rtt.0.div_ceil(JIFFY.0), ev.state);
         }
         let tick = Ticks::tick(now);
-        if ev.amiss == Amiss::Repair {
+        if matches!(ev.state, CaState::Cwr | CaState::Recovery | CaState::Loss) {
             (self.count, self.since) = (0, Some(tick));
             return;
         }
@@ -115,11 +115,11 @@ impl Ticks {
         }
     }
 
-    fn sample(&mut self, rtt: u64, amiss: Amiss) {
+    fn sample(&mut self, rtt: u64, amiss: CaState) {
         if self.min == 0 || rtt < self.min {
             self.min = rtt;
         }
-        if amiss == Amiss::Nothing {
+        if amiss == CaState::Open {
             self.max = self.max.max(self.min);
             if rtt > self.max && rtt <= self.max + JUMP {
                 self.max = rtt;
@@ -140,7 +140,7 @@ impl Ticks {
 
     /// alpha as of now.
     fn look_up(&mut self, now: Time, settings: &Settings) {
-        let over = self.passed(now).saturating_sub(settings.delta_l.0 / TICK.0);
+        let over = self.passed(now).saturating_sub(settings.delta_l.0 / JIFFY.0);
         let mut factor = match over {
             0 => 1,
             _ => 1 + (10 * over + (over / 2) * (over / 2) / HZ) / HZ,

@@ -18,11 +18,11 @@
 
 mod model;
 
+use crate::Variant;
 use crate::common::Window;
-use crate::variant::{EcnUse, Variant};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, SentEvent,
-    Start,
+    Setup,
 };
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -34,10 +34,7 @@ pub(crate) const ROW: Variant = Variant {
     title: "forecasts what a cellular link will surely deliver, and sends that much",
     year: 2013,
     source: "Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts, NSDI 2013",
-    shell: None,
-    fine_timeouts: false,
     own_recovery: true,
-    ecn: EcnUse::Stack,
     on_loss: "not at all but for what isn't delivered; timeout: cwnd = 1 segment until the next forecast",
     on_delay: "deliveries that come late lower the forecast, which is the window",
     on_ecn: "not at all",
@@ -62,9 +59,9 @@ pub(crate) const ROW: Variant = Variant {
                   [Winstein et al. 2013]",
         },
     ],
-    stacks: &[],
     columns: &["rate", "outage", "forecast"],
-    build: |params, start| Ok(Box::new(Sprout::new(params, start))),
+    build: |params, setup| Ok(Box::new(Sprout::new(params, setup))),
+    ..Variant::EMPTY
 };
 
 /// Ticks of a silence that are gone through: after three seconds the model knows nothing of the time before.
@@ -93,13 +90,13 @@ struct Sprout {
 }
 
 impl Sprout {
-    fn new(params: &Params, start: &Start) -> Sprout {
+    fn new(params: &Params, setup: &Setup) -> Sprout {
         Sprout {
-            window: Window::boundless(start),
+            window: Window::without_ssthresh(setup),
             risk: params.probability("risk"),
             lookahead: usize::try_from(params.int("lookahead")).unwrap_or(TICKS),
-            unit: start.mss * params.float("max_rate") / RATE_MAX,
-            mss: start.mss as u64,
+            unit: setup.mss * params.float("max_rate") / RATE_MAX,
+            mss: setup.mss as u64,
             model: Model::new(),
             tick: None,
             delivered: 0.0,
@@ -160,7 +157,7 @@ impl CongestionControl for Sprout {
 
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx) {
         if !ev.in_recovery && !ev.in_loss {
-            self.window.settle();
+            self.window.end_episode();
         }
         // What came before this ACK belongs to the ticks before.
         self.advance(cx);
@@ -173,14 +170,14 @@ impl CongestionControl for Sprout {
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
-            self.window.remember(ev.kind);
+            self.window.begin_episode(ev.kind);
             self.advance(cx); // the silence is an observation
-            self.window.collapse(cx);
+            self.window.set_loss_window(cx);
         }
     }
 
     fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {
-        self.window.settle();
+        self.window.end_episode();
     }
 
     fn on_undo(&mut self, _cx: &Cx) {

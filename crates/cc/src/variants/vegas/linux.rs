@@ -13,7 +13,7 @@
 //! own for losses. ssthresh is 3/4 of the window at least after each decision.
 
 use crate::common::{LossDriven, Round, Window};
-use crate::{AckEvent, CongestionEvent, Cx, Start, StartEvent};
+use crate::{AckEvent, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::Dur;
 
 /// See the top of this file.
@@ -35,9 +35,9 @@ pub(crate) struct LinuxVegas {
 }
 
 impl LinuxVegas {
-    pub(crate) fn new((alpha, beta, gamma): (f64, f64, f64), start: &Start) -> LinuxVegas {
+    pub(crate) fn new((alpha, beta, gamma): (f64, f64, f64), setup: &Setup) -> LinuxVegas {
         LinuxVegas {
-            window: Window::new(start),
+            window: Window::new(setup),
             alpha,
             beta,
             gamma,
@@ -56,7 +56,7 @@ impl LinuxVegas {
         }
         let rest = if self.window.in_slow_start() { self.window.slow_start(ev.acked, cx) } else { ev.acked };
         if rest > 0 {
-            self.window.additive(1.0, rest, cx);
+            self.window.additive_increase(1.0, rest, cx);
         }
     }
 
@@ -99,7 +99,7 @@ impl LossDriven for LinuxVegas {
         &mut self.window
     }
 
-    fn measure(&mut self, ev: &AckEvent, cx: &Cx) {
+    fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO).map(Dur::as_secs) {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
             self.least = self.least.min(rtt);
@@ -133,36 +133,36 @@ impl LossDriven for LinuxVegas {
         }
     }
 
-    fn slow_start(&mut self, _ev: &AckEvent, _cx: &Cx) -> u64 {
+    fn on_ack_slow_start(&mut self, _ev: &AckEvent, _cx: &Cx) -> u64 {
         0
     }
 
-    fn avoid(&mut self, _ev: &AckEvent, _cx: &Cx) {}
+    fn on_ack_avoidance(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
-    fn reduce(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
+    fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
         0.5 * ev.window
     }
 
-    fn reduced(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
+    fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
         self.new_round(None);
         self.started = false;
     }
 
-    fn started(&mut self, ev: &StartEvent, _cx: &Cx) {
+    fn on_tx_start(&mut self, ev: &TxStart, _cx: &Cx) {
         self.new_round(Some(Round::from(ev.snd_nxt)));
         (self.base_rtt, self.started) = (None, true);
     }
 
-    fn recovered(&mut self, _cx: &Cx) {
+    fn on_recovery_exit(&mut self, _cx: &Cx) {
         self.new_round(None);
     }
 
-    fn restarted(&mut self, _cx: &Cx) {
+    fn on_restart(&mut self, _cx: &Cx) {
         self.new_round(None);
         self.base_rtt = None;
     }
 
-    fn columns(&self, row: &mut Vec<f64>) {
+    fn observe(&self, row: &mut Vec<f64>) {
         row.extend([self.base_rtt.unwrap_or(f64::NAN), self.seen.0, self.seen.1]);
     }
 }

@@ -21,12 +21,13 @@
 //! does: (1, 3, 1) then means thresholds of 0.5, 3.5 and 1.5. With CBR taking nine tenths of a link that is worth a
 //! tenth of Vegas' throughput. Linux's rules (`rules`) are in `linux.rs`.
 
+use crate::Variant;
 use crate::common::{Round, Window};
-use crate::variant::{EcnUse, Variant};
 mod linux;
 
 use crate::{
-    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Start, Unused,
+    AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase,
+    RecoveryExit, Setup,
 };
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};
@@ -39,10 +40,7 @@ pub(crate) const ROW: Variant = Variant {
     title: "keeps a few segments of its own in the queue, by comparing expected and actual rate",
     year: 1995,
     source: "Brakmo and Peterson, TCP Vegas, IEEE JSAC 13(8), 1995",
-    shell: None,
     fine_timeouts: true,
-    own_recovery: false,
-    ecn: EcnUse::Stack,
     on_loss: "window down by 1/4, by 1/2 if the segment was lost before, not at all if it was sent before the last \
               cut; timeout: ssthresh = half the window, cwnd = 1 segment",
     on_delay: "one segment less each round trip with more than beta segments queued, one more with fewer than alpha",
@@ -79,15 +77,16 @@ pub(crate) const ROW: Variant = Variant {
             doc: "whether it measures, grows and shrinks as published or as Linux does: see the model; Linux's don't round",
         },
     ],
-    stacks: &[("linux", "alpha", "2"), ("linux", "beta", "4"), ("linux", "rules", "linux")],
+    stack_defaults: &[("linux", "alpha", "2"), ("linux", "beta", "4"), ("linux", "rules", "linux")],
     columns: &["base_rtt", "rtt", "diff"],
-    build: |params, start| {
+    build: |params, setup| {
         let thresholds = thresholds(params)?;
         Ok(match params.choice("rules") {
-            "linux" => Box::new(LinuxVegas::new(thresholds, start)),
-            _ => Box::new(Vegas::new(thresholds, params.bool("rounded"), start)),
+            "linux" => Box::new(LinuxVegas::new(thresholds, setup)),
+            _ => Box::new(Vegas::new(thresholds, params.bool("rounded"), setup)),
         })
     },
+    ..Variant::EMPTY
 };
 
 /// alpha, beta and gamma.
@@ -132,9 +131,9 @@ struct Vegas {
 }
 
 impl Vegas {
-    fn new((alpha, beta, gamma): (f64, f64, f64), rounded: bool, start: &Start) -> Vegas {
+    fn new((alpha, beta, gamma): (f64, f64, f64), rounded: bool, setup: &Setup) -> Vegas {
         Vegas {
-            window: Window::new(start),
+            window: Window::new(setup),
             alpha,
             beta,
             gamma,
@@ -195,7 +194,7 @@ impl Vegas {
             (Step::Double, true) => {
                 self.window.slow_start(ev.acked, cx);
             }
-            (Step::Add, false) => self.window.additive(1.0, ev.acked, cx),
+            (Step::Add, false) => self.window.additive_increase(1.0, ev.acked, cx),
             _ => {} // also when slow start has come to ssthresh within the round
         }
     }
@@ -228,7 +227,7 @@ impl CongestionControl for Vegas {
             return;
         }
         if !ev.in_loss {
-            self.window.settle();
+            self.window.end_episode();
         }
         if ev.acked == 0 {
             return;
@@ -256,29 +255,29 @@ impl CongestionControl for Vegas {
     }
 
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        self.window.remember(ev.kind);
+        self.window.begin_episode(ev.kind);
         self.round = None;
         match ev.kind {
             Congestion::Loss | Congestion::Ecn => self.cut(ev, cx),
             Congestion::Collapse => {
                 self.cut(ev, cx);
                 self.window.ssthresh = self.window.cwnd.max(2.0 * cx.mss);
-                self.window.collapse(cx);
+                self.window.set_loss_window(cx);
             }
             Congestion::Timeout => {
                 // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
                 if ev.backoffs == 0 {
                     self.window.reduce_to(0.5 * ev.window, cx);
                 }
-                self.window.collapse(cx);
+                self.window.set_loss_window(cx);
                 self.last_cut = Some(cx.now);
             }
         }
     }
 
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, _cx: &Cx) {
-        self.window.bound(ev.bound);
-        self.window.settle();
+        self.window.limit(ev.bound);
+        self.window.end_episode();
     }
 
     fn on_undo(&mut self, _cx: &Cx) {
@@ -287,8 +286,8 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn on_unused(&mut self, ev: &Unused, _cx: &Cx) {
-        self.window.unused(ev);
+    fn on_cwnd_validation(&mut self, ev: &CwndValidation, _cx: &Cx) {
+        self.window.validate(ev);
     }
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
@@ -296,7 +295,7 @@ impl CongestionControl for Vegas {
         self.round = None;
     }
 
-    fn hears_sends(&self) -> bool {
+    fn wants_sent(&self) -> bool {
         false
     }
 

@@ -1,12 +1,12 @@
-//! What a link does besides queueing packets and sending them at a constant rate over a constant delay. Most links have
-//! none of it.
+//! Link features beyond a constant rate and a constant delay. Most links have none.
 //!
 //! ```text
-//! entrance: scripted drops, policer        transmitter: rate over time or trace, outages
-//! wire: outages that drop, loss, corruption; then delay over time, jitter; then reordering, duplication
+//! before the queue   scripted drops, policer
+//! transmitter        rate over time or delivery trace, outages that hold packets
+//! wire               outages that drop, loss, corruption; then delay over time, jitter; then reordering, duplication
 //! ```
 
-use crate::disorder::Disorder;
+use crate::reorder::ReorderTracker;
 use dumbbell_link::{
     Corruption, Course, Duplication, Jitter, Loss, Opportunities, Outages, Policer, Reordering, Service,
 };
@@ -17,29 +17,29 @@ use dumbbell_units::{Dur, Time};
 
 /// See the top of this file.
 #[derive(Debug)]
-pub(crate) struct Extras {
+pub(crate) struct Impairments {
     scripts: Vec<Script>,
     policer: Option<Policer>,
-    /// In place of the constant rate.
+    /// Replaces the constant rate.
     service: Option<Service>,
-    /// Those that drop packets.
+    /// Outages that drop packets.
     outages: Outages,
     loss: Option<Loss>,
     corruption: Option<Corruption>,
-    /// In place of the constant delay.
+    /// Replaces the constant delay.
     delay: Option<Course>,
     delay_keeps_order: bool,
     jitter: Option<Jitter>,
     jitter_keeps_order: bool,
-    /// What the latest packet is clear of: a later one does not arrive before it, where order is kept.
+    /// Arrival time of the previous packet: where order is kept, no later packet arrives earlier.
     last_arrival: Time,
     reordering: Option<Reordering>,
     duplication: Option<Duplication>,
-    /// Of a wire that packets may leave in another order than they came.
-    pub(crate) disorder: Option<Disorder>,
+    /// Present on a wire that may reorder packets.
+    pub(crate) reorder: Option<ReorderTracker>,
 }
 
-/// One scripted drop with its count so far.
+/// A scripted drop and its packet count so far.
 #[derive(Debug)]
 struct Script {
     plan: DropPlan,
@@ -47,34 +47,34 @@ struct Script {
     next: usize,
 }
 
-/// How a packet crosses the wire.
+/// A packet's path over the wire: arrival times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passage {
-    /// When it arrives (at the latest, where it is held until others have passed).
+pub(crate) struct Transit {
+    /// Arrival time; the latest one, for a packet that is held until others have overtaken it.
     pub(crate) at: Time,
-    /// Whether it is one of those that others pass.
-    pub(crate) picked: bool,
-    /// After how many that pass it is let go.
+    /// True if the reordering model selected this packet to be overtaken.
+    pub(crate) selected: bool,
+    /// Number of packets that overtake it before it is released.
     pub(crate) extent: Option<u64>,
-    /// When it would have arrived otherwise.
+    /// Arrival time without reordering.
     pub(crate) regular: Time,
-    /// When its copy arrives, if there is one.
+    /// Arrival time of its duplicate, if any.
     pub(crate) copy: Option<Time>,
 }
 
-impl Extras {
-    /// What the plan asks for; None if that is nothing. `window` is the time of the measurement.
-    pub(crate) fn new(plan: &LinkPlan, seed: u64, window: (Time, Time)) -> Option<Box<Extras>> {
+impl Impairments {
+    /// The impairments of a plan's link; None if it has none. `window`: begin and end of the measurement.
+    pub(crate) fn new(plan: &LinkPlan, seed: u64, window: (Time, Time)) -> Option<Box<Impairments>> {
         let stream = |part: &str| Stream::new(seed, &format!("link/{}/{part}", plan.name));
         let held = Outages::holding(&plan.outages);
         let course = plan.rate_course.clone().map(Course::new);
-        // An outage that holds packets stops a constant rate too.
+        // An outage that holds packets interrupts a constant rate too.
         let course = course.or_else(|| (!held.is_empty()).then(|| Course::constant(plan.rate_bps)));
         let service = match &plan.opportunities {
             Some(trace) => Some(Service::trace(Opportunities::new(trace), held, window)),
             None => course.map(|c| Service::rate(c, held, window)),
         };
-        let extras = Extras {
+        let impairments = Impairments {
             scripts: plan.drops.iter().map(|d| Script { plan: d.clone(), seen: 0, next: 0 }).collect(),
             policer: plan.policer.map(Policer::new),
             service,
@@ -88,22 +88,22 @@ impl Extras {
             last_arrival: Time::ZERO,
             reordering: plan.reordering.map(|r| Reordering::new(r, stream("reordering"))),
             duplication: plan.duplication.map(|d| Duplication::new(d, stream("duplication"))),
-            disorder: plan.wire_is_disorderly().then(Disorder::default),
+            reorder: plan.wire_may_reorder().then(ReorderTracker::default),
         };
-        let none = extras.scripts.is_empty()
-            && extras.policer.is_none()
-            && extras.service.is_none()
-            && extras.outages.is_empty()
-            && extras.loss.is_none()
-            && extras.corruption.is_none()
-            && extras.delay.is_none()
-            && extras.jitter.is_none()
-            && extras.disorder.is_none();
-        (!none).then(|| Box::new(extras))
+        let none = impairments.scripts.is_empty()
+            && impairments.policer.is_none()
+            && impairments.service.is_none()
+            && impairments.outages.is_empty()
+            && impairments.loss.is_none()
+            && impairments.corruption.is_none()
+            && impairments.delay.is_none()
+            && impairments.jitter.is_none()
+            && impairments.reorder.is_none();
+        (!none).then(|| Box::new(impairments))
     }
 
-    /// Whether a packet is refused at the entrance, and why. Every script counts every packet that concerns it; what a
-    /// script drops takes no tokens.
+    /// Returns why a packet is dropped before the queue, if it is. Every script counts every packet that it applies
+    /// to. A packet dropped by a script takes no tokens from the policer.
     pub(crate) fn refuses(
         &mut self,
         packet: &mut Packet,
@@ -121,27 +121,27 @@ impl Extras {
         (!passes).then_some(DropReason::Policed)
     }
 
-    /// From when on the idle transmitter could send a packet that comes now.
+    /// Earliest time at which the idle transmitter can send a packet that arrives now.
     pub(crate) fn opens(&self, now: Time) -> Time {
         self.service.as_ref().map_or(now, |s| s.opens(now))
     }
 
-    /// From when on the transmitter can send a packet that has waited.
+    /// Earliest time at which the transmitter can send a packet from the queue.
     pub(crate) fn next(&mut self, now: Time) -> Time {
         self.service.as_mut().map_or(now, |s| s.next(now))
     }
 
-    /// When a packet is out whose transmission begins now, where the rate is not constant.
+    /// End of a transmission that begins now, where the rate is not constant.
     pub(crate) fn finish(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.service.as_mut().map(|s| s.finish(now, bytes))
     }
 
-    /// The wire bits that were sent and could have been, where the rate is not constant.
+    /// Wire bits sent and wire bits of capacity, where the rate is not constant.
     pub(crate) fn use_of_capacity(&self) -> Option<(f64, f64)> {
         self.service.as_ref().map(Service::use_of_capacity)
     }
 
-    /// Whether a packet in transmission from `begin` to `out` is lost, and why.
+    /// Returns why a packet in transmission from `begin` to `out` is lost, if it is.
     pub(crate) fn loses(&mut self, begin: Time, out: Time, bytes: u32) -> Option<DropReason> {
         if self.outages.touch(begin, out) {
             return Some(DropReason::Outage);
@@ -152,8 +152,8 @@ impl Extras {
         self.corruption.as_mut().is_some_and(|c| c.damages(bytes)).then_some(DropReason::Corrupted)
     }
 
-    /// How a packet crosses the wire that is out at `out`; `delay` is the link's where it is constant.
-    pub(crate) fn passage(&mut self, out: Time, delay: Dur) -> Passage {
+    /// Computes the arrival times of a packet whose transmission ends at `out`; `delay`: the link's constant delay.
+    pub(crate) fn transit(&mut self, out: Time, delay: Dur) -> Transit {
         let mut regular = out + self.delay.as_ref().map_or(delay, |course| Dur(course.at(out)));
         if let Some(jitter) = &mut self.jitter {
             regular += jitter.draw();
@@ -163,26 +163,25 @@ impl Extras {
             regular = regular.max(self.last_arrival);
         }
         self.last_arrival = regular;
-        let mut passage = Passage { at: regular, picked: false, extent: None, regular, copy: None };
+        let mut transit = Transit { at: regular, selected: false, extent: None, regular, copy: None };
         if let Some(reordering) = &mut self.reordering
             && reordering.picks()
         {
-            passage.picked = true;
-            passage.at = regular + reordering.delay();
-            passage.extent = reordering.extent();
+            transit.selected = true;
+            transit.at = regular + reordering.delay();
+            transit.extent = reordering.extent();
         }
         if let Some(duplication) = &mut self.duplication {
-            passage.copy = duplication.copies().map(|later| passage.at + later);
+            transit.copy = duplication.copies().map(|later| transit.at + later);
         }
-        passage
+        transit
     }
 }
 
 impl Script {
     fn hits(&mut self, flow: u32, data: bool, now: Time) -> bool {
-        let concerned =
-            self.plan.flow.is_none_or(|f| flow as usize == 2 * f) && (data || !self.plan.data_only);
-        if !concerned {
+        let applies = self.plan.flow.is_none_or(|f| flow as usize == 2 * f) && (data || !self.plan.data_only);
+        if !applies {
             return false;
         }
         self.seen += 1;

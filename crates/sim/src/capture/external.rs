@@ -1,12 +1,13 @@
-//! Captures of packets that something else carries, such as a real kernel's network: the same files.
+//! Captures of packets that a real kernel's network carries: the same kind of files.
 
 use super::{Capture, Recorder};
 use crate::packets::Body;
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_units::Time;
+use dumbbell_wire::Ecn;
 
-/// See the top of this file. It is told what was seen, in the order of time.
+/// Records packets of a real kernel. Calls are in the order of time.
 #[derive(Debug)]
 pub struct Captures {
     recorder: Box<Recorder>,
@@ -14,14 +15,14 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// What a plan captures, if anything.
+    /// The captures of a plan, if it has any.
     #[must_use]
     pub fn new(plan: &Plan) -> Option<Captures> {
         Recorder::new(plan).map(|recorder| Captures { recorder, packets: 0 })
     }
 
-    /// A packet is sent, by the end of its flow that `direction` says (the flow's number doubled; odd: the data receiver).
-    /// `head`: its first bytes, the others being zeros; `bytes`: its length. Gives its handle.
+    /// Records a packet that is sent and returns its handle. `direction`: twice the flow's index, plus 1 if the data
+    /// receiver sends it; `head`: its first bytes, all others being zero; `bytes`: its length.
     pub fn sent(&mut self, direction: u32, head: &[u8], bytes: u32) -> u32 {
         let handle = self.packets;
         self.packets += 1;
@@ -30,17 +31,17 @@ impl Captures {
         handle
     }
 
-    /// It is at a node: sent there, or come over a link.
+    /// Records the packet at a node that sends or receives it.
     pub fn at_node(&mut self, node: usize, handle: u32, ecn: Ecn, at: Time) {
         self.recorder.at_node(node, handle, ecn, at);
     }
 
-    /// It comes to a link's entrance.
+    /// Records the packet on arrival at a link's queue.
     pub fn at_link(&mut self, link: usize, handle: u32, ecn: Ecn, at: Time) {
         self.recorder.at_link(link, handle, ecn, at);
     }
 
-    /// It was dropped at a link; None: nobody knows why.
+    /// Records that a link dropped the packet; None: for an unknown reason.
     pub fn dropped(&mut self, link: usize, handle: u32, reason: Option<DropReason>) {
         self.recorder.lost(link, handle, reason);
     }

@@ -1,25 +1,26 @@
-//! Which retransmissions were needless.
+//! Finds the spurious retransmissions of a run.
 //!
-//! A retransmission is spurious if every byte of it was in an earlier packet that was not dropped: that packet has
-//! arrived, or will.
+//! A retransmission is spurious if each of its bytes was in an earlier packet that was not dropped: that packet has
+//! arrived, or will arrive.
 
-use super::Sent;
+use super::SentPacket;
+use dumbbell_wire::TcpFlags;
 use std::collections::{BTreeMap, HashMap};
 
-/// Parts of a connection's sequence space that were sent: begin -> (end, whether a packet with it was not dropped).
+/// Sent parts of a connection's sequence space: begin -> (end, true if a packet that carried it was not dropped).
 type Parts = BTreeMap<u64, (u64, bool)>;
 
-/// The sequence space of a direction of a connection: the SYN, then the payload, then the FIN.
-fn span(packet: &Sent) -> (u64, u64) {
+/// The sequence numbers of a packet, counted from the SYN: SYN, payload, FIN.
+fn span(packet: &SentPacket) -> (u64, u64) {
     let segment = &packet.segment;
-    if segment.flags.syn {
+    if segment.flags.contains(TcpFlags::SYN) {
         return (0, 1);
     }
     let begin = packet.number + 1;
-    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.fin))
+    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.contains(TcpFlags::FIN)))
 }
 
-pub(super) fn mark_spurious(sent: &mut [Sent]) {
+pub(super) fn mark_spurious(sent: &mut [SentPacket]) {
     let mut connections: HashMap<(u32, u32), Parts> = HashMap::new();
     for packet in sent {
         let (begin, end) = span(packet);
@@ -30,11 +31,11 @@ pub(super) fn mark_spurious(sent: &mut [Sent]) {
         if packet.cause.is_some() && packet.copied_by.is_none() {
             packet.spurious = all_survived(parts, begin, end);
         }
-        note(parts, begin, end, packet.lost.is_none());
+        record(parts, begin, end, packet.lost.is_none());
     }
 }
 
-/// Whether each byte of `begin..end` was in a packet that was not dropped.
+/// True if each byte of `begin..end` was in a packet that was not dropped.
 fn all_survived(parts: &Parts, begin: u64, end: u64) -> bool {
     let from = parts.range(..=begin).next_back().map_or(begin, |(&b, _)| b);
     let mut reached = begin;
@@ -50,8 +51,8 @@ fn all_survived(parts: &Parts, begin: u64, end: u64) -> bool {
     reached >= end
 }
 
-/// Notes that `begin..end` was sent. Parts that overlap its edges are cut there.
-fn note(parts: &mut Parts, begin: u64, end: u64, survived: bool) {
+/// Records that `begin..end` was sent. Splits the parts that overlap its edges.
+fn record(parts: &mut Parts, begin: u64, end: u64, survived: bool) {
     for edge in [begin, end] {
         if let Some((&b, &(e, s))) = parts.range(..edge).next_back()
             && e > edge
@@ -82,21 +83,21 @@ mod tests {
     #[test]
     fn parts_of_all_shapes() {
         let mut parts = Parts::new();
-        note(&mut parts, 1, 11, true); // the bytes 1 to 10 get through
-        note(&mut parts, 11, 21, false); // 11 to 20 are lost
-        note(&mut parts, 31, 41, true); // 31 to 40 get through, nothing is known of 21 to 30
+        record(&mut parts, 1, 11, true); // bytes 1 to 10 survive
+        record(&mut parts, 11, 21, false); // 11 to 20 are lost
+        record(&mut parts, 31, 41, true); // 31 to 40 survive, 21 to 30 are unknown
         assert!(all_survived(&parts, 1, 11));
         assert!(all_survived(&parts, 3, 8));
         assert!(!all_survived(&parts, 11, 21));
         assert!(!all_survived(&parts, 6, 16)); // half of it is lost
         assert!(!all_survived(&parts, 35, 45)); // the end was never sent
         assert!(!all_survived(&parts, 21, 31));
-        // A retransmission of the lost half's first five bytes gets through: 1 to 15 are there now.
-        note(&mut parts, 11, 16, true);
+        // A retransmission of the lost half's first five bytes survives: 1 to 15 have survived.
+        record(&mut parts, 11, 16, true);
         assert!(all_survived(&parts, 6, 16));
         assert!(!all_survived(&parts, 6, 17));
         // One that spans a gap fills it.
-        note(&mut parts, 16, 41, true);
+        record(&mut parts, 16, 41, true);
         assert!(all_survived(&parts, 1, 41));
     }
 }
