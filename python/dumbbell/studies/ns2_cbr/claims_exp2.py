@@ -198,7 +198,7 @@ def _newreno_vegas(data: Experiment2) -> Finding:
         "exp2-newreno-vegas-unfair",
         verdict,
         "Over the contested CBR rates NewReno's mean throughput is shown to be higher than Vegas' in the same "
-        "runs (95 % interval of the median difference above zero).",
+        "runs (95 % interval of the mean difference above zero).",
         ruling.measured,
         f"NewReno gets {share:.0f} % of what the pair gets under contention, and more than Vegas at {wins} of "
         f"{int(hot.sum())} contested rates",
