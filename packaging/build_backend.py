@@ -20,7 +20,8 @@ def build_wheel(
 ) -> str:
     """Build a wheel, with the guest program where the platform can run it."""
     build_guest()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    name: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return name
 
 
 def build_editable(
@@ -28,4 +29,5 @@ def build_editable(
 ) -> str:
     """Build an editable installation, with the guest program where the platform can run it."""
     build_guest()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    name: str = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    return name
