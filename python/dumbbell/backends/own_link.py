@@ -74,7 +74,7 @@ class OwnLink:
     def _layout(self, job: Job) -> tuple[list[str], list[str], list[str]]:
         """Lay a run out: its steps, its flows, and the congestion control that the kernel must have."""
         try:
-            return _core.sites(json.dumps(programs.commands(job.plan()), allow_nan=False))
+            return _core.tun_topology(json.dumps(programs.commands(job.plan()), allow_nan=False))
         except _core.RunError as e:
             raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
 

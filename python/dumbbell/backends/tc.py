@@ -50,7 +50,7 @@ class Tc(OwnLink):
 
     def _lay_out(self, job: Job) -> tuple[list[str], list[str], list[str], dict[str, str]]:
         try:
-            return _core.tc_layout(json.dumps(programs.commands(job.plan()), allow_nan=False), self.offloads)
+            return _core.host_topology(json.dumps(programs.commands(job.plan()), allow_nan=False), self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
 

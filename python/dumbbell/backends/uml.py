@@ -70,7 +70,7 @@ class Uml:
     def _layout(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
         """Lay a run out: its steps, its flows, the options that its kernel boots with, bytes for all that."""
         try:
-            return _core.layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
+            return _core.guest_topology(json.dumps(job.plan(), allow_nan=False), self.offloads)
         except _core.RunError as e:
             raise BackendError(f"back end 'uml': {e}{where(job)}") from None
 

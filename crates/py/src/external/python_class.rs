@@ -1,22 +1,23 @@
-//! A window law in Python: events become objects, methods are called, and what the object's attributes `cwnd`,
-//! `ssthresh` and `pacing_rate` then are is the answer.
+//! A variant implemented as a Python class.
 //!
-//! The run goes on without the interpreter in between; each call takes it. An exception ends the run, with its place.
+//! Each event calls a method of the object with an instance of a class from `events`. Afterwards the object's attributes
+//! `cwnd`, `ssthresh` and `pacing_rate` are read: they are the algorithm's output. The simulator runs without the GIL;
+//! each call acquires it. An exception ends the run with an error that has its file and line.
 
-use super::events::{Ack, Congestion, Lost, Moment, Sent, Start};
+use super::events::{Ack, Congestion, ConnectionEvent, Lost, Sent, Setup};
+use super::exceptions::describe_exception;
 use dumbbell_cc as cc;
 use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
 use dumbbell_units::param::{ParamError, Raw};
 use dumbbell_units::{Dur, Rate};
 use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTraceback, PyType};
+use pyo3::types::{PyDict, PyString, PyType};
 use pyo3::{PyClass, intern};
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a class may define beside `on_ack` and `on_congestion`.
+/// The optional methods that a class defines, besides `on_ack` and `on_congestion`.
 #[derive(Clone, Copy, Debug)]
 struct Defines {
     established: bool,
@@ -24,13 +25,13 @@ struct Defines {
     lost: bool,
     recovery_exit: bool,
     undo: bool,
-    unused: bool,
+    cwnd_validation: Option<&'static str>,
     restart: bool,
     observe: bool,
 }
 
-/// A class that makes laws.
-pub(crate) struct PythonLaw {
+/// A variant implemented as a Python class.
+pub(crate) struct PythonVariant {
     variant: &'static Variant,
     class: Py<PyType>,
     class_name: Arc<str>,
@@ -38,14 +39,14 @@ pub(crate) struct PythonLaw {
     defines: Defines,
 }
 
-impl fmt::Debug for PythonLaw {
+impl fmt::Debug for PythonVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PythonLaw").field("name", &self.variant.name).finish_non_exhaustive()
+        f.debug_struct("PythonVariant").field("name", &self.variant.name).finish_non_exhaustive()
     }
 }
 
-impl PythonLaw {
-    pub(crate) fn new(row: Variant, class: &Bound<'_, PyType>, file: String) -> PyResult<PythonLaw> {
+impl PythonVariant {
+    pub(crate) fn new(row: Variant, class: &Bound<'_, PyType>, file: String) -> PyResult<PythonVariant> {
         let has = |name: &str| class.hasattr(name);
         let defines = Defines {
             established: has("on_established")?,
@@ -53,17 +54,24 @@ impl PythonLaw {
             lost: has("on_lost")?,
             recovery_exit: has("on_recovery_exit")?,
             undo: has("on_undo")?,
-            unused: has("on_cwnd_validation")?,
+            // The second is its name in version 0.1.
+            cwnd_validation: if has("on_cwnd_validation")? {
+                Some("on_cwnd_validation")
+            } else if has("on_unused")? {
+                Some("on_unused")
+            } else {
+                None
+            },
             restart: has("on_restart")?,
             observe: has("observe")?,
         };
         let variant = Box::leak(Box::new(row));
         let class_name = class.qualname()?.to_string().into();
-        Ok(PythonLaw { variant, class: class.clone().unbind(), class_name, file: file.into(), defines })
+        Ok(PythonVariant { variant, class: class.clone().unbind(), class_name, file: file.into(), defines })
     }
 }
 
-impl External for PythonLaw {
+impl External for PythonVariant {
     fn variant(&self) -> &'static Variant {
         self.variant
     }
@@ -71,36 +79,37 @@ impl External for PythonLaw {
     fn make(
         &self,
         given: &[(String, Raw)],
-        start: &cc::Setup,
+        setup: &cc::Setup,
         failure: &Failure,
     ) -> Result<Box<dyn CongestionControl>, ParamError> {
         let object = Python::attach(|py| {
             let made = keywords(py, given)
-                .and_then(|kwargs| self.class.bind(py).call((Start::new(start),), Some(&kwargs)));
-            made.map(Bound::unbind).map_err(|e| worded(py, e, &self.file))
+                .and_then(|kwargs| self.class.bind(py).call((Setup::new(setup),), Some(&kwargs)));
+            made.map(Bound::unbind).map_err(|e| describe_exception(py, e, &self.file))
         });
         let object = object.map_err(|message| ParamError { name: "name".into(), message })?;
-        let mut law = Made {
+        let mut algorithm = PythonAlgorithm {
             object,
             class: Arc::clone(&self.class_name),
             file: Arc::clone(&self.file),
             defines: self.defines,
             columns: self.variant.columns,
-            mss: start.mss,
-            initial_window: start.initial_window,
-            control: Control { cwnd: start.mss, ssthresh: start.ssthresh, pacing: None, quantum: None },
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            control: Control { cwnd: setup.mss, ssthresh: setup.ssthresh, pacing: None, quantum: None },
             failure: failure.clone(),
         };
-        law.work("__init__", |_, _| Ok(()));
-        Ok(Box::new(law))
+        algorithm.update("__init__", |_, _| Ok(()));
+        Ok(Box::new(algorithm))
     }
 }
 
+/// Returns the parameters as keyword arguments.
 fn keywords<'py>(py: Python<'py>, given: &[(String, Raw)]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in given {
         match value {
-            // A whole number stays one: range(n) and indices need it.
+            // A whole number becomes an int: range(n) and indices need one.
             Raw::Number(n) if n.fract() == 0.0 && n.abs() < 2f64.powi(53) => {
                 dict.set_item(name, *n as i64)?;
             }
@@ -113,10 +122,10 @@ fn keywords<'py>(py: Python<'py>, given: &[(String, Raw)]) -> PyResult<Bound<'py
     Ok(dict)
 }
 
-/// A law of one connection.
-struct Made {
+/// The algorithm of one connection: an instance of the class.
+struct PythonAlgorithm {
     object: Py<PyAny>,
-    /// What its class and its file are called, for errors.
+    /// The names of its class and file, for errors.
     class: Arc<str>,
     file: Arc<str>,
     defines: Defines,
@@ -127,16 +136,16 @@ struct Made {
     failure: Failure,
 }
 
-impl fmt::Debug for Made {
+impl fmt::Debug for PythonAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Made").field("control", &self.control).finish_non_exhaustive()
+        f.debug_struct("PythonAlgorithm").field("control", &self.control).finish_non_exhaustive()
     }
 }
 
-impl Made {
-    /// Does something with the object and takes its answer; an error ends the run, with the name of the method that it
-    /// came from.
-    fn work(
+impl PythonAlgorithm {
+    /// Calls `work` with the object and reads the output from its attributes. An error ends the run; its message names
+    /// `method`.
+    fn update(
         &mut self,
         method: &str,
         work: impl for<'py> FnOnce(Python<'py>, &Bound<'py, PyAny>) -> PyResult<()>,
@@ -144,43 +153,44 @@ impl Made {
         if self.failure.is_set() {
             return;
         }
-        let answer = Python::attach(|py| {
+        let result = Python::attach(|py| {
             let object = self.object.bind(py);
-            work(py, object).map_err(|e| worded(py, e, &self.file))?;
-            let after = |why: String| format!("{}: after {}.{method}: {why}", self.file, self.class);
-            let control = answer(object).map_err(|e| after(e.value(py).to_string()))?;
+            work(py, object).map_err(|e| describe_exception(py, e, &self.file))?;
+            let after = |message: String| format!("{}: after {}.{method}: {message}", self.file, self.class);
+            let control = read_control(object).map_err(|e| after(e.value(py).to_string()))?;
             validate_control(control, self.mss).map_err(after)
         });
-        match answer {
+        match result {
             Ok(control) => self.control = control,
             Err(message) => self.failure.fail(message),
         }
     }
 
+    /// Calls a method with an event.
     fn call<E>(&mut self, method: &'static str, event: E)
     where
         E: PyClass + for<'py> IntoPyObject<'py, Target = E, Output = Bound<'py, E>, Error = PyErr>,
     {
-        self.work(method, |py, object| {
+        self.update(method, |py, object| {
             object.call_method1(PyString::intern(py, method), (event.into_pyobject(py)?,)).map(drop)
         });
     }
 
-    /// Bounds a window attribute where the class leaves that to us.
-    fn bound_cwnd(&mut self, instead_of: &str, most: f64, ssthresh: f64) {
-        let Control { cwnd, ssthresh: held, .. } = self.control;
-        if cwnd <= most && held >= ssthresh {
+    /// Limits `cwnd` and raises `ssthresh`, the default behavior for an event without a method.
+    fn limit_cwnd(&mut self, method: &str, max_cwnd: f64, min_ssthresh: f64) {
+        let Control { cwnd, ssthresh, .. } = self.control;
+        if cwnd <= max_cwnd && ssthresh >= min_ssthresh {
             return;
         }
-        self.work(instead_of, |py, object| {
-            object.setattr(intern!(py, "cwnd"), cwnd.min(most))?;
-            object.setattr(intern!(py, "ssthresh"), held.max(ssthresh))
+        self.update(method, |py, object| {
+            object.setattr(intern!(py, "cwnd"), cwnd.min(max_cwnd))?;
+            object.setattr(intern!(py, "ssthresh"), ssthresh.max(min_ssthresh))
         });
     }
 }
 
-/// What the attributes say.
-fn answer(object: &Bound<'_, PyAny>) -> PyResult<Control> {
+/// Reads the output from the attributes.
+fn read_control(object: &Bound<'_, PyAny>) -> PyResult<Control> {
     let py = object.py();
     let number = |name: &Bound<'_, PyString>| -> PyResult<Option<f64>> {
         let value = match object.getattr(name) {
@@ -198,7 +208,7 @@ fn answer(object: &Bound<'_, PyAny>) -> PyResult<Control> {
         Ok(Some(number))
     };
     let cwnd = number(intern!(py, "cwnd"))?
-        .ok_or_else(|| PyException::new_err("there is no cwnd: a number of bytes is needed"))?;
+        .ok_or_else(|| PyException::new_err("the attribute cwnd is missing: a number of bytes is needed"))?;
     let ssthresh = number(intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
     let pacing = match number(intern!(py, "pacing_rate"))? {
         Some(bps) if !bps.is_finite() || bps < 1.0 => {
@@ -211,10 +221,10 @@ fn answer(object: &Bound<'_, PyAny>) -> PyResult<Control> {
     Ok(Control { cwnd, ssthresh, pacing, quantum: None })
 }
 
-impl CongestionControl for Made {
+impl CongestionControl for PythonAlgorithm {
     fn on_established(&mut self, rtt: Option<Dur>, cx: &cc::Cx) {
         if self.defines.established {
-            self.call("on_established", Moment::established(rtt, cx));
+            self.call("on_established", ConnectionEvent::established(rtt, cx));
         }
     }
 
@@ -238,36 +248,36 @@ impl CongestionControl for Made {
         self.call("on_congestion", Congestion::new(ev, cx));
     }
 
-    /// Where the class has nothing to say, no burst [RFC 6582 §3.2 step 3 (1)].
+    /// Without a method: no burst [RFC 6582 §3.2 step 3 (1)].
     fn on_recovery_exit(&mut self, ev: &cc::RecoveryExit, cx: &cc::Cx) {
         if self.defines.recovery_exit {
-            self.call("on_recovery_exit", Moment::recovery_exit(ev, cx));
+            self.call("on_recovery_exit", ConnectionEvent::recovery_exit(ev, cx));
         } else {
-            self.bound_cwnd("on_recovery_exit", ev.bound, 0.0);
+            self.limit_cwnd("on_recovery_exit", ev.bound, 0.0);
         }
     }
 
     fn on_undo(&mut self, cx: &cc::Cx) {
         if self.defines.undo {
-            self.call("on_undo", Moment::at(cx));
+            self.call("on_undo", ConnectionEvent::at(cx));
         }
     }
 
-    /// Where the class has nothing to say, less of the window stays [RFC 2861].
+    /// Without a method: the window is reduced [RFC 2861].
     fn on_cwnd_validation(&mut self, ev: &cc::CwndValidation, cx: &cc::Cx) {
-        if self.defines.unused {
-            self.call("on_cwnd_validation", Moment::unused(ev, cx));
+        if let Some(method) = self.defines.cwnd_validation {
+            self.call(method, ConnectionEvent::cwnd_validation(ev, cx));
         } else {
-            self.bound_cwnd("on_cwnd_validation", ev.cwnd, ev.ssthresh);
+            self.limit_cwnd("on_cwnd_validation", ev.cwnd, ev.ssthresh);
         }
     }
 
-    /// Where the class has nothing to say, no more than the initial window [RFC 5681 §4.1].
+    /// Without a method: at most the initial window [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &cc::Cx) {
         if self.defines.restart {
-            self.call("on_restart", Moment::restart(idle, cx));
+            self.call("on_restart", ConnectionEvent::restart(idle, cx));
         } else {
-            self.bound_cwnd("on_restart", self.initial_window, 0.0);
+            self.limit_cwnd("on_restart", self.initial_window, 0.0);
         }
     }
 
@@ -283,14 +293,14 @@ impl CongestionControl for Made {
         if self.control.cwnd < self.control.ssthresh { Phase::SlowStart } else { Phase::Avoidance }
     }
 
-    /// What `observe` gives by column, or the attributes of those names.
+    /// The values that `observe` returns for the columns, or else the attributes of those names.
     fn observe(&self, row: &mut Vec<f64>) {
         let begin = row.len();
         row.resize(begin + self.columns.len(), f64::NAN);
         if self.columns.is_empty() || self.failure.is_set() {
             return;
         }
-        let found = Python::attach(|py| {
+        let values = Python::attach(|py| {
             let object = self.object.bind(py);
             let values = (|| {
                 let observed = if self.defines.observe {
@@ -304,9 +314,9 @@ impl CongestionControl for Made {
                 };
                 self.columns.iter().map(|c| value(c)?.extract::<Option<f64>>()).collect::<PyResult<Vec<_>>>()
             })();
-            values.map_err(|e| worded(py, e, &self.file))
+            values.map_err(|e| describe_exception(py, e, &self.file))
         });
-        match found {
+        match values {
             Ok(values) => {
                 for (place, value) in row[begin..].iter_mut().zip(values) {
                     *place = value.unwrap_or(f64::NAN);
@@ -315,44 +325,4 @@ impl CongestionControl for Made {
             Err(message) => self.failure.fail(format!("in its columns: {message}")),
         }
     }
-}
-
-thread_local! {
-    /// What ended a law that is no error of the law's: an interrupt by the user.
-    static INTERRUPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-/// What ended the last run of this thread, if it was no error.
-pub(crate) fn take_interrupt() -> Option<PyErr> {
-    INTERRUPT.with(|i| i.borrow_mut().take())
-}
-
-/// An exception in words: file and line of the law where it left it, kind and message.
-fn worded(py: Python<'_>, error: PyErr, file: &str) -> String {
-    let kind = error.get_type(py).name().map_or_else(|_| "an exception".into(), |n| n.to_string());
-    let message = error.value(py).str().map_or_else(|_| String::new(), |s| s.to_string());
-    let place = error.traceback(py).and_then(|tb| place(&tb, file)).unwrap_or_else(|| file.to_owned());
-    if !error.is_instance_of::<PyException>(py) {
-        INTERRUPT.with(|i| *i.borrow_mut() = Some(error));
-    }
-    if message.is_empty() { format!("{place}: {kind}") } else { format!("{place}: {kind}: {message}") }
-}
-
-/// The innermost frame in the law's file, or the innermost of all.
-fn place(traceback: &Bound<'_, PyTraceback>, file: &str) -> Option<String> {
-    let mut next = Some(traceback.clone().into_any());
-    let (mut innermost, mut own) = (None, None);
-    while let Some(tb) = next.filter(|tb| !tb.is_none()) {
-        let line: usize = tb.getattr("tb_lineno").ok()?.extract().ok()?;
-        let code = tb.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
-        let name: String = code.getattr("co_filename").ok()?.extract().ok()?;
-        let function: String = code.getattr("co_qualname").ok()?.extract().ok()?;
-        let words = format!("{name}, line {line}, in {function}");
-        if name == file {
-            own = Some(words.clone());
-        }
-        innermost = Some(words);
-        next = tb.getattr("tb_next").ok();
-    }
-    own.or(innermost)
 }

@@ -1,27 +1,29 @@
-//! What a law in Python is told: times in seconds, sizes in bytes.
+//! The events that a variant in Python receives, as classes of `dumbbell._core`: times in seconds, sizes in bytes.
+//!
+//! They mirror the events of `dumbbell_cc`, which document them; AckEvent's fields are computed when they are read.
 
 use dumbbell_cc as cc;
 use dumbbell_units::{Dur, Time};
 use pyo3::prelude::*;
 
-/// How a connection starts.
+/// The connection that a variant is created for.
 #[pyclass(frozen, get_all, module = "dumbbell._core")]
-pub(crate) struct Start {
+pub(crate) struct Setup {
     /// Payload bytes of a full segment.
     mss: f64,
-    /// The first window, bytes.
+    /// The initial window, bytes.
     initial_window: f64,
-    /// The first slow start threshold, bytes; may be infinite.
+    /// The initial slow start threshold, bytes; may be infinite.
     ssthresh: f64,
     /// The name of the stack's preset.
     preset: &'static str,
-    /// Where random numbers are to come from: random.Random(start.seed). Another one for each connection.
+    /// The seed for random numbers: random.Random(setup.seed). Different for each connection.
     seed: u64,
 }
 
-impl Start {
-    pub(crate) fn new(s: &cc::Setup) -> Start {
-        Start {
+impl Setup {
+    pub(crate) fn new(s: &cc::Setup) -> Setup {
+        Setup {
             mss: s.mss,
             initial_window: s.initial_window,
             ssthresh: s.ssthresh,
@@ -40,13 +42,13 @@ pub(crate) struct RateSample {
     interval: f64,
     /// Bytes delivered on the connection when the sampled segment was sent.
     prior_delivered: u64,
-    /// Bytes delivered on the connection by now.
+    /// Bytes delivered on the connection until now.
     total_delivered: u64,
-    /// Bytes outstanding when the sampled segment was sent, itself included.
+    /// Bytes in flight when the sampled segment was sent, itself included.
     sent_in_flight: u64,
-    /// Bytes taken for lost since then.
+    /// Bytes marked lost since then.
     lost: u64,
-    /// Whether the application held sending back when it was sent.
+    /// True if sending was limited by the application when it was sent.
     app_limited: bool,
 }
 
@@ -59,7 +61,7 @@ impl RateSample {
     }
 }
 
-/// An acknowledgment with news.
+/// An ACK that acknowledges or delivers new data.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct Ack {
     now: Time,
@@ -86,7 +88,7 @@ impl Ack {
         self.ev.delivered
     }
 
-    /// Round-trip time of the newest segment that this covers and that was sent once, s; None if there is none.
+    /// Round-trip time of the newest segment that this ACK covers and that was sent once, s; None without such a segment.
     #[getter]
     fn rtt(&self) -> Option<f64> {
         self.ev.rtt.map(Dur::as_secs)
@@ -98,67 +100,67 @@ impl Ack {
         self.ev.one_way
     }
 
-    /// Bytes outstanding before this.
+    /// Bytes in flight before this ACK.
     #[getter]
     fn flight(&self) -> u64 {
         self.ev.flight
     }
 
-    /// Bytes outstanding after it.
+    /// Bytes in flight after it.
     #[getter]
     fn inflight(&self) -> u64 {
         self.ev.inflight
     }
 
-    /// The oldest unacknowledged byte after it, from the first of the connection.
+    /// The oldest unacknowledged byte after it, as an offset from the initial sequence number.
     #[getter]
     fn snd_una(&self) -> u64 {
         self.ev.snd_una
     }
 
-    /// The next byte to be sent, likewise.
+    /// The next byte to be sent, as an offset from the initial sequence number.
     #[getter]
     fn snd_nxt(&self) -> u64 {
         self.ev.snd_nxt
     }
 
-    /// Whether the window (and not the application or the receiver) held sending back.
+    /// True if sending was limited by the congestion window, not by the application or the receiver.
     #[getter]
     fn cwnd_limited(&self) -> bool {
         self.ev.cwnd_limited
     }
 
-    /// Whether fast recovery is under way: laws that answer to loss do not grow then.
+    /// True during fast recovery: loss-based algorithms don't increase their window then.
     #[getter]
     fn in_recovery(&self) -> bool {
         self.ev.in_recovery
     }
 
-    /// Whether what a timeout took for lost is still being repaired.
+    /// True while recovering from an RTO.
     #[getter]
     fn in_loss(&self) -> bool {
         self.ev.in_loss
     }
 
-    /// Whether something has arrived out of order, or was sent again, and no loss is known yet.
+    /// True if segments were reordered or retransmitted and no loss is known (Linux's TCP_CA_Disorder).
     #[getter]
     fn disordered(&self) -> bool {
         self.ev.disordered
     }
 
-    /// Bytes taken for lost with this.
+    /// Bytes marked lost with this ACK.
     #[getter]
     fn lost(&self) -> u64 {
         self.ev.lost
     }
 
-    /// Of the bytes newly delivered, those that arrived with a congestion mark, as far as the receiver tells.
+    /// Of the newly delivered bytes, those that the receiver reports as congestion-marked.
     #[getter]
     fn marked(&self) -> u64 {
         self.ev.marked
     }
 
-    /// The delivery-rate sample; None where there is none.
+    /// The delivery-rate sample; None without one.
     #[getter]
     fn rate(&self) -> Option<RateSample> {
         self.ev.rate.map(|r| RateSample {
@@ -184,15 +186,15 @@ impl Ack {
 pub(crate) struct Congestion {
     /// Now, s.
     now: f64,
-    /// "loss", "timeout", "ecn" (a mark was echoed), or "collapse" (Tahoe: start again from one segment).
+    /// "loss", "timeout", "ecn" (a congestion mark was echoed), or "collapse" (Tahoe: restart from one segment).
     kind: &'static str,
-    /// The window that a reduction starts from, bytes.
+    /// The window that a reduction is computed from, bytes.
     window: f64,
     /// When the lost segment was last sent, s.
     lost_sent_at: f64,
     /// How often it was sent before this retransmission.
     lost_transmissions: u32,
-    /// For a timeout: how many came before it without an ACK of new data between.
+    /// For a timeout: the consecutive timeouts before it without an ACK of new data.
     backoffs: u32,
 }
 
@@ -214,20 +216,20 @@ impl Congestion {
     }
 }
 
-/// A segment leaves.
+/// A segment is sent.
 #[pyclass(frozen, get_all, module = "dumbbell._core")]
 pub(crate) struct Sent {
     /// Now, s.
     now: f64,
     /// Its payload bytes.
     bytes: u64,
-    /// Bytes outstanding before it.
+    /// Bytes in flight before it.
     flight: u64,
     /// The next byte to be sent after it.
     snd_nxt: u64,
-    /// Whether it was sent before.
+    /// True if it was sent before.
     retransmission: bool,
-    /// Whether the application, rather than the window, has held sending back.
+    /// True if sending is limited by the application, not by the window.
     app_limited: bool,
 }
 
@@ -238,7 +240,7 @@ impl Sent {
     }
 }
 
-/// A segment is taken for lost.
+/// A segment is marked lost.
 #[pyclass(frozen, get_all, module = "dumbbell._core")]
 pub(crate) struct Lost {
     /// Now, s.
@@ -247,13 +249,13 @@ pub(crate) struct Lost {
     start: u64,
     /// Its payload bytes.
     bytes: u64,
-    /// Bytes outstanding when it was sent, itself included.
+    /// Bytes in flight when it was sent, itself included.
     sent_in_flight: u64,
-    /// Bytes taken for lost since it was sent, itself included.
+    /// Bytes marked lost since it was sent, itself included.
     lost_since: u64,
     /// Bytes delivered on the connection when it was sent.
     prior_delivered: u64,
-    /// Whether the application held sending back when it was sent.
+    /// True if sending was limited by the application when it was sent.
     app_limited: bool,
 }
 
@@ -265,53 +267,53 @@ impl Lost {
     }
 }
 
-/// Anything else that happens to a connection; what an event doesn't have is None.
+/// Any other event of the connection. A field that the event doesn't have is None.
 #[pyclass(frozen, get_all, module = "dumbbell._core")]
 #[derive(Default)]
-pub(crate) struct Moment {
+pub(crate) struct ConnectionEvent {
     /// Now, s.
     now: f64,
-    /// The end of recovery: the largest window that does not allow a burst, bytes; may be infinite.
+    /// End of recovery: the largest window that doesn't cause a burst, bytes; may be infinite.
     bound: Option<f64>,
-    /// A restart: how long the connection was idle, s.
+    /// Restart: the idle time, s.
     idle: Option<f64>,
-    /// The handshake: how long it took, s; None if a segment of it was repeated.
+    /// Handshake: its RTT, s; None if one of its segments was retransmitted.
     rtt: Option<f64>,
-    /// A window that was not used for long: what stays of it at most, bytes.
+    /// Congestion window validation: the window at most, bytes [RFC 2861].
     cwnd: Option<f64>,
-    /// The same: the slow start threshold at least, bytes.
+    /// Congestion window validation: the slow start threshold at least, bytes [RFC 2861].
     ssthresh: Option<f64>,
 }
 
-impl Moment {
-    pub(crate) fn at(cx: &cc::Cx) -> Moment {
-        Moment { now: cx.now.as_secs(), ..Moment::default() }
+impl ConnectionEvent {
+    pub(crate) fn at(cx: &cc::Cx) -> ConnectionEvent {
+        ConnectionEvent { now: cx.now.as_secs(), ..ConnectionEvent::default() }
     }
 
-    pub(crate) fn recovery_exit(ev: &cc::RecoveryExit, cx: &cc::Cx) -> Moment {
-        Moment { bound: Some(ev.bound), ..Moment::at(cx) }
+    pub(crate) fn recovery_exit(ev: &cc::RecoveryExit, cx: &cc::Cx) -> ConnectionEvent {
+        ConnectionEvent { bound: Some(ev.bound), ..ConnectionEvent::at(cx) }
     }
 
-    pub(crate) fn restart(idle: Dur, cx: &cc::Cx) -> Moment {
-        Moment { idle: Some(idle.as_secs()), ..Moment::at(cx) }
+    pub(crate) fn restart(idle: Dur, cx: &cc::Cx) -> ConnectionEvent {
+        ConnectionEvent { idle: Some(idle.as_secs()), ..ConnectionEvent::at(cx) }
     }
 
-    pub(crate) fn established(rtt: Option<Dur>, cx: &cc::Cx) -> Moment {
-        Moment { rtt: rtt.map(Dur::as_secs), ..Moment::at(cx) }
+    pub(crate) fn established(rtt: Option<Dur>, cx: &cc::Cx) -> ConnectionEvent {
+        ConnectionEvent { rtt: rtt.map(Dur::as_secs), ..ConnectionEvent::at(cx) }
     }
 
-    pub(crate) fn unused(ev: &cc::CwndValidation, cx: &cc::Cx) -> Moment {
-        Moment { cwnd: Some(ev.cwnd), ssthresh: Some(ev.ssthresh), ..Moment::at(cx) }
+    pub(crate) fn cwnd_validation(ev: &cc::CwndValidation, cx: &cc::Cx) -> ConnectionEvent {
+        ConnectionEvent { cwnd: Some(ev.cwnd), ssthresh: Some(ev.ssthresh), ..ConnectionEvent::at(cx) }
     }
 }
 
 /// Adds the classes to the module.
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Start>()?;
+    m.add_class::<Setup>()?;
     m.add_class::<Ack>()?;
     m.add_class::<RateSample>()?;
     m.add_class::<Congestion>()?;
     m.add_class::<Sent>()?;
     m.add_class::<Lost>()?;
-    m.add_class::<Moment>()
+    m.add_class::<ConnectionEvent>()
 }
