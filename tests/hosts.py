@@ -1,4 +1,4 @@
-"""What the tests of runs on the host's own kernel share: whether it can, a scenario, a run of it."""
+"""Shared by the tests on the host's own kernel: their requirements, a scenario, a run of it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario, run
-from dumbbell.backends import OwnLink
+from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
 from dumbbell.results import Results
 from kernels import changed
 
-__all__ = ["REQUIRED", "once", "registered", "require", "require_own_link", "scenario"]
+__all__ = ["REQUIRED", "once", "registered", "require", "require_link_emulation", "scenario"]
 
 REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
 REASON = why_not()
@@ -29,8 +29,8 @@ def require(reason: str | None) -> None:
 
 
 @pytest.fixture
-def require_own_link() -> None:
-    """Skip a test where runs over our own link are impossible."""
+def require_link_emulation() -> None:
+    """Skip a test where runs with link emulation are impossible."""
     require(REASON)
 
 
@@ -48,7 +48,7 @@ def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: A
 
 
 def once(given: Scenario, **options: Any) -> Results:
-    return run(given, backend=OwnLink(**{"calibration": "mark", **options}))
+    return run(given, backend=LinkEmulation(**{"calibration": "mark", **options}))
 
 
 def registered() -> str:

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import OwnLink
+from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import available_variants, bpf_variants
 from dumbbell.results import Results
 from hosts import REQUIRED, once, registered, scenario
 from kernels import PAYLOAD, bottleneck, flow
 
-pytestmark = pytest.mark.usefixtures("require_own_link")
+pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
 @functools.cache
@@ -182,7 +182,7 @@ def test_transfers_and_pages_complete() -> None:
 
 def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
     given = scenario(duration="1 s", trace={"series": True, "packets": True}, capture={"at": ["r1->r2", "s1"]})
-    kernel = run(given, backend=OwnLink(sample_ms=1, calibration="off"), out=tmp_path / "kernel")
+    kernel = run(given, backend=LinkEmulation(sample_ms=1, calibration="off"), out=tmp_path / "kernel")
     simulator = run(given.with_changes({"capture": []}))
     assert set(kernel.tables(0)) == set(simulator.tables(0))
     for name in simulator.tables(0):

@@ -15,7 +15,7 @@ from dumbbell.kernel.host import available_variants, bpf_variants
 from hosts import once, scenario
 from kernels import flow
 
-pytestmark = pytest.mark.usefixtures("require_own_link")
+pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
 def test_programs_run_and_what_they_say_is_read() -> None:

@@ -159,9 +159,9 @@ def test_flows_are_many_and_begin_when_they_should() -> None:
 
 
 def test_a_hosts_steps_with_netem_are_as_good() -> None:
-    """The way `tc` of back end kernel: its steps, in a kernel that has netem."""
+    """The network of emulation=tc, made in a kernel that has netem."""
     plan = Job(scenario(measure_from="2 s").cells[0], 0, 1).plan()
-    orders = [{"plan": plan, "sample_ns": 10_000_000, "owner": owner} for owner in ("guest", "host")]
+    orders = [{"plan": plan, "sample_ns": 10_000_000, "kernel": kernel} for kernel in ("guest", "host")]
     guest, host = (run_guest(KERNELS[0], o, memory_mb=256, seed=1, limit_s=300).result for o in orders)
     f, other = guest["flows"][0], host["flows"][0]
     # A bucket that is deeper by 1250 bytes, and access links without a transmitter of their own: 4 x 0.12 ms less of
@@ -173,7 +173,7 @@ def test_a_hosts_steps_with_netem_are_as_good() -> None:
     assert other["dropped_packets"] == q["drops"] > 0
 
 
-def test_offloads_put_super_packets_on_the_way() -> None:
+def test_offloads_put_super_packets_on_the_path() -> None:
     given = scenario(duration="5 s")
     on, off = once(given, offloads="on"), once(given)
     sizes = [flow(r)["sent_bytes"] / flow(r)["sent_packets"] for r in (on, off)]

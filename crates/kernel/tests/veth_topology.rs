@@ -115,7 +115,7 @@ fn framing_limits_and_jitter() {
 
 #[test]
 fn a_hosts_kernel_has_what_is_needed_and_no_more() {
-    let host = Target { owner: Kernel::Host, offloads: false };
+    let host = Target { kernel: Kernel::Host, offloads: false };
     let direct = VethTopology::new(&plan(json!({"delay_ns": 0})), host).unwrap();
     // Nothing delays or loses: no netem. The shaper keeps the tokens of 1 ms: 1250 bytes at 10 Mbit/s, and one more.
     let needs: Vec<_> = direct.disciplines.iter().map(|(kind, place)| (*kind, place.as_str())).collect();

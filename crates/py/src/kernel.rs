@@ -1,4 +1,4 @@
-//! Plans for a real kernel: the commands, flows and requirements of a run, for each kind of kernel back end.
+//! Plans (JSON) translated for the kernel back ends, and the congestion control of kernels.
 
 use crate::errors::RunError;
 use dumbbell_kernel::{Kernel, Target, TunTopology, VARIANTS, VethTopology};
@@ -6,51 +6,49 @@ use dumbbell_plan::Plan;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
-/// Lays a plan (JSON) out for a kernel that is booted for the run. Returns its commands in order, a description of each
-/// flow, the kernel's boot options, and the memory for namespaces, interfaces and buffers, bytes. `offloads`: interfaces
-/// segment and merge packets. Raises RunError if the kernel can't do a part of the plan.
+/// Steps, flows in words, options of the kernel's command line, bytes of memory.
+type UmlPlan = (Vec<String>, Vec<String>, Vec<String>, u64);
+/// Steps, flows in words, congestion control, queue disciplines with the place that needs each.
+type TcPlan = (Vec<String>, Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
+/// Steps, flows in words, congestion control.
+type LinkPlan = (Vec<String>, Vec<String>, Vec<&'static str>);
+
+/// Translates a plan for the virtual-time kernel (uml). `offloads`: interfaces segment and merge. RunError: the kernel can't run it.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
-pub(crate) fn guest_topology(plan_json: &str, offloads: bool) -> PyResult<GuestTopology> {
-    let (plan, topology) = veth_topology(plan_json, Target { owner: Kernel::Guest, offloads })?;
+pub(crate) fn plan_uml(plan_json: &str, offloads: bool) -> PyResult<UmlPlan> {
+    let (plan, topology) = veth(plan_json, Target { kernel: Kernel::Guest, offloads })?;
     let memory = topology.memory(&plan);
     Ok((topology.steps(), topology.flows(&plan), topology.boot, memory))
 }
 
-/// Lays a plan (JSON) out for the host's kernel and its queue disciplines. Returns its commands in order, a description of
-/// each flow, the congestion control algorithms that the kernel needs, and the disciplines that it needs, each with the key
-/// of the scenario that asks for it. Raises RunError if the kernel can't do a part of the plan.
+/// Translates a plan for the host's own kernel with its own queue disciplines (tc); otherwise like `plan_uml`.
 #[pyfunction]
 #[pyo3(signature = (plan_json, offloads = false))]
-pub(crate) fn host_topology(plan_json: &str, offloads: bool) -> PyResult<HostTopology> {
-    let (plan, topology) = veth_topology(plan_json, Target { owner: Kernel::Host, offloads })?;
+pub(crate) fn plan_tc(plan_json: &str, offloads: bool) -> PyResult<TcPlan> {
+    let (plan, topology) = veth(plan_json, Target { kernel: Kernel::Host, offloads })?;
     Ok((topology.steps(), topology.flows(&plan), topology.variants(), topology.disciplines))
 }
 
-type GuestTopology = (Vec<String>, Vec<String>, Vec<String>, u64);
-type HostTopology = (Vec<String>, Vec<String>, Vec<&'static str>, BTreeMap<&'static str, String>);
-
-fn read_plan(plan_json: &str) -> PyResult<Plan> {
-    serde_json::from_str(plan_json).map_err(|e| RunError::new_err(format!("invalid plan: {e}")))
-}
-
-fn veth_topology(plan_json: &str, target: Target) -> PyResult<(Plan, VethTopology)> {
-    let plan = read_plan(plan_json)?;
-    let topology = VethTopology::new(&plan, target).map_err(|e| RunError::new_err(e.to_string()))?;
-    Ok((plan, topology))
-}
-
-/// Lays a plan (JSON) out for the host's kernel with links in user space (TUN interfaces). Returns its commands in order, a
-/// description of each flow, and the congestion control algorithms that the kernel needs. Raises RunError if it can't do a
-/// part of the plan.
+/// Translates a plan for the host's own kernel with link emulation. RunError: kernel or links can't run it.
 #[pyfunction]
-pub(crate) fn tun_topology(plan_json: &str) -> PyResult<(Vec<String>, Vec<String>, Vec<&'static str>)> {
-    let plan = read_plan(plan_json)?;
+pub(crate) fn plan_link(plan_json: &str) -> PyResult<LinkPlan> {
+    let plan = read(plan_json)?;
     let topology = TunTopology::new(&plan).map_err(|e| RunError::new_err(e.to_string()))?;
     Ok((topology.steps(&plan), topology.flows(&plan), topology.variants()))
 }
 
-/// Returns the kernel's names of the congestion control algorithms that can be loaded as BPF programs.
+fn veth(plan_json: &str, target: Target) -> PyResult<(Plan, VethTopology)> {
+    let plan = read(plan_json)?;
+    let topology = VethTopology::new(&plan, target).map_err(|e| RunError::new_err(e.to_string()))?;
+    Ok((plan, topology))
+}
+
+fn read(plan_json: &str) -> PyResult<Plan> {
+    serde_json::from_str(plan_json).map_err(|e| RunError::new_err(format!("invalid plan: {e}")))
+}
+
+/// The kernel's names of the congestion control that can be loaded as BPF programs.
 #[pyfunction]
 pub(crate) fn bpf_variants() -> Vec<&'static str> {
     #[cfg(target_os = "linux")]
@@ -59,7 +57,7 @@ pub(crate) fn bpf_variants() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Returns the congestion control algorithms that the kernel has: the kernel's name by the scenario's name.
+/// The congestion control that the kernel has: scenario name -> kernel name.
 #[pyfunction]
 pub(crate) fn kernel_variants() -> BTreeMap<&'static str, &'static str> {
     VARIANTS.iter().copied().collect()

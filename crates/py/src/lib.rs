@@ -6,7 +6,7 @@
 //! | `parameters` | `parse`, `check`, `check_queue`, `nearest`: quantities and parameters |
 //! | `external` | `ExternalVariant`: variants from Python classes and libraries, and the events that they receive |
 //! | `run` | `run`: a run of the simulator, its series as NumPy arrays |
-//! | `kernel` | `guest_topology`, `host_topology`, `tun_topology`: a plan as commands for a real kernel |
+//! | `kernel` | `plan_uml`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
 //! | `capture` | `analyze`, `analyze_pair`: the analysis of capture files |
 //!
 //! This crate only converts between Python and Rust. It decides nothing, so that both sides follow the same rules.
@@ -34,9 +34,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::guest_topology, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::host_topology, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel::tun_topology, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::kernel_variants, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::bpf_variants, m)?)?;
     m.add_class::<run::RunOutput>()?;

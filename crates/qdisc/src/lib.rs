@@ -18,7 +18,8 @@ mod registry;
 mod ticks;
 
 pub use discipline::{Build, Discipline, Limit, LinkInfo};
-pub use packet::{DropReason, Ecn, Packet};
+pub use dumbbell_wire::Ecn;
+pub use packet::{DropReason, Packet};
 pub use registry::{build, find, registry};
 
 use aqm::Verdict;

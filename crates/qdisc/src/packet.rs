@@ -1,34 +1,7 @@
 //! A packet as a queue sees it.
 
 use dumbbell_units::Time;
-
-/// The ECN field of the IP header, by the values it has there [RFC 3168]. A plain byte: an enumeration would lend its
-/// unused values to `Option<Packet>`, which then is copied in odd pieces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ecn(u8);
-
-impl Ecn {
-    /// Not ECN-capable: congestion can only be told by a drop.
-    pub const NOT_ECT: Ecn = Ecn(0b00);
-    /// ECN-capable, and the sender takes marks for L4S's: many of them, each a small thing [RFC 9331].
-    pub const ECT1: Ecn = Ecn(0b01);
-    /// ECN-capable, and the sender takes a mark for what a drop would be.
-    pub const ECT0: Ecn = Ecn(0b10);
-    /// Congestion experienced: marked.
-    pub const CE: Ecn = Ecn(0b11);
-
-    /// The two bits as the IP header holds them [RFC 3168].
-    #[must_use]
-    pub fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Whether congestion can be told by a mark: ECT(0), ECT(1), or CE already.
-    #[must_use]
-    pub fn is_capable(self) -> bool {
-        self != Ecn::NOT_ECT
-    }
-}
+use dumbbell_wire::Ecn;
 
 /// A packet on its way: what links and queues need, and a handle to the rest. Owned, never cloned.
 ///

@@ -25,7 +25,7 @@ struct Order {
     offloads: bool,
     /// Whose kernel the plan is laid out for; a host's layout runs here too.
     #[serde(default)]
-    owner: Kernel,
+    kernel: Kernel,
 }
 
 /// Runs `/plan.json`; leaves `/result.json` and `/tables.bin`, or `/error.txt`.
@@ -43,8 +43,8 @@ fn work() -> Result<(), KernelError> {
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
     limits()?;
-    let ground = Target { owner: order.owner, offloads: order.offloads };
-    let network = build(&order.plan, ground, &LoadedVariants::default())?;
+    let target = Target { kernel: order.kernel, offloads: order.offloads };
+    let network = build(&order.plan, target, &LoadedVariants::default())?;
     let sites = network.sites(&LoadedVariants::default())?;
     let host = network.facts(&sites)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;

@@ -85,7 +85,7 @@ pub(super) struct CalibratedNetwork<'a> {
 /// an error.
 pub(super) fn over_own_link(
     plan: &Plan,
-    promised: &Plan,
+    expected: &Plan,
     hosts: &TunHosts,
     refuse: bool,
 ) -> Result<Value, KernelError> {
@@ -103,7 +103,7 @@ pub(super) fn over_own_link(
     // As the run's traffic has it.
     let _ = sys::real_time(link_thread::PRIORITY - 1);
     let network = CalibratedNetwork {
-        plan: promised,
+        plan: expected,
         sites: &hosts.sites,
         mtu: hosts.mtu,
         transmits: &|_| true,

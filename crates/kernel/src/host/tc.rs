@@ -20,9 +20,9 @@ use std::path::Path;
 /// See the top of this file.
 pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
     let plan = &order.plan;
-    let ground = Target { owner: Kernel::Host, offloads: order.offloads };
+    let target = Target { kernel: Kernel::Host, offloads: order.offloads };
     let variants = LoadedVariants::load(&order.bpf)?;
-    let network = build(plan, ground, &variants)?;
+    let network = build(plan, target, &variants)?;
     let sites = network.sites(&variants)?;
     for site in &sites {
         if let Some(variant) = &site.variant {
@@ -33,11 +33,11 @@ pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
     let calibration = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
-            let transmits = |link: &LinkPlan| ground.transmits(link);
+            let transmits = |link: &LinkPlan| target.transmits(link);
             // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
-            let promised = order.promised.as_ref().unwrap_or(plan);
+            let expected = order.expected.as_ref().unwrap_or(plan);
             let measures = CalibratedNetwork {
-                plan: promised,
+                plan: expected,
                 sites: &sites,
                 mtu,
                 transmits: &transmits,

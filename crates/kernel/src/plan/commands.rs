@@ -37,14 +37,14 @@ impl VethTopology {
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
-        let unnamed = match self.ground.owner {
+        let unnamed = match self.target.kernel {
             Kernel::Guest => "",
             Kernel::Host => "  # without a name, so it is gone with the process",
         };
-        let offloads = ["off", "on"][usize::from(self.ground.offloads)];
+        let offloads = ["off", "on"][usize::from(self.target.offloads)];
         for space in &self.spaces {
             steps.push(format!("ip netns add '{}'{}", space.name, unnamed));
-            if self.ground.owner == Kernel::Host {
+            if self.target.kernel == Kernel::Host {
                 let name = &space.name;
                 steps
                     .push(format!("ip netns exec '{name}' sysctl -w net.ipv6.conf.default.disable_ipv6='1'"));

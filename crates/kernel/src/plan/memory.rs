@@ -15,7 +15,7 @@ const WIRE: u64 = 100_000;
 /// Packets that a tap in this namespace may have to hold between two drains; None: a link's box, which has none.
 pub(crate) fn frames(plan: &Plan, layout: &VethTopology, space: usize) -> Option<usize> {
     // On a real clock a drain may be late.
-    let late = if layout.ground.owner == Kernel::Host { 20 } else { 1 };
+    let late = if layout.target.kernel == Kernel::Host { 20 } else { 1 };
     const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
     if layout.links.iter().any(|l| l.middle == space) {
         return None;

@@ -142,7 +142,7 @@ pub struct VethTopology {
     /// Largest IP packet of every interface, bytes.
     pub mtu: u32,
     /// What it is laid out on.
-    pub ground: Target,
+    pub target: Target,
     /// Disciplines that the kernel must have, each with the first place in the scenario that asks for it.
     pub disciplines: BTreeMap<&'static str, String>,
     /// Options of the kernel's command line: parameters of its congestion control.
@@ -160,7 +160,7 @@ impl VethTopology {
     ///
     /// # Errors
     /// What the kernel can't honour, with its place in the scenario.
-    pub fn new(plan: &Plan, ground: Target) -> Result<VethTopology, KernelError> {
+    pub fn new(plan: &Plan, target: Target) -> Result<VethTopology, KernelError> {
         if plan.flows.len() > MOST_FLOWS {
             let message =
                 format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
@@ -168,26 +168,26 @@ impl VethTopology {
         }
         let ways = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
         let mut layout = VethTopology {
-            spaces: plan.nodes.iter().map(|n| forwarding(n, ground)).collect(),
+            spaces: plan.nodes.iter().map(|n| forwarding(n, target)).collect(),
             wires: Vec::new(),
             flows: Vec::new(),
             links: Vec::new(),
             mtu: mtu(plan),
-            ground,
+            target,
             disciplines: BTreeMap::new(),
             boot: Vec::new(),
             send_buffers: (0..plan.flows.len()).map(|n| send_buffer(plan, &ways, n)).sum(),
             ways,
         };
         layout.place_links(plan)?;
-        match ground.owner {
+        match target.kernel {
             Kernel::Guest => layout.boot = boot(plan)?,
             Kernel::Host => one_set_for_all(plan)?,
         }
         for (number, flow) in plan.flows.iter().enumerate() {
-            if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, ground.owner) {
+            if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, target.kernel) {
                 let message = format!(
-                    "'{}' is a program of the host, which the virtual machine doesn't have: --backend kernel -o way=link \
+                    "'{}' is a program of the host, which the virtual machine doesn't have: --backend kernel -o emulation=link \
                      (or tc) runs it",
                     flow.application.kind()
                 );
@@ -220,7 +220,7 @@ impl VethTopology {
             };
             let middle = self.spaces.len();
             let name = format!("{}~{}", plan.nodes[link.from], plan.nodes[link.to]);
-            self.spaces.push(forwarding(&name, self.ground));
+            self.spaces.push(forwarding(&name, self.target));
             let [out, inward] = self.wire((link.from, Some(queue_there)), (middle, wire_back));
             let [onward, enter] = self.wire((middle, wire_there), (link.to, queue_back));
             placed[n] = Some(LinkPlacement { from: link.from, out, middle, onward, to: link.to, enter });
@@ -235,7 +235,7 @@ impl VethTopology {
 
     /// The queue at a link's entrance and what is behind it, noting what the kernel needs for them.
     fn stages(&mut self, plan: &Plan, link: &LinkPlan) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
-        let (shaper, wire) = stages(plan, link, self.mtu, self.ground)?;
+        let (shaper, wire) = stages(plan, link, self.mtu, self.target)?;
         let place = |key: &str| format!("links.{}.{key}", link.name);
         self.disciplines.entry(shaper.kind()).or_insert_with(|| place("rate"));
         if let Qdisc::Tbf { inner, .. } = &shaper {
@@ -261,7 +261,7 @@ impl VethTopology {
     fn place_flow(&mut self, plan: &Plan, number: usize) -> Result<(), KernelError> {
         let flow = &plan.flows[number];
         let HostPair { mut spaces, addresses, variant } = hosts_of(plan, number)?;
-        spaces.iter_mut().for_each(|space| space.settings.extend(self.ground.settings()));
+        spaces.iter_mut().for_each(|space| space.settings.extend(self.target.settings()));
         let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
         for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
             hosts[side] = self.spaces.len();
@@ -362,8 +362,8 @@ pub(crate) fn one_set_for_all(plan: &Plan) -> Result<(), KernelError> {
     Ok(())
 }
 
-fn forwarding(name: &str, ground: Target) -> Namespace {
-    let mut settings = ground.settings();
+fn forwarding(name: &str, target: Target) -> Namespace {
+    let mut settings = target.settings();
     settings.push(("ip_forward", "1".into()));
     Namespace { name: name.to_owned(), address: None, settings, routes: Vec::new() }
 }

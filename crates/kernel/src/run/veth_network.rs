@@ -54,16 +54,16 @@ impl VethNetwork {
 /// Builds the network of a plan.
 pub(crate) fn build(
     plan: &Plan,
-    ground: Target,
+    target: Target,
     variants: &LoadedVariants,
 ) -> Result<VethNetwork, KernelError> {
-    let layout = VethTopology::new(plan, ground)?;
+    let layout = VethTopology::new(plan, target)?;
     let (mut spaces, mut sockets) = (Vec::new(), Vec::new());
     for space in &layout.spaces {
         sys::new_network().step(|| format!("namespace {}", space.name))?;
         spaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
         sockets.push(Netlink::new()?);
-        if ground.owner == Kernel::Host {
+        if target.kernel == Kernel::Host {
             // IPv6 would send packets of its own.
             let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
             // Without any address of its own, a namespace may have no table of them, and routes are refused.
@@ -81,7 +81,7 @@ pub(crate) fn build(
             sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
             let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
             for command in OFFLOADS {
-                sys::set_offload(&control, &end.name(), command, ground.offloads)
+                sys::set_offload(&control, &end.name(), command, target.offloads)
                     .step(|| format!("offload {command:#x} of {}", end.name()))?;
             }
             netlink::set_up(socket, end)?;
