@@ -23,7 +23,7 @@ LINKS = [DOCS / "links" / f"{page}.md" for page in ("over-time", "traces", "loss
 WITH_EXAMPLES = [
     ROOT / "README.md",
     DOCS / "getting-started.md",
-    DOCS / "own-law.md",
+    DOCS / "own-variant.md",
     DOCS / "scenario" / "sweeps.md",
     *LINKS,
 ]

@@ -1,4 +1,4 @@
-"""Window laws of one's own: in Python, and in libraries."""
+"""Own variants: Python classes, and libraries written in Rust."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ import pytest
 import dumbbell
 from dumbbell import BackendError, DumbbellError, Results, Scenario, ScenarioError
 from dumbbell.plan import build as plan
-from dumbbell.scenario import laws
+from dumbbell.scenario import own_variants
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "own-law.md"
+PAGE = ROOT / "docs" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 SCENARIO = """
@@ -37,18 +37,18 @@ access = { rate = "100 Mbit/s", delay = "1 ms" }
 
 [[flows]]
 name = "a"
-variant = { python = "law.py:Law" }
+variant = { python = "mine.py:Mine" }
 """
 
 # NewReno as crates/cc has it: with the same window after each event, the same bytes follow.
 NEWRENO = '''
-class Law:
-    """Reno's law"""
+class Mine:
+    """Reno"""
 
     columns = ("increase",)
 
-    def __init__(self, start, increase=1.0):
-        self.mss, self.cwnd, self.ssthresh = start.mss, start.initial_window, start.ssthresh
+    def __init__(self, setup, increase=1.0):
+        self.mss, self.cwnd, self.ssthresh = setup.mss, setup.initial_window, setup.ssthresh
         self.increase = increase
 
     def on_ack(self, ack):
@@ -69,7 +69,7 @@ class Law:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "law.py").write_text(NEWRENO)
+    (tmp_path / "mine.py").write_text(NEWRENO)
     (tmp_path / "own.toml").write_text(SCENARIO)
     return tmp_path
 
@@ -77,7 +77,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_registered() -> Iterator[None]:
     yield
-    laws._REGISTERED.clear()
+    own_variants._REGISTERED.clear()
 
 
 def blocks(language: str) -> dict[str, str]:
@@ -89,15 +89,15 @@ def blocks(language: str) -> dict[str, str]:
 # ---------------------------------------------------------------- in Python
 
 
-def test_the_same_law_in_python_gives_the_same_bytes(place: Path) -> None:
+def test_the_same_algorithm_in_python_gives_the_same_bytes(place: Path) -> None:
     mine = dumbbell.run(place / "own.toml")
     ours = dumbbell.run(place / "own.toml", changes={"flows.a.variant": "newreno", "flows.a.stack": {}})
     sack = dumbbell.run(place / "own.toml", changes={"flows.a.variant": "sack"})
-    # As the stack says, it recovers by SACK: what is called "sack" here is this law in that shell.
+    # The stack's loss recovery is SACK: "sack" is the same algorithm with the same recovery.
     columns = [c for c in mine.flows.columns if c != "variant"]
     assert mine.flows.select(columns).equals(sack.flows.select(columns))
     assert not mine.flows.select(columns).equals(ours.flows.select(columns))
-    assert mine.flows["variant"].to_list() == ["law.py:Law"] * 2
+    assert mine.flows["variant"].to_list() == ["mine.py:Mine"] * 2
     assert min(mine.flows["fast_retransmits"].to_list()) > 0
 
 
@@ -107,8 +107,8 @@ def test_runs_repeat(place: Path) -> None:
 
 
 def test_parameters_sweeps_and_names(place: Path) -> None:
-    text = SCENARIO.replace('variant = { python = "law.py:Law" }', 'variant = "mine"')
-    text = text.replace("[[flows]]", '[laws]\nmine = { python = "law.py:Law" }\n\n[[flows]]')
+    text = SCENARIO.replace('variant = { python = "mine.py:Mine" }', 'variant = "mine"')
+    text = text.replace("[[flows]]", '[variants]\nmine = { python = "mine.py:Mine" }\n\n[[flows]]')
     text += '\n[sweep]\n"flows.a.variant" = ["sack", "mine", { name = "mine", increase = 3.0 }]\n'
     (place / "own.toml").write_text(text)
     results = dumbbell.run(place / "own.toml", trace=True)
@@ -120,15 +120,30 @@ def test_parameters_sweeps_and_names(place: Path) -> None:
     assert lost[2] > lost[1]
     assert set(results.series(4, "increase", flow="a")["increase"]) == {3.0}
     scenario = Scenario.load(place / "own.toml")
-    again = Scenario.from_toml(scenario.to_toml().replace("law.py", str(place / "law.py")))
+    again = Scenario.from_toml(scenario.to_toml().replace("mine.py", str(place / "mine.py")))
     assert plan.build(again.cells[1].scenario)
+
+
+def test_names_of_version_0_1_are_accepted(place: Path) -> None:
+    """The table [laws] is now [variants], and the method on_unused is now on_cwnd_validation."""
+    text = SCENARIO.replace('variant = { python = "mine.py:Mine" }', 'variant = "mine"')
+    table = f'[{{}}]\nmine = {{{{ python = "{place / "mine.py"}:Mine" }}}}\n\n[[flows]]'
+    old, new = (Scenario.from_toml(text.replace("[[flows]]", table.format(key))) for key in ("laws", "variants"))
+    assert old.to_toml() == new.to_toml()
+    # After a pause the window is validated.
+    pauses = 'application = { kind = "onoff", rate = "2 Mbit/s", on = "500 ms", off = "1 s", exponential = false }\n'
+    (place / "own.toml").write_text(SCENARIO + pauses)
+    for method in ("on_unused", "on_cwnd_validation"):
+        (place / "mine.py").write_text(f"{NEWRENO}\n    def {method}(self, event):\n        self.cwnd = 1 / 0\n")
+        with pytest.raises(BackendError, match=rf"in Mine\.{method}: ZeroDivisionError"):
+            dumbbell.run(place / "own.toml", changes={"flows.a.stack": "linux"})
 
 
 def test_a_class_of_the_program(place: Path) -> None:
     @dumbbell.register_variant
     class Still:
-        def __init__(self, start: Any, segments: int = 4) -> None:
-            self.cwnd = segments * start.mss
+        def __init__(self, setup: Any, segments: int = 4) -> None:
+            self.cwnd = segments * setup.mss
 
         def on_ack(self, ack: Any) -> None: ...
 
@@ -146,9 +161,9 @@ def test_a_class_of_the_program(place: Path) -> None:
 
 
 def test_every_event_and_its_fields(place: Path) -> None:
-    first = "    def __init__(self, start, increase=1.0):\n"
-    facts = "start.mss > 0 and start.initial_window >= start.mss and start.preset == 'rfc' and start.seed >= 0"
-    (place / "law.py").write_text(
+    first = "    def __init__(self, setup, increase=1.0):\n"
+    facts = "setup.mss > 0 and setup.initial_window >= setup.mss and setup.preset == 'rfc' and setup.seed >= 0"
+    (place / "mine.py").write_text(
         NEWRENO.replace(first, f"{first}        assert {facts}\n")
         + """
     def seen(self, what, *fields):
@@ -174,7 +189,7 @@ def test_every_event_and_its_fields(place: Path) -> None:
         self.seen("undo", event.now)
 
     def on_cwnd_validation(self, event):
-        self.seen("unused", event.now, event.cwnd, event.ssthresh)
+        self.seen("cwnd_validation", event.now, event.cwnd, event.ssthresh)
 """
     )
     command = [sys.executable, "-m", "dumbbell", "run", "own.toml", "--repetitions", "1"]
@@ -195,23 +210,23 @@ def test_every_event_and_its_fields(place: Path) -> None:
         (
             "self.cwnd += self.increase",
             "self.cwnd += 1 / 0 * self.increase",
-            r"law\.py, line 17, in Law\.on_ack: ZeroDivisionError: division by zero \(at \d\.\d+ s of simulated",
+            r"mine\.py, line 17, in Mine\.on_ack: ZeroDivisionError: division by zero \(at \d\.\d+ s of simulated",
         ),
         (
             "if event.kind != ",
             "if event.kin != ",
-            r"law\.py, line 20, in Law\.on_congestion: AttributeError: .*'kin'",
+            r"mine\.py, line 20, in Mine\.on_congestion: AttributeError: .*'kin'",
         ),
-        ("self.cwnd = self.mss\n", "self.cwnd = 'big'\n", r"law\.py: after Law\.on_congestion: cwnd is 'big'"),
-        ("max(0.5 * event.window", "max(float('nan') * event.window", r"after Law\.on_congestion: cwnd is NaN"),
-        ("self.cwnd += min(", "self.cwnd = float('inf') + min(", r"after Law\.on_ack: cwnd is inf"),
+        ("self.cwnd = self.mss\n", "self.cwnd = 'big'\n", r"mine\.py: after Mine\.on_congestion: cwnd is 'big'"),
+        ("max(0.5 * event.window", "max(float('nan') * event.window", r"after Mine\.on_congestion: cwnd is NaN"),
+        ("self.cwnd += min(", "self.cwnd = float('inf') + min(", r"after Mine\.on_ack: cwnd is inf"),
         ("def on_ack(self, ack):", "def on_ack(self):", r"TypeError: .*on_ack\(\) takes 1 positional argument"),
         ("        if ack.in_recovery or", "        raise SystemError\n        if ack.in_recovery or", "SystemError"),
     ],
 )
 def test_errors_name_the_place_and_the_time(place: Path, cli: Cli, old: str, new: str, message: str) -> None:
     assert old in NEWRENO
-    (place / "law.py").write_text(NEWRENO.replace(old, new))
+    (place / "mine.py").write_text(NEWRENO.replace(old, new))
     text = SCENARIO.replace('limit = "20 packets"', 'limit = "5 packets"').replace("3 s", "20 s")
     (place / "own.toml").write_text(text)
     done = cli("run", "own.toml", "--set", 'network.bottleneck.loss="5 %"')
@@ -223,67 +238,71 @@ def test_errors_name_the_place_and_the_time(place: Path, cli: Cli, old: str, new
 
 
 @pytest.mark.parametrize(
-    ("law", "variant", "message"),
+    ("code", "variant", "message"),
     [
-        (NEWRENO, '{ python = "law.py" }', "a file and a class are needed"),
-        (NEWRENO, '{ python = "lw.py:Law" }', "flows.a.variant.python: 'lw.py' can't be read: No such file"),
-        (NEWRENO, '{ python = "law.py:Low" }', "unknown class 'Low': did you mean 'Law'?"),
-        (NEWRENO, '{ python = "law.py:Law", increse = 2 }', "flows.a.variant.increse: unknown parameter 'increse'"),
-        (NEWRENO, '{ python = "law.py:Law", name = "reno" }', "says already which law it is"),
-        (NEWRENO, '{ python = "law.py:Law", library = "x.so" }', "says already which law it is"),
+        (NEWRENO, '{ python = "mine.py" }', "a file and a class are needed"),
+        (NEWRENO, '{ python = "mne.py:Mine" }', "flows.a.variant.python: 'mne.py' can't be read: No such file"),
+        (NEWRENO, '{ python = "mine.py:Mone" }', "unknown class 'Mone': did you mean 'Mine'?"),
+        (NEWRENO, '{ python = "mine.py:Mine", increse = 2 }', "flows.a.variant.increse: unknown parameter 'increse'"),
+        (NEWRENO, '{ python = "mine.py:Mine", name = "reno" }', "already gives the variant"),
+        (NEWRENO, '{ python = "mine.py:Mine", library = "x.so" }', "already gives the variant"),
         (NEWRENO, "{ python = 3 }", "3 given: a text is needed"),
-        (NEWRENO, '{ library = "law.py" }', "'law.py' is no law: not a library"),
-        ("x = = 1", '{ python = "law.py:Law" }', "law.py, line 1: SyntaxError"),
-        ("\nimport nowhere_at_all", '{ python = "law.py:Law" }', "law.py, line 2: ModuleNotFoundError"),
-        (NEWRENO.replace("def on_congestion", "def on_loss"), '{ python = "law.py:Law" }', "has no method on_cong"),
-        (NEWRENO.replace('("increase",)', '"increase"'), '{ python = "law.py:Law" }', "a tuple of names is needed"),
-        (NEWRENO.replace("increase=1.0", "**all"), '{ python = "law.py:Law" }', "name each parameter"),
+        (NEWRENO, '{ library = "mine.py" }', "'mine.py' is not a variant: not a library"),
+        ("x = = 1", '{ python = "mine.py:Mine" }', "mine.py, line 1: SyntaxError"),
+        ("\nimport nowhere_at_all", '{ python = "mine.py:Mine" }', "mine.py, line 2: ModuleNotFoundError"),
+        (NEWRENO.replace("def on_congestion", "def on_loss"), '{ python = "mine.py:Mine" }', "has no method on_cong"),
+        (NEWRENO.replace('("increase",)', '"increase"'), '{ python = "mine.py:Mine" }', "a tuple of names is needed"),
+        (NEWRENO.replace("increase=1.0", "**all"), '{ python = "mine.py:Mine" }', "name each parameter"),
         (
             NEWRENO.replace("        self.increase = increase", "        raise ValueError('too much')"),
-            '{ python = "law.py:Law" }',
+            '{ python = "mine.py:Mine" }',
             "flows.a.variant: ",
         ),
-        (NEWRENO.replace("self.cwnd, ", "self.nothing, "), '{ python = "law.py:Law" }', "there is no cwnd"),
+        (
+            NEWRENO.replace("self.cwnd, ", "self.nothing, "),
+            '{ python = "mine.py:Mine" }',
+            "the attribute cwnd is missing",
+        ),
     ],
 )
-def test_laws_that_are_refused(place: Path, law: str, variant: str, message: str) -> None:
-    (place / "law.py").write_text(law)
-    (place / "own.toml").write_text(SCENARIO.replace('{ python = "law.py:Law" }', variant))
+def test_classes_that_are_refused(place: Path, code: str, variant: str, message: str) -> None:
+    (place / "mine.py").write_text(code)
+    (place / "own.toml").write_text(SCENARIO.replace('{ python = "mine.py:Mine" }', variant))
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(place / "own.toml")
     assert message in str(caught.value)
 
 
-def test_the_laws_of_a_scenario_are_checked(place: Path) -> None:
-    def refusal(laws_table: str) -> str:
-        (place / "own.toml").write_text(SCENARIO + "\n[laws]\n" + laws_table)
+def test_the_variants_of_a_scenario_are_checked(place: Path) -> None:
+    def refusal(table: str) -> str:
+        (place / "own.toml").write_text(SCENARIO + "\n[variants]\n" + table)
         with pytest.raises(ScenarioError) as caught:
             Scenario.load(place / "own.toml")
         return str(caught.value)
 
-    assert "laws.cubic.python: 'cubic' is the name of a variant" in refusal('cubic = { python = "law.py:Law" }')
-    assert "laws.mine.python: needed: one of" in refusal("mine = {}")
-    assert "laws.mine.pyton: unknown key" in refusal('mine = { pyton = "law.py:Law" }')
-    assert "laws.mine.python: law.py: unknown class" in refusal('mine = { python = "law.py:Lax" }')
-    assert "laws.mine.library: 'x.so' can't be read" in refusal('mine = { library = "x.so" }')
+    assert "variants.cubic.python: 'cubic' is the name of a variant" in refusal('cubic = { python = "mine.py:Mine" }')
+    assert "variants.mine.python: needed: one of" in refusal("mine = {}")
+    assert "variants.mine.pyton: unknown key" in refusal('mine = { pyton = "mine.py:Mine" }')
+    assert "variants.mine.python: mine.py: unknown class" in refusal('mine = { python = "mine.py:Main" }')
+    assert "variants.mine.library: 'x.so' can't be read" in refusal('mine = { library = "x.so" }')
 
 
 def test_observe_and_broken_columns(place: Path) -> None:
     own = NEWRENO + "\n    def observe(self):\n        return {'increase': self.cwnd / self.mss}\n"
-    (place / "law.py").write_text(own)
+    (place / "mine.py").write_text(own)
     results = dumbbell.run(place / "own.toml", trace=True)
     table = results.table(0, "flow/a")
     off = table["increase"].to_numpy() - table["cwnd"].to_numpy() / 1448
     assert abs(off).max() < 4  # inflation of recovery apart
-    (place / "law.py").write_text(own.replace("'increase':", "'inc':"))
+    (place / "mine.py").write_text(own.replace("'increase':", "'inc':"))
     with pytest.raises(BackendError, match=r"in its columns: .*KeyError: 'increase'"):
         dumbbell.run(place / "own.toml", trace=True)
-    dumbbell.run(place / "own.toml")  # nobody asks for them
+    dumbbell.run(place / "own.toml")  # without a trace the columns are not read
 
 
 def test_pacing_is_kept(place: Path) -> None:
     paced = NEWRENO.replace("        self.increase = increase", "        self.pacing_rate = 1e6")
-    (place / "law.py").write_text(paced.replace('columns = ("increase",)', ""))
+    (place / "mine.py").write_text(paced.replace('columns = ("increase",)', ""))
     results = dumbbell.run(place / "own.toml")
     # 1 Mbit/s of payload (one ACK clock's worth more at the start).
     assert results.flows["goodput_bps"][0] == pytest.approx(1e6, rel=0.05)
@@ -292,15 +311,15 @@ def test_pacing_is_kept(place: Path) -> None:
 def test_results_know_the_content(place: Path, cli: Cli) -> None:
     assert cli("run", "own.toml", "--out", "kept").returncode == 0
     first = Results.load(place / "kept").document()
-    # A run that is there is not made again, the law isn't even asked.
-    (place / "law.py").write_text(NEWRENO)
+    # A stored run is not repeated, and the variant is not called.
+    (place / "mine.py").write_text(NEWRENO)
     assert cli("run", "own.toml", "--out", "kept").returncode == 0
-    (place / "law.py").write_text(NEWRENO.replace("0.5 *", "0.7 *"))
+    (place / "mine.py").write_text(NEWRENO.replace("0.5 *", "0.7 *"))
     done = cli("run", "own.toml", "--out", "kept")
     assert done.returncode == 2
     assert "another scenario" in done.stderr
-    # The results read without the law, wherever they are.
-    (place / "law.py").unlink()
+    # The results can be read without the variant's file, and after they were moved.
+    (place / "mine.py").unlink()
     shutil.move(place / "kept", place / "moved")
     assert Results.load(place / "moved").document() == first
     (copy,) = (place / "moved" / "files").iterdir()
@@ -309,8 +328,8 @@ def test_results_know_the_content(place: Path, cli: Cli) -> None:
 
 def test_results_of_a_registered_class(tmp_path: Path, place: Path) -> None:
     class Still:
-        def __init__(self, start: Any) -> None:
-            self.cwnd = 4 * start.mss
+        def __init__(self, setup: Any) -> None:
+            self.cwnd = 4 * setup.mss
 
         def on_ack(self, ack: Any) -> None: ...
 
@@ -318,20 +337,20 @@ def test_results_of_a_registered_class(tmp_path: Path, place: Path) -> None:
 
     dumbbell.register_variant(Still)
     kept = dumbbell.run(place / "own.toml", changes={"flows.a.variant": "Still"}, out=tmp_path / "kept").document()
-    laws._REGISTERED.clear()
+    own_variants._REGISTERED.clear()
     assert Results.load(tmp_path / "kept").document() == kept
 
 
-def test_a_law_may_import_what_lies_beside_it(place: Path) -> None:
+def test_a_variant_may_import_files_of_its_folder(place: Path) -> None:
     (place / "helper.py").write_text("HALF = 0.5\n")
-    (place / "law.py").write_text("import helper\n" + NEWRENO.replace("0.5 *", "helper.HALF *"))
+    (place / "mine.py").write_text("import helper\n" + NEWRENO.replace("0.5 *", "helper.HALF *"))
     assert len(dumbbell.run(place / "own.toml")) == 2
 
 
-def test_ctrl_c_ends_a_law_that_never_returns(place: Path) -> None:
+def test_ctrl_c_ends_a_variant_that_never_returns(place: Path) -> None:
     before = "        if ack.in_recovery or"
     endless = f"        print('here', flush=True)\n        while True: pass\n{before}"
-    (place / "law.py").write_text(NEWRENO.replace(before, endless))
+    (place / "mine.py").write_text(NEWRENO.replace(before, endless))
     command = [sys.executable, "-m", "dumbbell", "run", "own.toml", "--jobs", "2"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, cwd=place, text=True, **pipes)
@@ -344,9 +363,9 @@ def test_ctrl_c_ends_a_law_that_never_returns(place: Path) -> None:
 
 
 def test_the_example_in_python(tmp_path: Path, cli: Cli) -> None:
-    law = blocks("python")["mylaw.py"]
-    assert 30 <= len([line for line in law.splitlines() if line.strip()]) <= 60
-    (tmp_path / "mylaw.py").write_text(law)
+    code = blocks("python")["mine.py"]
+    assert 30 <= len([line for line in code.splitlines() if line.strip()]) <= 60
+    (tmp_path / "mine.py").write_text(code)
     (tmp_path / "mine.toml").write_text(blocks("toml")["mine.toml"])
     done = cli("run", "mine.toml", "--json")
     assert done.returncode == 0, done.stderr
@@ -363,7 +382,7 @@ def test_the_example_in_python(tmp_path: Path, cli: Cli) -> None:
 
 
 def build(crate: Path) -> Path:
-    """Build a law's crate as its author would, but from what this repository has downloaded already."""
+    """Build the crate of a variant as its author would, offline."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(crate / "target")}
     command = ["cargo", "build", "--release", "--offline", "--quiet"]
     done = subprocess.run(
@@ -382,7 +401,7 @@ def copied(library: Path, to: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def crate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The crate of the page, with three laws for the tests beside it."""
+    """The crate of the page; the tests build three variants with it."""
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed: nothing can be built")
     crate = tmp_path_factory.mktemp("gentle")
@@ -409,8 +428,8 @@ def panicking(crate: Path) -> Path:
 
 
 def with_library(place: Path, library: Path, more: str = "") -> Path:
-    text = SCENARIO.replace('{ python = "law.py:Law" }', f'{{ name = "gentle"{more} }}')
-    text = text.replace("[[flows]]", f'[laws]\ngentle = {{ library = "{library}" }}\n\n[[flows]]')
+    text = SCENARIO.replace('{ python = "mine.py:Mine" }', f'{{ name = "gentle"{more} }}')
+    text = text.replace("[[flows]]", f'[variants]\ngentle = {{ library = "{library}" }}\n\n[[flows]]')
     (place / "own.toml").write_text(text)
     return place / "own.toml"
 
@@ -451,7 +470,7 @@ def test_a_panic_is_an_error_with_its_place(place: Path, panicking: Path, cli: C
 
 
 def test_another_interface_is_refused(place: Path, crate: Path) -> None:
-    """A library that says that it was built for another interface."""
+    """A library that was built for another interface."""
     other = crate / "other"
     (other / "src").mkdir(parents=True)
     (other / "Cargo.toml").write_text(
@@ -463,9 +482,9 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
     with_library(place, copied(build(other), other / "one.so"))
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(place / "own.toml")
-    assert "laws.gentle.library: " in str(caught.value)
-    assert "built for interface 999 of window laws, this is interface 2: build it again" in str(caught.value)
+    assert "variants.gentle.library: " in str(caught.value)
+    assert "built for plugin interface 999, this is interface 3: build it again" in str(caught.value)
     (other / "src" / "lib.rs").write_text(code.format("something_else"))
     with_library(place, copied(build(other), other / "two.so"))
-    with pytest.raises(ScenarioError, match="exports no law"):
+    with pytest.raises(ScenarioError, match="exports no variant"):
         Scenario.load(place / "own.toml")
