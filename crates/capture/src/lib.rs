@@ -1,7 +1,7 @@
 //! Capture files: read any of them, find IP, TCP and UDP in each frame, write new ones.
 //!
 //! ```text
-//! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyser)
+//! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyzer)
 //!   pcap, pcapng,     one window of      IP fragments,      labels, conversations,
 //!   gzip, zstd, lz4   the file           tunnels            series: elsewhere
 //! ```
@@ -13,7 +13,7 @@
 //! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
 //! offset) and what it is.
 
-pub mod analyse;
+pub mod analyze;
 pub mod capinfos;
 pub mod dissect;
 mod error;
@@ -32,7 +32,7 @@ pub mod tcp;
 mod udp;
 pub mod write;
 
-pub use analyse::Labeller;
+pub use analyze::Labeler;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};

@@ -1,8 +1,8 @@
-//! From a reader through a dissector into an analyser.
+//! From a reader through a dissector into an analyzer.
 
 use crate::{Damage, Dissected, Dissector, Frame, Reader};
 
-/// An analyser: it is given each frame once, in file order, and keeps what it needs.
+/// An analyzer: it is given each frame once, in file order, and keeps what it needs.
 ///
 /// Both arguments are borrowed for the call only. What is kept must be state per connection, never per frame,
 /// so that memory does not grow with the file.

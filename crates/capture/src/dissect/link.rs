@@ -92,7 +92,7 @@ pub(super) fn ethertype<'a>(mut path: Path<'a>, kind: u16, at: Slice<'a>) -> Dis
 /// IEEE 802.2, with or without SNAP.
 pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     match at.head::<8>() {
-        // The second organisation is 802.1H's, for frames that were bridged.
+        // The second organization is 802.1H's, for frames that were bridged.
         Some(&[0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8, high, low]) => {
             ethertype(path, u16::from_be_bytes([high, low]), at.after(8))
         }

@@ -148,7 +148,7 @@ pub enum Transport<'a> {
 }
 
 /// The headers in an ICMP error message. A quoted TCP header has no [`TcpView::len`]; by Wireshark's rules it finds or
-/// creates a stream and is not analysed.
+/// creates a stream and is not analyzed.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a> {
     /// The quoted IP header.

@@ -92,7 +92,7 @@ fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
     let has = |bit: u16| usize::from(flags & bit != 0);
     // Checksum and offset come together, if either bit (checksum, routing) is set; then key and sequence number, and in
-    // the version of PPTP an acknowledgement.
+    // the version of PPTP an acknowledgment.
     let version = flags & 7;
     let len = 4
         + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))

@@ -1,8 +1,8 @@
 //! The clocks of two captures: offset and drift, from the delays of what both have seen.
 //!
-//! For a packet that A saw first, `b - a` is the offset of B's clock plus the way there; for one that B saw first it is
-//! the offset minus the way back. The least delays of both ways lie on two straight lines, whose slope is the drift; if
-//! both ways have the same least delay, the offset lies in the middle.
+//! For a packet that A saw first, `b - a` is the offset of B's clock plus the direction there; for one that B saw first it is
+//! the offset minus the direction back. The least delays of both directions lie on two straight lines, whose slope is the drift; if
+//! both directions have the same least delay, the offset lies in the middle.
 
 /// Bins of time; they double in length when the captures are longer.
 const BINS: usize = 512;
@@ -88,9 +88,9 @@ pub struct Clock {
     pub offset: f64,
     /// How much faster B's clock runs: ns per ns.
     pub drift: f64,
-    /// Packets of both ways were there: the offset is in the middle. Else it is a guess (no delay at all that way).
+    /// Packets of both directions were there: the offset is in the middle. Else it is a guess (no delay at all that direction).
     pub both_ways: bool,
-    /// Least round trip between the two places, ns; NaN if there is only one way.
+    /// Least round trip between the two places, ns; NaN if there is only one direction.
     pub round_trip: f64,
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn offset_and_drift_come_back() {
-        // B is 5 s ahead and gains 20 µs a second; 10 ms each way, plus queueing from 0 to 9 ms.
+        // B is 5 s ahead and gains 20 µs a second; 10 ms each direction, plus queueing from 0 to 9 ms.
         let (mut there, mut back) = (Envelope::least(), Envelope::greatest());
         for i in 0..60_000_i64 {
             let t = i * 1_000_000;

@@ -1,4 +1,4 @@
-//! Two captures of one path, matched packet by packet: one-way delay, loss, reordering, queueing.
+//! Two captures of one path, matched packet by packet: one-direction delay, loss, reordering, queueing.
 //!
 //! ```text
 //! A ─┐   both are read side by side, in the order of time        first pass: offset and drift of the clocks
@@ -6,14 +6,14 @@
 //! B ─┘   million and for at most ten seconds
 //! ```
 //!
-//! A packet is known by its connection and the fields that stay the same on the way. Where offload has cut or joined
+//! A packet is known by its connection and the fields that stay the same on the direction. Where offload has cut or joined
 //! segments, the one with the byte in question counts. Delays are relative: without a common clock only the sum of
-//! both ways can be measured, and the least delays of both ways are taken for equal ([`Clock`]).
+//! both directions can be measured, and the least delays of both directions are taken for equal ([`Clock`]).
 
 mod clock;
+mod direction;
+mod packets;
 mod pass;
-mod stream;
-mod way;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -23,9 +23,9 @@ use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
 pub use clock::Clock;
 use clock::Envelope;
+use direction::{flows, series};
+use packets::{Packet, Packets};
 use pass::Pass;
-use stream::{Packets, Seen};
-use way::{flows, series};
 
 /// Most packets that wait.
 const MOST_WAITING: usize = 1_000_000;
@@ -62,14 +62,14 @@ pub struct Match {
     pub flow: u64,
     /// Its direction: 0 from A to B.
     pub direction: u8,
-    /// Relative one-way delay, ns.
+    /// Relative one-direction delay, ns.
     pub delay: f64,
 }
 
 /// Reads both captures side by side.
 struct Side {
     packets: Packets,
-    next: Option<Seen>,
+    next: Option<Packet>,
 }
 
 impl Side {
@@ -79,16 +79,16 @@ impl Side {
         Ok(Self { packets, next })
     }
 
-    fn take(&mut self) -> Option<Seen> {
+    fn take(&mut self) -> Option<Packet> {
         let next = self.packets.next();
         std::mem::replace(&mut self.next, next)
     }
 }
 
-type Print = (u64, u64, bool);
+type Fingerprint = (u64, u64, bool);
 
-fn print(key_hash: u64, s: &Seen) -> Print {
-    (key_hash, s.print, s.from_low)
+fn fingerprint(key_hash: u64, s: &Packet) -> Fingerprint {
+    (key_hash, s.fingerprint, s.from_low)
 }
 
 fn hash(hasher: &Folding, key: &Key) -> u64 {
@@ -100,26 +100,26 @@ fn hash(hasher: &Folding, key: &Key) -> u64 {
 /// what A saw first and the greatest of what B saw first, so that by it each packet comes first where it was first.
 fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     let hasher = Folding::default();
-    let mut times: HashMap<Print, i64, Folding> = HashMap::default();
+    let mut times: HashMap<Fingerprint, i64, Folding> = HashMap::default();
     let mut first = Packets::open(a)?;
     for _ in 0..FIRST * 4 {
         let Some(s) = first.next() else { break };
-        times.entry(print(hash(&hasher, &s.key), &s)).or_insert(s.time);
+        times.entry(fingerprint(hash(&hasher, &s.key), &s)).or_insert(s.time);
     }
     let mut second = Packets::open(b)?;
-    let mut ways: HashMap<Key2, [Option<(i64, i64)>; 2], Folding> = HashMap::default();
+    let mut directions: HashMap<Key, [Option<(i64, i64)>; 2], Folding> = HashMap::default();
     for _ in 0..FIRST * 4 {
         let Some(s) = second.next() else { break };
-        if let Some(time) = times.remove(&print(hash(&hasher, &s.key), &s)) {
+        if let Some(time) = times.remove(&fingerprint(hash(&hasher, &s.key), &s)) {
             let difference = s.time - time;
-            let way = &mut ways.entry(Key2(s.key)).or_default()[usize::from(s.from_low)];
-            let (least, greatest) = way.unwrap_or((difference, difference));
-            *way = Some((least.min(difference), greatest.max(difference)));
+            let direction = &mut directions.entry(s.key).or_default()[usize::from(s.from_low)];
+            let (least, greatest) = direction.unwrap_or((difference, difference));
+            *direction = Some((least.min(difference), greatest.max(difference)));
         }
     }
     let (mut there, mut back): (Option<i64>, Option<i64>) = (None, None);
-    for way in ways.values() {
-        match way {
+    for direction in directions.values() {
+        match direction {
             [Some(x), Some(y)] => {
                 let (forward, backward) = if x.0 >= y.0 { (x, y) } else { (y, x) };
                 there = Some(there.map_or(forward.0, |t| t.min(forward.0)));
@@ -135,9 +135,6 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
         (None, b) => b,
     })
 }
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key2(Key);
 
 /// Matches two captures of one path; A should be the one at the sender's side. `same_clock`: one clock stamped both, so
 /// that delays are absolute. `matched` is given each packet of both.
@@ -172,7 +169,7 @@ pub fn pair(
     pass.run(a, b, progress, &mut |m| {
         let t = m.time_a - *origin.get_or_insert(m.time_a);
         let difference = m.time_b - m.time_a;
-        if m.way == 0 {
+        if m.direction == 0 {
             there.add(t, difference)
         } else {
             back.add(t, difference)
@@ -185,17 +182,18 @@ pub fn pair(
     let mut pass = Pass::new(rough, &sides, interval);
     let damage = pass.run(a, b, progress, &mut |m| {
         let difference = (m.time_b - m.time_a) as f64 - clock.at(m.time_a - origin);
-        let delay = if m.way == 0 { difference } else { -difference };
+        let delay = if m.direction == 0 { difference } else { -difference };
         if let Some(matched) = &mut matched {
-            let time = if m.way == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
-            matched(Match { frames: m.frames, time, flow: m.flow, direction: m.way, delay });
+            let time =
+                if m.direction == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
+            matched(Match { frames: m.frames, time, flow: m.flow, direction: m.direction, delay });
         }
         Some(delay)
     })?;
     let length = pass.ticks.length();
     let mut flows_of = pass.flows;
-    for way in flows_of.iter_mut().flat_map(|f| &mut f.ways) {
-        way.series.coarsen(pass.ticks.doublings);
+    for direction in flows_of.iter_mut().flat_map(|f| &mut f.directions) {
+        direction.series.coarsen(pass.ticks.doublings);
     }
     Ok(Pair {
         clock,
@@ -208,14 +206,14 @@ pub fn pair(
 }
 
 /// Which lower halves lie on A's side.
-fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key2, bool, Folding>, Error> {
+fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, Error> {
     let hasher = Folding::default();
-    let mut times: HashMap<Print, (), Folding> = HashMap::default();
-    let mut order: VecDeque<Print> = VecDeque::new();
-    let mut counts: HashMap<Key2, [u64; 2], Folding> = HashMap::default();
+    let mut times: HashMap<Fingerprint, (), Folding> = HashMap::default();
+    let mut order: VecDeque<Fingerprint> = VecDeque::new();
+    let mut counts: HashMap<Key, [u64; 2], Folding> = HashMap::default();
     let (mut a, mut b) = (Side::open(a)?, Side::open(b)?);
     while let Some((s, from_a)) = next(&mut a, &mut b, rough) {
-        let p = print(hash(&hasher, &s.key), &s);
+        let p = fingerprint(hash(&hasher, &s.key), &s);
         if from_a {
             times.insert(p, ());
             order.push_back(p);
@@ -224,18 +222,16 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key2, bool, Folding>,
             {
                 times.remove(&old);
             }
-        } else if times.remove(&p).is_some()
-            && (counts.len() < MOST_FLOWS || counts.contains_key(&Key2(s.key)))
-        {
+        } else if times.remove(&p).is_some() && (counts.len() < MOST_FLOWS || counts.contains_key(&s.key)) {
             // By the rough offset A saw it first: it comes from A's side.
-            counts.entry(Key2(s.key)).or_default()[usize::from(s.from_low)] += 1;
+            counts.entry(s.key).or_default()[usize::from(s.from_low)] += 1;
         }
     }
     Ok(counts.into_iter().map(|(key, [high, low])| (key, low >= high)).collect())
 }
 
 /// The next packet of both in the order of time.
-fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Seen, bool)> {
+fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Packet, bool)> {
     let from_a = match (&a.next, &b.next) {
         (Some(x), Some(y)) => x.time + rough <= y.time,
         (Some(_), None) => true,

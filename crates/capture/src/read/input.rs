@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ahead::Ahead;
+use super::read_ahead::ReadAhead;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,9 +72,9 @@ pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
     let whole = io::Cursor::new(head).chain(source);
     let stream: Box<dyn Read + Send> = match compression {
         None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(Ahead::new(flate2::read::MultiGzDecoder::new(whole))),
-        Some(Compression::Zstd) => Box::new(Ahead::new(zstd::Decoder::new(whole)?)),
-        Some(Compression::Lz4) => Box::new(Ahead::new(Lz4::new(whole))),
+        Some(Compression::Gzip) => Box::new(ReadAhead::new(flate2::read::MultiGzDecoder::new(whole))),
+        Some(Compression::Zstd) => Box::new(ReadAhead::new(zstd::Decoder::new(whole)?)),
+        Some(Compression::Lz4) => Box::new(ReadAhead::new(Lz4::new(whole))),
     };
     Ok(Input { stream, compression, consumed })
 }

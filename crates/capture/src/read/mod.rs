@@ -1,15 +1,13 @@
 //! Reading captures: pcap and pcapng, plain or compressed, from a file, the standard input or any stream.
 
-mod ahead;
 mod bytes;
 mod describe;
 mod input;
 mod limits;
-#[cfg(target_os = "linux")]
-mod map;
 pub mod options;
 mod pcap;
 mod pcapng;
+mod read_ahead;
 mod window;
 
 use std::fs::File;
@@ -48,9 +46,11 @@ pub struct Reader {
     damage: Option<Damage>,
     snaplen: Option<u32>,
     compression: Option<Compression>,
-    /// Bytes of the file read so far, if they aren't those of the window.
-    consumed: Option<Arc<AtomicU64>>,
+    /// Bytes of the file read so far, still compressed.
+    consumed: Arc<AtomicU64>,
     file_size: Option<u64>,
+    /// The file itself, to find out at the end whether it was truncated while it was read.
+    file: Option<File>,
 }
 
 enum Format {
@@ -108,28 +108,13 @@ impl Reader {
         let refuse = |source| Error::Io { file: name.clone(), source };
         let file = File::open(path).map_err(refuse)?;
         let about = file.metadata().map_err(refuse)?;
-        let mut reader = Self::from_file(&name, file)?;
+        let handle = file.try_clone().map_err(refuse)?;
+        let mut reader = Self::from_read(&name, Box::new(file))?;
         // A pipe has no size.
-        reader.file_size = about.is_file().then_some(about.len());
-        Ok(reader)
-    }
-
-    /// A plain file that isn't compressed is mapped.
-    #[cfg(target_os = "linux")]
-    fn from_file(name: &str, file: File) -> Result<Self, Error> {
-        use std::os::unix::fs::FileExt;
-        let mut head = [0; 4];
-        let plain = file.read_at(&mut head, 0).is_ok_and(|n| input::compression(&head[..n]).is_none());
-        let mapped = if plain { map::Mapped::new(file) } else { Err(file) };
-        match mapped {
-            Ok(file) => Self::begin(name, Window::mapped(file), None, None),
-            Err(file) => Self::from_read(name, Box::new(file)),
+        if about.is_file() {
+            (reader.file_size, reader.file) = (Some(about.len()), Some(handle));
         }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn from_file(name: &str, file: File) -> Result<Self, Error> {
-        Self::from_read(name, Box::new(file))
+        Ok(reader)
     }
 
     /// Reads from any stream of bytes; `name` is for messages.
@@ -140,16 +125,7 @@ impl Reader {
     pub fn from_read(name: &str, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let refuse = |source| Error::Io { file: name.to_owned(), source };
         let input = input::open(source).map_err(refuse)?;
-        Self::begin(name, Window::new(input.stream), input.compression, Some(input.consumed))
-    }
-
-    fn begin(
-        name: &str,
-        mut window: Window,
-        compression: Option<Compression>,
-        consumed: Option<Arc<AtomicU64>>,
-    ) -> Result<Self, Error> {
-        let refuse = |source| Error::Io { file: name.to_owned(), source };
+        let mut window = Window::new(input.stream);
         if !window.fill(4) {
             if let Some(source) = window.take_error() {
                 return Err(refuse(source));
@@ -176,9 +152,10 @@ impl Reader {
             tally: Tally::default(),
             damage: None,
             snaplen: starting.snaplen,
-            compression,
-            consumed,
+            compression: input.compression,
+            consumed: input.consumed,
             file_size: None,
+            file: None,
         })
     }
 
@@ -193,10 +170,9 @@ impl Reader {
             Format::Pcapng(pcapng) => pcapng.next(&mut self.window, &mut self.interfaces),
         };
         match found {
-            Ok(Some(record)) if !self.window.broken() => Some(self.frame(record)),
-            Ok(Some(record)) => self.stop(None, record.total),
-            Ok(None) => self.stop(None, 0),
-            Err(fault) => self.stop(Some(fault), 0),
+            Ok(Some(record)) => Some(self.frame(record)),
+            Ok(None) => self.stop(None),
+            Err(fault) => self.stop(Some(fault)),
         }
     }
 
@@ -228,18 +204,21 @@ impl Reader {
         }
     }
 
-    /// No more frames: the end of the file, or damage, `back` bytes before the window's place.
+    /// Ends the reading: at the end of the file, or at damage.
     #[cold]
-    fn stop(&mut self, fault: Option<Fault>, back: usize) -> Option<Frame<'_>> {
+    fn stop(&mut self, fault: Option<Fault>) -> Option<Frame<'_>> {
         let fault = match self.window.take_error() {
             Some(error) => Some(Fault::Stream(error.to_string())),
+            None if self.is_truncated() => {
+                Some(Fault::Stream("the file was truncated while it was read".to_owned()))
+            }
             None => fault,
         };
         if let Some(fault) = fault {
             self.damage = Some(Damage {
                 file: self.name.clone(),
                 offset: match &self.format {
-                    Format::Pcap(_) => self.window.offset() - back as u64,
+                    Format::Pcap(_) => self.window.offset(),
                     Format::Pcapng(pcapng) => pcapng.block(),
                 },
                 frames: self.tally.packets,
@@ -248,6 +227,12 @@ impl Reader {
             });
         }
         None
+    }
+
+    /// True if the file is shorter now than when it was opened.
+    fn is_truncated(&self) -> bool {
+        let len = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|about| about.len());
+        len.zip(self.file_size).is_some_and(|(now, before)| now < before)
     }
 
     /// The file's name.
@@ -281,7 +266,7 @@ impl Reader {
     /// Bytes of the file read so far, compressed if it is, for a progress bar; the whole is
     /// [`file_size`](Self::file_size).
     pub fn consumed(&self) -> u64 {
-        self.consumed.as_ref().map_or(self.window.offset(), |count| count.load(Ordering::Relaxed))
+        self.consumed.load(Ordering::Relaxed)
     }
 
     /// The file's size in bytes; `None` for a stream that has none, or whose end hasn't come yet.

@@ -114,9 +114,6 @@ impl Pcap {
             Lengths::WireFirst => (second, first),
             Lengths::SmallerIsCaptured => (first.min(second), first.max(second)),
         };
-        if seconds | fraction == 0 && first | second == 0 && window.shrunk() {
-            return Err(Fault::Cut { have: 0, need: RECORD as u64 });
-        }
         if captured > self.limit {
             return Err(Fault::Length {
                 what: "the captured length of a record",
@@ -130,7 +127,6 @@ impl Pcap {
         if !window.fill(total) {
             return Err(Fault::Cut { have: window.bytes().len() as u64, need: total as u64 });
         }
-        window.expect(total);
         window.advance(total);
         Ok(Some(Record {
             // 2^32 seconds and as many microseconds are less than 2^63 ns.

@@ -16,11 +16,11 @@ pub struct Options {
     /// Only frames before this time, ns since 1970.
     pub to: Option<i64>,
     /// Most connections at a time; further ones push silent ones out.
-    pub most_open: usize,
-    /// Most connections that are told one by one; the smallest ones beyond are only counted.
-    pub most_told: usize,
+    pub max_open: usize,
+    /// Most connections that are records one by one; the smallest ones beyond are only counted.
+    pub max_flows: usize,
     /// Most rows of all series together; beyond, the intervals double.
-    pub most_rows: usize,
+    pub max_rows: usize,
     /// Threads: 1, or 2 (one reads, one analyses).
     pub threads: usize,
     /// Rows in a chunk of the packet table.
@@ -35,9 +35,9 @@ impl Default for Options {
             enter_tunnels: false,
             from: None,
             to: None,
-            most_open: 65_536,
-            most_told: 100_000,
-            most_rows: 500_000,
+            max_open: 65_536,
+            max_flows: 100_000,
+            max_rows: 500_000,
             threads: 2,
             chunk: 65_536,
         }

@@ -1,6 +1,6 @@
 //! From a dissected frame to the place of its connection.
 
-use super::back::Event;
+use super::connections::Event;
 use crate::Frame;
 use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport, Unread};
 use crate::tcp::segment::Segment;
@@ -8,14 +8,14 @@ use crate::tcp::track::{Header, Key, Placed, Tracker};
 use crate::udp::Conversations;
 
 /// Finds connections; file order matters here, so this part is one thread's.
-pub(crate) struct Front {
+pub(crate) struct Dispatcher {
     pub(crate) tcp: Tracker,
     pub(crate) udp: Conversations,
     /// Frames in which no transport header was found, for each reason.
     unread: [u64; 8],
 }
 
-impl Front {
+impl Dispatcher {
     pub(crate) fn new(tcp: Tracker, udp: Conversations) -> Self {
         Self { tcp, udp, unread: [0; 8] }
     }
@@ -57,7 +57,7 @@ impl Front {
     #[inline]
     pub(crate) fn place(&mut self, ip: &Ip, tcp: &TcpView<'_>) -> Placed {
         let (key, from_low) = Key::new(&ip.addresses, tcp.src_port, tcp.dst_port);
-        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analysed: tcp.len.is_some() };
+        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analyzed: tcp.len.is_some() };
         self.tcp.place(key, from_low, header)
     }
 

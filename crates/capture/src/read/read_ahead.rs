@@ -10,7 +10,7 @@ const CHUNK: usize = 256 * 1024;
 const WAITING: usize = 4;
 
 /// Reads its source ahead in a thread, which ends with the source or when this is dropped.
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     chunks: Receiver<io::Result<Vec<u8>>>,
     /// Empty chunks go back, so that they are allocated once.
     used: SyncSender<Vec<u8>>,
@@ -18,7 +18,7 @@ pub(super) struct Ahead {
     at: usize,
 }
 
-impl Ahead {
+impl ReadAhead {
     pub(super) fn new(mut source: impl Read + Send + 'static) -> Self {
         let (send, chunks) = sync_channel(WAITING);
         let (used, back) = sync_channel::<Vec<u8>>(WAITING + 2);
@@ -58,7 +58,7 @@ fn fill(source: &mut impl Read, to: &mut [u8]) -> (usize, Option<io::Error>) {
     (have, None)
 }
 
-impl Read for Ahead {
+impl Read for ReadAhead {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if self.at == self.chunk.len() {
             let done = std::mem::take(&mut self.chunk);

@@ -1,6 +1,6 @@
 //! One row for each segment, handed on in chunks.
 
-use crate::flow::Seen;
+use crate::flow::SegmentAnalysis;
 use crate::table::Table;
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
@@ -66,7 +66,14 @@ impl Packets {
         Self { most: most.max(1), ..Self::default() }
     }
 
-    pub(crate) fn add(&mut self, placed: &Placed, s: &Segment, seen: &Seen, bases: [u32; 2], origin: i64) {
+    pub(crate) fn add(
+        &mut self,
+        placed: &Placed,
+        s: &Segment,
+        seen: &SegmentAnalysis,
+        bases: [u32; 2],
+        origin: i64,
+    ) {
         let d = usize::from(placed.direction);
         let v = &seen.verdict;
         let r = &mut self.rows;

@@ -9,7 +9,7 @@ use dumbbell_wire::TcpFlags;
 
 /// What makes a packet the same one in both captures.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Packet {
     pub(super) frame: u64,
     pub(super) time: i64,
     pub(super) key: Key,
@@ -20,8 +20,8 @@ pub(super) struct Seen {
     pub(super) len: u32,
     pub(super) bytes: u32,
     pub(super) tsval: Option<u32>,
-    /// Of all that stays the same on the way.
-    pub(super) print: u64,
+    /// Of all that stays the same on the direction.
+    pub(super) fingerprint: u64,
 }
 
 /// Reads them.
@@ -31,8 +31,8 @@ pub(super) struct Packets {
     pub(super) read: u64,
 }
 
-fn mix(print: u64, value: u64) -> u64 {
-    (print ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+fn mix(fingerprint: u64, value: u64) -> u64 {
+    (fingerprint ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 impl Packets {
@@ -49,7 +49,7 @@ impl Packets {
     }
 
     /// The next TCP segment or UDP datagram.
-    pub(super) fn next(&mut self) -> Option<Seen> {
+    pub(super) fn next(&mut self) -> Option<Packet> {
         loop {
             let frame = self.reader.next_frame()?;
             self.read += 1;
@@ -63,15 +63,15 @@ impl Packets {
                     // A router may change the ECN bits and the MSS; options besides timestamps rarely tell more.
                     let flags = t.flags.without(TcpFlags::ECE | TcpFlags::CWR).bits();
                     let (tsval, tsecr) = t.options.timestamps.unwrap_or_default();
-                    let mut print = 0;
+                    let mut fingerprint = 0;
                     for v in [t.seq, t.ack, len, u32::from(flags), tsval, tsecr, u32::from(t.window)] {
-                        print = mix(print, v.into());
+                        fingerprint = mix(fingerprint, v.into());
                     }
                     for b in t.options.sack.as_slice() {
-                        print = mix(mix(print, b.left.0.into()), b.right.0.into());
+                        fingerprint = mix(mix(fingerprint, b.left.0.into()), b.right.0.into());
                     }
                     let tsval = t.options.timestamps.map(|t| t.0);
-                    Seen {
+                    Packet {
                         frame: frame_number,
                         time,
                         key,
@@ -81,7 +81,7 @@ impl Packets {
                         len,
                         bytes,
                         tsval,
-                        print,
+                        fingerprint,
                     }
                 }
                 Transport::Udp(u) => {
@@ -89,8 +89,8 @@ impl Packets {
                     let (key, from_low) = Key::new(&ip.addresses, u.src_port, u.dst_port);
                     let id = ip.id.unwrap_or(0);
                     let head = &u.payload[..u.payload.len().min(24)];
-                    let print = head.iter().fold(mix(id.into(), len.into()), |p, &b| mix(p, b.into()));
-                    Seen {
+                    let fingerprint = head.iter().fold(mix(id.into(), len.into()), |p, &b| mix(p, b.into()));
+                    Packet {
                         frame: frame_number,
                         time,
                         key,
@@ -100,7 +100,7 @@ impl Packets {
                         len,
                         bytes,
                         tsval: None,
-                        print,
+                        fingerprint,
                     }
                 }
                 _ => continue,

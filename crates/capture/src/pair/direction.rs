@@ -7,7 +7,7 @@ use crate::tcp::track::Key;
 
 /// A direction of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct Direction {
     /// Packets seen at the first and at the second place, in both.
     pub(super) packets: [u64; 2],
     pub(super) matched: u64,
@@ -30,7 +30,7 @@ pub(super) struct Way {
     pub(super) series: Series,
 }
 
-impl Way {
+impl Direction {
     fn mean(&self) -> f64 {
         self.sum / self.delay.count() as f64
     }
@@ -48,7 +48,7 @@ pub(super) struct Flow {
     pub(super) low_at_a: bool,
     pub(super) tcp: bool,
     /// From A to B, from B to A.
-    pub(super) ways: [Way; 2],
+    pub(super) directions: [Direction; 2],
 }
 
 pub(super) fn flows(flows: &[Flow]) -> Table {
@@ -56,9 +56,9 @@ pub(super) fn flows(flows: &[Flow]) -> Table {
     let rows = &rows[..];
     // Direction 0 begins on A's side.
     let ends = |r: &(&Flow, usize)| r.0.key.endpoints(r.0.low_at_a);
-    let count = |value: fn(&Way) -> u64| column(rows, |r| value(&r.0.ways[r.1]));
-    let ms = |value: fn(&Way) -> Option<f64>| {
-        column(rows, |r| value(&r.0.ways[r.1]).map_or(f64::NAN, |ns| ns / 1e6))
+    let count = |value: fn(&Direction) -> u64| column(rows, |r| value(&r.0.directions[r.1]));
+    let ms = |value: fn(&Direction) -> Option<f64>| {
+        column(rows, |r| value(&r.0.directions[r.1]).map_or(f64::NAN, |ns| ns / 1e6))
     };
     Table::default()
         .with("flow", column(rows, |r| r.0.number))
@@ -91,8 +91,8 @@ pub(super) fn flows(flows: &[Flow]) -> Table {
 pub(super) fn series(flows: &[Flow], length: u64) -> Table {
     let mut rows = Vec::new();
     for f in flows {
-        for (d, way) in f.ways.iter().enumerate() {
-            rows.extend(way.series.rows().iter().map(|r| (f.number, d as u8, r)));
+        for (d, direction) in f.directions.iter().enumerate() {
+            rows.extend(direction.series.rows().iter().map(|r| (f.number, d as u8, r)));
         }
     }
     let rows = &rows[..];

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::back::Back;
-use super::front::Front;
+use super::connections::Connections;
+use super::dispatch::Dispatcher;
+use super::flows;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
-use super::pipe::Pipe;
-use super::{flows, traps};
+use super::warnings::{self, Warning};
+use super::worker::Worker;
 use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
@@ -56,33 +57,22 @@ pub struct Analysis {
     pub interval: u64,
     /// Time of the first frame, ns since 1970: what `t_ns` counts from.
     pub origin: i64,
-    /// What one has to know before one believes the rest.
+    /// What one has to know before one believes the unlisted.
     pub warnings: Vec<Warning>,
-}
-
-/// A trap.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Warning {
-    /// Its kind, a short name.
-    pub kind: &'static str,
-    /// The flow that it concerns, if it concerns one.
-    pub flow: Option<u64>,
-    /// The words.
-    pub text: String,
 }
 
 /// Frames between two reports of progress.
 const REPORT: u64 = 16_384;
 
-/// Analyses files as one capture: connections go on from file to file.
+/// Analyzes files as one capture: connections go on from file to file.
 ///
 /// `progress` is called now and then; if it returns `false`, the analysis ends as if the files did. `packets`, if there
 /// is one, is given the rows of the packet table.
 ///
 /// # Errors
 ///
-/// If a file can't be read at all. Damage inside of one is told in the result.
-pub fn analyse(
+/// If a file can't be read at all. Damage inside of one is records in the result.
+pub fn analyze(
     files: &[&Path],
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> bool,
@@ -90,10 +80,10 @@ pub fn analyse(
 ) -> Result<Analysis, Error> {
     std::thread::scope(|scope| {
         let v44 = options.rules != Rules::Wireshark40;
-        let mut front =
-            Front::new(Tracker::new(options.most_open, v44), Conversations::new(options.most_told));
-        let back = Back::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
-        let mut pipe = Pipe::new(back, options.threads, scope);
+        let mut dispatcher =
+            Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_flows));
+        let connections = Connections::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
+        let mut pipe = Worker::new(connections, options.threads, scope);
         let mut hand_on = |chunk: Chunk| {
             if let Some(packets) = &mut packets {
                 packets(chunk);
@@ -117,7 +107,7 @@ pub fn analyse(
                     if found.is_counted() {
                         lengths.add(frame.time, frame.len);
                     }
-                    if let Some(chunk) = pipe.event(front.frame(&frame, &found)) {
+                    if let Some(chunk) = pipe.event(dispatcher.frame(&frame, &found)) {
                         hand_on(chunk);
                     }
                 }
@@ -133,23 +123,23 @@ pub fn analyse(
             properties.push(reader.properties());
             damage.extend(reader.damage().cloned());
         }
-        let (mut back, chunks) = pipe.finish();
+        let (mut connections, chunks) = pipe.finish();
         chunks.into_iter().for_each(hand_on);
-        let origin = back.ticks.origin();
+        let origin = connections.ticks.origin();
         Ok(Analysis {
-            warnings: traps::warnings(&properties, &front, &back),
+            warnings: warnings::warnings(&properties, &dispatcher, &connections),
             properties,
             damage,
             lengths,
-            flows: flows::flows(&back.told, origin),
-            udp: flows::udp(&front.udp.all, origin),
-            quic: flows::quic(&front.udp.all),
-            series: flows::series(&back),
-            phases: flows::phases(&back.told, origin),
-            classes: flows::classes(&back.told),
-            rounds: flows::rounds(&back.told, origin),
-            total: flows::total(&mut back),
-            interval: back.ticks.length(),
+            flows: flows::flows(&connections.records, origin),
+            udp: flows::udp(&dispatcher.udp.all, origin),
+            quic: flows::quic(&dispatcher.udp.all),
+            series: flows::series(&connections),
+            phases: flows::phases(&connections.records, origin),
+            classes: flows::classes(&connections.records),
+            rounds: flows::rounds(&connections.records, origin),
+            total: flows::total(&mut connections),
+            interval: connections.ticks.length(),
             origin,
         })
     })
