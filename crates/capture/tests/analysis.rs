@@ -340,8 +340,8 @@ fn connections_without_number_stay_in_their_bounds() {
     assert_eq!(found.flows.rows(), 1000);
     let texts: Vec<&str> =
         found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
-    assert!(texts[0].starts_with("19900 connections gave up"), "{texts:?}");
-    assert!(texts[1].starts_with("the 19500 connections with the fewest bytes"), "{texts:?}");
+    assert!(texts[0].starts_with("19900 connections were evicted"), "{texts:?}");
+    assert!(texts[1].starts_with("19500 connections with the fewest bytes"), "{texts:?}");
 }
 
 #[test]

@@ -1,4 +1,8 @@
-//! Connections: labels, history, statistics.
+//! The second stage of the analysis: the state of each connection, its labels and statistics, and the series.
+//!
+//! Memory is bounded by three limits of the options. Open connections: the tracker evicts one (see
+//! [`track`](crate::tcp::track)). Listed connections: those with the fewest bytes are only counted. Rows of series: the
+//! intervals double.
 
 use std::net::IpAddr;
 
@@ -14,17 +18,17 @@ use crate::tcp::label::Rules;
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
 
-/// What the front hands to the connections.
+/// A frame, as the dispatcher passes it on.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant)] // most events are segments
+#[expect(clippy::large_enum_variant, reason = "most events are segments")]
 pub(crate) enum Event {
-    /// A segment, or one that ICMP quotes; `ends` with the endpoints where a connection begins.
+    /// A segment, or one that an ICMP error quotes. `ends` has the endpoints if the segment begins a connection.
     Tcp { placed: Placed, segment: Segment, ends: Option<[(IpAddr, u16); 2]> },
     /// Any other frame.
     Other { time: i64, len: u32 },
 }
 
-/// A connection that is over, or was open at the end.
+/// The result of a connection that has ended, or was open at the end of the capture.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionRecord {
     pub(crate) number: u64,
@@ -42,9 +46,9 @@ pub(crate) struct ConnectionRecord {
     pub(crate) round_trip: Option<i64>,
     pub(crate) vantage: [Option<f64>; 2],
     pub(crate) phases: [Vec<Phase>; 2],
-    /// Which congestion control it may be, of directions with enough rounds.
+    /// The probable congestion control of each direction that has enough rounds.
     pub(crate) guesses: [Option<Guess>; 2],
-    /// The rounds behind the guesses.
+    /// The rounds on which the guesses are based.
     pub(crate) rounds: [Vec<Round>; 2],
 }
 
@@ -54,7 +58,7 @@ impl ConnectionRecord {
     }
 }
 
-/// Connections that aren't records one by one.
+/// Totals of the connections beyond the limit of listed ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unlisted {
     pub(crate) connections: u64,
@@ -68,15 +72,15 @@ struct Open {
     series: [Series; 2],
 }
 
-/// Of shorter transfers nobody asks for the congestion control.
+/// Fewest rounds of a transfer that is classified.
 const FEW_ROUNDS: usize = 20;
-/// Longer payloads are super-packets.
+/// Longest payload that can be an MSS; longer ones are super-packets.
 const MOST_MSS: u32 = 9_000;
 
-/// Most rounds kept of all connections together; further ones make phases only.
+/// Most rounds kept of all connections together. Later rounds only contribute to phases.
 const MOST_ROUNDS: usize = 500_000;
 
-/// The back of the analysis.
+/// The state of all connections, and the results so far.
 pub(crate) struct Connections {
     rules: Rules,
     open: Vec<Option<Box<Open>>>,
@@ -85,11 +89,11 @@ pub(crate) struct Connections {
     pub(crate) ticks: Ticks,
     pub(crate) total: Series,
     rows: usize,
-    /// Rounds kept of all connections.
+    /// Number of rounds that are kept.
     rounds: usize,
     max_rows: usize,
     max_flows: usize,
-    /// The intervals were doubled to save memory.
+    /// The intervals were doubled to limit memory.
     pub(crate) doubled: bool,
     packets: Option<Packets>,
 }
@@ -112,7 +116,7 @@ impl Connections {
         }
     }
 
-    /// The next frame.
+    /// Processes the next frame.
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         match event {
@@ -155,7 +159,7 @@ impl Connections {
             let added = open.record(d, s, &seen, at, self.ticks.doublings);
             self.rows += added;
             if self.rows > self.max_rows {
-                self.make_room();
+                self.double_intervals();
             }
         }
         if let Some(packets) = &mut self.packets {
@@ -234,7 +238,7 @@ impl Connections {
         }
     }
 
-    /// Keeps the largest connections, counts the unlisted.
+    /// Keeps the connections with the most bytes and counts the others.
     #[cold]
     fn fold(&mut self) {
         if self.records.len() <= self.max_flows {
@@ -250,9 +254,9 @@ impl Connections {
         }
     }
 
-    /// Doubles the intervals until the rows fit.
+    /// Doubles the intervals until the rows are within half of their limit.
     #[cold]
-    fn make_room(&mut self) {
+    fn double_intervals(&mut self) {
         while self.rows > self.max_rows / 2 && self.ticks.doublings < 40 {
             self.doubled = true;
             self.ticks.double();
@@ -269,12 +273,12 @@ impl Connections {
                 self.rows += records.series.iter().map(Vec::len).sum::<usize>();
             }
             if self.rows > self.max_rows && self.rows <= 2 * (self.open.len() + self.records.len()) {
-                break; // a row for each direction: nothing more to be saved
+                break; // one row for each direction: longer intervals save nothing
             }
         }
     }
 
-    /// Ends all connections; the last packets go out.
+    /// Ends all connections. Returns the last chunk of packet rows.
     pub(crate) fn finish(&mut self) -> Option<Chunk> {
         for open in std::mem::take(&mut self.open).into_iter().flatten() {
             let ending = open.connection.ending();
@@ -289,7 +293,7 @@ impl Connections {
         self.packets.as_mut().map(Packets::finish)
     }
 
-    /// The chunk of packet rows that is full.
+    /// Returns a chunk of packet rows if one is full.
     #[inline]
     pub(crate) fn full_chunk(&mut self) -> Option<Chunk> {
         self.packets.as_mut().and_then(Packets::full)
@@ -310,7 +314,7 @@ impl ConnectionRecord {
 }
 
 impl Open {
-    /// Counts a segment in the series; the number of new rows.
+    /// Counts a segment in the series. Returns the number of new rows.
     #[inline]
     fn record(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis, at: u64, doublings: u8) -> usize {
         let history = &self.connection.history;

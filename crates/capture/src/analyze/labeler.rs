@@ -1,4 +1,4 @@
-//! Labels only, frame by frame.
+//! Labels without statistics: for comparisons with tshark, frame by frame.
 
 use super::connections::Event;
 use super::dispatch::Dispatcher;
@@ -10,7 +10,7 @@ use crate::tcp::track::Tracker;
 use crate::tcp::wireshark::Verdict;
 use crate::udp::Conversations;
 
-/// Labels each frame; at most a million connections at a time.
+/// Labels each frame. It tracks at most one million connections at a time.
 pub struct Labeler {
     dispatcher: Dispatcher,
     connections: Vec<Connection>,
@@ -18,13 +18,13 @@ pub struct Labeler {
 }
 
 impl Labeler {
-    /// By one of the rule sets.
+    /// Labels by one of the rule sets.
     pub fn new(rules: Rules) -> Self {
         let tcp = Tracker::new(1_000_000, rules != Rules::Wireshark40);
         Self { dispatcher: Dispatcher::new(tcp, Conversations::new(0)), connections: Vec::new(), rules }
     }
 
-    /// The number of the frame's stream and what was found, if it is a TCP segment or quotes one.
+    /// Returns the stream number and the labels of the frame, if it is a TCP segment or quotes one.
     pub fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Option<(u64, Verdict)> {
         let Event::Tcp { placed, segment, .. } = self.dispatcher.frame(frame, found) else { return None };
         let slot = placed.slot as usize;

@@ -1,10 +1,12 @@
 //! The analysis of a capture: connections, labels, series.
 //!
 //! ```text
-//! frame ──> Dispatcher ──────────────> Connections ─────────────────> tables
-//!           headers, stream,      labels, history,
-//!           place in memory       statistics, series
+//! frame ──> Dispatcher ────────> Connections ────────> tables, warnings
+//!           headers, stream,     labels, history,
+//!           slot in memory       statistics, series
 //! ```
+//!
+//! Both stages run on one thread or on two ([`Options::threads`]).
 
 mod connections;
 mod dispatch;

@@ -1,27 +1,27 @@
-//! What an analysis is asked for.
+//! Options of an analysis, with their defaults.
 
 use crate::tcp::label::Rules;
 
 /// Options of an analysis.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose rules label the segments.
+    /// Rule set for the labels.
     pub rules: Rules,
-    /// Length of the intervals of the series, ns; `None`: chosen, so that there are at most 2,000.
+    /// Length of the intervals of the series, ns; `None`: chosen so that the capture has at most 2,000 of them.
     pub interval: Option<u64>,
-    /// Enter GRE, IP-in-IP and VXLAN tunnels.
+    /// Decapsulate GRE, IP-in-IP and VXLAN.
     pub enter_tunnels: bool,
-    /// Only frames of this time on, ns since 1970.
+    /// Analyze only frames at or after this time, ns since 1970.
     pub from: Option<i64>,
-    /// Only frames before this time, ns since 1970.
+    /// Analyze only frames before this time, ns since 1970.
     pub to: Option<i64>,
-    /// Most connections at a time; further ones push silent ones out.
+    /// Most connections in memory at a time; further ones evict idle ones.
     pub max_open: usize,
-    /// Most connections that are records one by one; the smallest ones beyond are only counted.
+    /// Most connections that are listed; beyond it, those with the fewest bytes are only counted.
     pub max_flows: usize,
-    /// Most rows of all series together; beyond, the intervals double.
+    /// Most rows of all series together; beyond it, the intervals double.
     pub max_rows: usize,
-    /// Threads: 1, or 2 (one reads, one analyses).
+    /// Threads: 1, or 2 (one reads and dissects, one analyzes).
     pub threads: usize,
     /// Rows in a chunk of the packet table.
     pub chunk: usize,

@@ -1,4 +1,4 @@
-//! From files to tables.
+//! Reads files, runs both stages of the analysis over their frames, and makes the tables.
 
 use std::path::Path;
 
@@ -15,25 +15,25 @@ use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
 use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
 
-/// How far the analysis is.
+/// Progress of an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Number of the file, from 0.
     pub file: usize,
-    /// Bytes of it that were read (compressed, if it is).
+    /// Bytes read from it (compressed bytes of a compressed file).
     pub bytes: u64,
-    /// Its size, where it has one.
+    /// Its size, if it is known.
     pub size: Option<u64>,
     /// Frames of all files so far.
     pub frames: u64,
 }
 
-/// What was found.
+/// Results of an analysis.
 #[derive(Debug)]
 pub struct Analysis {
     /// Properties of each file.
     pub properties: Vec<Properties>,
-    /// Damage of each file that has some.
+    /// Damage of each damaged file.
     pub damage: Vec<Damage>,
     /// The packet-length table of all files.
     pub lengths: PacketLengths,
@@ -47,31 +47,31 @@ pub struct Analysis {
     pub series: Table,
     /// One row for each phase of each direction.
     pub phases: Table,
-    /// One row for each long transfer: which congestion control it may have.
+    /// One row for each long transfer: its probable congestion control.
     pub classes: Table,
-    /// One row for each round trip of those.
+    /// One row for each round of those transfers.
     pub rounds: Table,
-    /// One row for each interval: all frames.
+    /// One row for each interval, over all frames.
     pub total: Table,
     /// Length of the intervals, ns.
     pub interval: u64,
-    /// Time of the first frame, ns since 1970: what `t_ns` counts from.
+    /// Time of the first frame, ns since 1970; `t_ns` counts from it.
     pub origin: i64,
-    /// What one has to know before one believes the unlisted.
+    /// Properties of the capture that make figures doubtful.
     pub warnings: Vec<Warning>,
 }
 
-/// Frames between two reports of progress.
+/// Frames between two calls of `progress`.
 const REPORT: u64 = 16_384;
 
-/// Analyzes files as one capture: connections go on from file to file.
+/// Analyzes files as one capture: connections continue from file to file.
 ///
-/// `progress` is called now and then; if it returns `false`, the analysis ends as if the files did. `packets`, if there
-/// is one, is given the rows of the packet table.
+/// `progress` is called every 16,384 frames; if it returns `false`, the analysis ends as at the end of the files.
+/// `packets` receives the chunks of the packet table.
 ///
 /// # Errors
 ///
-/// If a file can't be read at all. Damage inside of one is records in the result.
+/// If a file can't be read at all. Damage inside a file is reported in the result.
 pub fn analyze(
     files: &[&Path],
     options: &Options,
@@ -84,7 +84,7 @@ pub fn analyze(
             Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_flows));
         let connections = Connections::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
         let mut pipe = Worker::new(connections, options.threads, scope);
-        let mut hand_on = |chunk: Chunk| {
+        let mut pass_on = |chunk: Chunk| {
             if let Some(packets) = &mut packets {
                 packets(chunk);
             }
@@ -108,7 +108,7 @@ pub fn analyze(
                         lengths.add(frame.time, frame.len);
                     }
                     if let Some(chunk) = pipe.event(dispatcher.frame(&frame, &found)) {
-                        hand_on(chunk);
+                        pass_on(chunk);
                     }
                 }
                 if frames.is_multiple_of(REPORT) {
@@ -124,7 +124,7 @@ pub fn analyze(
             damage.extend(reader.damage().cloned());
         }
         let (mut connections, chunks) = pipe.finish();
-        chunks.into_iter().for_each(hand_on);
+        chunks.into_iter().for_each(pass_on);
         let origin = connections.ticks.origin();
         Ok(Analysis {
             warnings: warnings::warnings(&properties, &dispatcher, &connections),

@@ -1,4 +1,5 @@
-//! The back of the analysis, on this thread or on one of its own.
+//! Runs the second stage of the analysis: on the calling thread, or on a thread of its own that receives batches of
+//! events.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -6,16 +7,16 @@ use std::thread::{Scope, ScopedJoinHandle};
 use super::connections::{Connections, Event};
 use super::packets::Chunk;
 
-/// Events handed over at once: about 128 KiB, so that they pass through the second-level cache.
+/// Events in a batch: about 128 KiB, so that a batch fits into the second-level cache.
 const BATCH: usize = 512;
-/// Batches under way.
-const UNDER_WAY: usize = 8;
+/// Most batches in the channel.
+const QUEUED_BATCHES: usize = 8;
 
-/// Where the front's events go.
+/// Receives the events of the dispatcher.
 pub(super) enum Worker<'scope> {
-    /// At once.
+    /// Processes each event at once, on the calling thread.
     Inline(Box<Connections>),
-    /// In batches, to another thread.
+    /// Sends batches to another thread.
     Threaded(Threaded<'scope>),
 }
 
@@ -32,14 +33,14 @@ impl<'scope> Worker<'scope> {
         if threads < 2 {
             return Self::Inline(Box::new(connections));
         }
-        let (full, work) = sync_channel(UNDER_WAY);
+        let (full, work) = sync_channel(QUEUED_BATCHES);
         let (done, empty) = channel();
-        let (hand_on, chunks) = channel();
-        let worker = scope.spawn(move || consume(connections, &work, &done, &hand_on));
+        let (chunk_sender, chunks) = channel();
+        let worker = scope.spawn(move || consume(connections, &work, &done, &chunk_sender));
         Self::Threaded(Threaded { batch: Vec::with_capacity(BATCH), full, empty, chunks, worker })
     }
 
-    /// Hands an event on; a full chunk of packet rows may come connections.
+    /// Processes an event. Returns a chunk of packet rows if one is full.
     #[inline]
     pub(super) fn event(&mut self, event: Event) -> Option<Chunk> {
         match self {
@@ -54,7 +55,7 @@ impl<'scope> Worker<'scope> {
         }
     }
 
-    /// Ends the analysis; the chunks that are left come connections.
+    /// Ends the analysis. Returns the connections and the remaining chunks.
     pub(super) fn finish(self) -> (Connections, Vec<Chunk>) {
         match self {
             Self::Inline(mut connections) => {
@@ -80,7 +81,7 @@ impl<'scope> Worker<'scope> {
 impl Threaded<'_> {
     fn send(&mut self) -> Option<Chunk> {
         let next = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH));
-        // It fails only if the worker has panicked: that shows when it is joined.
+        // Sending fails only if the worker has panicked; joining it then reports the panic.
         let _ = self.full.send(std::mem::replace(&mut self.batch, next));
         self.chunks.try_recv().ok()
     }
@@ -90,14 +91,14 @@ fn consume(
     mut connections: Connections,
     work: &Receiver<Vec<Event>>,
     done: &Sender<Vec<Event>>,
-    hand_on: &Sender<Chunk>,
+    chunk_sender: &Sender<Chunk>,
 ) -> Connections {
     for mut batch in work {
         for event in &batch {
             connections.event(event);
         }
         if let Some(chunk) = connections.full_chunk() {
-            let _ = hand_on.send(chunk);
+            let _ = chunk_sender.send(chunk);
         }
         batch.clear();
         let _ = done.send(batch);

@@ -1,14 +1,15 @@
-//! Two captures of one path, matched packet by packet: one-direction delay, loss, reordering, queueing.
+//! Two captures of one path, matched packet by packet: one-way delay, loss, reordering, queueing delay.
 //!
 //! ```text
-//! A ─┐   both are read side by side, in the order of time        first pass: offset and drift of the clocks
-//!    ├─> packets that wait for the other capture, at most a      second pass: delays, losses, order
-//! B ─┘   million and for at most ten seconds
+//! A ─┐   both are read in order of time                          first pass: offset and drift of the clocks
+//!    ├─> packets wait for the other capture, at most one         second pass: delays, losses, reordering
+//! B ─┘   million packets and ten seconds
 //! ```
 //!
-//! A packet is known by its connection and the fields that stay the same on the direction. Where offload has cut or joined
-//! segments, the one with the byte in question counts. Delays are relative: without a common clock only the sum of
-//! both directions can be measured, and the least delays of both directions are taken for equal ([`Clock`]).
+//! A packet is identified by its connection and the fields that do not change on the path; a segment that offload has
+//! split or merged, by its first byte. The metrics are those of RFC 7679 (one-way delay), RFC 7680 (one-way loss) and
+//! RFC 4737 (reordering). Delays are relative: without a common clock only the sum of both directions can be measured,
+//! and both directions are assumed to have the same least delay ([`Clock`]).
 
 mod clock;
 mod direction;
@@ -27,17 +28,17 @@ use direction::{flows, series};
 use packets::{Packet, Packets};
 use pass::Pass;
 
-/// Most packets that wait.
+/// Most packets that wait for their counterpart.
 const MOST_WAITING: usize = 1_000_000;
 /// Most connections.
 const MOST_FLOWS: usize = 100_000;
-/// Packets from which the first guess of the offset is made.
+/// The first estimate of the offset uses four times as many packets of each capture.
 const FIRST: usize = 20_000;
 
-/// What was found.
+/// Results of a pair of captures.
 #[derive(Debug)]
 pub struct Pair {
-    /// The clocks.
+    /// B's clock relative to A's.
     pub clock: Clock,
     /// One row for each direction of each connection.
     pub flows: Table,
@@ -45,28 +46,28 @@ pub struct Pair {
     pub series: Table,
     /// Length of the intervals, ns.
     pub interval: u64,
-    /// Packets of A, of B, and those that are in both.
+    /// Number of packets in A, in B, and in both.
     pub packets: [u64; 3],
-    /// Where the files can't be read to their end.
+    /// Damage of the files.
     pub damage: Vec<Damage>,
 }
 
-/// A packet of both captures, for those who want each of them.
+/// A packet that is in both captures.
 #[derive(Clone, Copy, Debug)]
 pub struct Match {
     /// Frame in A and in B.
     pub frames: [u64; 2],
-    /// Time at the first of both places, ns since 1970 by A's clock.
+    /// Time at the first capture point of its path, ns since 1970 on A's clock.
     pub time: i64,
     /// Number of the connection.
     pub flow: u64,
     /// Its direction: 0 from A to B.
     pub direction: u8,
-    /// Relative one-direction delay, ns.
+    /// Relative one-way delay, ns.
     pub delay: f64,
 }
 
-/// Reads both captures side by side.
+/// One capture, with its next packet.
 struct Side {
     packets: Packets,
     next: Option<Packet>,
@@ -96,8 +97,9 @@ fn hash(hasher: &Folding, key: &Key) -> u64 {
     hasher.hash_one(key)
 }
 
-/// A first guess of B's time minus A's, from packets that both have near their begin: between the least difference of
-/// what A saw first and the greatest of what B saw first, so that by it each packet comes first where it was first.
+/// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the least
+/// difference of the packets that A captured first and the greatest of those that B captured first, so that after its
+/// subtraction each packet is earlier at its first capture point.
 fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     let hasher = Folding::default();
     let mut times: HashMap<Fingerprint, i64, Folding> = HashMap::default();
@@ -136,8 +138,8 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     })
 }
 
-/// Matches two captures of one path; A should be the one at the sender's side. `same_clock`: one clock stamped both, so
-/// that delays are absolute. `matched` is given each packet of both.
+/// Matches two captures of one path; A should be the capture nearer to the sender. `same_clock`: both have time stamps of
+/// one clock, so delays are absolute. `matched` receives each packet that is in both.
 ///
 /// # Errors
 ///
@@ -205,7 +207,7 @@ pub fn pair(
     })
 }
 
-/// Which lower halves lie on A's side.
+/// Finds for each connection whether the lower endpoint of its key is on A's side.
 fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, Error> {
     let hasher = Folding::default();
     let mut times: HashMap<Fingerprint, (), Folding> = HashMap::default();
@@ -223,14 +225,14 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, 
                 times.remove(&old);
             }
         } else if times.remove(&p).is_some() && (counts.len() < MOST_FLOWS || counts.contains_key(&s.key)) {
-            // By the rough offset A saw it first: it comes from A's side.
+            // With the estimated offset A captured it first: it comes from A's side.
             counts.entry(s.key).or_default()[usize::from(s.from_low)] += 1;
         }
     }
     Ok(counts.into_iter().map(|(key, [high, low])| (key, low >= high)).collect())
 }
 
-/// The next packet of both in the order of time.
+/// The next packet of both captures in order of time.
 fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Packet, bool)> {
     let from_a = match (&a.next, &b.next) {
         (Some(x), Some(y)) => x.time + rough <= y.time,

@@ -1,4 +1,4 @@
-//! The packets of one capture, as far as they can be known again in another.
+//! The packets of one capture, with the fields that identify them in another capture of the same path.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::tcp::track::Key;
 use crate::{Dissector, Error, Reader};
 use dumbbell_wire::TcpFlags;
 
-/// What makes a packet the same one in both captures.
+/// A packet and the fields that identify it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) frame: u64,
@@ -15,16 +15,17 @@ pub(super) struct Packet {
     pub(super) key: Key,
     pub(super) from_low: bool,
     pub(super) tcp: bool,
-    /// TCP: sequence number and payload; UDP: identification, payload.
+    /// TCP: sequence number; UDP: IP identification.
     pub(super) seq: u32,
+    /// Payload bytes.
     pub(super) len: u32,
     pub(super) bytes: u32,
     pub(super) tsval: Option<u32>,
-    /// Of all that stays the same on the direction.
+    /// Hash of all fields that do not change on the path.
     pub(super) fingerprint: u64,
 }
 
-/// Reads them.
+/// Reads the packets of a capture.
 pub(super) struct Packets {
     reader: Reader,
     dissector: Dissector,
@@ -60,7 +61,7 @@ impl Packets {
                 Transport::Tcp(t) => {
                     let Some(len) = t.len else { continue };
                     let (key, from_low) = Key::new(&ip.addresses, t.src_port, t.dst_port);
-                    // A router may change the ECN bits and the MSS; options besides timestamps rarely tell more.
+                    // A router may change the ECN flags and the MSS option; other options than these rarely differ.
                     let flags = t.flags.without(TcpFlags::ECE | TcpFlags::CWR).bits();
                     let (tsval, tsecr) = t.options.timestamps.unwrap_or_default();
                     let mut fingerprint = 0;

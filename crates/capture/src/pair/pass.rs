@@ -1,4 +1,7 @@
-//! One pass over both captures: which packet of one is which of the other.
+//! One pass over both captures, which matches each packet of one with a packet of the other.
+//!
+//! A packet waits, in the order of time, for its counterpart from the other capture: with the same connection and
+//! fingerprint, or, if offload has split or merged segments, for a segment that covers its first byte.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -11,12 +14,13 @@ use crate::tcp::track::Folding;
 use crate::{Damage, Error};
 use dumbbell_wire::seq::le;
 
-/// A packet that doesn't come within this time is lost, ns.
+/// A packet that is not in the other capture after this time is lost, ns.
 const PATIENCE: i64 = 10_000_000_000;
 
-/// Segments of a direction that are looked through for one that was cut or joined.
+/// Recent segments of a direction that are searched for one that was split or merged.
 const NEARBY: usize = 256;
-/// Waiting for its match.
+
+/// A packet that waits for its counterpart.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     seen: Packet,
@@ -43,14 +47,14 @@ pub(super) struct Pass<'a> {
     ids: HashMap<Key, u32, Folding>,
     pub(super) flows: Vec<Flow>,
     waiting: HashMap<Fingerprint, VecDeque<u64>, Folding>,
-    /// In the order of arrival; `begun` is the number of the first.
+    /// In order of arrival; `begun` is the number of the first one.
     queue: VecDeque<Waiting>,
     begun: u64,
-    /// Numbers of the newest segments with payload of each direction, for cut and joined ones.
+    /// Numbers of the most recent data segments of each direction, to find split and merged ones.
     nearby: HashMap<(u32, u8), VecDeque<u64>, Folding>,
     orders: u64,
     pub(super) packets: [u64; 3],
-    /// The newest time in A and in B, by their own clocks.
+    /// The latest time in A and in B, by their own clocks.
     newest: [i64; 2],
     pub(super) ticks: Ticks,
 }
@@ -109,7 +113,7 @@ impl<'a> Pass<'a> {
             }
         };
         let direction = u8::from(s.from_low != low_at_a);
-        // A packet on direction 0 is seen by A first.
+        // A captures the packets of direction 0 first.
         let first = from_a == (direction == 0);
         let now = if from_a { s.time } else { s.time - self.rough };
         self.ticks.start(now);
@@ -174,12 +178,12 @@ impl<'a> Pass<'a> {
         row.rtt(delay.max(0.0) as u64);
     }
 
-    /// The time of a waiting packet by A's clock.
+    /// The time of a waiting packet on A's clock.
     fn time(&self, s: &Packet, direction: u8) -> i64 {
         if direction == 0 { s.time } else { s.time - self.rough }
     }
 
-    /// The waiting segment with the first byte of `s`: offload has cut or joined it on the direction.
+    /// The waiting segment that has the first byte of `s`, split or merged by offload.
     fn covering(&self, s: &Packet, flow: u32, direction: u8) -> Option<u64> {
         if s.len == 0 || !s.tcp {
             return None;
@@ -194,7 +198,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// The oldest waiting packet is lost, unless it was matched or may have come after the end.
+    /// Removes the oldest waiting packet. It is lost unless it was matched or may have arrived after the end.
     fn give_up(&mut self, at_end: bool) {
         let Some(w) = self.queue.pop_front() else { return };
         let p = fingerprint(hash(&self.hasher, &w.seen.key), &w.seen);
