@@ -26,19 +26,18 @@ use bytes::Order;
 use options::Options;
 use window::Window;
 
-/// What can be read, for messages.
+/// The readable formats, for messages.
 const FORMATS: &str = "pcap and pcapng can be read, plain or compressed by gzip, zstd or lz4";
 
 /// Reads the frames of one file, in file order.
 ///
-/// Its memory is one window of the file: 4 MiB of a plain file, which is mapped (Linux), 256 KiB of a stream; more only
-/// while a longer frame needs it.
+/// Its memory is one window of the file: 256 KiB, more only while a longer frame needs it.
 pub struct Reader {
     name: String,
     window: Window,
     format: Format,
     interfaces: Vec<Interface>,
-    /// The sections of a file that has none.
+    /// The sections of a pcap file, which has none.
     no_sections: [Section; 1],
     /// Number of the last frame.
     number: u64,
@@ -58,35 +57,35 @@ enum Format {
     Pcapng(pcapng::Pcapng),
 }
 
-/// What a format's header says.
-struct Starting {
+/// Content of the header of a file.
+struct FileStart {
     format: Format,
     interfaces: Vec<Interface>,
     /// Snap length of the file as a whole.
     snaplen: Option<u32>,
 }
 
-/// A frame that the window has stepped over. Places are counted from the begin of its record or block.
+/// A frame that the window has passed. Positions are counted from the start of its record or block.
 struct Record {
     time: Option<i64>,
     len: u32,
     interface: u32,
     /// Bytes of the whole record or block.
     total: usize,
-    /// Where the captured bytes begin.
+    /// Position of the captured bytes.
     data: usize,
     captured: usize,
-    /// Where the options are.
+    /// Position of the options.
     options: Range<usize>,
     order: Order,
-    /// Numbers that were taken since the frame before.
+    /// Frame numbers used by other blocks since the frame before.
     skipped: u64,
 }
 
 impl Record {
-    /// Leaves out the first `n` bytes of the frame.
+    /// Removes the first `n` bytes of the frame.
     #[cold]
-    fn leave_out(&mut self, n: u32) {
+    fn remove_front(&mut self, n: u32) {
         let present = (n as usize).min(self.captured);
         self.data += present;
         self.captured -= present;
@@ -121,7 +120,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// If it doesn't begin as a capture does.
+    /// If it does not begin with the header of a capture.
     pub fn from_read(name: &str, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let refuse = |source| Error::Io { file: name.to_owned(), source };
         let input = input::open(source).map_err(refuse)?;
@@ -134,7 +133,7 @@ impl Reader {
                 return Err(Error::Empty { file: name.to_owned() });
             }
         }
-        let starting = if pcapng::magic(window.bytes()) {
+        let start = if pcapng::magic(window.bytes()) {
             pcapng::open(name, &mut window)?
         } else if pcap::magic(window.bytes()).is_some() {
             pcap::open(name, &mut window)?
@@ -145,13 +144,13 @@ impl Reader {
         Ok(Self {
             name: name.to_owned(),
             window,
-            format: starting.format,
-            interfaces: starting.interfaces,
+            format: start.format,
+            interfaces: start.interfaces,
             no_sections: [Section::default()],
             number: 0,
             tally: Tally::default(),
             damage: None,
-            snaplen: starting.snaplen,
+            snaplen: start.snaplen,
             compression: input.compression,
             consumed: input.consumed,
             file_size: None,
@@ -159,7 +158,7 @@ impl Reader {
         })
     }
 
-    /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) tells which).
+    /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) distinguishes them).
     #[inline]
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         if self.damage.is_some() {
@@ -181,11 +180,11 @@ impl Reader {
         self.number += 1 + record.skipped;
         let mut record = record;
         let about = self.interfaces.get_mut(record.interface as usize);
-        // The format has looked it up, so it is there.
+        // The format reader has checked that the interface exists.
         let (link, fcs_len) = about.map_or((LinkType(u16::MAX), 0), |interface| {
             interface.frames += 1;
             if interface.pseudo_header > 0 {
-                record.leave_out(interface.pseudo_header);
+                record.remove_front(interface.pseudo_header);
             }
             (interface.link, interface.fcs)
         });
@@ -245,7 +244,7 @@ impl Reader {
         &self.interfaces
     }
 
-    /// The sections begun so far; one that says nothing for a pcap file.
+    /// The sections begun so far; an empty one for a pcap file.
     pub fn sections(&self) -> &[Section] {
         match &self.format {
             Format::Pcap(_) => &self.no_sections,
@@ -253,7 +252,7 @@ impl Reader {
         }
     }
 
-    /// Where and why reading stopped before the end, once it has.
+    /// The damage that ended the reading; None so far or at a regular end.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -269,7 +268,7 @@ impl Reader {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// The file's size in bytes; `None` for a stream that has none, or whose end hasn't come yet.
+    /// The file's size in bytes; `None` for a stream that has none, or whose end is not known yet.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
@@ -284,7 +283,7 @@ impl Reader {
         Properties::new(self, kind, &self.tally)
     }
 
-    /// How the file is compressed.
+    /// The compression of the file.
     pub fn compression(&self) -> Option<Compression> {
         self.compression
     }
@@ -295,7 +294,7 @@ impl Reader {
     }
 }
 
-/// First bytes of an unknown file in words.
+/// A description of the first bytes of an unknown file.
 fn known(bytes: &[u8]) -> String {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     let what = match () {
