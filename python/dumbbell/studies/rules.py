@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics import Paired, jain, paired, shares, summarize_all
-from dumbbell.metrics.pairs import FEWEST
+from dumbbell.metrics.significance import too_few
+from dumbbell.metrics.summary import FEWEST
 from dumbbell.studies.finding import Measured, Verdict
 
 __all__ = ["EQUAL", "FAIR", "Ruling", "advantage", "alike", "equal", "extreme", "higher", "verdict"]
@@ -51,7 +52,7 @@ def verdict(*rulings: Ruling) -> Verdict:
 def higher(a: npt.ArrayLike, b: npt.ArrayLike, what: str, unit: str = "") -> Ruling:
     """Hold if a is shown to be higher than b over the same seeds; `what` names the difference a - b."""
     difference = paired(a, b)
-    return Ruling(_tells(difference, "higher"), (Measured.of(what, difference, unit),))
+    return Ruling(_has_direction(difference, "higher"), (Measured.of(what, difference, unit),))
 
 
 def extreme(samples: Mapping[str, npt.ArrayLike], who: str, *, highest: bool, unit: str = "") -> Ruling:
@@ -65,16 +66,16 @@ def extreme(samples: Mapping[str, npt.ArrayLike], who: str, *, highest: bool, un
         if other != who:
             difference = paired(samples[who], values)
             measured = Measured.of(f"{who} less {other}", difference, unit)
-            rulings.append(Ruling(_tells(difference, side), (measured,)))
+            rulings.append(Ruling(_has_direction(difference, side), (measured,)))
     total = Ruling(True if rulings else None)
     for ruling in rulings:
         total &= ruling
     return total
 
 
-def _tells(difference: Paired, side: str) -> bool | None:
-    """Whether the side is shown; None without pairs."""
-    return None if difference.n == 0 else difference.shown == side
+def _has_direction(difference: Paired, side: str) -> bool | None:
+    """Return whether the difference has this direction; None if the pairs are too few to test it."""
+    return None if too_few(difference.test) else difference.direction == side
 
 
 def alike(curves: Mapping[str, Floats], limit: float, what: str) -> Ruling:
@@ -122,7 +123,7 @@ def equal(first: Floats, second: Floats, points: Sequence[str]) -> Ruling:
     worst = int(np.argmin([s.median for s in index]))
     ahead = advantage(first.mean(axis=0), second.mean(axis=0))
     unfair = any(s.n >= FEWEST and s.high < FAIR for s in index)
-    favored = ahead.shown is not None and abs(ahead.median) > EQUAL
+    favored = ahead.direction is not None and abs(ahead.mean) > EQUAL
     if first.shape[1] < FEWEST:
         return Ruling(None)
     return Ruling(
