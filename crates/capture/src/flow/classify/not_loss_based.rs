@@ -1,16 +1,16 @@
 //! Senders that aren't governed by losses: probing, standing on a small queue, answering marks.
 
 use super::epochs::Epochs;
-use super::{Guess, Look, median, near, unknown};
+use super::{Guess, RoundSample, median, near, unknown};
 
 /// A sender that sends at a measured rate: its window dips now and then, without a loss, to see the path empty. BBR does so
 /// every ten seconds for 200 ms (first version, to four segments) or every five (third, to half) [draft-ietf-ccwg-bbr].
-pub(super) fn probing(looks: &[Look], typical: f64, epochs: &Epochs) -> Option<Guess> {
-    let clean = |l: &Look| !(l.reduces || l.repairing);
+pub(super) fn probing(samples: &[RoundSample], typical: f64, epochs: &Epochs) -> Option<Guess> {
+    let clean = |l: &RoundSample| !(l.reduces || l.repairing);
     let mut dips: Vec<(f64, f64)> = Vec::new();
     // Rounds that the window needs to come back: BBR sends on at the rate that it knows.
     let mut back: Vec<f64> = Vec::new();
-    for (n, w) in looks.windows(3).enumerate() {
+    for (n, w) in samples.windows(3).enumerate() {
         let [before, now, after] = [&w[0], &w[1], &w[2]];
         let low = now.window.min(after.window);
         let sinks =
@@ -18,7 +18,7 @@ pub(super) fn probing(looks: &[Look], typical: f64, epochs: &Epochs) -> Option<G
         let apart = dips.last().is_none_or(|d| now.start - d.0 > 1.0);
         if clean(before) && clean(now) && clean(after) && sinks && apart {
             dips.push((now.start, low / typical));
-            let rest = looks[n + 1..].iter().take_while(|l| l.window <= 0.7 * typical);
+            let rest = samples[n + 1..].iter().take_while(|l| l.window <= 0.7 * typical);
             back.push(rest.filter(|l| l.window > (2.0 * low).max(0.15 * typical)).count() as f64);
         }
     }
@@ -64,8 +64,8 @@ pub(super) fn probing(looks: &[Look], typical: f64, epochs: &Epochs) -> Option<G
 }
 
 /// Marks in nearly every round, and a window that hardly moves: each mark takes little.
-pub(super) fn marked(looks: &[Look]) -> Option<Guess> {
-    let later = &looks[looks.len() / 3..];
+pub(super) fn marked(samples: &[RoundSample]) -> Option<Guess> {
+    let later = &samples[samples.len() / 3..];
     let marked = later.iter().filter(|l| l.echoes > 0).count();
     let share = marked as f64 / later.len() as f64;
     if share < 0.2 {
@@ -85,15 +85,16 @@ pub(super) fn marked(looks: &[Look]) -> Option<Guess> {
     })
 }
 
-fn spread(looks: &[Look]) -> f64 {
-    let mean = looks.iter().map(|l| l.window).sum::<f64>() / looks.len() as f64;
-    let squares = looks.iter().map(|l| (l.window - mean).powi(2)).sum::<f64>() / looks.len() as f64;
+fn spread(samples: &[RoundSample]) -> f64 {
+    let mean = samples.iter().map(|l| l.window).sum::<f64>() / samples.len() as f64;
+    let squares = samples.iter().map(|l| (l.window - mean).powi(2)).sum::<f64>() / samples.len() as f64;
     squares.sqrt() / mean
 }
 
 /// A window that stands: on a small queue that it keeps, by delay; else something else holds it.
-pub(super) fn standing(looks: &[Look], epochs: &Epochs) -> Guess {
-    let later: Vec<Look> = looks[looks.len() / 2..].iter().filter(|l| !l.repairing).copied().collect();
+pub(super) fn standing(samples: &[RoundSample], epochs: &Epochs) -> Guess {
+    let later: Vec<RoundSample> =
+        samples[samples.len() / 2..].iter().filter(|l| !l.repairing).copied().collect();
     let losses = later.iter().filter(|l| l.reduces).count();
     if later.len() < 10 {
         return unknown("it repairs losses for most of the time".to_owned());
@@ -103,7 +104,7 @@ pub(super) fn standing(looks: &[Look], epochs: &Epochs) -> Guess {
     // The shortest round trip of each round: bursts make a queue of their own behind it.
     let rtt = median(&mut later.iter().map(|l| l.rtt_min).filter(|&t| t > 0.0).collect::<Vec<_>>());
     let queue = window * (1.0 - epochs.base / rtt).max(0.0);
-    let seconds = looks.last().map_or(0.0, |l| l.end - looks[0].start);
+    let seconds = samples.last().map_or(0.0, |l| l.end - samples[0].start);
     let evidence = format!(
         "{} reductions in {seconds:.0} s, {losses} of them in the second half, in which the window stays at {window:.0} \
          segments (deviation {:.0} %) with {queue:.1} segments in the queue",

@@ -1,38 +1,39 @@
-//! From files to tables.
+//! Reads files, runs both stages of the analysis over their frames, and makes the tables.
 
 use std::path::Path;
 
-use super::back::Back;
-use super::front::Front;
+use super::connections::Connections;
+use super::dispatch::Dispatcher;
+use super::flows;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
-use super::pipe::Pipe;
-use super::{flows, traps};
+use super::warnings::{self, Warning};
+use super::worker::Worker;
 use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
 use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
 
-/// How far the analysis is.
+/// Progress of an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Number of the file, from 0.
     pub file: usize,
-    /// Bytes of it that were read (compressed, if it is).
+    /// Bytes read from it (compressed bytes of a compressed file).
     pub bytes: u64,
-    /// Its size, where it has one.
+    /// Its size, if it is known.
     pub size: Option<u64>,
     /// Frames of all files so far.
     pub frames: u64,
 }
 
-/// What was found.
+/// Results of an analysis.
 #[derive(Debug)]
 pub struct Analysis {
     /// Properties of each file.
     pub properties: Vec<Properties>,
-    /// Damage of each file that has some.
+    /// Damage of each damaged file.
     pub damage: Vec<Damage>,
     /// The packet-length table of all files.
     pub lengths: PacketLengths,
@@ -46,43 +47,32 @@ pub struct Analysis {
     pub series: Table,
     /// One row for each phase of each direction.
     pub phases: Table,
-    /// One row for each long transfer: which congestion control it may have.
+    /// One row for each long transfer: its probable congestion control.
     pub classes: Table,
-    /// One row for each round trip of those.
+    /// One row for each round of those transfers.
     pub rounds: Table,
-    /// One row for each interval: all frames.
+    /// One row for each interval, over all frames.
     pub total: Table,
     /// Length of the intervals, ns.
     pub interval: u64,
-    /// Time of the first frame, ns since 1970: what `t_ns` counts from.
+    /// Time of the first frame, ns since 1970; `t_ns` counts from it.
     pub origin: i64,
-    /// What one has to know before one believes the rest.
+    /// Properties of the capture that make figures doubtful.
     pub warnings: Vec<Warning>,
 }
 
-/// A trap.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Warning {
-    /// Its kind, a short name.
-    pub kind: &'static str,
-    /// The flow that it concerns, if it concerns one.
-    pub flow: Option<u64>,
-    /// The words.
-    pub text: String,
-}
-
-/// Frames between two reports of progress.
+/// Frames between two calls of `progress`.
 const REPORT: u64 = 16_384;
 
-/// Analyses files as one capture: connections go on from file to file.
+/// Analyzes files as one capture: connections continue from file to file.
 ///
-/// `progress` is called now and then; if it returns `false`, the analysis ends as if the files did. `packets`, if there
-/// is one, is given the rows of the packet table.
+/// `progress` is called every 16,384 frames; if it returns `false`, the analysis ends as at the end of the files.
+/// `packets` receives the chunks of the packet table.
 ///
 /// # Errors
 ///
-/// If a file can't be read at all. Damage inside of one is told in the result.
-pub fn analyse(
+/// If a file can't be read at all. Damage inside a file is reported in the result.
+pub fn analyze(
     files: &[&Path],
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> bool,
@@ -90,11 +80,11 @@ pub fn analyse(
 ) -> Result<Analysis, Error> {
     std::thread::scope(|scope| {
         let v44 = options.rules != Rules::Wireshark40;
-        let mut front =
-            Front::new(Tracker::new(options.most_open, v44), Conversations::new(options.most_told));
-        let back = Back::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
-        let mut pipe = Pipe::new(back, options.threads, scope);
-        let mut hand_on = |chunk: Chunk| {
+        let mut dispatcher =
+            Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_flows));
+        let connections = Connections::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
+        let mut pipe = Worker::new(connections, options.threads, scope);
+        let mut pass_on = |chunk: Chunk| {
             if let Some(packets) = &mut packets {
                 packets(chunk);
             }
@@ -117,8 +107,8 @@ pub fn analyse(
                     if found.is_counted() {
                         lengths.add(frame.time, frame.len);
                     }
-                    if let Some(chunk) = pipe.event(front.frame(&frame, &found)) {
-                        hand_on(chunk);
+                    if let Some(chunk) = pipe.event(dispatcher.frame(&frame, &found)) {
+                        pass_on(chunk);
                     }
                 }
                 if frames.is_multiple_of(REPORT) {
@@ -133,23 +123,23 @@ pub fn analyse(
             properties.push(reader.properties());
             damage.extend(reader.damage().cloned());
         }
-        let (mut back, chunks) = pipe.finish();
-        chunks.into_iter().for_each(hand_on);
-        let origin = back.ticks.origin();
+        let (mut connections, chunks) = pipe.finish();
+        chunks.into_iter().for_each(pass_on);
+        let origin = connections.ticks.origin();
         Ok(Analysis {
-            warnings: traps::warnings(&properties, &front, &back),
+            warnings: warnings::warnings(&properties, &dispatcher, &connections),
             properties,
             damage,
             lengths,
-            flows: flows::flows(&back.told, origin),
-            udp: flows::udp(&front.udp.all, origin),
-            quic: flows::quic(&front.udp.all),
-            series: flows::series(&back),
-            phases: flows::phases(&back.told, origin),
-            classes: flows::classes(&back.told),
-            rounds: flows::rounds(&back.told, origin),
-            total: flows::total(&mut back),
-            interval: back.ticks.length(),
+            flows: flows::flows(&connections.records, origin),
+            udp: flows::udp(&dispatcher.udp.all, origin),
+            quic: flows::quic(&dispatcher.udp.all),
+            series: flows::series(&connections),
+            phases: flows::phases(&connections.records, origin),
+            classes: flows::classes(&connections.records),
+            rounds: flows::rounds(&connections.records, origin),
+            total: flows::total(&mut connections),
+            interval: connections.ticks.length(),
             origin,
         })
     })

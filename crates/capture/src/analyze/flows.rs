@@ -1,6 +1,7 @@
-//! The tables of connections, conversations and series.
+//! The tables of an analysis: connections, UDP conversations, QUIC, series, phases, classes, rounds. Their columns are
+//! documented in `docs/analysis/tables.md`, and a test compares both lists.
 
-use super::back::{Back, Told};
+use super::connections::{ConnectionRecord, Connections};
 use crate::flow::Ending;
 use crate::flow::classify::Guess;
 use crate::flow::rounds::{Phase, Round};
@@ -28,7 +29,7 @@ impl Ending {
 
 /// One direction of a connection.
 struct Row<'a> {
-    told: &'a Told,
+    record: &'a ConnectionRecord,
     d: usize,
     side: &'a Side,
     other: &'a Side,
@@ -67,25 +68,25 @@ fn ms_u(ns: Option<u64>) -> f64 {
 }
 
 /// `flows`: one row for each direction of each TCP connection.
-pub(super) fn flows(told: &[Told], origin: i64) -> Table {
-    let mut rows = Vec::with_capacity(2 * told.len());
-    for t in told {
+pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
+    let mut rows = Vec::with_capacity(2 * records.len());
+    for t in records {
         for d in 0..2 {
-            rows.push(Row { told: t, d, side: &t.sides[d], other: &t.sides[1 - d], origin });
+            rows.push(Row { record: t, d, side: &t.sides[d], other: &t.sides[1 - d], origin });
         }
     }
     let rows = &rows[..];
     let count = |value: fn(&Side) -> u64| column(rows, |r| value(r.side));
     let mut table = Table::default()
-        .with("flow", column(rows, |r| r.told.number))
+        .with("flow", column(rows, |r| r.record.number))
         .with("direction", column(rows, |r| r.d as u8))
-        .with("first_frame", column(rows, |r| r.told.first_frame))
-        .with("src", column(rows, |r| r.told.ends[r.d].0.to_string()))
-        .with("src_port", column(rows, |r| u32::from(r.told.ends[r.d].1)))
-        .with("dst", column(rows, |r| r.told.ends[1 - r.d].0.to_string()))
-        .with("dst_port", column(rows, |r| u32::from(r.told.ends[1 - r.d].1)))
-        .with("opener", column(rows, |r| r.told.opener.map_or(-1, |o| i32::from(usize::from(o) == r.d))))
-        .with("ending", column(rows, |r| r.told.ending.name().to_owned()))
+        .with("first_frame", column(rows, |r| r.record.first_frame))
+        .with("src", column(rows, |r| r.record.ends[r.d].0.to_string()))
+        .with("src_port", column(rows, |r| u32::from(r.record.ends[r.d].1)))
+        .with("dst", column(rows, |r| r.record.ends[1 - r.d].0.to_string()))
+        .with("dst_port", column(rows, |r| u32::from(r.record.ends[1 - r.d].1)))
+        .with("opener", column(rows, |r| r.record.opener.map_or(-1, |o| i32::from(usize::from(o) == r.d))))
+        .with("ending", column(rows, |r| r.record.ending.name().to_owned()))
         .with("start_ns", column(rows, |r| r.span().0 - r.origin))
         .with("end_ns", column(rows, |r| r.span().1 - r.origin))
         .with("packets", count(|s| s.packets))
@@ -111,15 +112,15 @@ pub(super) fn flows(told: &[Told], origin: i64) -> Table {
         .with("wscale", column(rows, |r| r.side.wscale.map_or(-1, i32::from)))
         .with("sack_permitted", column(rows, |r| u8::from(r.side.sack_permitted)))
         .with("timestamps", count(|s| s.timestamps))
-        .with("handshake_rtt_ms", column(rows, |r| ms_i(r.told.handshake)))
-        .with("syn_rtt_ms", column(rows, |r| ms_i(r.told.syn_rtt)))
-        .with("synack_rtt_ms", column(rows, |r| ms_i(r.told.ack_rtt)))
+        .with("handshake_rtt_ms", column(rows, |r| ms_i(r.record.handshake)))
+        .with("syn_rtt_ms", column(rows, |r| ms_i(r.record.syn_rtt)))
+        .with("synack_rtt_ms", column(rows, |r| ms_i(r.record.ack_rtt)))
         .with(
             "initial_rtt_ms",
-            column(rows, |r| ms_i((r.told.initial_rtt != 0).then_some(r.told.initial_rtt))),
+            column(rows, |r| ms_i((r.record.initial_rtt != 0).then_some(r.record.initial_rtt))),
         )
-        .with("path_rtt_min_ms", column(rows, |r| ms_i(r.told.round_trip)))
-        .with("vantage", column(rows, |r| r.told.vantage[r.d].unwrap_or(f64::NAN)));
+        .with("path_rtt_min_ms", column(rows, |r| ms_i(r.record.round_trip)))
+        .with("vantage", column(rows, |r| r.record.vantage[r.d].unwrap_or(f64::NAN)));
     table = rtts(
         table,
         rows,
@@ -201,11 +202,11 @@ fn rtts(table: Table, rows: &[Row<'_>], names: [&'static str; 7], sketch: fn(&Si
         .with(names[6], column(rows, |r| ms_u(sketch(r.side).greatest())))
 }
 
-/// `series`: one row for each interval of each direction in which there was something.
-pub(super) fn series(back: &Back) -> Table {
-    let length = back.ticks.length();
+/// `series`: one row for each interval of each direction that has a segment.
+pub(super) fn series(connections: &Connections) -> Table {
+    let length = connections.ticks.length();
     let mut rows: Vec<(u64, u8, &Interval)> = Vec::new();
-    for t in &back.told {
+    for t in &connections.records {
         for (d, series) in t.series.iter().enumerate() {
             rows.extend(series.iter().map(|i| (t.number, d as u8, i)));
         }
@@ -242,10 +243,10 @@ pub(super) fn series(back: &Back) -> Table {
     table
 }
 
-/// `phases`: what each sender of data did, one after the other.
-pub(super) fn phases(told: &[Told], origin: i64) -> Table {
+/// `phases`: the phases of each data sender, in order of time.
+pub(super) fn phases(records: &[ConnectionRecord], origin: i64) -> Table {
     let mut rows: Vec<(u64, u8, &Phase)> = Vec::new();
-    for t in told {
+    for t in records {
         for (d, phases) in t.phases.iter().enumerate() {
             rows.extend(phases.iter().map(|p| (t.number, d as u8, p)));
         }
@@ -265,10 +266,10 @@ pub(super) fn phases(told: &[Told], origin: i64) -> Table {
         .with("evidence", column(rows, |r| r.2.evidence()))
 }
 
-/// `classify`: which congestion control each long transfer has.
-pub(super) fn classes(told: &[Told]) -> Table {
+/// `classify`: the probable congestion control of each long transfer.
+pub(super) fn classes(records: &[ConnectionRecord]) -> Table {
     let mut rows: Vec<(u64, u8, &Guess)> = Vec::new();
-    for t in told {
+    for t in records {
         for (d, guess) in t.guesses.iter().enumerate() {
             rows.extend(guess.iter().map(|g| (t.number, d as u8, g)));
         }
@@ -286,10 +287,10 @@ pub(super) fn classes(told: &[Told]) -> Table {
         .with("evidence", column(rows, |r| r.2.evidence.clone()))
 }
 
-/// `rounds`: one row for each round trip of a long transfer.
-pub(super) fn rounds(told: &[Told], origin: i64) -> Table {
+/// `rounds`: one row for each round of a long transfer.
+pub(super) fn rounds(records: &[ConnectionRecord], origin: i64) -> Table {
     let mut rows: Vec<(u64, u8, &Round)> = Vec::new();
-    for t in told {
+    for t in records {
         for (d, rounds) in t.rounds.iter().enumerate() {
             rows.extend(rounds.iter().map(|r| (t.number, d as u8, r)));
         }
@@ -314,10 +315,10 @@ pub(super) fn rounds(told: &[Told], origin: i64) -> Table {
         .with("limit", column(rows, |r| r.2.limit.name().to_owned()))
 }
 
-/// `total`: one row for each interval of the capture: frames of any kind.
-pub(super) fn total(back: &mut Back) -> Table {
-    let length = back.ticks.length();
-    let rows = std::mem::take(&mut back.total).finish(back.ticks.doublings);
+/// `total`: one row for each interval of the capture, over all frames.
+pub(super) fn total(connections: &mut Connections) -> Table {
+    let length = connections.ticks.length();
+    let rows = std::mem::take(&mut connections.total).finish(connections.ticks.doublings);
     Table::default()
         .with("t_ns", column(&rows, |r| r.at * length))
         .with("packets", column(&rows, |r| r.packets))

@@ -1,6 +1,6 @@
 //! Files that change while they are read.
 
-#![allow(clippy::expect_used)] // helpers of tests
+#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -37,7 +37,7 @@ fn file(name: &str, n: u64) -> Temporary {
     Temporary(path)
 }
 
-/// Reads on, and counts; every frame that is given must be whole.
+/// Reads the rest of the file and counts the frames; each of them must be whole.
 fn count(reader: &mut Reader) -> u64 {
     let mut n = 0;
     while let Some(frame) = reader.next_frame() {
@@ -47,8 +47,8 @@ fn count(reader: &mut Reader) -> u64 {
     n
 }
 
-/// 3,000 frames, of which the first 10 are read; then the file is cut at `size` bytes.
-fn cut(name: &str, size: u64) -> (u64, Reader) {
+/// Reads the first 10 of 3,000 frames, truncates the file to `size` bytes and reads on.
+fn truncate(name: &str, size: u64) -> (u64, Reader) {
     let file = file(name, 3_000);
     let mut reader = Reader::open(&file.0).expect("a capture");
     for _ in 0..10 {
@@ -58,41 +58,40 @@ fn cut(name: &str, size: u64) -> (u64, Reader) {
     (10 + count(&mut reader), reader)
 }
 
-/// Cut at a page, in a record whose header begins before it: 24 + 1000 k + 16 <= 4096 p. 1,000,000 bytes of records and
-/// the file's header end at 1,000,024, 245 pages at 1,003,520: three records more, and the header of a fourth that ends
-/// 480 bytes behind the cut.
+/// Truncated inside a record. 1,000 records and the file's header end at byte 1,000,024, 245 pages of memory end at
+/// 1,003,520: three more records are whole, and the fourth lacks 504 bytes.
 #[test]
-fn cut_at_a_page() {
-    let (n, reader) = cut("page", 245 * 4096);
-    // The header of the record on the cut is there, so that its frame is given or not, but nothing after it.
-    assert!((1_003..=1_004).contains(&n), "{n}");
+fn truncated_inside_a_record() {
+    let (n, reader) = truncate("inside", 245 * 4096);
+    assert_eq!(n, 1_003);
     let damage = reader.damage().expect("damage");
     assert!(matches!(damage.fault, Fault::Stream(_)), "{damage}");
     assert_eq!((damage.frames, damage.offset), (n, 24 + n * RECORD));
 }
 
-/// Cut within a page, between two records: the rest of the page reads as zeros, which would be empty records.
+/// Truncated between two records: without a look at the size this would be a regular end of the file.
 #[test]
-fn cut_between_records() {
-    let (n, reader) = cut("record", 24 + 500 * RECORD);
+fn truncated_between_records() {
+    let (n, reader) = truncate("record", 24 + 500 * RECORD);
     assert_eq!(n, 500);
     let damage = reader.damage().expect("damage");
     assert!(matches!(damage.fault, Fault::Stream(_)), "{damage}");
     assert_eq!(damage.offset, 24 + 500 * RECORD);
 }
 
-/// Cut before what is read already.
+/// Truncated before the position of the reader.
 #[test]
-fn cut_to_nothing() {
-    let (n, reader) = cut("nothing", 0);
-    assert!(n <= 11, "{n}");
+fn truncated_to_nothing() {
+    let (n, reader) = truncate("nothing", 0);
+    // What the window of 256 KiB held was read before: 262 records.
+    assert!(n <= 262, "{n}");
     assert!(reader.damage().is_some_and(|d| matches!(d.fault, Fault::Stream(_))));
     // Another file can be read as before.
     let next = file("next", 100);
     assert_eq!(count(&mut Reader::open(&next.0).expect("a capture")), 100);
 }
 
-/// What is written while the file is read belongs to it, also beyond the first window.
+/// Records that are appended while the file is read belong to it, beyond the first window too.
 #[test]
 fn grown() {
     let file = file("grown", 10);
@@ -109,7 +108,7 @@ fn grown() {
     assert_eq!(reader.consumed(), 24 + 10_000 * RECORD);
 }
 
-/// More files at a time than are mapped.
+/// Many files at a time.
 #[test]
 fn many() {
     let file = file("many", 50);
@@ -119,7 +118,7 @@ fn many() {
     }
 }
 
-/// A record that lies across two windows, and one longer than a window: USB's frames may have 16 MiB.
+/// A record that lies across two windows, and records longer than a window: frames of USB may have 16 MiB.
 #[test]
 fn long_records() {
     let lengths = [5 << 20, 3, (16 << 20) - 1, 4 << 20, 0, 7 << 20];

@@ -1,6 +1,7 @@
-//! One row for each segment, handed on in chunks.
+//! The packet table: one row for each segment, passed on in chunks so that memory stays bounded. Its columns are
+//! documented in `docs/analysis/tables.md`.
 
-use crate::flow::Seen;
+use crate::flow::SegmentAnalysis;
 use crate::table::Table;
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
@@ -12,7 +13,7 @@ pub struct Chunk {
     pub packets: Table,
     /// One row for each SACK block.
     pub sacks: Table,
-    /// One row for each earlier segment of which it is known now that it was sent again needlessly.
+    /// One row for each earlier retransmission that a later frame proves to be spurious.
     pub spurious: Table,
 }
 
@@ -52,7 +53,7 @@ columns!(Rows {
 columns!(Sacks { frame: u64, flow: u64, direction: u8, left: u32, right: u32, duplicate: u8 });
 columns!(Proofs { frame: u64, proof_frame: u64, flow: u64 });
 
-/// Collects rows.
+/// Collects the rows of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
     rows: Rows,
@@ -66,7 +67,14 @@ impl Packets {
         Self { most: most.max(1), ..Self::default() }
     }
 
-    pub(crate) fn add(&mut self, placed: &Placed, s: &Segment, seen: &Seen, bases: [u32; 2], origin: i64) {
+    pub(crate) fn add(
+        &mut self,
+        placed: &Placed,
+        s: &Segment,
+        seen: &SegmentAnalysis,
+        bases: [u32; 2],
+        origin: i64,
+    ) {
         let d = usize::from(placed.direction);
         let v = &seen.verdict;
         let r = &mut self.rows;

@@ -3,7 +3,7 @@
 use super::epochs::{Epochs, of_growths};
 use super::{Guess, near};
 
-/// The RTT to which Hybla equalises all others, s [Caini, Firrincieli 2004].
+/// The RTT to which Hybla equalizes all others, s [Caini, Firrincieli 2004].
 const HYBLA_RTT: f64 = 0.025;
 /// Windows from which HighSpeed differs from Reno, and the highest one of its table [RFC 3649].
 const HIGHSPEED: (f64, f64) = (38.0, 83_000.0);
@@ -165,7 +165,7 @@ fn reno_or_veno(t: &Tooth, epochs: &Epochs, half: f64) -> (&'static str, f64) {
         return ("veno", half * if fifth > 1 { 0.9 } else { 0.6 });
     }
     if (0.42..0.6).contains(&t.slope) {
-        // Reno with an ACK for two segments, counted by ACKs, looks the same where a queue stands all the time.
+        // Reno with an ACK for two segments, counted by ACKs, samples the same where a queue stands all the time.
         return if t.middle > 0.515 { ("veno", 0.5 * half) } else { ("reno-like", 0.5 * half) };
     }
     ("unknown", 0.0)

@@ -1,24 +1,24 @@
-//! A stream read by a thread of its own: decompression goes on while the frames before are looked at.
+//! Read-ahead: a thread of its own decompresses while the caller processes earlier frames.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes handed over at once.
+/// Bytes of a chunk.
 const CHUNK: usize = 256 * 1024;
-/// Chunks that wait at most: the bound of what lies between the two threads.
+/// Most chunks between the two threads.
 const WAITING: usize = 4;
 
-/// Reads its source ahead in a thread, which ends with the source or when this is dropped.
-pub(super) struct Ahead {
+/// Reads its source in a thread, which ends at the end of the source or when this value is dropped.
+pub(super) struct ReadAhead {
     chunks: Receiver<io::Result<Vec<u8>>>,
-    /// Empty chunks go back, so that they are allocated once.
+    /// Used chunks are returned to the thread, so that it does not allocate again.
     used: SyncSender<Vec<u8>>,
     chunk: Vec<u8>,
     at: usize,
 }
 
-impl Ahead {
+impl ReadAhead {
     pub(super) fn new(mut source: impl Read + Send + 'static) -> Self {
         let (send, chunks) = sync_channel(WAITING);
         let (used, back) = sync_channel::<Vec<u8>>(WAITING + 2);
@@ -44,7 +44,7 @@ impl Ahead {
     }
 }
 
-/// Fills `to` as far as the source goes; also says why it stopped, if not for the end.
+/// Fills `to` up to the end of the source. Returns the number of bytes, and the error if one ended the reading.
 fn fill(source: &mut impl Read, to: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut have = 0;
     while have < to.len() {
@@ -58,12 +58,12 @@ fn fill(source: &mut impl Read, to: &mut [u8]) -> (usize, Option<io::Error>) {
     (have, None)
 }
 
-impl Read for Ahead {
+impl Read for ReadAhead {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         if self.at == self.chunk.len() {
             let done = std::mem::take(&mut self.chunk);
             self.at = 0;
-            // A thread that has ended takes none back.
+            // Fails if the thread has ended.
             let _ = self.used.try_send(done);
             match self.chunks.recv() {
                 Ok(Ok(chunk)) => self.chunk = chunk,

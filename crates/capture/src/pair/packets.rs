@@ -1,4 +1,4 @@
-//! The packets of one capture, as far as they can be known again in another.
+//! The packets of one capture, with the fields that identify them in another capture of the same path.
 
 use std::path::Path;
 
@@ -7,32 +7,33 @@ use crate::tcp::track::Key;
 use crate::{Dissector, Error, Reader};
 use dumbbell_wire::TcpFlags;
 
-/// What makes a packet the same one in both captures.
+/// A packet and the fields that identify it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Packet {
     pub(super) frame: u64,
     pub(super) time: i64,
     pub(super) key: Key,
     pub(super) from_low: bool,
     pub(super) tcp: bool,
-    /// TCP: sequence number and payload; UDP: identification, payload.
+    /// TCP: sequence number; UDP: IP identification.
     pub(super) seq: u32,
+    /// Payload bytes.
     pub(super) len: u32,
     pub(super) bytes: u32,
     pub(super) tsval: Option<u32>,
-    /// Of all that stays the same on the way.
-    pub(super) print: u64,
+    /// Hash of all fields that do not change on the path.
+    pub(super) fingerprint: u64,
 }
 
-/// Reads them.
+/// Reads the packets of a capture.
 pub(super) struct Packets {
     reader: Reader,
     dissector: Dissector,
     pub(super) read: u64,
 }
 
-fn mix(print: u64, value: u64) -> u64 {
-    (print ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+fn mix(fingerprint: u64, value: u64) -> u64 {
+    (fingerprint ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 impl Packets {
@@ -49,7 +50,7 @@ impl Packets {
     }
 
     /// The next TCP segment or UDP datagram.
-    pub(super) fn next(&mut self) -> Option<Seen> {
+    pub(super) fn next(&mut self) -> Option<Packet> {
         loop {
             let frame = self.reader.next_frame()?;
             self.read += 1;
@@ -60,18 +61,18 @@ impl Packets {
                 Transport::Tcp(t) => {
                     let Some(len) = t.len else { continue };
                     let (key, from_low) = Key::new(&ip.addresses, t.src_port, t.dst_port);
-                    // A router may change the ECN bits and the MSS; options besides timestamps rarely tell more.
+                    // A router may change the ECN flags and the MSS option; other options than these rarely differ.
                     let flags = t.flags.without(TcpFlags::ECE | TcpFlags::CWR).bits();
                     let (tsval, tsecr) = t.options.timestamps.unwrap_or_default();
-                    let mut print = 0;
+                    let mut fingerprint = 0;
                     for v in [t.seq, t.ack, len, u32::from(flags), tsval, tsecr, u32::from(t.window)] {
-                        print = mix(print, v.into());
+                        fingerprint = mix(fingerprint, v.into());
                     }
                     for b in t.options.sack.as_slice() {
-                        print = mix(mix(print, b.left.0.into()), b.right.0.into());
+                        fingerprint = mix(mix(fingerprint, b.left.0.into()), b.right.0.into());
                     }
                     let tsval = t.options.timestamps.map(|t| t.0);
-                    Seen {
+                    Packet {
                         frame: frame_number,
                         time,
                         key,
@@ -81,7 +82,7 @@ impl Packets {
                         len,
                         bytes,
                         tsval,
-                        print,
+                        fingerprint,
                     }
                 }
                 Transport::Udp(u) => {
@@ -89,8 +90,8 @@ impl Packets {
                     let (key, from_low) = Key::new(&ip.addresses, u.src_port, u.dst_port);
                     let id = ip.id.unwrap_or(0);
                     let head = &u.payload[..u.payload.len().min(24)];
-                    let print = head.iter().fold(mix(id.into(), len.into()), |p, &b| mix(p, b.into()));
-                    Seen {
+                    let fingerprint = head.iter().fold(mix(id.into(), len.into()), |p, &b| mix(p, b.into()));
+                    Packet {
                         frame: frame_number,
                         time,
                         key,
@@ -100,7 +101,7 @@ impl Packets {
                         len,
                         bytes,
                         tsval: None,
-                        print,
+                        fingerprint,
                     }
                 }
                 _ => continue,

@@ -1,31 +1,34 @@
-//! From a dissected frame to the place of its connection.
+//! The first stage of the analysis: finds the stream of each dissected frame, as Wireshark numbers streams.
+//!
+//! TCP segments, also those quoted by ICMP errors, become events for [`connections`](super::connections); UDP datagrams
+//! are counted here. The result depends on the order of the file, so one thread does this.
 
-use super::back::Event;
+use super::connections::Event;
 use crate::Frame;
 use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport, Unread};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::{Header, Key, Placed, Tracker};
 use crate::udp::Conversations;
 
-/// Finds connections; file order matters here, so this part is one thread's.
-pub(crate) struct Front {
+/// Finds the stream of each frame.
+pub(crate) struct Dispatcher {
     pub(crate) tcp: Tracker,
     pub(crate) udp: Conversations,
-    /// Frames in which no transport header was found, for each reason.
+    /// Frames without a readable transport header, by reason.
     unread: [u64; 8],
 }
 
-impl Front {
+impl Dispatcher {
     pub(crate) fn new(tcp: Tracker, udp: Conversations) -> Self {
         Self { tcp, udp, unread: [0; 8] }
     }
 
-    /// Frames that couldn't be read for this reason.
+    /// Number of frames that were not read for this reason.
     pub(crate) fn unread(&self, why: Unread) -> u64 {
         self.unread[why as usize]
     }
 
-    /// Places a frame.
+    /// Finds the stream of a frame.
     #[inline]
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Event {
         if let Transport::None(why) = found.transport {
@@ -53,11 +56,11 @@ impl Front {
         Event::Other { time: frame.time.unwrap_or(0), len: frame.len }
     }
 
-    /// The place of a segment alone.
+    /// Finds the stream of a segment.
     #[inline]
     pub(crate) fn place(&mut self, ip: &Ip, tcp: &TcpView<'_>) -> Placed {
         let (key, from_low) = Key::new(&ip.addresses, tcp.src_port, tcp.dst_port);
-        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analysed: tcp.len.is_some() };
+        let header = Header { seq: tcp.seq, ack: tcp.ack, flags: tcp.flags, analyzed: tcp.len.is_some() };
         self.tcp.place(key, from_low, header)
     }
 

@@ -1,7 +1,7 @@
-//! Labels only, frame by frame.
+//! Labels without statistics: for comparisons with tshark, frame by frame.
 
-use super::back::Event;
-use super::front::Front;
+use super::connections::Event;
+use super::dispatch::Dispatcher;
 use crate::Frame;
 use crate::dissect::Dissected;
 use crate::flow::Connection;
@@ -10,23 +10,23 @@ use crate::tcp::track::Tracker;
 use crate::tcp::wireshark::Verdict;
 use crate::udp::Conversations;
 
-/// Labels each frame; at most a million connections at a time.
-pub struct Labeller {
-    front: Front,
+/// Labels each frame. It tracks at most one million connections at a time.
+pub struct Labeler {
+    dispatcher: Dispatcher,
     connections: Vec<Connection>,
     rules: Rules,
 }
 
-impl Labeller {
-    /// By one of the rule sets.
+impl Labeler {
+    /// Labels by one of the rule sets.
     pub fn new(rules: Rules) -> Self {
         let tcp = Tracker::new(1_000_000, rules != Rules::Wireshark40);
-        Self { front: Front::new(tcp, Conversations::new(0)), connections: Vec::new(), rules }
+        Self { dispatcher: Dispatcher::new(tcp, Conversations::new(0)), connections: Vec::new(), rules }
     }
 
-    /// The number of the frame's stream and what was found, if it is a TCP segment or quotes one.
+    /// Returns the stream number and the labels of the frame, if it is a TCP segment or quotes one.
     pub fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Option<(u64, Verdict)> {
-        let Event::Tcp { placed, segment, .. } = self.front.frame(frame, found) else { return None };
+        let Event::Tcp { placed, segment, .. } = self.dispatcher.frame(frame, found) else { return None };
         let slot = placed.slot as usize;
         if slot == self.connections.len() {
             self.connections.push(Connection::default());

@@ -1,41 +1,42 @@
-//! What is counted for each direction of each connection, and the tables of it.
+//! Counts for each direction of each connection of a pair of captures, and their tables. The columns are documented in
+//! `docs/analysis/pair.md`.
 
 use crate::flow::sketch::Sketch;
 use crate::series::Series;
 use crate::table::{Table, column};
 use crate::tcp::track::Key;
 
-/// A direction of a connection.
+/// Counts of one direction of a connection.
 #[derive(Debug, Default)]
-pub(super) struct Way {
-    /// Packets seen at the first and at the second place, in both.
+pub(super) struct Direction {
+    /// Packets captured at the first and at the second point of their path.
     pub(super) packets: [u64; 2],
     pub(super) matched: u64,
     pub(super) lost: u64,
     pub(super) lost_bytes: u64,
-    /// Sent so late that the second capture may have ended before they came.
+    /// Packets sent so late that the second capture may have ended before they arrived.
     pub(super) under_way: u64,
-    /// The longest time from the first place to the second, by their clocks.
+    /// The longest time from the first point to the second, by their clocks.
     pub(super) longest: i64,
-    /// Only at the second place: not captured at the first (or made in between).
+    /// Packets captured only at the second point.
     pub(super) extra: u64,
     pub(super) reordered: u64,
     pub(super) reordering: u64,
     pub(super) delay: Sketch,
-    /// Delays are relative and may be negative: the least one, ns.
+    /// The least delay, ns. Delays are relative and may be negative.
     pub(super) least: Option<f64>,
-    /// Order of the newest matched packet at the first place.
+    /// Position, in the order of the first point, of the last matched packet.
     pub(super) newest: u64,
     pub(super) sum: f64,
     pub(super) series: Series,
 }
 
-impl Way {
+impl Direction {
     fn mean(&self) -> f64 {
         self.sum / self.delay.count() as f64
     }
 
-    /// What of a delay is queueing: all beyond the least.
+    /// The queueing delay: the delay above the least one.
     fn above_least(&self, delay: Option<f64>) -> Option<f64> {
         delay.zip(self.least).map(|(d, least)| (d - least).max(0.0))
     }
@@ -44,21 +45,21 @@ impl Way {
 pub(super) struct Flow {
     pub(super) number: u64,
     pub(super) key: Key,
-    /// The lower half of the key lies on A's side.
+    /// True if the lower endpoint of the key is on A's side.
     pub(super) low_at_a: bool,
     pub(super) tcp: bool,
     /// From A to B, from B to A.
-    pub(super) ways: [Way; 2],
+    pub(super) directions: [Direction; 2],
 }
 
 pub(super) fn flows(flows: &[Flow]) -> Table {
     let rows: Vec<(&Flow, usize)> = flows.iter().flat_map(|f| [(f, 0), (f, 1)]).collect();
     let rows = &rows[..];
-    // Direction 0 begins on A's side.
+    // Direction 0 is from A to B.
     let ends = |r: &(&Flow, usize)| r.0.key.endpoints(r.0.low_at_a);
-    let count = |value: fn(&Way) -> u64| column(rows, |r| value(&r.0.ways[r.1]));
-    let ms = |value: fn(&Way) -> Option<f64>| {
-        column(rows, |r| value(&r.0.ways[r.1]).map_or(f64::NAN, |ns| ns / 1e6))
+    let count = |value: fn(&Direction) -> u64| column(rows, |r| value(&r.0.directions[r.1]));
+    let ms = |value: fn(&Direction) -> Option<f64>| {
+        column(rows, |r| value(&r.0.directions[r.1]).map_or(f64::NAN, |ns| ns / 1e6))
     };
     Table::default()
         .with("flow", column(rows, |r| r.0.number))
@@ -91,8 +92,8 @@ pub(super) fn flows(flows: &[Flow]) -> Table {
 pub(super) fn series(flows: &[Flow], length: u64) -> Table {
     let mut rows = Vec::new();
     for f in flows {
-        for (d, way) in f.ways.iter().enumerate() {
-            rows.extend(way.series.rows().iter().map(|r| (f.number, d as u8, r)));
+        for (d, direction) in f.directions.iter().enumerate() {
+            rows.extend(direction.series.rows().iter().map(|r| (f.number, d as u8, r)));
         }
     }
     let rows = &rows[..];

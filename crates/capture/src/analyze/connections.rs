@@ -1,4 +1,8 @@
-//! Connections: labels, history, statistics.
+//! The second stage of the analysis: the state of each connection, its labels and statistics, and the series.
+//!
+//! Memory is bounded by three limits of the options. Open connections: the tracker evicts one (see
+//! [`track`](crate::tcp::track)). Listed connections: those with the fewest bytes are only counted. Rows of series: the
+//! intervals double.
 
 use std::net::IpAddr;
 
@@ -7,26 +11,26 @@ use super::packets::{Chunk, Packets};
 use crate::flow::classify::{Guess, classify};
 use crate::flow::rounds::{Phase, Round};
 use crate::flow::side::Side;
-use crate::flow::{Connection, Ending, Seen};
+use crate::flow::{Connection, Ending, SegmentAnalysis};
 use crate::series::{Interval, Series, Ticks};
 use crate::tcp::history::Data;
 use crate::tcp::label::Rules;
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
 
-/// What the front hands to the back.
+/// A frame, as the dispatcher passes it on.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant)] // most events are segments
+#[expect(clippy::large_enum_variant, reason = "most events are segments")]
 pub(crate) enum Event {
-    /// A segment, or one that ICMP quotes; `ends` with the endpoints where a connection begins.
+    /// A segment, or one that an ICMP error quotes. `ends` has the endpoints if the segment begins a connection.
     Tcp { placed: Placed, segment: Segment, ends: Option<[(IpAddr, u16); 2]> },
     /// Any other frame.
     Other { time: i64, len: u32 },
 }
 
-/// A connection that is over, or was open at the end.
+/// The result of a connection that has ended, or was open at the end of the capture.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ConnectionRecord {
     pub(crate) number: u64,
     pub(crate) first_frame: u64,
     pub(crate) ends: [(IpAddr, u16); 2],
@@ -42,21 +46,21 @@ pub(crate) struct Told {
     pub(crate) round_trip: Option<i64>,
     pub(crate) vantage: [Option<f64>; 2],
     pub(crate) phases: [Vec<Phase>; 2],
-    /// Which congestion control it may be, of directions with enough rounds.
+    /// The probable congestion control of each direction that has enough rounds.
     pub(crate) guesses: [Option<Guess>; 2],
-    /// The rounds behind the guesses.
+    /// The rounds on which the guesses are based.
     pub(crate) rounds: [Vec<Round>; 2],
 }
 
-impl Told {
+impl ConnectionRecord {
     pub(crate) fn bytes(&self) -> u64 {
         self.sides.iter().map(|s| s.bytes).sum()
     }
 }
 
-/// Connections that aren't told one by one.
+/// Totals of the connections beyond the limit of listed ones.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rest {
+pub(crate) struct Unlisted {
     pub(crate) connections: u64,
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
@@ -68,51 +72,51 @@ struct Open {
     series: [Series; 2],
 }
 
-/// Of shorter transfers nobody asks for the congestion control.
+/// Fewest rounds of a transfer that is classified.
 const FEW_ROUNDS: usize = 20;
-/// Longer payloads are super-packets.
+/// Longest payload that can be an MSS; longer ones are super-packets.
 const MOST_MSS: u32 = 9_000;
 
-/// Most rounds kept of all connections together; further ones make phases only.
+/// Most rounds kept of all connections together. Later rounds only contribute to phases.
 const MOST_ROUNDS: usize = 500_000;
 
-/// The back of the analysis.
-pub(crate) struct Back {
+/// The state of all connections, and the results so far.
+pub(crate) struct Connections {
     rules: Rules,
     open: Vec<Option<Box<Open>>>,
-    pub(crate) told: Vec<Told>,
-    pub(crate) rest: Rest,
+    pub(crate) records: Vec<ConnectionRecord>,
+    pub(crate) unlisted: Unlisted,
     pub(crate) ticks: Ticks,
     pub(crate) total: Series,
     rows: usize,
-    /// Rounds kept of all connections.
+    /// Number of rounds that are kept.
     rounds: usize,
-    most_rows: usize,
-    most_told: usize,
-    /// The intervals were doubled to save memory.
+    max_rows: usize,
+    max_flows: usize,
+    /// The intervals were doubled to limit memory.
     pub(crate) doubled: bool,
     packets: Option<Packets>,
 }
 
-impl Back {
+impl Connections {
     pub(crate) fn new(options: &Options, packets: Option<Packets>) -> Self {
         Self {
             rules: options.rules,
             open: Vec::new(),
-            told: Vec::new(),
-            rest: Rest::default(),
+            records: Vec::new(),
+            unlisted: Unlisted::default(),
             ticks: Ticks::new(options.interval),
             total: Series::default(),
             rows: 0,
             rounds: 0,
-            most_rows: options.most_rows.max(1000),
-            most_told: options.most_told.max(1),
+            max_rows: options.max_rows.max(1000),
+            max_flows: options.max_flows.max(1),
             doubled: false,
             packets,
         }
     }
 
-    /// The next frame.
+    /// Processes the next frame.
     #[inline]
     pub(crate) fn event(&mut self, event: &Event) {
         match event {
@@ -154,13 +158,13 @@ impl Back {
             let d = usize::from(placed.direction);
             let added = open.record(d, s, &seen, at, self.ticks.doublings);
             self.rows += added;
-            if self.rows > self.most_rows {
-                self.make_room();
+            if self.rows > self.max_rows {
+                self.double_intervals();
             }
         }
         if let Some(packets) = &mut self.packets {
             let bases = if let Some(Some(open)) = self.open.get(slot) {
-                open.connection.wire.sides.each_ref().map(|side| side.base_seq)
+                open.connection.wire.flows.each_ref().map(|side| side.base_seq)
             } else {
                 [0; 2]
             };
@@ -185,11 +189,11 @@ impl Back {
                     ending => ending,
                 }
             };
-            self.tell(*old, ending);
+            self.finish_connection(*old, ending);
         }
     }
 
-    fn tell(&mut self, open: Open, ending: Ending) {
+    fn finish_connection(&mut self, open: Open, ending: Ending) {
         let Open { connection: mut c, ends, series } = open;
         for d in 0..2 {
             let last = c.sides[0].last.max(c.sides[1].last);
@@ -205,7 +209,7 @@ impl Back {
         let doublings = self.ticks.doublings;
         let series = series.map(|s| s.finish(doublings));
         self.rows = (self.rows + series.iter().map(Vec::len).sum::<usize>()).saturating_sub(rows);
-        self.told.push(Told {
+        self.records.push(ConnectionRecord {
             number: c.number,
             first_frame: c.first_frame,
             ends,
@@ -229,31 +233,31 @@ impl Back {
             phases: c.rounds.map(|r| r.phases),
             sides: c.sides,
         });
-        if self.told.len() >= 2 * self.most_told {
+        if self.records.len() >= 2 * self.max_flows {
             self.fold();
         }
     }
 
-    /// Keeps the largest connections, counts the rest.
+    /// Keeps the connections with the most bytes and counts the others.
     #[cold]
     fn fold(&mut self) {
-        if self.told.len() <= self.most_told {
+        if self.records.len() <= self.max_flows {
             return;
         }
-        self.told.sort_by_key(|t| (std::cmp::Reverse(t.bytes()), t.number));
-        for t in self.told.drain(self.most_told..) {
-            self.rest.connections += 1;
-            self.rest.packets += t.sides.iter().map(|s| s.packets).sum::<u64>();
-            self.rest.bytes += t.bytes();
+        self.records.sort_by_key(|t| (std::cmp::Reverse(t.bytes()), t.number));
+        for t in self.records.drain(self.max_flows..) {
+            self.unlisted.connections += 1;
+            self.unlisted.packets += t.sides.iter().map(|s| s.packets).sum::<u64>();
+            self.unlisted.bytes += t.bytes();
             self.rounds = self.rounds.saturating_sub(t.rounds.iter().map(Vec::len).sum());
             self.rows = self.rows.saturating_sub(t.series.iter().map(Vec::len).sum());
         }
     }
 
-    /// Doubles the intervals until the rows fit.
+    /// Doubles the intervals until the rows are within half of their limit.
     #[cold]
-    fn make_room(&mut self) {
-        while self.rows > self.most_rows / 2 && self.ticks.doublings < 40 {
+    fn double_intervals(&mut self) {
+        while self.rows > self.max_rows / 2 && self.ticks.doublings < 40 {
             self.doubled = true;
             self.ticks.double();
             let doublings = self.ticks.doublings;
@@ -264,39 +268,39 @@ impl Back {
                     self.rows += series.len();
                 }
             }
-            for told in &mut self.told {
-                told.coarsen(doublings);
-                self.rows += told.series.iter().map(Vec::len).sum::<usize>();
+            for records in &mut self.records {
+                records.coarsen(doublings);
+                self.rows += records.series.iter().map(Vec::len).sum::<usize>();
             }
-            if self.rows > self.most_rows && self.rows <= 2 * (self.open.len() + self.told.len()) {
-                break; // a row for each direction: nothing more to be saved
+            if self.rows > self.max_rows && self.rows <= 2 * (self.open.len() + self.records.len()) {
+                break; // one row for each direction: longer intervals save nothing
             }
         }
     }
 
-    /// Ends all connections; the last packets go out.
+    /// Ends all connections. Returns the last chunk of packet rows.
     pub(crate) fn finish(&mut self) -> Option<Chunk> {
         for open in std::mem::take(&mut self.open).into_iter().flatten() {
             let ending = open.connection.ending();
-            self.tell(*open, ending);
+            self.finish_connection(*open, ending);
         }
         self.fold();
-        self.told.sort_by_key(|t| t.number);
+        self.records.sort_by_key(|t| t.number);
         let doublings = self.ticks.doublings;
-        for told in &mut self.told {
-            told.coarsen(doublings);
+        for records in &mut self.records {
+            records.coarsen(doublings);
         }
         self.packets.as_mut().map(Packets::finish)
     }
 
-    /// The chunk of packet rows that is full.
+    /// Returns a chunk of packet rows if one is full.
     #[inline]
     pub(crate) fn full_chunk(&mut self) -> Option<Chunk> {
         self.packets.as_mut().and_then(Packets::full)
     }
 }
 
-impl Told {
+impl ConnectionRecord {
     fn coarsen(&mut self, doublings: u8) {
         if self.doublings == doublings {
             return;
@@ -310,11 +314,11 @@ impl Told {
 }
 
 impl Open {
-    /// Counts a segment in the series; the number of new rows.
+    /// Counts a segment in the series. Returns the number of new rows.
     #[inline]
-    fn record(&mut self, d: usize, s: &Segment, seen: &Seen, at: u64, doublings: u8) -> usize {
+    fn record(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis, at: u64, doublings: u8) -> usize {
         let history = &self.connection.history;
-        let bases = self.connection.wire.sides.each_ref().map(|side| side.base_seq);
+        let bases = self.connection.wire.flows.each_ref().map(|side| side.base_seq);
         let (row, added) = self.series[d].at(at, doublings);
         let len = s.len.unwrap_or(0);
         row.packets += 1;
@@ -331,10 +335,10 @@ impl Open {
                 row.flight(seen.verdict.bytes_in_flight);
             }
         }
-        let told = &seen.acked;
-        if told.bytes > 0 || seen.rtt.is_some() || !s.options.sack.as_slice().is_empty() {
+        let records = &seen.acked;
+        if records.bytes > 0 || seen.rtt.is_some() || !s.options.sack.as_slice().is_empty() {
             let (other, new) = self.series[1 - d].at(at, doublings);
-            other.acked_bytes += u64::from(told.bytes);
+            other.acked_bytes += u64::from(records.bytes);
             if let Some(una) = history[1 - d].una {
                 let una = self.connection.sides[1 - d].unwrap(una, bases[1 - d]);
                 other.ack_high = other.ack_high.max(una.max(0) as u64);

@@ -17,28 +17,28 @@ pub(crate) enum Scale {
 
 /// One direction of a stream. 0 means "unset" for the sequence numbers, as it does to Wireshark.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
+pub(crate) struct TcpFlow {
     pub(crate) base_seq: u32,
     /// Highest number seen.
     pub(crate) nextseq: u32,
-    pub(super) nextseq_time: i64,
+    pub(super) nextseqtime: i64,
     /// The segment that last raised `nextseq` had no payload.
     pub(super) nextseq_by_empty: bool,
     /// End of what was seen without a hole.
-    pub(super) maxacked: u32,
-    /// The acknowledgement field of the last segment, whatever its flags.
+    pub(super) maxseqtobeacked: u32,
+    /// The acknowledgment field of the last segment, whatever its flags.
     pub(super) lastack: u32,
-    pub(super) lastack_time: i64,
+    pub(super) lastacktime: i64,
     /// Window field of the last segment; all ones before the first.
     pub(super) window: u32,
     pub(crate) scale: Scale,
     /// A SYN was the last with news about the handshake: its window isn't scaled.
-    pub(super) first_ack: bool,
+    pub(super) is_first_ack: bool,
     /// All ones after an ACK of unseen data (4.0): more than any limit.
-    pub(super) dupacks: u32,
-    pub(super) lastlabels: Labels,
+    pub(super) dupacknum: u32,
+    pub(super) lastsegmentflags: Labels,
     /// Nothing is missing that would make the bytes in flight wrong.
-    pub(super) valid_flight: bool,
+    pub(super) valid_bif: bool,
     pub(super) unacked: Unacked,
     /// SACK blocks of the last segment.
     pub(super) sack: SackBlocks,
@@ -46,22 +46,22 @@ pub(crate) struct Side {
     pub(super) mptcp: u8,
 }
 
-impl Default for Side {
+impl Default for TcpFlow {
     fn default() -> Self {
         Self {
             base_seq: 0,
             nextseq: 0,
-            nextseq_time: 0,
+            nextseqtime: 0,
             nextseq_by_empty: false,
-            maxacked: 0,
+            maxseqtobeacked: 0,
             lastack: 0,
-            lastack_time: 0,
+            lastacktime: 0,
             window: u32::MAX,
             scale: Scale::Unknown,
-            first_ack: false,
-            dupacks: 0,
-            lastlabels: Labels::NONE,
-            valid_flight: true,
+            is_first_ack: false,
+            dupacknum: 0,
+            lastsegmentflags: Labels::NONE,
+            valid_bif: true,
             unacked: Unacked::default(),
             sack: SackBlocks::default(),
             mptcp: 0,
@@ -69,11 +69,11 @@ impl Default for Side {
     }
 }
 
-impl Side {
+impl TcpFlow {
     /// Shift count for the window in a segment of this direction that has no SYN.
     pub(crate) fn shift(&self) -> u8 {
         match self.scale {
-            Scale::Shift(n) if !self.first_ack => n,
+            Scale::Shift(n) if !self.is_first_ack => n,
             _ => 0,
         }
     }
@@ -82,7 +82,7 @@ impl Side {
 /// A stream: both directions, and what they share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stream {
-    pub(crate) sides: [Side; 2],
+    pub(crate) flows: [TcpFlow; 2],
     /// Time of the last SYN without ACK.
     pub(super) syn_time: Option<i64>,
     /// Initial RTT, ns; 0: not known yet.

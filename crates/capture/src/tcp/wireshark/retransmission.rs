@@ -1,7 +1,7 @@
 //! What a segment is that has nothing new: retransmission (plain, fast, spurious) or out of order.
 
 use super::super::label::{Label, Labels};
-use super::side::Side;
+use super::tcp_flow::TcpFlow;
 use crate::tcp::segment::Segment;
 use dumbbell_wire::TcpFlags;
 use dumbbell_wire::seq::{le, lt};
@@ -13,9 +13,9 @@ const REORDERING: u64 = 3_000_000;
 
 /// Labels a segment with data, SYN or FIN if what it carries isn't new.
 #[inline]
-pub(super) fn old_data<const V44: bool>(
-    f: &Side,
-    r: &Side,
+pub(super) fn retransmission_type<const V44: bool>(
+    f: &TcpFlow,
+    r: &TcpFlow,
     s: &Segment,
     len: u32,
     initial_rtt: i64,
@@ -36,7 +36,7 @@ pub(super) fn old_data<const V44: bool>(
     }
     // Without a sign: a clock that goes back is far beyond any limit.
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
-    if r.dupacks >= 2 && since(r.lastack_time) < FAST {
+    if r.dupacknum >= 2 && since(r.lastacktime) < FAST {
         let at_hole = r.lastack == s.seq;
         let other_hole = V44
             && !r.sack.is_empty()
@@ -51,7 +51,7 @@ pub(super) fn old_data<const V44: bool>(
     let virtual_byte = u32::from(s.flags.intersects(TcpFlags::SYN | TcpFlags::FIN));
     let newest = end.wrapping_add(virtual_byte) == f.nextseq;
     let may_be_newest = V44 && f.nextseq_by_empty;
-    if since(f.nextseq_time) < threshold
+    if since(f.nextseqtime) < threshold
         && (!newest || may_be_newest)
         && !(V44 && f.unacked.covers(s.seq, end))
     {

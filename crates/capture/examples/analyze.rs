@@ -1,18 +1,18 @@
-//! Analyses a capture and prints the time it took and the connections.
+//! Analyzes a capture and prints the time it took and the connections.
 //!
-//!     cargo run --release -p dumbbell-capture --example analyse -- wireshark-4.4 1 FILE
+//!     cargo run --release -p dumbbell-capture --example analyze -- wireshark-4.4 1 FILE
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use dumbbell_capture::analyse::{Options, analyse};
+use dumbbell_capture::analyze::{Options, analyze};
 use dumbbell_capture::table::Values;
 use dumbbell_capture::tcp::label::Rules;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [rules, threads, files @ ..] = arguments.as_slice() else {
-        eprintln!("usage: analyse RULES THREADS FILE...");
+        eprintln!("usage: analyze RULES THREADS FILE...");
         return ExitCode::from(2);
     };
     let Some(rules) = Rules::from_name(rules) else {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     };
     let options = Options { rules, threads: threads.parse().unwrap_or(1), ..Options::default() };
     let files: Vec<&Path> = files.iter().map(Path::new).collect();
-    let found = match analyse(&files, &options, &mut |_| true, None) {
+    let found = match analyze(&files, &options, &mut |_| true, None) {
         Ok(found) => found,
         Err(error) => {
             eprintln!("{error}");
