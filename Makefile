@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf docs clean help
+.PHONY: demo test check bench bpf kernel docs clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -47,6 +47,9 @@ bpf:             ## compile congestion control in BPF (needs clang and llvm-stri
 	done
 	$(CLANG) -dumpversion > "$(BPF_OUT)/clang-version"
 
+kernel: $(READY) ## build the virtual-time kernel (--backend uml), unless it exists
+	$(BIN)/dumbbell kernel build
+
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -67,7 +70,7 @@ $(READY): $(TOOLS) pyproject.toml $(RUST) $(GUEST)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
 	@touch $@
 
-# What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` says that it is missing.
+# What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` reports that it is missing.
 $(GUEST): $(RUST)
 ifeq ($(shell uname -sm),Linux x86_64)
 	cargo rustc --package dumbbell-kernel --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \

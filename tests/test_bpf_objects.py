@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from pathlib import Path
 
-import pytest
-
-from hosts import require
+from required import require_programs
 
 ROOT = Path(__file__).parents[1]
 BPF = ROOT / "crates" / "kernel" / "bpf"
-MISSING = [tool for tool in ("clang", "llvm-strip", "make") if shutil.which(tool) is None]
 
 
 def interface(file: Path) -> tuple[set[str], set[str]]:
@@ -38,7 +34,7 @@ def interface(file: Path) -> tuple[set[str], set[str]]:
 
 
 def test_objects_belong_to_their_sources(tmp_path: Path) -> None:
-    require(f"needs {', '.join(MISSING)}: `apt-get install clang llvm make`" if MISSING else None)
+    require_programs("clang", "llvm-strip", "make")
     subprocess.run(["make", "-s", "bpf", f"BPF_OUT={tmp_path}"], cwd=ROOT, check=True)
     objects = sorted(tmp_path.glob("*.bpf.o"))
     assert [o.name for o in objects] == sorted(o.name for o in BPF.glob("*.bpf.o"))
