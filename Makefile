@@ -26,8 +26,8 @@ test: $(READY)   ## all tests, Rust and Python
 check: $(READY)  ## format, lints, types, stubs
 	rustfmt --edition 2024 --check $(filter %.rs,$(RUST)) # not `cargo fmt`: it misses modules that a macro declares
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests docs validation benches
-	$(BIN)/ruff check python tests docs validation benches
+	$(BIN)/ruff format --check packaging python tests docs validation benches
+	$(BIN)/ruff check packaging python tests docs validation benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
@@ -66,14 +66,6 @@ $(TOOLS):
 	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
 	@touch $@
 
-$(READY): $(TOOLS) pyproject.toml $(RUST) $(GUEST)
+$(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
 	@touch $@
-
-# What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` reports that it is missing.
-$(GUEST): $(RUST)
-ifeq ($(shell uname -sm),Linux x86_64)
-	cargo rustc --package dumbbell-kernel --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \
-		&& cp "$${CARGO_TARGET_DIR:-target}/release/dumbbell-guest" $@ \
-		|| echo "dumbbell-guest can't be linked: the back end uml needs a static C library (libc6-dev, glibc-static)" >&2
-endif

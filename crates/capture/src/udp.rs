@@ -82,7 +82,7 @@ impl Conversations {
         side.bytes += u64::from(frame.len);
         side.payload_bytes += u64::from(udp.len.unwrap_or(0));
         side.fragments += u64::from(udp.len.is_none());
-        side.ecn[usize::from(ip.ecn & 3)] += 1;
+        side.ecn[usize::from(ip.ecn.bits())] += 1;
         let len = udp.len.unwrap_or(0) as usize;
         if c.quic.is_none() && side.packets <= DETECTION {
             c.quic = Quic::detect(d, udp.payload, len, now);

@@ -6,15 +6,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use dumbbell_capture::analyse::{Options, analyse};
-use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
 use dumbbell_capture::{Dissector, Labeller, LinkType, Reader};
+use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
-const SYN: u16 = Flags::SYN;
-const ACK: u16 = Flags::ACK;
-const RST: u16 = Flags::RST;
+const SYN: TcpFlags = TcpFlags::SYN;
+const ACK: TcpFlags = TcpFlags::ACK;
+const RST: TcpFlags = TcpFlags::RST;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -65,7 +65,7 @@ struct Script {
 }
 
 impl Script {
-    fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: u16, len: u32) -> &mut Segment {
+    fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: TcpFlags, len: u32) -> &mut Segment {
         let ends =
             [10, 11].map(|h| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, h)), 4000 + u16::from(h)));
         let (from, to) = if client { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
@@ -75,9 +75,9 @@ impl Script {
                 from,
                 to,
                 ip: IpFields::default(),
-                seq,
-                ack,
-                flags: Flags(flags),
+                seq: Seq(seq),
+                ack: Seq(ack),
+                flags,
                 window: 1000,
                 options: TcpOptions::default(),
                 aligned: false,
@@ -196,9 +196,8 @@ fn a_second_hole_can_be_repeated_fast_since_4_4() {
     s.put(81_000, false, 5000, 1000, ACK, 0);
     for right in [1400, 1500, 1600] {
         let options = &mut s.put(81_000, false, 5000, 1000, ACK, 0).options;
-        options.sack[0] = SackBlock { left: 1300, right };
-        options.sack[1] = SackBlock { left: 1100, right: 1200 };
-        options.sack_count = 2;
+        options.sack.push(Seq(1300), Seq(right));
+        options.sack.push(Seq(1100), Seq(1200));
     }
     s.put(82_000, true, 1000, 5000, ACK, 100);
     s.put(82_000, true, 1200, 5000, ACK, 100);
@@ -277,8 +276,7 @@ fn a_dsack_proves_a_repeat_needless() {
     s.put(341_000, true, 1000, 5000, ACK, 100);
     s.put(342_000, false, 5000, 1100, ACK, 0);
     let options = &mut s.put(382_000, false, 5000, 1100, ACK, 0).options;
-    options.sack[0] = SackBlock { left: 1000, right: 1100 };
-    options.sack_count = 1;
+    options.sack.push(Seq(1000), Seq(1100));
     let path = s.write("dsack");
     let mut proofs = Vec::new();
     let mut keep = |chunk: dumbbell_capture::analyse::Chunk| proofs.extend(u64s(&chunk.spurious, "frame"));

@@ -10,8 +10,7 @@
 //! (0, 1, 0 for a SYN without ECN) [RFC 9768 §3.1.1]. SYNs and pure ACKs are not ECN-capable here.
 
 use crate::config::{Config, EcnFeedback};
-use crate::segment::{AccEcn, Flags};
-use dumbbell_qdisc::Ecn;
+use dumbbell_wire::{AccEcn, Ecn, TcpFlags};
 
 /// What the two ends have agreed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,15 +40,16 @@ impl Mode {
     }
 
     /// The flags of a SYN.
-    pub(crate) fn ask(config: &Config) -> Flags {
+    pub(crate) fn ask(config: &Config) -> TcpFlags {
         let wanted = Mode::wanted(config);
         let (ae, any) = (wanted == Mode::Accurate, wanted != Mode::Off);
-        Flags { syn: true, ae, cwr: any, ece: any, ..Flags::default() }
+        TcpFlags::SYN | TcpFlags::AE.when(ae) | (TcpFlags::CWR | TcpFlags::ECE).when(any)
     }
 
     /// What a SYN with these flags leads to. An endpoint with the accurate feedback can also do with the classic one.
-    pub(crate) fn answer(config: &Config, syn: Flags) -> Mode {
-        match (Mode::wanted(config), syn.ae, syn.cwr && syn.ece) {
+    pub(crate) fn answer(config: &Config, syn: TcpFlags) -> Mode {
+        let classic = TcpFlags::CWR | TcpFlags::ECE;
+        match (Mode::wanted(config), syn.contains(TcpFlags::AE), syn.contains(classic)) {
             (Mode::Off, ..) | (_, false, false) => Mode::Off,
             (Mode::Accurate, true, _) => Mode::Accurate,
             (Mode::Accurate | Mode::Classic, ..) => Mode::Classic,
@@ -58,16 +58,20 @@ impl Mode {
     }
 
     /// The flags of a SYN-ACK.
-    pub(crate) fn grant(self) -> Flags {
-        let accurate = self == Mode::Accurate;
-        Flags { syn: true, ack: true, cwr: accurate, ece: !accurate && self != Mode::Off, ..Flags::default() }
+    pub(crate) fn grant(self) -> TcpFlags {
+        let ecn = match self {
+            Mode::Off => TcpFlags::default(),
+            Mode::Classic | Mode::Dctcp => TcpFlags::ECE,
+            Mode::Accurate => TcpFlags::CWR,
+        };
+        TcpFlags::SYN | TcpFlags::ACK | ecn
     }
 
     /// What a SYN-ACK with these flags grants.
-    pub(crate) fn granted(config: &Config, flags: Flags) -> Mode {
-        match (Mode::wanted(config), flags.ae, flags.cwr, flags.ece) {
-            (Mode::Off, ..) | (_, false, false, false) | (_, true, true, true) => Mode::Off,
-            (Mode::Accurate, false, false, true) => Mode::Classic,
+    pub(crate) fn granted(config: &Config, flags: TcpFlags) -> Mode {
+        match (Mode::wanted(config), flags.ace()) {
+            (Mode::Off, _) | (_, 0b000 | 0b111) => Mode::Off,
+            (Mode::Accurate, 0b001) => Mode::Classic,
             (wanted, ..) => wanted,
         }
     }
@@ -116,13 +120,14 @@ pub(crate) struct Asks {
 
 impl Echo {
     /// A packet arrives.
-    pub(crate) fn on_packet(&mut self, ecn: Ecn, flags: Flags, payload: u32) -> Asks {
+    pub(crate) fn on_packet(&mut self, ecn: Ecn, flags: TcpFlags, payload: u32) -> Asks {
         let ce = ecn == Ecn::CE;
         match self.mode {
             Mode::Off => Asks::default(),
             Mode::Classic => {
-                let first = ce && (!self.echo || flags.cwr);
-                self.echo = ce || (self.echo && !flags.cwr);
+                let cwr = flags.contains(TcpFlags::CWR);
+                let first = ce && (!self.echo || cwr);
+                self.echo = ce || (self.echo && !cwr);
                 Asks { quick: first, ..Asks::default() }
             }
             Mode::Dctcp if payload == 0 => Asks::default(),
@@ -162,16 +167,15 @@ impl Echo {
     }
 
     /// What a segment that leaves tells: flags, and an option where there is room for it.
-    pub(crate) fn tell(&mut self, flags: &mut Flags, room: bool) -> Option<AccEcn> {
+    pub(crate) fn tell(&mut self, flags: &mut TcpFlags, room: bool) -> Option<AccEcn> {
         match self.mode {
             Mode::Off => None,
             Mode::Classic | Mode::Dctcp => {
-                flags.ece = self.echo;
+                flags.set(TcpFlags::ECE, self.echo);
                 None
             }
             Mode::Accurate => {
-                let ace = self.packets;
-                (flags.ae, flags.cwr, flags.ece) = (ace & 4 > 0, ace & 2 > 0, ace & 1 > 0);
+                flags.set_ace(self.packets as u8);
                 self.marks_since_ack = 0;
                 if !room || self.bytes == self.told {
                     return None;
@@ -220,17 +224,20 @@ impl Marks {
     pub(crate) fn read(
         &mut self,
         mode: Mode,
-        flags: Flags,
+        flags: TcpFlags,
         option: Option<&AccEcn>,
         delivered: u64,
         mss: u64,
     ) -> Told {
         match mode {
             Mode::Off => Told::default(),
-            Mode::Classic => Told { any: flags.ece, bytes: 0 },
-            Mode::Dctcp => Told { any: flags.ece, bytes: if flags.ece { delivered } else { 0 } },
+            Mode::Classic => Told { any: flags.contains(TcpFlags::ECE), bytes: 0 },
+            Mode::Dctcp => {
+                let any = flags.contains(TcpFlags::ECE);
+                Told { any, bytes: if any { delivered } else { 0 } }
+            }
             Mode::Accurate => {
-                let ace = u64::from(flags.ae) << 2 | u64::from(flags.cwr) << 1 | u64::from(flags.ece);
+                let ace = u64::from(flags.ace());
                 let bytes = option.and_then(AccEcn::marked).map(|field| {
                     let more = u64::from(field).wrapping_sub(self.bytes) & 0xff_ffff;
                     self.bytes += more;
@@ -268,8 +275,8 @@ mod tests {
         Echo { mode, ..Echo::default() }
     }
 
-    fn flags(e: &mut Echo) -> Flags {
-        let mut flags = Flags::default();
+    fn flags(e: &mut Echo) -> TcpFlags {
+        let mut flags = TcpFlags::default();
         e.tell(&mut flags, true);
         flags
     }
@@ -277,15 +284,15 @@ mod tests {
     #[test]
     fn the_classic_echo_lasts_until_cwr() {
         let mut e = echo(Mode::Classic);
-        assert!(e.on_packet(Ecn::CE, Flags::default(), 1000).quick);
-        assert!(flags(&mut e).ece);
-        assert!(!e.on_packet(Ecn::ECT0, Flags::default(), 1000).quick);
-        assert!(flags(&mut e).ece);
-        e.on_packet(Ecn::ECT0, Flags { cwr: true, ..Flags::default() }, 1000);
-        assert!(!flags(&mut e).ece);
+        assert!(e.on_packet(Ecn::CE, TcpFlags::default(), 1000).quick);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
+        assert!(!e.on_packet(Ecn::ECT0, TcpFlags::default(), 1000).quick);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
+        e.on_packet(Ecn::ECT0, TcpFlags::CWR, 1000);
+        assert!(!flags(&mut e).contains(TcpFlags::ECE));
         // CWR and a mark in one packet: CWR first, then the mark.
-        e.on_packet(Ecn::CE, Flags { cwr: true, ..Flags::default() }, 1000);
-        assert!(flags(&mut e).ece);
+        e.on_packet(Ecn::CE, TcpFlags::CWR, 1000);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
     }
 
     #[test]
@@ -293,12 +300,12 @@ mod tests {
         let mut e = echo(Mode::Dctcp);
         let mut seen = Vec::new();
         for ecn in [Ecn::ECT0, Ecn::CE, Ecn::CE, Ecn::ECT0] {
-            let asks = e.on_packet(ecn, Flags::default(), 1000);
-            seen.push((asks.now, flags(&mut e).ece));
+            let asks = e.on_packet(ecn, TcpFlags::default(), 1000);
+            seen.push((asks.now, flags(&mut e).contains(TcpFlags::ECE)));
             e.turn(ecn);
         }
         assert_eq!(seen, [(false, false), (true, false), (false, true), (true, true)]);
-        assert!(!flags(&mut e).ece);
+        assert!(!flags(&mut e).contains(TcpFlags::ECE));
     }
 
     #[test]
@@ -308,7 +315,7 @@ mod tests {
         let mut told = 0;
         for i in 0..20 {
             let ecn = if i % 3 == 0 { Ecn::CE } else { Ecn::ECT1 };
-            e.on_packet(ecn, Flags::default(), 1000);
+            e.on_packet(ecn, TcpFlags::default(), 1000);
             let f = flags(&mut e);
             told += marks.read(Mode::Accurate, f, None, 1000, 1000).bytes;
         }
@@ -318,23 +325,23 @@ mod tests {
     #[test]
     fn a_first_mark_and_every_second_one_ask_for_an_ack() {
         let mut e = echo(Mode::Accurate);
-        let mut now = |ecn| e.on_packet(ecn, Flags::default(), 1000).now;
+        let mut now = |ecn| e.on_packet(ecn, TcpFlags::default(), 1000).now;
         assert_eq!([now(Ecn::ECT1), now(Ecn::CE), now(Ecn::CE)], [false, true, true]);
         flags(&mut e);
-        let mut now = |ecn| e.on_packet(ecn, Flags::default(), 1000).now;
+        let mut now = |ecn| e.on_packet(ecn, TcpFlags::default(), 1000).now;
         assert_eq!([now(Ecn::CE), now(Ecn::CE)], [false, true]);
     }
 
     #[test]
     fn the_option_tells_bytes_in_the_shorter_order() {
         let mut e = echo(Mode::Accurate);
-        e.on_packet(Ecn::ECT1, Flags::default(), 1000);
-        let option = e.tell(&mut Flags::default(), true).unwrap();
+        e.on_packet(Ecn::ECT1, TcpFlags::default(), 1000);
+        let option = e.tell(&mut TcpFlags::default(), true).unwrap();
         assert_eq!((option.reversed, option.count, option.fields), (true, 1, [1, 0, 1001]));
         assert_eq!((option.marked(), option.bytes()), (None, 5));
-        assert_eq!(e.tell(&mut Flags::default(), true), None); // nothing new
-        e.on_packet(Ecn::CE, Flags::default(), 700);
-        let option = e.tell(&mut Flags::default(), true).unwrap();
+        assert_eq!(e.tell(&mut TcpFlags::default(), true), None); // nothing new
+        e.on_packet(Ecn::CE, TcpFlags::default(), 700);
+        let option = e.tell(&mut TcpFlags::default(), true).unwrap();
         assert_eq!((option.count, option.marked(), option.bytes()), (2, Some(700), 8));
     }
 
@@ -345,7 +352,7 @@ mod tests {
         // The option knows: 2 packets' worth.
         let mut marks = Marks::default();
         let option = AccEcn { reversed: false, count: 2, fields: [0, 2000, 0] };
-        let f = Flags { ae: true, cwr: true, ece: true, ..Flags::default() }; // ACE 7 = 5 + 2
+        let f = TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE; // ACE 7 = 5 + 2
         let told = marks.read(Mode::Accurate, f, Some(&option), 20_000, 1000);
         assert_eq!((told.bytes, marks.packets), (2000, 7));
     }

@@ -28,6 +28,6 @@ mod ticks;
 pub use config::{Config, EcnFeedback, PARAMS, PRESETS, Preset, RackConfig, Validation, find_preset};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use rtt::{Estimator, RtoConfig};
-pub use segment::{AccEcn, Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;
 pub use sent::{DeliveredSegment, SegmentFate};

@@ -1,6 +1,6 @@
 //! A TCP segment as it goes over the wire, without its payload bytes [RFC 9293 §3.1].
 
-use dumbbell_units::Seq;
+use dumbbell_wire::{AccEcn, SackBlocks, Seq, TcpFlags};
 
 /// Bytes of an IPv4 header without options.
 pub const IP_HEADER: u32 = 20;
@@ -14,78 +14,6 @@ pub(crate) const HEADER_MOST: u32 = 60;
 /// Bytes of the longest option of accurate ECN, padded.
 pub(crate) const ACCECN_MOST: u32 = 12;
 
-/// The control bits in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// Synchronise sequence numbers.
-    pub syn: bool,
-    /// The acknowledgment field counts.
-    pub ack: bool,
-    /// No more data.
-    pub fin: bool,
-    /// Push: nothing follows at once.
-    pub psh: bool,
-    /// ECN echo [RFC 3168 §6.1].
-    pub ece: bool,
-    /// Congestion window reduced [RFC 3168 §6.1].
-    pub cwr: bool,
-    /// Accurate ECN [RFC 9768 §3.1]: with the last two a counter of three bits, the highest first.
-    pub ae: bool,
-}
-
-/// Up to four SACK blocks, the first holding the newest arrival [RFC 2018 §4].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks {
-    count: u8,
-    blocks: [(Seq, Seq); 4],
-}
-
-impl SackBlocks {
-    /// Adds a block; a fifth is left out.
-    pub fn push(&mut self, left: Seq, right: Seq) {
-        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
-            *slot = (left, right);
-            self.count += 1;
-        }
-    }
-
-    /// Takes all blocks away.
-    pub fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    /// The blocks.
-    #[must_use]
-    pub fn as_slice(&self) -> &[(Seq, Seq)] {
-        &self.blocks[..usize::from(self.count)]
-    }
-}
-
-/// The option of accurate ECN: bytes that arrived, by the codepoint that they came with, modulo 2^24 [RFC 9768 §3.2.3].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccEcn {
-    /// The order of the fields: ECT(0), CE, ECT(1), or from the last to the first.
-    pub reversed: bool,
-    /// How many of them are there.
-    pub count: u8,
-    /// ECT(0), CE, ECT(1).
-    pub fields: [u32; 3],
-}
-
-impl AccEcn {
-    /// Bytes that came marked, if it tells.
-    #[must_use]
-    pub fn marked(&self) -> Option<u32> {
-        (self.count > 1).then_some(self.fields[1])
-    }
-
-    /// What it takes in a header.
-    #[must_use]
-    pub fn bytes(&self) -> u32 {
-        2 + 3 * u32::from(self.count)
-    }
-}
-
 /// A segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -94,7 +22,7 @@ pub struct Segment {
     /// Next byte expected from the other side.
     pub ack: Seq,
     /// Control bits.
-    pub flags: Flags,
+    pub flags: TcpFlags,
     /// Receive window as the field holds it: scaled except in a SYN.
     pub window: u16,
     /// Payload bytes.
@@ -132,11 +60,12 @@ impl Segment {
         if self.timestamps.is_some() {
             options += 10;
         }
-        if self.sack.count > 0 {
+        let blocks = self.sack.as_slice().len() as u32;
+        if blocks > 0 {
             if self.aligned {
                 options = options.next_multiple_of(4);
             }
-            options += 2 + 8 * u32::from(self.sack.count);
+            options += 2 + 8 * blocks;
         }
         if let Some(accecn) = &self.accecn {
             options += accecn.bytes();
@@ -153,7 +82,9 @@ impl Segment {
     /// What it takes of the sequence space: payload, SYN and FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u64 {
-        u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
+        u64::from(self.payload)
+            + u64::from(self.flags.contains(TcpFlags::SYN))
+            + u64::from(self.flags.contains(TcpFlags::FIN))
     }
 }
 

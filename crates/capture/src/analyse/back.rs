@@ -332,7 +332,7 @@ impl Open {
             }
         }
         let told = &seen.acked;
-        if told.bytes > 0 || seen.rtt.is_some() || !s.options.sack_blocks().is_empty() {
+        if told.bytes > 0 || seen.rtt.is_some() || !s.options.sack.as_slice().is_empty() {
             let (other, new) = self.series[1 - d].at(at, doublings);
             other.acked_bytes += u64::from(told.bytes);
             if let Some(una) = history[1 - d].una {
@@ -342,8 +342,8 @@ impl Open {
             if let Some(rtt) = seen.rtt {
                 other.rtt(rtt as u64);
             }
-            for b in s.options.sack_blocks() {
-                let right = self.connection.sides[1 - d].unwrap(b.right, bases[1 - d]);
+            for b in s.options.sack.as_slice() {
+                let right = self.connection.sides[1 - d].unwrap(b.right.0, bases[1 - d]);
                 other.sack_high = other.sack_high.max(right.max(0) as u64);
             }
             return usize::from(added) + usize::from(new);

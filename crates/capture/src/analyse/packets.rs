@@ -79,7 +79,7 @@ impl Packets {
         r.frame_len.push(s.frame_len);
         r.seq.push(s.seq.wrapping_sub(bases[d]));
         r.ack.push(s.ack.wrapping_sub(bases[1 - d]));
-        r.flags.push(s.flags.0);
+        r.flags.push(s.flags.bits());
         r.window.push(if s.len.is_some() { seen.window } else { u64::from(s.window) });
         r.labels.push(v.labels.0);
         r.duplicate_ack_num.push(v.duplicate_ack);
@@ -89,12 +89,12 @@ impl Packets {
         r.tsval.push(s.options.timestamps.map_or(f64::NAN, |t| f64::from(t.0)));
         r.tsecr.push(s.options.timestamps.map_or(f64::NAN, |t| f64::from(t.1)));
         r.new_bytes.push(seen.new_bytes);
-        for (i, b) in s.options.sack_blocks().iter().enumerate() {
+        for (i, b) in s.options.sack.as_slice().iter().enumerate() {
             self.sacks.frame.push(s.number);
             self.sacks.flow.push(placed.stream);
             self.sacks.direction.push(placed.direction);
-            self.sacks.left.push(b.left.wrapping_sub(bases[1 - d]));
-            self.sacks.right.push(b.right.wrapping_sub(bases[1 - d]));
+            self.sacks.left.push(b.left.0.wrapping_sub(bases[1 - d]));
+            self.sacks.right.push(b.right.0.wrapping_sub(bases[1 - d]));
             self.sacks.duplicate.push(u8::from(i == 0 && seen.acked.dsack));
         }
         if let Some(frame) = seen.needless {

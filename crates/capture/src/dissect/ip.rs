@@ -1,20 +1,10 @@
 //! IPv4 and IPv6.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use dumbbell_wire::{Ipv4Header, Ipv6Header, protocol};
 
 use super::fragments::{Fragment, Key};
 use super::slice::Slice;
 use super::{Addresses, Dissected, Ip, Path, Unread, transport};
-
-/// Protocol numbers that are stepped over: headers that have the next number in their first byte.
-pub(super) mod next {
-    pub(crate) const HOP_BY_HOP: u8 = 0;
-    pub(crate) const ROUTING: u8 = 43;
-    pub(crate) const FRAGMENT: u8 = 44;
-    pub(crate) const AUTHENTICATION: u8 = 51;
-    pub(crate) const DESTINATION: u8 = 60;
-    pub(crate) const SHIM6: u8 = 140;
-}
 
 /// IPv4 or IPv6, by the version field.
 #[inline]
@@ -32,37 +22,35 @@ struct V4<'a> {
     ip: Ip,
     protocol: u8,
     body: Slice<'a>,
-    /// More-fragments flag and offset, 0 for a whole datagram.
-    fragment: u16,
+    /// Offset of a fragment and its more-fragments flag.
+    fragment: Option<(u32, bool)>,
     /// All the bytes that the length field promises, or the frame if it is 0, were captured.
     complete: bool,
 }
 
 #[inline]
 fn read_v4<'a>(at: Slice<'a>) -> Result<V4<'a>, Unread> {
-    let header = at.head::<20>().ok_or(Unread::Cut)?;
-    let header_len = usize::from(header[0] & 0x0f) * 4;
-    let said = usize::from(u16::from_be_bytes([header[2], header[3]]));
-    if header[0] >> 4 != 4 || header_len < 20 || (said != 0 && said < header_len) {
+    let header = Ipv4Header::new(at.data).ok_or(Unread::Cut)?;
+    let header_len = header.header_len();
+    let total_len = usize::from(header.total_len());
+    if header.version() != 4 || header_len < Ipv4Header::LEN || (total_len != 0 && total_len < header_len) {
         return Err(Unread::Malformed);
     }
-    // Length 0: the kernel was to fill it in for each segment of a super-packet.
-    let whole = if said == 0 { at } else { at.cut(said) };
-    let &[_, tos, _, _, id0, id1, off0, off1, ttl, protocol, _, _, s0, s1, s2, s3, d0, d1, d2, d3] = header;
+    // Length 0: a super-packet; the kernel would have filled it in for each of its segments.
+    let whole = if total_len == 0 { at } else { at.cut(total_len) };
     let ip = Ip {
-        addresses: Addresses::V4 { src: Ipv4Addr::new(s0, s1, s2, s3), dst: Ipv4Addr::new(d0, d1, d2, d3) },
-        ecn: tos & 3,
-        dscp: tos >> 2,
-        ttl,
-        id: Some(u16::from_be_bytes([id0, id1]).into()),
+        addresses: Addresses::V4 { src: header.src(), dst: header.dst() },
+        ecn: header.ecn(),
+        dscp: header.dscp(),
+        ttl: header.ttl(),
+        id: Some(header.id().into()),
         len: whole.len as u32,
-        no_length: said == 0,
+        no_length: total_len == 0,
         reassembled: false,
     };
-    // The bit between the offset and more-fragments forbids fragments, the one above is reserved.
-    let fragment = u16::from_be_bytes([off0, off1]) & 0x3fff;
-    let complete = at.data.len() >= if said == 0 { whole.len } else { said };
-    Ok(V4 { ip, protocol, body: whole.after(header_len), fragment, complete })
+    let fragment = header.is_fragment().then(|| (header.fragment_offset(), header.more_fragments()));
+    let complete = at.data.len() >= if total_len == 0 { whole.len } else { total_len };
+    Ok(V4 { ip, protocol: header.protocol(), body: whole.after(header_len), fragment, complete })
 }
 
 /// An IPv4 datagram.
@@ -72,23 +60,15 @@ pub(super) fn v4<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         Ok(read) => read,
         Err(why) => return path.none(why),
     };
-    if fragment == 0 {
-        return transport::dissect(path, ip, protocol, body, true);
-    }
-    let piece = Fragment {
-        key: path.key(&ip, protocol),
-        offset: u32::from(fragment & 0x1fff) * 8,
-        more: fragment & 0x2000 != 0,
-        protocol,
-    };
+    let Some((offset, more)) = fragment else { return transport::dissect(path, ip, protocol, body, true) };
+    let piece = Fragment { key: path.key(&ip, protocol), offset, more, protocol };
     piece_of(path, ip, piece, body, complete)
 }
 
 /// The headers that an ICMP message quotes. A fragment that is quoted in full would have to be put together: it isn't.
 pub(super) fn quoted_v4(at: Slice<'_>) -> Option<(Ip, u8, Slice<'_>)> {
     let V4 { ip, protocol, body, fragment, complete } = read_v4(at).ok()?;
-    let begin = fragment == 0 || (fragment & 0x1fff == 0 && !complete);
-    begin.then_some((ip, protocol, body))
+    fragment.is_none_or(|(offset, _)| offset == 0 && !complete).then_some((ip, protocol, body))
 }
 
 /// What an IPv6 header and its extensions say.
@@ -102,41 +82,36 @@ struct V6<'a> {
 }
 
 fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
-    let header = at.head::<40>().ok_or((None, Unread::Cut))?;
-    if header[0] >> 4 != 6 {
+    let header = Ipv6Header::new(at.data).ok_or((None, Unread::Cut))?;
+    if header.version() != 6 {
         return Err((None, Unread::Malformed));
     }
-    let said = usize::from(u16::from_be_bytes([header[4], header[5]]));
-    // Length 0: more than 64 KiB. An option says how much; a super-packet needs none, its frame says it.
+    let payload_len = usize::from(header.payload_len());
+    // Length 0: more than 64 KiB. A jumbogram has its length in an option; a super-packet has none, its length is that
+    // of the frame.
     // DIVERGES [Wireshark 4.0]: it takes such a packet without the option for an empty one.
-    let whole = match (said, jumbo_len(header[6], at.after(40))) {
+    let whole = match (payload_len, jumbo_len(header.next_header(), at.after(40))) {
         (0, Some(len)) => at.cut(len.saturating_add(40)),
         (0, None) if at.len > 40 + 0xffff => at,
-        _ => at.cut(40 + said),
-    };
-    let class = (header[0] << 4) | (header[1] >> 4);
-    let address = |from: usize| {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&header[from..from + 16]);
-        Ipv6Addr::from(bytes)
+        _ => at.cut(40 + payload_len),
     };
     let mut ip = Ip {
-        addresses: Addresses::V6 { src: address(8), dst: address(24) },
-        ecn: class & 3,
-        dscp: class >> 2,
-        ttl: header[7],
+        addresses: Addresses::V6 { src: header.src(), dst: header.dst() },
+        ecn: header.ecn(),
+        dscp: header.dscp(),
+        ttl: header.hop_limit(),
         id: None,
         len: whole.len as u32,
-        no_length: said == 0,
+        no_length: payload_len == 0,
         reassembled: false,
     };
-    let complete = at.data.len() >= if said == 0 { whole.len } else { 40 + said };
-    let (mut protocol, mut body) = (header[6], whole.after(40));
+    let complete = at.data.len() >= if payload_len == 0 { whole.len } else { 40 + payload_len };
+    let (mut protocol, mut body) = (header.next_header(), whole.after(40));
     let mut fragment = None;
     // Each turn takes 8 bytes or more, so the datagram's length bounds them.
     while let Some(len) = extension_len(protocol, body) {
         let len = len.map_err(|why| (Some(ip), why))?;
-        if protocol == next::FRAGMENT {
+        if protocol == protocol::FRAGMENT {
             let Some(&[_, _, high, low, a, b, c, d]) = body.head::<8>() else {
                 return Err((Some(ip), Unread::Cut));
             };
@@ -159,7 +134,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
 
 /// The payload length in the jumbo option of a hop-by-hop header.
 fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
-    if protocol != next::HOP_BY_HOP {
+    if protocol != protocol::HOP_BY_HOP {
         return None;
     }
     let len = 8 + usize::from(at.u8(1)?) * 8;
@@ -181,9 +156,9 @@ fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
 /// Length of the extension header `protocol`, whose first two bytes are looked at; `None` if it isn't one.
 fn extension_len(protocol: u8, at: Slice<'_>) -> Option<Result<usize, Unread>> {
     let unit = match protocol {
-        next::HOP_BY_HOP | next::ROUTING | next::DESTINATION | next::SHIM6 => 8,
-        next::FRAGMENT => 0,
-        next::AUTHENTICATION => 4,
+        protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION | protocol::SHIM6 => 8,
+        protocol::FRAGMENT => 0,
+        protocol::AUTHENTICATION => 4,
         _ => return None,
     };
     let Some(&[_, count]) = at.head::<2>() else { return Some(Err(Unread::Cut)) };

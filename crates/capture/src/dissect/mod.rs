@@ -13,10 +13,12 @@ mod udp;
 mod wireless;
 
 pub use fragments::Fragments;
-pub use tcp::{Flags, SackBlock, TcpOptions, TcpView};
+pub use tcp::TcpView;
 pub use udp::UdpView;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use dumbbell_wire::Ecn;
 
 use crate::Frame;
 use slice::Slice;
@@ -63,8 +65,8 @@ impl Addresses {
 pub struct Ip {
     /// Source and destination.
     pub addresses: Addresses,
-    /// The two ECN bits: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
-    pub ecn: u8,
+    /// ECN field.
+    pub ecn: Ecn,
     /// Differentiated services code point.
     pub dscp: u8,
     /// Time to live, hop limit.

@@ -1,17 +1,10 @@
 //! From the IP protocol number to a transport header, or into a tunnel.
 
+use dumbbell_wire::protocol::{AUTHENTICATION, ESP, GRE, ICMP, ICMPV6, IPV4, IPV6, L2TP, TCP, UDP};
+use dumbbell_wire::{IcmpHeader, UdpHeader};
+
 use super::slice::Slice;
 use super::{Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip, link, tcp, udp};
-
-const ICMP: u8 = 1;
-const IPV4: u8 = 4;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const IPV6: u8 = 41;
-const GRE: u8 = 47;
-const ESP: u8 = 50;
-const ICMPV6: u8 = 58;
-const L2TP: u8 = 115;
 
 const VXLAN_PORT: u16 = 4789;
 
@@ -38,7 +31,7 @@ fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -
         GRE => tunnel(path, ip, Tunnel::Gre, |inner| gre(inner, at)),
         ESP => told(path, ip, Tunnel::Esp),
         L2TP => told(path, ip, Tunnel::L2tp),
-        ip::next::AUTHENTICATION => authenticated(path, ip, at, whole),
+        AUTHENTICATION => authenticated(path, ip, at, whole),
         other => found(Transport::Other(other)),
     }
 }
@@ -89,7 +82,7 @@ fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -
     let outermost = path.tunnel.or(Some(tunnel));
     if let (Tunnel::Vxlan, true, Some(len)) = (tunnel, path.enter_tunnels && path.depth > 0, view.len) {
         let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
-        return link::ethernet(inner, at.after(udp::HEADER).cut(len as usize).after(8));
+        return link::ethernet(inner, at.after(UdpHeader::LEN).cut(len as usize).after(8));
     }
     Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
 }
@@ -134,12 +127,13 @@ fn icmp<'a>(
     is_error: fn(u8) -> bool,
     read: fn(Slice<'a>) -> Option<(Ip, u8, Slice<'a>)>,
 ) -> Transport<'a> {
-    let Some(&[kind, code]) = at.head::<2>() else { return Transport::None(Unread::Cut) };
+    let Some(header) = IcmpHeader::new(at.data) else { return Transport::None(Unread::Cut) };
+    let (kind, code) = (header.kind(), header.code());
     if !is_error(kind) {
         return Transport::Icmp { kind, code, quoted: None, quote_cut: false };
     }
-    let quote = at.after(8);
-    let begun = at.data.len() >= 8;
+    let quote = at.after(IcmpHeader::LEN);
+    let begun = at.data.len() >= IcmpHeader::LEN;
     let Some((ip, protocol, body)) = read(quote) else {
         return Transport::Icmp { kind, code, quoted: None, quote_cut: begun && ends_before(quote, 40) };
     };

@@ -13,7 +13,7 @@
 //! ```
 
 use super::side::{LIMITS, Limit, Side};
-use crate::tcp::seq::le;
+use dumbbell_wire::seq::le;
 
 /// Most rounds remembered of a direction.
 pub(crate) const MOST_ROUNDS: usize = 4_096;

@@ -2,6 +2,7 @@
 
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
+use dumbbell_wire::seq;
 
 /// What keeps the sender from sending more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,7 +167,7 @@ impl Side {
     #[inline]
     pub(crate) fn unwrap(&self, number: u32, base: u32) -> i64 {
         match self.high {
-            Some((far, at)) => far + i64::from(number.wrapping_sub(at) as i32),
+            Some((far, at)) => far + i64::from(seq::distance(at, number)),
             None => i64::from(number.wrapping_sub(base)),
         }
     }

@@ -7,9 +7,9 @@ use super::stream::Seen;
 use super::way::Flow;
 use super::{Key2, MOST_WAITING, Print, Side, hash, next, print};
 use crate::series::Ticks;
-use crate::tcp::seq::le;
 use crate::tcp::track::Folding;
 use crate::{Damage, Error};
+use dumbbell_wire::seq::le;
 
 /// A packet that doesn't come within this time is lost, ns.
 const PATIENCE: i64 = 10_000_000_000;

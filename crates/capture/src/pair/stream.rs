@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::dissect::{Flags, Transport};
+use crate::dissect::Transport;
 use crate::tcp::track::Key;
 use crate::{Dissector, Error, Reader};
+use dumbbell_wire::TcpFlags;
 
 /// What makes a packet the same one in both captures.
 #[derive(Clone, Copy, Debug)]
@@ -60,14 +61,14 @@ impl Packets {
                     let Some(len) = t.len else { continue };
                     let (key, from_low) = Key::new(&ip.addresses, t.src_port, t.dst_port);
                     // A router may change the ECN bits and the MSS; options besides timestamps rarely tell more.
-                    let flags = t.flags.0 & !(Flags::ECE | Flags::CWR);
+                    let flags = t.flags.without(TcpFlags::ECE | TcpFlags::CWR).bits();
                     let (tsval, tsecr) = t.options.timestamps.unwrap_or_default();
                     let mut print = 0;
                     for v in [t.seq, t.ack, len, u32::from(flags), tsval, tsecr, u32::from(t.window)] {
                         print = mix(print, v.into());
                     }
-                    for b in t.options.sack_blocks() {
-                        print = mix(mix(print, b.left.into()), b.right.into());
+                    for b in t.options.sack.as_slice() {
+                        print = mix(mix(print, b.left.0.into()), b.right.0.into());
                     }
                     let tsval = t.options.timestamps.map(|t| t.0);
                     Seen {

@@ -3,7 +3,6 @@
 pub(crate) mod history;
 pub mod label;
 pub mod segment;
-pub(crate) mod seq;
 pub(crate) mod track;
 pub(crate) mod wireshark;
 

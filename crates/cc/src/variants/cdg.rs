@@ -408,7 +408,7 @@ impl LossDriven for Cdg {
         self.shadow_before = self.shadow;
     }
 
-    fn on_undo(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         self.shadow = self.shadow_before;
     }
 

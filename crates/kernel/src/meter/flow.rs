@@ -9,6 +9,7 @@ use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::{DurationStats, TimeAverages};
 use dumbbell_trace::{ColumnData, Table};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::SeqUnwrapper;
 use std::collections::VecDeque;
 
 /// What a sample of a sender's socket says.
@@ -44,24 +45,6 @@ pub(crate) struct TcpSample {
     pub(crate) law: CcInfo,
 }
 
-/// Sequence numbers of a connection without wrapping, the first byte being 0.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unwrapped {
-    first: Option<u32>,
-    last: u64,
-}
-
-impl Unwrapped {
-    pub(crate) fn of(&mut self, seq: u32) -> u64 {
-        let first = *self.first.get_or_insert(seq);
-        let here = first.wrapping_add(self.last as u32);
-        let step = i64::from(seq.wrapping_sub(here) as i32);
-        let value = self.last.saturating_add_signed(step);
-        self.last = self.last.max(value);
-        value
-    }
-}
-
 #[derive(Debug, Default)]
 struct Columns {
     t: Vec<u64>,
@@ -77,8 +60,8 @@ pub(crate) struct FlowMeter {
     window: Window,
     connection: u16,
     segments: Segments,
-    data: Unwrapped,
-    arrived_at: (u16, Unwrapped, Ranges),
+    data: SeqUnwrapper,
+    arrived_at: (u16, SeqUnwrapper, Ranges),
     /// In-order bytes of connections that are over.
     delivered_before: u64,
     delivered_at_start: Option<u64>,
@@ -105,8 +88,8 @@ impl FlowMeter {
             window,
             connection: 0,
             segments: Segments::default(),
-            data: Unwrapped::default(),
-            arrived_at: (0, Unwrapped::default(), Ranges::default()),
+            data: SeqUnwrapper::default(),
+            arrived_at: (0, SeqUnwrapper::default(), Ranges::default()),
             delivered_before: 0,
             delivered_at_start: None,
             mss: 1448,
@@ -169,10 +152,10 @@ impl FlowMeter {
         if tcp.connection != self.connection {
             self.connection = tcp.connection;
             self.segments = Segments::default();
-            self.data = Unwrapped::default();
+            self.data = SeqUnwrapper::default();
         }
         // The SYN takes one number before the first byte.
-        let start = self.data.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = self.data.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         (packet.payload > 0).then(|| (start, start + u64::from(packet.payload)))
     }
 
@@ -187,13 +170,12 @@ impl FlowMeter {
     pub(crate) fn answered(&mut self, packet: &Packet, now: u64) {
         self.restart_inflight(now);
         let Some(tcp) = packet.tcp.filter(|t| t.acks && t.connection == self.connection) else { return };
-        let Some(first) = self.data.first else { return };
-        let here = first.wrapping_add(self.segments.acked() as u32);
-        let step = i64::from(tcp.ack.wrapping_sub(here) as i32);
-        if step <= 0 {
+        let acked = self.segments.acked();
+        let Some(ack) = self.data.first().and_then(|first| tcp.ack.unwrap_near(first, acked)) else { return };
+        if ack <= acked {
             return;
         }
-        let ack = (self.segments.acked() + step as u64).min(self.segments.highest());
+        let ack = ack.min(self.segments.highest());
         let counts = self.window.holds(now);
         let (rtt, all) = (&mut self.rtt, &mut self.first_rtt);
         self.segments.acknowledged(ack, |a| {
@@ -232,9 +214,9 @@ impl FlowMeter {
         let (connection, unwrapped, ranges) = &mut self.arrived_at;
         if *connection != tcp.connection {
             self.delivered_before += ranges.in_order();
-            (*connection, *unwrapped, *ranges) = (tcp.connection, Unwrapped::default(), Ranges::default());
+            (*connection, *unwrapped, *ranges) = (tcp.connection, SeqUnwrapper::default(), Ranges::default());
         }
-        let start = unwrapped.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = unwrapped.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         if packet.payload > 0 {
             let known = ranges.add(start, start + u64::from(packet.payload));
             self.duplicate_bytes += if counts { known } else { 0 };

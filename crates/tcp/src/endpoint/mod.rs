@@ -16,8 +16,8 @@ use crate::ecn::{Echo, Mode};
 use crate::receiver::{Path, Receiver};
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, LossRecovery, Phase};
-use dumbbell_qdisc::Ecn;
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, Seq};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

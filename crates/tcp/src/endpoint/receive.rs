@@ -4,20 +4,22 @@ use super::{Endpoint, State, timestamp};
 use crate::ecn::{Asks, Mode};
 use crate::segment::Segment;
 use crate::sender::Ack;
-use dumbbell_qdisc::Ecn;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 impl Endpoint {
     /// A segment arrives; `ecn` is the ECN field of its packet.
     pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         self.sender.delivered.clear();
-        if segment.flags.syn {
+        if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => return,
-            State::SynReceived if segment.flags.ack => self.on_handshake_ack(segment, now),
+            State::SynReceived if segment.flags.contains(TcpFlags::ACK) => {
+                self.on_handshake_ack(segment, now)
+            }
             _ => {}
         }
         let asks = self.take_mark(segment, ecn);
@@ -27,14 +29,14 @@ impl Endpoint {
         {
             self.ts_recent = value;
         }
-        if segment.flags.ack {
+        if segment.flags.contains(TcpFlags::ACK) {
             self.take_ack(segment, now);
         }
         let length = segment.sequence_length();
         if length > 0
             && let Some(start) = start
         {
-            if segment.flags.fin {
+            if segment.flags.contains(TcpFlags::FIN) {
                 self.receiver.fin = Some(start + length - 1);
             }
             let path = self.path();
@@ -45,7 +47,13 @@ impl Endpoint {
                 window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
             }
             let range = (start, start + length);
-            self.receiver.on_data(range, segment.flags.psh, now, &path, &self.sender.config);
+            self.receiver.on_data(
+                range,
+                segment.flags.contains(TcpFlags::PSH),
+                now,
+                &path,
+                &self.sender.config,
+            );
             if asks.now {
                 self.receiver.acks.now = self.receiver.acks.now.max(1);
             }
@@ -63,8 +71,8 @@ impl Endpoint {
     }
 
     fn on_syn(&mut self, segment: &Segment, now: Time) {
-        let answers_ours = segment.flags.ack && self.state == State::SynSent;
-        let opens = !segment.flags.ack && self.state == State::Listen;
+        let answers_ours = segment.flags.contains(TcpFlags::ACK) && self.state == State::SynSent;
+        let opens = !segment.flags.contains(TcpFlags::ACK) && self.state == State::Listen;
         if !answers_ours && !opens {
             // A repeated SYN or SYN-ACK: what we answered was lost.
             if self.state == State::SynReceived {
@@ -122,7 +130,8 @@ impl Endpoint {
         }
         let mut asks = self.echo.on_packet(ecn, segment.flags, segment.payload);
         // Linux: the window of the other side may be very small now.
-        let reduced = self.echo.mode != Mode::Accurate && segment.flags.cwr && segment.payload > 0;
+        let reduced =
+            self.echo.mode != Mode::Accurate && segment.flags.contains(TcpFlags::CWR) && segment.payload > 0;
         asks.now |= reduced && self.sender.config.quick_acks > 0;
         if asks.before && self.receiver.acks.owes() {
             self.prior_ack = Some((self.receiver.nxt, ecn != Ecn::CE));
@@ -141,8 +150,9 @@ impl Endpoint {
         let Some(ack) = segment.ack.unwrap_near(self.isn, una) else { return };
         let mut blocks = [(0, 0); 4];
         let mut count = 0;
-        for &(left, right) in segment.sack.as_slice() {
-            if let (Some(l), Some(r)) = (left.unwrap_near(self.isn, una), right.unwrap_near(self.isn, una)) {
+        for block in segment.sack.as_slice() {
+            let offset = |seq: Seq| seq.unwrap_near(self.isn, una);
+            if let (Some(l), Some(r)) = (offset(block.left), offset(block.right)) {
                 blocks[count] = (l, r);
                 count += 1;
             }
@@ -164,7 +174,7 @@ impl Endpoint {
         let a = Ack {
             ack,
             edge: ack + (u64::from(segment.window) << self.peer_scale),
-            pure: segment.payload == 0 && !segment.flags.fin,
+            pure: segment.payload == 0 && !segment.flags.contains(TcpFlags::FIN),
             sack,
             dsack,
             echo,

@@ -2,11 +2,11 @@
 
 use super::{Endpoint, State, Transmit, timestamp};
 use crate::ecn::Mode;
-use crate::segment::{ACCECN_MOST, Flags, HEADER_MOST, Segment};
+use crate::segment::{ACCECN_MOST, HEADER_MOST, Segment};
 use crate::sender::Outgoing;
 use dumbbell_cc::LossRecovery;
-use dumbbell_qdisc::Ecn;
-use dumbbell_units::{Seq, Time};
+use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 impl Endpoint {
     /// Writes the next segment to send now into `out`; ask again until None.
@@ -19,7 +19,8 @@ impl Endpoint {
             // On its own, and whatever else is owed: it doesn't count as the ACK of the packet that made it due.
             let owed = self.receiver.acks.now;
             self.fill(self.sender.max, now, out);
-            (out.ack, out.flags.ece, self.receiver.acks.now) = (self.peer_isn.at(nxt), ece, owed);
+            (out.ack, self.receiver.acks.now) = (self.peer_isn.at(nxt), owed);
+            out.flags.set(TcpFlags::ECE, ece);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         if let Some(early) = self.receiver.early.take() {
@@ -72,9 +73,8 @@ impl Endpoint {
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
         self.fill(next.start, now, out);
         out.payload = next.payload;
-        out.flags.fin = next.fin;
-        out.flags.psh = next.psh;
-        out.flags.cwr |= next.cwr;
+        out.flags |=
+            TcpFlags::FIN.when(next.fin) | TcpFlags::PSH.when(next.psh) | TcpFlags::CWR.when(next.cwr);
         let ecn = self.codepoint(next);
         Transmit { ecn, retransmission: next.retransmission, payload_offset: next.start - 1 }
     }
@@ -98,7 +98,7 @@ impl Endpoint {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
-        out.flags = Flags { ack: true, ..Flags::default() };
+        out.flags = TcpFlags::ACK;
         out.window = match &mut self.receiver.window {
             None => self.window_field,
             // Scaled to nothing, a small window would never open again.

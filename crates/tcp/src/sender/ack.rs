@@ -5,10 +5,10 @@ use crate::ecn;
 use crate::endpoint::timestamp;
 use crate::rate::Sampler;
 use crate::recovery::{Mode, Rack};
-use crate::segment::{AccEcn, Flags};
 use crate::sent::{DeliveredSegment, SegmentFate, Sent};
 use dumbbell_cc::{AckArrival, AckEvent, CaState, Congestion, LossRecovery};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{AccEcn, TcpFlags};
 
 /// An acknowledgment as the sending half needs it.
 pub(crate) struct Ack<'a> {
@@ -24,7 +24,7 @@ pub(crate) struct Ack<'a> {
     pub(crate) echo: Option<Time>,
     /// When it left, by the receiver's clock: its timestamp.
     pub(crate) left: Option<u32>,
-    pub(crate) flags: Flags,
+    pub(crate) flags: TcpFlags,
     pub(crate) accecn: Option<&'a AccEcn>,
 }
 

@@ -1,8 +1,8 @@
 //! The other side acknowledges.
 
 use super::History;
-use crate::dissect::SackBlock;
-use crate::tcp::seq::{le, lt, max};
+use dumbbell_wire::SackBlock;
+use dumbbell_wire::seq::{le, lt, max};
 
 /// An acknowledgement of this direction's data.
 #[derive(Clone, Copy, Debug)]
@@ -126,31 +126,31 @@ impl History {
 
     fn sack(&mut self, a: &Ack<'_>, told: &mut Acked) {
         let first = a.sack[0];
-        let inside = |outer: &SackBlock| le(outer.left, first.left) && le(first.right, outer.right);
+        let inside = |outer: &SackBlock| le(outer.left.0, first.left.0) && le(first.right.0, outer.right.0);
         // [RFC 2883]: the first block lies below the ACK or inside the second.
         told.dsack =
-            lt(first.left, first.right) && le(first.right, a.ack) || a.sack.get(1).is_some_and(inside);
+            lt(first.left.0, first.right.0) && le(first.right.0, a.ack) || a.sack.get(1).is_some_and(inside);
         if told.dsack {
-            told.needless = self.prove(first.left, first.right, None);
-            told.copied = told.needless.is_none() && !self.was_repeated(first.left, first.right);
+            told.needless = self.prove(first.left.0, first.right.0, None);
+            told.copied = told.needless.is_none() && !self.was_repeated(first.left.0, first.right.0);
         }
         let blocks = &a.sack[usize::from(told.dsack)..];
         for b in blocks {
-            if !lt(a.ack, b.right) || !lt(b.left, b.right) || Self::above(b.right, self.high) {
+            if !lt(a.ack, b.right.0) || !lt(b.left.0, b.right.0) || Self::above(b.right.0, self.high) {
                 continue;
             }
-            let mut from = max(b.left, a.ack);
+            let mut from = max(b.left.0, a.ack);
             for m in self.marked {
-                if le(m.left, from) && le(from, m.right) {
-                    from = m.right;
+                if le(m.left.0, from) && le(from, m.right.0) {
+                    from = m.right.0;
                 }
             }
-            if le(b.right, from) {
+            if le(b.right.0, from) {
                 continue;
             }
             let at = self.sent.partition_point(|s| lt(s.start, from)).max(self.acked);
             for s in self.sent.iter_mut().skip(at) {
-                if lt(b.right, s.end) {
+                if lt(b.right.0, s.end) {
                     break;
                 }
                 if !s.sacked {
@@ -158,7 +158,7 @@ impl History {
                     self.sacked += s.end.wrapping_sub(s.start);
                 }
             }
-            self.sacked_high = if self.sacked == 0 { b.right } else { max(self.sacked_high, b.right) };
+            self.sacked_high = if self.sacked == 0 { b.right.0 } else { max(self.sacked_high, b.right.0) };
         }
         self.marked = Default::default();
         for (mark, b) in self.marked.iter_mut().zip(blocks) {

@@ -1,7 +1,7 @@
 //! A segment with data arrives.
 
 use super::{Episode, HOLE_LIMIT, History, Hole, KEPT, Marks, REPEAT_LIMIT, Repeat, SENT_LIMIT, Sent};
-use crate::tcp::seq::{gt, le, lt, max, min};
+use dumbbell_wire::seq::{gt, le, lt, max, min};
 
 /// Numbers further apart than this have nothing to do with each other.
 const FAR: u32 = 1 << 30;

@@ -35,7 +35,7 @@ pub(crate) use data::{Arrival, Cause, Data};
 
 use std::collections::VecDeque;
 
-use crate::dissect::SackBlock;
+use dumbbell_wire::SackBlock;
 
 /// Most segments remembered for a direction; the oldest is forgotten first.
 pub(crate) const SENT_LIMIT: usize = 16_384;

@@ -1,10 +1,10 @@
 //! What a segment is that has nothing new: retransmission (plain, fast, spurious) or out of order.
 
 use super::super::label::{Label, Labels};
-use super::super::seq::{le, lt};
 use super::side::Side;
-use crate::dissect::Flags;
 use crate::tcp::segment::Segment;
+use dumbbell_wire::TcpFlags;
+use dumbbell_wire::seq::{le, lt};
 
 /// A fast retransmission comes within this time after a segment from the receiver, ns.
 const FAST: u64 = 20_000_000;
@@ -38,8 +38,9 @@ pub(super) fn old_data<const V44: bool>(
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
     if r.dupacks >= 2 && since(r.lastack_time) < FAST {
         let at_hole = r.lastack == s.seq;
-        let other_hole =
-            V44 && r.sack_count > 0 && !r.sack_blocks().iter().any(|b| le(b.left, s.seq) && le(end, b.right));
+        let other_hole = V44
+            && !r.sack.is_empty()
+            && !r.sack.as_slice().iter().any(|b| le(b.left.0, s.seq) && le(end, b.right.0));
         if at_hole || other_hole {
             labels.set(Label::FastRetransmission);
             labels.set(Label::Retransmission);
@@ -47,7 +48,7 @@ pub(super) fn old_data<const V44: bool>(
         }
     }
     let threshold = if initial_rtt == 0 { REORDERING } else { initial_rtt as u64 };
-    let virtual_byte = u32::from(s.flags.any(Flags::SYN | Flags::FIN));
+    let virtual_byte = u32::from(s.flags.intersects(TcpFlags::SYN | TcpFlags::FIN));
     let newest = end.wrapping_add(virtual_byte) == f.nextseq;
     let may_be_newest = V44 && f.nextseq_by_empty;
     if since(f.nextseq_time) < threshold

@@ -1,12 +1,12 @@
 //! The ladder, and what follows it. `V44`: after the rules of 4.4, else of 4.0.
 
 use super::super::label::Label;
-use super::super::seq::{gt, lt};
 use super::super::track::Placed;
 use super::side::{MPTCP, Scale, Side, Stream};
 use super::{Verdict, family};
-use crate::dissect::Flags;
 use crate::tcp::segment::Segment;
+use dumbbell_wire::TcpFlags;
+use dumbbell_wire::seq::{gt, lt};
 
 /// Values of bytes in flight from here on are taken for nonsense.
 const FLIGHT_LIMIT: u32 = 2_000_000_000;
@@ -25,7 +25,7 @@ impl Stream {
             // Undoes the harm of a RST with an odd number.
             f.nextseq = f.maxacked;
         }
-        f.sack_count = 0;
+        f.sack.clear();
         // Wireshark notes every SYN on a known number, even if it finds nothing to say of it.
         let mut has_result = placed.reused || placed.syn_again;
         if let Some(len) = s.len {
@@ -52,8 +52,8 @@ impl Stream {
     fn after(&mut self, direction: u8, s: &Segment, ends: bool, most_blocks: u8) {
         let [a, b] = &mut self.sides;
         let (f, r) = if direction == 0 { (a, b) } else { (b, a) };
-        let syn = s.flags.has(Flags::SYN);
-        let ack = s.flags.has(Flags::ACK);
+        let syn = s.flags.contains(TcpFlags::SYN);
+        let ack = s.flags.contains(TcpFlags::ACK);
         if syn {
             if !ack {
                 self.syn_time = Some(s.time);
@@ -71,9 +71,9 @@ impl Stream {
         if let Some(shift) = options.wscale {
             f.scale = Scale::Shift(shift.min(14));
         }
-        if options.sack_count > 0 {
+        if !options.sack.is_empty() {
             f.sack = options.sack;
-            f.sack_count = options.sack_count.min(most_blocks);
+            f.sack.truncate(most_blocks);
         }
         self.mptcp |= (options.mptcp & MPTCP) as u8;
         if syn && !ends {
@@ -113,7 +113,7 @@ fn analyse<const V44: bool>(
     mptcp: u8,
     found: &mut Verdict,
 ) -> bool {
-    let ack_set = s.flags.has(Flags::ACK);
+    let ack_set = s.flags.contains(TcpFlags::ACK);
     if ack_set {
         r.valid_flight = true;
     }
@@ -127,7 +127,7 @@ fn analyse<const V44: bool>(
     if unseen {
         acked_unseen::<V44>(r, s.ack, found);
     }
-    let virtual_byte = s.flags.any(Flags::SYN | Flags::FIN);
+    let virtual_byte = s.flags.intersects(TcpFlags::SYN | TcpFlags::FIN);
     if len > 0 || virtual_byte {
         family::old_data::<V44>(f, r, s, len, initial_rtt, &mut found.labels);
     }
@@ -156,7 +156,8 @@ fn analyse<const V44: bool>(
         has_result = true;
     }
     if len > 0 && f.valid_flight && !f.unacked.is_empty() {
-        let sacked = r.sack_blocks().iter().map(|b| b.right.wrapping_sub(b.left)).fold(0, u32::wrapping_add);
+        let sacked =
+            r.sack.as_slice().iter().map(|b| b.right.0.wrapping_sub(b.left.0)).fold(0, u32::wrapping_add);
         let flight = f.unacked.span(f.base_seq).wrapping_sub(sacked);
         if flight > 0 && flight < FLIGHT_LIMIT {
             found.bytes_in_flight = flight - u32::from(virtual_byte);
@@ -186,7 +187,7 @@ fn climb<const V44: bool>(
     if window == 0 && plain {
         labels.set(Label::ZeroWindow);
     }
-    if f.nextseq != 0 && gt(s.seq, f.nextseq) && !s.flags.has(Flags::RST) {
+    if f.nextseq != 0 && gt(s.seq, f.nextseq) && !s.flags.contains(TcpFlags::RST) {
         labels.set(Label::LostSegment);
         f.valid_flight = false;
     }

@@ -2,7 +2,7 @@
 
 use super::super::label::Labels;
 use super::unacked::Unacked;
-use crate::dissect::SackBlock;
+use dumbbell_wire::SackBlocks;
 
 /// The window scale of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,7 @@ pub(crate) struct Side {
     pub(super) valid_flight: bool,
     pub(super) unacked: Unacked,
     /// SACK blocks of the last segment.
-    pub(super) sack: [SackBlock; 4],
-    pub(super) sack_count: u8,
+    pub(super) sack: SackBlocks,
     /// What MPTCP's options had been about at the last packet in this direction.
     pub(super) mptcp: u8,
 }
@@ -64,18 +63,13 @@ impl Default for Side {
             lastlabels: Labels::NONE,
             valid_flight: true,
             unacked: Unacked::default(),
-            sack: [SackBlock::default(); 4],
-            sack_count: 0,
+            sack: SackBlocks::default(),
             mptcp: 0,
         }
     }
 }
 
 impl Side {
-    pub(super) fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sack[..usize::from(self.sack_count)]
-    }
-
     /// Shift count for the window in a segment of this direction that has no SYN.
     pub(crate) fn shift(&self) -> u8 {
         match self.scale {
