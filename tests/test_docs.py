@@ -25,7 +25,7 @@ WITH_EXAMPLES = [
     ROOT / "README.md",
     DOCS / "getting-started.md",
     *sorted((DOCS / "tutorials").glob("*.md")),
-    DOCS / "own-law.md",
+    DOCS / "own-variant.md",
     DOCS / "scenario" / "sweeps.md",
     *LINKS,
 ]
