@@ -6,7 +6,7 @@ use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Every variant, discipline and stack with its parameters, and the words of the trace, as JSON.
+/// Returns every variant, discipline and stack with its parameters, and the names of phases and drop reasons, as JSON.
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let variants: Vec<Value> = dumbbell_cc::registry()
@@ -46,7 +46,7 @@ pub(crate) fn registry() -> String {
     .to_string()
 }
 
-/// Parameters, each with its defaults on the stacks where it has another.
+/// Returns the parameters of a variant, each with the stacks on which its default differs.
 fn variant_specs(variant: &Variant) -> Vec<Value> {
     let mut params = specs(variant.params);
     for (stack, name, default) in variant.stack_defaults {
