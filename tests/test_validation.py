@@ -54,8 +54,8 @@ def test_variants_have_ns2s_order_where_its_spread_separates_them(cells: Sequenc
 @pytest.mark.parametrize(
     ("variant", "resent", "timeouts", "fast"),
     [
-        # Cases of 44 that agreed when this was written; docs/explanations/validation-ns2.md says what the others come from. Fewer
-        # means that something has changed: look what, and renew the page.
+        # Cases of 44 that agreed when this was written. docs/explanations/validation-ns2.md has the reasons of the others.
+        # Fewer mean that something has changed: find it, and renew the page.
         ("tahoe", 41, 44, 44),
         ("reno", 38, 44, 44),
         ("newreno", 36, 43, 43),
