@@ -13,8 +13,8 @@ import timelines
 from steady import Cell
 
 BEYOND = {
-    # ns-2's ten repetitions are 4 % below its own mean of 90 here; ours, with ties going the other way (see "Who is
-    # first at the same instant" in docs/explanations/validation-ns2.md), some 3 % above it.
+    # ns-2's ten repetitions are 4 % below its own mean of 90. Dumbbell's, with the other order of ties ("Order of events
+    # at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
     ("vegas", 7),
 }
 """Cells that ten repetitions may take beyond the rule."""
@@ -54,8 +54,8 @@ def test_variants_have_ns2s_order_where_its_spread_separates_them(cells: Sequenc
 @pytest.mark.parametrize(
     ("variant", "resent", "timeouts", "fast"),
     [
-        # Cases of 44 that agreed when this was written. docs/explanations/validation-ns2.md has the reasons of the others.
-        # Fewer mean that something has changed: find it, and renew the page.
+        # Cases of 44 that agreed when this was written. The others have their reasons in
+        # docs/explanations/validation-ns2.md. Fewer mean that something has changed: find it, and renew the page.
         ("tahoe", 41, 44, 44),
         ("reno", 38, 44, 44),
         ("newreno", 36, 43, 43),
