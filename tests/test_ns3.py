@@ -7,7 +7,7 @@ import pytest
 import ns3_compare
 from ns3_compare import Cell
 
-# The quantities within the rule, for settings in which ns-3 follows the publications. The others have their reasons in
+# Quantities within the rule, for settings in which ns-3 follows the publications. The reasons of the others are in
 # docs/explanations/validation-ns3.md. Fewer mean that something has changed: find it, and renew the page.
 SHALLOW = (10.0, 40.0, 0.25, 0.0, 1.0)
 ONE = (10.0, 40.0, 1.0, 0.0, 1.0)

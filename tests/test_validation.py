@@ -13,8 +13,8 @@ import timelines
 from steady import Cell
 
 BEYOND = {
-    # ns-2's ten repetitions are 4 % below its own mean of 90. Dumbbell's, with the other order of ties ("Order of events
-    # at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
+    # ns-2's ten repetitions are 4 % below its own mean of 90. Dumbbell's, with the other order of ties (see "Order of
+    # events at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
     ("vegas", 7),
 }
 """Cells that ten repetitions may take beyond the rule."""
