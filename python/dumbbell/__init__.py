@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dumbbell.results.results import Results, read_results
     from dumbbell.results.runner import run
     from dumbbell.scenario import Scenario, json_schema, load
-    from dumbbell.scenario.laws import register as register_variant
+    from dumbbell.scenario.own_variants import register as register_variant
     from dumbbell.studies.definition import study
 
 __all__ = [
@@ -74,7 +74,7 @@ _HOMES = {
     "dumbbell.registry": ("disciplines", "stacks", "variants"),
     "dumbbell.results": ("Results", "Run", "compare", "read_results", "run"),
     "dumbbell.scenario": ("Scenario", "json_schema", "load"),
-    "dumbbell.scenario.laws": {"register_variant": "register"},
+    "dumbbell.scenario.own_variants": {"register_variant": "register"},
     "dumbbell.studies": ("study",),
 }
 """The module of each public name; a mapping where the name is another one there."""

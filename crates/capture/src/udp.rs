@@ -39,12 +39,12 @@ pub(crate) struct Conversations {
     map: HashMap<Key, u32, Folding>,
     pub(crate) all: Vec<Conversation>,
     limit: usize,
-    pub(crate) untold: u64,
+    pub(crate) unlisted: u64,
 }
 
 impl Conversations {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { map: HashMap::default(), all: Vec::new(), limit, untold: 0 }
+        Self { map: HashMap::default(), all: Vec::new(), limit, unlisted: 0 }
     }
 
     /// Counts a datagram.
@@ -53,7 +53,7 @@ impl Conversations {
         let n = match self.map.get(&key) {
             Some(&n) => n,
             None if self.all.len() >= self.limit => {
-                self.untold += 1;
+                self.unlisted += 1;
                 return;
             }
             None => {

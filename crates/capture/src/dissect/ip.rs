@@ -1,4 +1,4 @@
-//! IPv4 and IPv6.
+//! IPv4 [RFC 791] and IPv6 [RFC 8200] datagrams.
 
 use dumbbell_wire::{Ipv4Header, Ipv6Header, protocol};
 
@@ -17,14 +17,14 @@ pub(super) fn any<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// What an IPv4 header says.
+/// A parsed IPv4 header.
 struct V4<'a> {
     ip: Ip,
     protocol: u8,
     body: Slice<'a>,
     /// Offset of a fragment and its more-fragments flag.
     fragment: Option<(u32, bool)>,
-    /// All the bytes that the length field promises, or the frame if it is 0, were captured.
+    /// All bytes up to the length field, or up to the frame's length if the field is 0, were captured.
     complete: bool,
 }
 
@@ -65,18 +65,18 @@ pub(super) fn v4<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     piece_of(path, ip, piece, body, complete)
 }
 
-/// The headers that an ICMP message quotes. A fragment that is quoted in full would have to be put together: it isn't.
+/// The IPv4 header that an ICMP error quotes. A fragment that is quoted in full is not read: it would need reassembly.
 pub(super) fn quoted_v4(at: Slice<'_>) -> Option<(Ip, u8, Slice<'_>)> {
     let V4 { ip, protocol, body, fragment, complete } = read_v4(at).ok()?;
     fragment.is_none_or(|(offset, _)| offset == 0 && !complete).then_some((ip, protocol, body))
 }
 
-/// What an IPv6 header and its extensions say.
+/// A parsed IPv6 header with its extension headers.
 struct V6<'a> {
     ip: Ip,
     protocol: u8,
     body: Slice<'a>,
-    /// Of the fragment header: offset and more-fragments flag.
+    /// Fragment header: offset and more-fragments flag.
     fragment: Option<(u32, bool)>,
     complete: bool,
 }
@@ -108,7 +108,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
     let complete = at.data.len() >= if payload_len == 0 { whole.len } else { 40 + payload_len };
     let (mut protocol, mut body) = (header.next_header(), whole.after(40));
     let mut fragment = None;
-    // Each turn takes 8 bytes or more, so the datagram's length bounds them.
+    // Each iteration consumes 8 bytes or more, so the datagram's length bounds the loop.
     while let Some(len) = extension_len(protocol, body) {
         let len = len.map_err(|why| (Some(ip), why))?;
         if protocol == protocol::FRAGMENT {
@@ -118,7 +118,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
             let bits = u16::from_be_bytes([high, low]);
             ip.id = Some(u32::from_be_bytes([a, b, c, d]));
             let found = (u32::from(bits & 0xfff8), bits & 1 == 1);
-            // One that is a whole datagram is no fragment.
+            // An atomic fragment is a whole datagram [RFC 6946].
             if found != (0, false) {
                 protocol = body.data[0];
                 fragment = Some(found);
@@ -132,7 +132,7 @@ fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)> {
     Ok(V6 { ip, protocol, body, fragment, complete })
 }
 
-/// The payload length in the jumbo option of a hop-by-hop header.
+/// The length in the Jumbo Payload option of a hop-by-hop header [RFC 2675 §2].
 fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
     if protocol != protocol::HOP_BY_HOP {
         return None;
@@ -142,8 +142,8 @@ fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
     loop {
         match *options {
             [0xc2, 4, a, b, c, d, ..] => {
-                let said = u32::from_be_bytes([a, b, c, d]) as usize;
-                return (said > 0xffff).then_some(said);
+                let len_field = u32::from_be_bytes([a, b, c, d]) as usize;
+                return (len_field > 0xffff).then_some(len_field);
             }
             // A single byte of padding.
             [0, ..] => options = &options[1..],
@@ -153,7 +153,7 @@ fn jumbo_len(protocol: u8, at: Slice<'_>) -> Option<usize> {
     }
 }
 
-/// Length of the extension header `protocol`, whose first two bytes are looked at; `None` if it isn't one.
+/// Length of the extension header `protocol`; `None` if it is none.
 fn extension_len(protocol: u8, at: Slice<'_>) -> Option<Result<usize, Unread>> {
     let unit = match protocol {
         protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION | protocol::SHIM6 => 8,
@@ -187,8 +187,8 @@ pub(super) fn quoted_v6(at: Slice<'_>) -> Option<(Ip, u8, Slice<'_>)> {
     fragment.is_none_or(|(offset, _)| offset == 0 && !complete).then_some((ip, protocol, body))
 }
 
-/// A fragment: the datagram if this one completes it. One that was cut can't be put together; then its header is told if
-/// it has one, without a length.
+/// A fragment. Dissects the datagram if this fragment completes it. A fragment that the snap length cuts cannot be
+/// reassembled; the first one then yields a transport header without a length.
 #[cold]
 fn piece_of<'a>(path: Path<'a>, ip: Ip, piece: Fragment, body: Slice<'a>, complete: bool) -> Dissected<'a> {
     let waiting = Dissected { ip: Some(ip), ..path.none(Unread::Fragment) };
@@ -203,7 +203,7 @@ fn piece_of<'a>(path: Path<'a>, ip: Ip, piece: Fragment, body: Slice<'a>, comple
     let Some((protocol, datagram)) = fragments.add(&piece, body.data) else { return waiting };
     let header = ip.len.saturating_sub(body.len as u32);
     let ip = Ip { reassembled: true, len: header + datagram.len() as u32, ..ip };
-    // The datagram lies in the fragments' memory now, so no further fragments can be put together in it.
+    // The datagram borrows the memory of the fragments, so fragments inside it cannot be reassembled.
     let path = Path { fragments: None, depth, ..path };
     let whole = Slice::new(datagram, datagram.len());
     if matches!(ip.addresses, Addresses::V4 { .. }) {
@@ -218,9 +218,9 @@ fn piece_of<'a>(path: Path<'a>, ip: Ip, piece: Fragment, body: Slice<'a>, comple
 }
 
 impl Path<'_> {
-    /// What the fragments of one datagram have in common.
+    /// The key that the fragments of one datagram share.
     fn key(&self, ip: &Ip, protocol: u8) -> Key {
-        // Private addresses may be in use on each VLAN.
+        // The same private addresses may be in use on several VLANs.
         let local = match ip.addresses {
             Addresses::V4 { src, dst } => [src, dst].iter().any(|a| a.is_private() || a.is_link_local()),
             Addresses::V6 { .. } => false,

@@ -19,10 +19,10 @@ pub struct TcpView<'a> {
     pub window: u16,
     /// Flags.
     pub flags: TcpFlags,
-    /// Header length in bytes as the header says: 0 to 60; below 20 it is wrong.
+    /// Header length in bytes, from the data offset: 0 to 60; invalid below 20.
     pub header_len: u8,
     /// Segment length: payload of the IP datagram minus `header_len`. `None`: an IP fragment that wasn't reassembled,
-    /// a header quoted by ICMP, or an IP payload shorter than the TCP header. Then there is nothing to analyze.
+    /// a header quoted by ICMP, or an IP payload shorter than the TCP header. Then the segment is not analyzed.
     pub len: Option<u32>,
     /// The capture ends inside the header or its options.
     pub header_cut: bool,

@@ -11,7 +11,7 @@ pub struct UdpView<'a> {
     pub src_port: u16,
     /// Destination port.
     pub dst_port: u16,
-    /// Payload bytes by the headers. `None` in an IP fragment that wasn't reassembled.
+    /// Payload bytes according to the headers. `None` in an IP fragment that wasn't reassembled.
     pub len: Option<u32>,
     /// The captured part of the payload.
     pub payload: &'a [u8],

@@ -2,7 +2,7 @@
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
-use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, Marks};
+use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, OrderHints};
 use crate::tcp::label::{Label, Labels, Rules};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
@@ -56,7 +56,7 @@ pub(crate) struct Connection {
 
 /// What a segment was found to be, for series and tables.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SegmentAnalysis {
     pub(crate) verdict: Verdict,
     pub(crate) new_bytes: u32,
     pub(crate) data: Option<Data>,
@@ -74,13 +74,13 @@ impl Connection {
 
     /// Takes the next segment.
     #[inline]
-    pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> Seen {
+    pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> SegmentAnalysis {
         let d = usize::from(placed.direction);
         let verdict = match rules {
             Rules::Wireshark40 => self.wire.segment::<false>(placed, s),
             _ => self.wire.segment::<true>(placed, s),
         };
-        let mut seen = Seen { verdict, ..Seen::default() };
+        let mut seen = SegmentAnalysis { verdict, ..SegmentAnalysis::default() };
         if s.quoted {
             return seen;
         }
@@ -120,13 +120,13 @@ impl Connection {
     }
 
     #[inline]
-    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut Seen) {
+    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut SegmentAnalysis) {
         let now = s.time;
         let flags = s.flags;
         if !s.is_plain() || self.handshake_end.is_none() {
             self.handshake(d, s);
         }
-        let scale = match self.wire.sides[d].scale {
+        let scale = match self.wire.flows[d].scale {
             Scale::Shift(n) if !flags.contains(TcpFlags::SYN) => n,
             _ => 0,
         };
@@ -181,7 +181,7 @@ impl Connection {
                 time: now,
                 start: s.seq,
                 end: s.seq.wrapping_add(len).wrapping_add(virtual_bytes),
-                marks: Marks { tsval, ip_id: s.ip_id },
+                hints: OrderHints { tsval, ip_id: s.ip_id },
                 plain: s.is_plain(),
                 closed: self.windows[1 - d] == 0 && self.sides[1 - d].packets > 0,
                 rtt: if old { self.round_trip() } else { None },
@@ -265,16 +265,16 @@ impl Connection {
     }
 
     #[inline]
-    fn data(&mut self, d: usize, a: &Arrival, len: u32, seen: &mut Seen) {
-        let taken = self.history[d].data(a);
+    fn data(&mut self, d: usize, a: &Arrival, len: u32, seen: &mut SegmentAnalysis) {
+        let outcome = self.history[d].data(a);
         let side = &mut *self.sides[d];
-        side.set_high(self.history[d].high, self.wire.sides[d].base_seq);
-        let new = taken.new_bytes.min(len);
+        side.set_high(self.history[d].high, self.wire.flows[d].base_seq);
+        let new = outcome.new_bytes.min(len);
         seen.new_bytes = new;
-        seen.needless = taken.needless;
-        seen.data = Some(taken.what);
-        side.gaps += u64::from(taken.opens_hole);
-        side.spurious += u64::from(taken.needless.is_some());
+        seen.needless = outcome.needless;
+        seen.data = Some(outcome.what);
+        side.gaps += u64::from(outcome.opens_hole);
+        side.spurious += u64::from(outcome.needless.is_some());
         if new > 0 {
             side.new_bytes += u64::from(new);
             if side.first_data.is_none() {
@@ -282,7 +282,7 @@ impl Connection {
             }
             side.last_data = a.time;
         }
-        match taken.what {
+        match outcome.what {
             Data::New => {
                 // A full segment is as long as the longest (or, of a super-packet, a multiple of the MSS).
                 let full = side.mss.map_or(side.payload_max, |m| u32::from(m).min(side.payload_max)).max(1);
@@ -318,7 +318,7 @@ impl Connection {
 
     /// Direction `d` acknowledges data of the other.
     #[inline]
-    fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut Seen) {
+    fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut SegmentAnalysis) {
         let sack = s.options.sack.as_slice();
         let ack = Ack {
             time: s.time,
@@ -328,24 +328,24 @@ impl Connection {
             tsecr: s.options.timestamps.map(|t| t.1),
         };
         let missed = self.history[1 - d].missed;
-        let told = self.history[1 - d].acknowledge(&ack);
-        seen.acked = told;
+        let acked = self.history[1 - d].acknowledge(&ack);
+        seen.acked = acked;
         if !sack.is_empty() {
             let side = &mut *self.sides[d];
             side.sacks += 1;
             side.sack_blocks += sack.len() as u64;
-            side.dsacks += u64::from(told.dsack);
+            side.dsacks += u64::from(acked.dsack);
         }
         let other = &mut *self.sides[1 - d];
         other.missed_bytes += self.history[1 - d].missed - missed;
-        if told.needless.is_some() {
+        if acked.needless.is_some() {
             other.spurious += 1;
-            seen.needless = told.needless;
+            seen.needless = acked.needless;
         }
-        if told.copied {
+        if acked.copied {
             other.copies += 1;
         }
-        if let Some(rtt) = told.rtt {
+        if let Some(rtt) = acked.rtt {
             seen.rtt = Some(rtt);
             other.rtt_ack.add(rtt);
         }
@@ -353,7 +353,7 @@ impl Connection {
 
     /// Tells the rounds of both directions.
     #[inline]
-    fn steps(&mut self, d: usize, s: &Segment, seen: &Seen) {
+    fn steps(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis) {
         let least = self.round_trip().unwrap_or(0);
         let timestamps = s.options.timestamps;
         if seen.data.is_some() {
@@ -436,7 +436,7 @@ impl Connection {
 
 /// Our own labels of the retransmission family in place of Wireshark's.
 #[inline]
-fn own_labels(theirs: Labels, seen: &Seen) -> Labels {
+fn own_labels(theirs: Labels, seen: &SegmentAnalysis) -> Labels {
     let mut labels = Labels(theirs.0 & !Labels::FAMILY.0);
     match seen.data {
         Some(Data::Repeat { cause, spurious, .. }) => {

@@ -50,7 +50,7 @@ pub struct Side {
     pub new_bytes: u64,
     /// Segments with payload.
     pub data_packets: u64,
-    /// Segments with nothing but an acknowledgement.
+    /// Segments with nothing but an acknowledgment.
     pub pure_acks: u64,
     /// Longest payload.
     pub payload_max: u32,
@@ -136,7 +136,7 @@ pub struct Side {
     pub flight_sum: u64,
     /// Segments with bytes in flight.
     pub flight_count: u64,
-    /// Time from data to its acknowledgement at the place of the capture.
+    /// Time from data to its acknowledgment at the place of the capture.
     pub rtt_ack: Sketch,
     /// Time from a timestamp on data to its echo.
     pub rtt_timestamp: Sketch,

@@ -1,4 +1,4 @@
-//! TCP: connections told apart, segments labelled.
+//! TCP: connections told apart, segments labeled.
 
 pub(crate) mod history;
 pub mod label;

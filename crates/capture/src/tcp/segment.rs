@@ -15,9 +15,9 @@ pub struct Segment {
     pub frame_len: u32,
     /// Sequence number.
     pub seq: u32,
-    /// Acknowledgement number.
+    /// Acknowledgment number.
     pub ack: u32,
-    /// Payload bytes; `None`: not to be analysed ([`TcpView::len`]).
+    /// Payload bytes; `None`: not to be analyzed ([`TcpView::len`]).
     pub len: Option<u32>,
     /// Window, unscaled.
     pub window: u16,

@@ -144,7 +144,7 @@ pub(crate) struct Header {
     pub(crate) ack: u32,
     pub(crate) flags: TcpFlags,
     /// It has a length: only then its numbers count.
-    pub(crate) analysed: bool,
+    pub(crate) analyzed: bool,
 }
 
 /// The connections that are open.
@@ -233,7 +233,7 @@ impl Tracker {
                 self.streams += 1;
             }
         }
-        if h.analysed {
+        if h.analyzed {
             let syn = h.flags.contains(TcpFlags::SYN);
             slot.base[direction].get_or_insert(if syn { h.seq } else { h.seq.wrapping_sub(1) });
             if h.flags.contains(TcpFlags::ACK) {
