@@ -11,10 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from machines import require_uml
-
-__all__ = ["require_uml"]  # a fixture
-
 ROOT = Path(__file__).parents[1]
 
 
