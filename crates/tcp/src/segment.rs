@@ -9,7 +9,7 @@ pub const TCP_HEADER: u32 = 20;
 /// Bytes that the timestamps option takes in every segment, padding included [RFC 7323 §3.2].
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
-/// Most bytes of a TCP header.
+/// Bytes of the longest TCP header.
 pub(crate) const HEADER_MOST: u32 = 60;
 /// Bytes of the longest option of accurate ECN, padded.
 pub(crate) const ACCECN_MOST: u32 = 12;
@@ -17,19 +17,19 @@ pub(crate) const ACCECN_MOST: u32 = 12;
 /// The control bits in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Synchronise sequence numbers.
+    /// Synchronize sequence numbers.
     pub syn: bool,
-    /// The acknowledgment field counts.
+    /// The acknowledgment field is significant.
     pub ack: bool,
     /// No more data.
     pub fin: bool,
-    /// Push: nothing follows at once.
+    /// Push: the receiver delivers the data without waiting for more.
     pub psh: bool,
     /// ECN echo [RFC 3168 §6.1].
     pub ece: bool,
     /// Congestion window reduced [RFC 3168 §6.1].
     pub cwr: bool,
-    /// Accurate ECN [RFC 9768 §3.1]: with the last two a counter of three bits, the highest first.
+    /// Accurate ECN [RFC 9768 §3.1]: with CWR and ECE a counter of three bits, of which this is the highest.
     pub ae: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Adds a block; a fifth is left out.
+    /// Adds a block; a fifth block is ignored.
     pub fn push(&mut self, left: Seq, right: Seq) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
             *slot = (left, right);
@@ -49,7 +49,7 @@ impl SackBlocks {
         }
     }
 
-    /// Takes all blocks away.
+    /// Removes all blocks.
     pub fn clear(&mut self) {
         self.count = 0;
     }
@@ -61,25 +61,25 @@ impl SackBlocks {
     }
 }
 
-/// The option of accurate ECN: bytes that arrived, by the codepoint that they came with, modulo 2^24 [RFC 9768 §3.2.3].
+/// The option of accurate ECN: bytes that arrived with each codepoint, modulo 2^24 [RFC 9768 §3.2.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcn {
-    /// The order of the fields: ECT(0), CE, ECT(1), or from the last to the first.
+    /// True if the order of the fields is ECT(1), CE, ECT(0).
     pub reversed: bool,
-    /// How many of them are there.
+    /// Number of fields that are present.
     pub count: u8,
     /// ECT(0), CE, ECT(1).
     pub fields: [u32; 3],
 }
 
 impl AccEcn {
-    /// Bytes that came marked, if it tells.
+    /// Bytes that arrived with a mark, if the field is present.
     #[must_use]
     pub fn marked(&self) -> Option<u32> {
         (self.count > 1).then_some(self.fields[1])
     }
 
-    /// What it takes in a header.
+    /// Bytes of the option in a header.
     #[must_use]
     pub fn bytes(&self) -> u32 {
         2 + 3 * u32::from(self.count)
@@ -95,7 +95,7 @@ pub struct Segment {
     pub ack: Seq,
     /// Control bits.
     pub flags: Flags,
-    /// Receive window as the field holds it: scaled except in a SYN.
+    /// Receive window field: scaled except in a SYN.
     pub window: u16,
     /// Payload bytes.
     pub payload: u32,
@@ -109,7 +109,7 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
-    /// The SACK option begins its own word, as the timestamps do, rather than where they end.
+    /// True if the SACK option starts at a 32-bit word of its own, false if directly after the timestamps.
     pub aligned: bool,
     /// Option of accurate ECN.
     pub accecn: Option<AccEcn>,
@@ -150,7 +150,7 @@ impl Segment {
         IP_HEADER + self.header_bytes() + self.payload
     }
 
-    /// What it takes of the sequence space: payload, SYN and FIN.
+    /// Length in the sequence space: payload, SYN and FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u64 {
         u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_sizes_are_those_of_the_wire() {
+    fn header_sizes_include_options_and_padding() {
         let mut s = Segment { payload: 1448, timestamps: Some((1, 2)), ..Segment::default() };
         assert_eq!(s.packet_bytes(), 1500); // 20 IP + 20 TCP + 12 timestamps + 1448
         s.payload = 0;
