@@ -3,6 +3,7 @@
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11); print(sys.executable)' 2>/dev/null)))
 CLANG ?= clang
 STRIP ?= llvm-strip
+BPF_OUT := crates/kernel/bpf
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf docs clean help
+.PHONY: demo test check bench bpf kernel docs clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -25,8 +26,8 @@ test: $(READY)   ## all tests, Rust and Python
 check: $(READY)  ## format, lints, types, stubs
 	rustfmt --edition 2024 --check $(filter %.rs,$(RUST)) # not `cargo fmt`: it misses modules that a macro declares
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python tests docs validation benches
-	$(BIN)/ruff check python tests docs validation benches
+	$(BIN)/ruff format --check packaging python tests docs validation benches
+	$(BIN)/ruff check packaging python tests docs validation benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
@@ -37,11 +38,17 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/variants.py
 	$(BIN)/python benches/link.py
 
-bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
-	for source in crates/kernel/bpf/*.bpf.c; do \
-		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source \
-			-o $${source%.c}.o && $(STRIP) -g $${source%.c}.o || exit 1; \
+# Compiled in their own folder, so that the objects don't depend on where the checkout is.
+bpf:             ## compile congestion control in BPF (needs clang and llvm-strip); the objects are kept in git
+	cd crates/kernel/bpf && for source in *.bpf.c; do \
+		object="$(abspath $(BPF_OUT))/$${source%.c}.o"; \
+		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source -o $$object \
+			&& $(STRIP) -g $$object || exit 1; \
 	done
+	$(CLANG) -dumpversion > "$(BPF_OUT)/clang-version"
+
+kernel: $(READY) ## build the virtual-time kernel (--backend uml), unless it exists
+	$(BIN)/dumbbell kernel build
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
@@ -59,14 +66,6 @@ $(TOOLS):
 	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
 	@touch $@
 
-$(READY): $(TOOLS) pyproject.toml $(RUST) $(GUEST)
+$(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
 	@touch $@
-
-# What runs inside the virtual-time kernel: x86-64 Linux only, and linked statically. Elsewhere the back end `uml` says that it is missing.
-$(GUEST): $(RUST)
-ifeq ($(shell uname -sm),Linux x86_64)
-	cargo rustc --package dumbbell-kernel --bin dumbbell-guest --release --quiet -- -C target-feature=+crt-static -C strip=symbols \
-		&& cp "$${CARGO_TARGET_DIR:-target}/release/dumbbell-guest" $@ \
-		|| echo "dumbbell-guest can't be linked: the back end uml needs a static C library (libc6-dev, glibc-static)" >&2
-endif

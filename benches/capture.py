@@ -116,9 +116,9 @@ def commands(path: Path, *, slow: bool) -> dict[str, list[str | Path]]:
         source.write_text(BARE)
         subprocess.run([compiler, "-O2", "-o", source.with_suffix(""), source], check=True)
         found["bare loop in C"] = [source.with_suffix(""), path]
-    analyse = example("dumbbell-capture", "analyse")
-    found[ANALYSIS] = [analyse, "wireshark-4.4", "1", path]
-    found["analysis, two threads"] = [analyse, "wireshark-4.4", "2", path]
+    analyze = example("dumbbell-capture", "analyze")
+    found[ANALYSIS] = [analyze, "wireshark-4.4", "1", path]
+    found["analysis, two threads"] = [analyze, "wireshark-4.4", "2", path]
     if shutil.which("tcptrace"):
         found["tcptrace `-l`"] = ["tcptrace", "-l", path]
     command = Path(sys.executable).with_name("dumbbell")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import Scenario, run
-from dumbbell.backends import OwnLink
+from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
 from dumbbell.report.tables import Table, write_tables
 
@@ -45,7 +45,7 @@ def scenario(rate: int) -> Scenario:
 def line(rate: int) -> list[str]:
     """Measure at a rate; return a row of the table."""
     busy = os.getloadavg()[0]
-    (measured,) = run(scenario(rate), backend=OwnLink(calibration="mark")).runs
+    (measured,) = run(scenario(rate), backend=LinkEmulation(calibration="mark")).runs
     link, (flow,) = measured.facts["link"], measured.flows
     ceiling = rate * 1e6 * PAYLOAD / PACKET
     return [

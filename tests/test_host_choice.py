@@ -13,29 +13,29 @@ from typing import Any
 import pytest
 
 from dumbbell import registry
-from dumbbell.backends import Job, Kernel, OwnLink, backend
-from dumbbell.backends.own_link import absurd, run_host
+from dumbbell.backends import Job, Kernel, LinkEmulation, backend
+from dumbbell.backends.host_kernel import impossible_windows, run_host
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import host
 from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import bpf_variants
 from hosts import once, scenario
 
-pytestmark = pytest.mark.usefixtures("require_own_link")
+pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
-def test_windows_that_cannot_be_are_told() -> None:
+def test_impossible_windows_are_reported() -> None:
     flows: list[dict[str, Any]] = [
         {"name": "a", "cwnd_mean_packets": 6.7e8},
         {"name": "b", "cwnd_mean_packets": 1e6},
         {"name": "p", "cwnd_mean_packets": None},
     ]
-    assert [text.split()[1] for text in absurd(flows)] == ["'a'"]
+    assert [text.split()[1] for text in impossible_windows(flows)] == ["'a'"]
 
 
-@pytest.mark.parametrize("way", ["link", "tc"])
+@pytest.mark.parametrize("emulation", ["link", "tc"])
 @pytest.mark.parametrize(
-    ("promised", "said"),
+    ("expected", "message"),
     [
         # 10 of 10.5 Mbit/s: 4.8 % too little.
         ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, should be 10500000 within 2 %"),
@@ -44,18 +44,18 @@ def test_windows_that_cannot_be_are_told() -> None:
     ],
 )
 def test_a_link_that_is_off_is_refused_with_the_numbers(
-    way: str, promised: dict[str, int], said: str, tmp_path: Path
+    emulation: str, expected: dict[str, int], message: str, tmp_path: Path
 ) -> None:
     plan = Job(scenario(network__bottleneck__delay="0 ms").cells[0], 0, 1).plan()
-    links = [{**link, **(promised if link["name"] == "r1->r2" else {})} for link in plan["links"]]
+    links = [{**link, **(expected if link["name"] == "r1->r2" else {})} for link in plan["links"]]
     order = {
         "plan": plan,
-        "promised": {**plan, "links": links},
+        "expected": {**plan, "links": links},
         "sample_ns": 10_000_000,
         "calibration": "refuse",
-        "way": way,
+        "emulation": emulation,
     }
-    with pytest.raises(BackendError, match=f"^the link isn't what it should be: .*{said}"):
+    with pytest.raises(BackendError, match=f"^the link isn't what it should be: .*{message}"):
         run_host(tmp_path, order, 10)
     assert not (tmp_path / "result.json").exists()
 
@@ -70,9 +70,9 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
     def never(*_args: Any, **_more: Any) -> None:
         raise AssertionError("a run was begun")
 
-    monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
-    monkeypatch.setattr("dumbbell.backends.own_link.available_variants", lambda: {"reno": "built-in"})
-    monkeypatch.setattr("dumbbell.backends.own_link.bpf_variants", lambda: ([], "too old"))
+    monkeypatch.setattr("dumbbell.backends.host_kernel.run_host", never)
+    monkeypatch.setattr("dumbbell.backends.host_kernel.available_variants", lambda: {"reno": "built-in"})
+    monkeypatch.setattr("dumbbell.backends.host_kernel.bpf_variants", lambda: ([], "too old"))
     with pytest.raises(BackendError, match=r"flows\.f\.variant: 'tahoe' given: the kernel doesn't have it"):
         once(scenario(flows=[{"name": "f", "variant": "tahoe"}]))
     with pytest.raises(
@@ -83,7 +83,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
         once(scenario(flows=[{"name": "f", "variant": tuned}]))
     with pytest.raises(BackendError, match="calibration 'marc': did you mean 'mark'"):
-        OwnLink(calibration="marc")  # type: ignore[arg-type]
+        LinkEmulation(calibration="marc")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,8 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
         ("kernel", "max_late_ms", 0, "max_late_ms: 0 given: must be a number of 1e-06 or more"),
         ("uml", "limit_s", -5, "limit_s: -5 given: must be a number of 0.1 or more"),
         ("kernel", "offloads", True, "unknown offloads 'true' (known: off, on)"),
-        ("kernel", "way", "lnik", "unknown way 'lnik': did you mean 'link'?"),
+        ("kernel", "emulation", "lnik", "unknown emulation 'lnik': did you mean 'link'?"),
+        ("kernel", "way", "tc", "back end 'kernel': option 'way' is called 'emulation' now: emulation=tc"),
         ("sim", "way", "link", "back end 'sim': unknown option 'way': it has none"),
     ],
 )
@@ -106,13 +107,13 @@ def test_options_are_refused_with_what_is_allowed(name: str, option: str, value:
     assert str(refused.value) == said
 
 
-def test_the_best_way_is_chosen_and_said(
+def test_the_best_emulation_is_chosen_and_printed(
     cli: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     job = Job(scenario().cells[0], 0, 1)
-    way, said = Kernel().choose([job])
-    assert isinstance(way, OwnLink)
-    assert "this host's own" in said
+    chosen, description = Kernel().choose([job])
+    assert isinstance(chosen, LinkEmulation)
+    assert "this host's own" in description
     file = tmp_path / "s.toml"
     file.write_text(scenario(duration="1 s").to_toml())
     plan = cli("run", file, "--backend", "kernel", "--plan")
@@ -123,8 +124,8 @@ def test_the_best_way_is_chosen_and_said(
     assert "before the run: echoes" in plan.stdout
     done = cli("run", file, "--backend", "kernel", "--json", "-o", "calibration=off", "-o", "sample_ms=1")
     assert done.returncode == 0, done.stderr
-    assert "this host's own, over Dumbbell's link" in done.stderr
-    assert json.loads(done.stdout)["runs"][0]["facts"]["way"] == "own link"
+    assert "this host's own, with link emulation" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["facts"]["emulation"] == "link"
 
 
 def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[str]]) -> None:
@@ -139,10 +140,10 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
     assert next(f for f in found["Rights"] if f["name"] == "TUN interfaces")["ok"]
 
 
-@pytest.mark.parametrize("way", ["link", "tc"])
-def test_an_ordinary_user_can_run_it(way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("emulation", ["link", "tc"])
+def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("needs root to become another user")
+        pytest.skip("only root can become another user")
     nobody = 65534
     place = tmp_path / "run"
     place.mkdir()
@@ -161,11 +162,11 @@ def test_an_ordinary_user_can_run_it(way: str, tmp_path: Path) -> None:
         "plan": Job(scenario(duration="1 s", network__bottleneck__delay="0 ms").cells[0], 0, 1).plan(),
         "sample_ns": 10_000_000,
         "calibration": "off",
-        "way": way,
-        "owner": os.getpid(),
+        "emulation": emulation,
+        "parent_pid": os.getpid(),
     }
     (place / "plan.json").write_text(json.dumps(order))
-    subprocess.run([str(program), "live"], cwd=place, timeout=60, check=False, **as_nobody)
+    subprocess.run([str(program), "host"], cwd=place, timeout=60, check=False, **as_nobody)
     assert not (place / "error.txt").exists(), (place / "error.txt").read_text()
     result = json.loads((place / "result.json").read_text())
     assert result["flows"][0]["delivered_bytes"] > 100_000

@@ -17,7 +17,7 @@ from dumbbell.kernel.folders import HOST_PREFIX, clean
 from dumbbell.kernel.host import bpf_variants
 from hosts import registered, scenario
 
-pytestmark = pytest.mark.usefixtures("require_own_link")
+pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
 BPF_CALL = 321
@@ -64,13 +64,23 @@ def processes(of: str = "") -> list[str]:
 
 @pytest.fixture
 def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
-    """A long run, just started, over our link or another way; its variant is loaded, where that is possible."""
+    """A long run, just started; its variant is loaded as BPF where that is possible."""
     file = tmp_path / "long.toml"
     flows = [{"name": "f", "variant": "highspeed" if bpf_variants()[0] else "reno"}]
     delay = {"network__bottleneck__delay": "0 ms"}  # without netem too
     file.write_text(scenario(duration="100 s", flows=flows, **delay).to_toml())
-    way = request.node.callspec.params.get("way", "link")
-    command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", f"way={way}"]
+    emulation = request.node.callspec.params.get("emulation", "link")
+    command = [
+        sys.executable,
+        "-m",
+        "dumbbell",
+        "run",
+        str(file),
+        "--backend",
+        "kernel",
+        "-o",
+        f"emulation={emulation}",
+    ]
     # A background job of a shell has SIGINT ignored, and hands that on.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -127,13 +137,13 @@ def settles(before: State) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("way", "after"),
+    ("emulation", "after"),
     [*(("link", t) for t in (0.0, 0.004, 0.03, 0.2, 1.3)), *(("tc", t) for t in (0.0, 0.02, 0.06, 0.4, 1.3))],
 )
 def test_a_kill_leaves_nothing_that_clean_does_not_remove(
-    way: str, after: float, request: pytest.FixtureRequest
+    emulation: str, after: float, request: pytest.FixtureRequest
 ) -> None:
-    del way  # the fixture looks at it
+    del emulation  # the fixture reads it
     before = state()
     process = request.getfixturevalue("running")
     wait_for_run(process)

@@ -58,7 +58,7 @@ def test_an_edit_needs_its_anchor_exactly_once(tmp_path: Path) -> None:
     edit = (Edit("f.c", "one;", "two;"),)
     for text, found in (("no;", 0), ("one; one;", 2)):
         file.write_text(text)
-        with pytest.raises(BackendError, match=rf"f\.c: 'one;' stands there {found} times"):
+        with pytest.raises(BackendError, match=rf"f\.c: 'one;' occurs {found} times"):
             patch.apply(tmp_path, edit)
         assert file.read_text() == text
     file.write_text("int a; one; int b;")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
-from dumbbell.kernel.processors import claimed, on_one
+from dumbbell.kernel.processors import claimed, pinned
 
 
 def test_each_run_has_a_processor_until_there_are_none() -> None:
@@ -27,7 +27,7 @@ def test_each_run_has_a_processor_until_there_are_none() -> None:
 def test_what_is_started_stays_there_and_this_thread_does_not() -> None:
     before = os.sched_getaffinity(0)
     number = max(before)
-    with on_one(number):
+    with pinned(number):
         said = subprocess.run(
             [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"],
             capture_output=True,
@@ -36,5 +36,5 @@ def test_what_is_started_stays_there_and_this_thread_does_not() -> None:
         ).stdout
     assert said.strip() == str({number})
     assert os.sched_getaffinity(0) == before
-    with on_one(None):
+    with pinned(None):
         assert os.sched_getaffinity(0) == before

@@ -120,7 +120,8 @@ def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:
         (r["flows.a.variant"], r["name"]): r["values"]
         for r in results.statistics("goodput_bps").iter_rows(named=True)
     }
-    assert told[0][1].difference == paired(values["reno", "a"], values["vegas", "a"])
+    alone = paired(values["reno", "a"], values["vegas", "a"], level=1 - 0.05 / 2)  # the first of two by Holm
+    assert told[0][1].difference == alone
     assert told[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
     with pytest.raises(ResultsError, match="swept path"):
         results.comparisons("goodput_bps", "queue")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from dumbbell.studies import Done, Verdict, study
-from dumbbell.studies.aqm import claims_codel, claims_others
+from dumbbell.studies.aqm import claims_codel, claims_pie_fq_codel
 from dumbbell.studies.aqm.data import RTTS, page_times
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating, at
 from quick import table, verdicts
@@ -121,24 +121,24 @@ def test_codel_that_loses_much() -> None:
 def test_pie(means: list[float], utilization: float, verdicts: tuple[Verdict, Verdict]) -> None:
     section = {(m, "pie"): v for m, v in (("utilization", utilization), ("delay", 10.0))}
     sections = {"5.1.1": made(section), "5.3.1": made(section)}
-    found = claims_others.pie(sections, phases([4.0] * 4, means))
+    found = claims_pie_fq_codel.pie(sections, phases([4.0] * 4, means))
     assert tuple(f.verdict for f in found) == verdicts
 
 
 def test_droptail() -> None:
     long = {("delay", "droptail"): 50.0, ("delay", "codel"): 3.0, ("delay", "pie"): 9.0}
-    assert claims_others.droptail({"5.1.1": made(long), "5.2": made(long)})[0].verdict is Verdict.AGREES
+    assert claims_pie_fq_codel.droptail({"5.1.1": made(long), "5.2": made(long)})[0].verdict is Verdict.AGREES
     bad = long | {("delay", "pie"): 60.0}
-    assert claims_others.droptail({"5.1.1": made(long), "5.2": made(bad)})[0].verdict is Verdict.DIFFERS
+    assert claims_pie_fq_codel.droptail({"5.1.1": made(long), "5.2": made(bad)})[0].verdict is Verdict.DIFFERS
 
 
 def test_flow_queueing() -> None:
     bursts = made({("cbr owd_mean_ms", "droptail"): 90.0, ("cbr owd_mean_ms", "fq_codel"): 53.0})
     shared = {("tcp", "droptail"): 2.4, ("tcp", "fq_codel"): 3.8, ("udp", "droptail"): 7.5, ("udp", "fq_codel"): 6.0}
-    found = claims_others.flow_queueing({"7.2-IV": bursts, "5.3.2": made(shared)})
+    found = claims_pie_fq_codel.flow_queueing({"7.2-IV": bursts, "5.3.2": made(shared)})
     assert [f.verdict for f in found] == [Verdict.AGREES] * 2
     taken = made(shared | {("tcp", "fq_codel"): 2.0})
-    worse = claims_others.flow_queueing({"7.2-IV": bursts, "5.3.2": taken})
+    worse = claims_pie_fq_codel.flow_queueing({"7.2-IV": bursts, "5.3.2": taken})
     assert [f.verdict for f in worse] == [Verdict.AGREES, Verdict.DIFFERS]
 
 
@@ -147,7 +147,7 @@ def test_unevenness() -> None:
     values = {("category-24.5 ms", "codel"): 4.0, ("category-14.5 ms", "codel"): 1.0,
               ("category-299.5 ms", "codel"): 1.0, ("category-199.5 ms", "codel"): 4.0}  # fmt: skip
     section = made(values, ("4.5 ms", "99.5 ms"))
-    assert claims_others.unevenness(section, "codel") == pytest.approx(np.full(N, 2.0))
+    assert claims_pie_fq_codel.unevenness(section, "codel") == pytest.approx(np.full(N, 2.0))
 
 
 def test_phases_of_capacity() -> None:

@@ -114,26 +114,38 @@ def test_paired_by_hand() -> None:
     assert (p.n, p.median) == (5, 3)
     # Means of pairs of 1 2 3 4 10, each with itself: 1 1.5 2 2 2.5 2.5 3 3 3.5 4 5.5 6 6.5 7 10; the 8th of 15.
     assert p.hodges_lehmann == 3
-    assert p.relative == pytest.approx(0.1)
+    assert p.relative == pytest.approx(4 / 30)
     # The k-th smallest a exceeds the k smallest b: 1 + 2 + 3 + 4 + 5 of 25 pairs; the other 10 are lower.
     assert p.cliffs_delta == pytest.approx((15 - 10) / 25)
-    assert p.shown == "higher"
-    assert p.sentence("Vegas", "Reno", "ms").startswith("Vegas is higher than Reno (median difference +3.00 [")
-    assert paired(b, b + gain).shown == "lower"
+    # Mean 4, variance 50 / 4: t = 4 / sqrt(12.5 / 5) = 2.53, p 0.065 with 4 degrees of freedom.
+    assert p.mean == 4
+    assert p.p == pytest.approx(0.0647, abs=1e-4)
+    assert p.direction is None
+    assert p.low < 0 < p.high
+    clear = paired(b + gain - [0, 0, 0, 0, 5], b)  # 1 2 3 4 5: t = 3 / sqrt(2.5 / 5) = 4.24, p 0.013
+    assert (clear.mean, clear.direction) == (3, "higher")
+    assert clear.sentence("Vegas", "Reno", "ms").startswith("Vegas is higher than Reno (mean difference +3.00 [+")
+    assert paired(b, b + np.arange(1.0, 6.0)).direction == "lower"
 
 
 def test_paired_without_enough_to_go_on() -> None:
-    few = paired([2.0, 3.0, 4.0], [1.0, 1.0, 1.0])
-    assert few.low > 0
-    assert few.shown is None
-    assert few.sentence("a", "b").startswith("too few pairs to show a difference between a and b")
+    few = paired([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])  # nothing varies: 4 ** (1 - 3) = 0.0625
+    assert math.isnan(few.low)
+    assert (few.p, few.direction) == (0.0625, None)
+    assert few.sentence("a", "b") == (
+        "no difference shown between a and b (mean difference +1.00, 3 pairs; "
+        "3 repetitions are too few for this test: at least 4)"
+    )
+    assert paired([2.0] * 4, [1.0] * 4).sentence("a", "b") == (
+        "a is higher than b (mean difference +1.00 [+1.00, +1.00], 4 pairs)"
+    )
     mixed = paired([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 1.0, 4.0, 3.0, 6.0, 5.0])
-    assert mixed.shown is None
+    assert mixed.direction is None
     assert mixed.sentence("a", "b").startswith("no difference shown between a and b")
     assert paired([math.nan], [1.0]).sentence("a", "b") == "a and b were not measured together"
     assert paired([2.0], [1.0]).text("ms") == "+1.00 ms (one pair)"
     equal = paired([1.0] * 6, [1.0] * 6)
-    assert (equal.low, equal.high, equal.shown) == (0, 0, None)
+    assert (equal.low, equal.high, equal.direction) == (0, 0, None)
 
 
 def test_jain_and_shares_by_hand() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,19 +12,19 @@ from typing import Any
 import pytest
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Job, Kernel, OwnLink, Tc, backend
+from dumbbell.backends import Job, Kernel, LinkEmulation, Tc, backend
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import probe, why_no_veth
 from dumbbell.results import Results
-from hosts import require
 from kernels import PAYLOAD, bottleneck, changed
+from required import require, require_programs
 
 REASON = why_no_veth()
 
 
 @pytest.fixture(autouse=True)
 def _possible() -> None:
-    require(REASON)
+    require("host", REASON)
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -69,11 +68,11 @@ wait
 """
 
 
-@pytest.mark.skipif(shutil.which("unshare") is None or shutil.which("tc") is None, reason="needs unshare and tc")
 def test_the_steps_typed_in_make_a_network_that_carries() -> None:
+    require_programs("unshare", "tc", "python3")
     if os.getuid() != 0:
-        pytest.skip("names of namespaces are root's")
-    steps = Kernel(way="tc").steps(Job(scenario().cells[0], 0, 1))
+        pytest.skip("only root can give namespaces names")
+    steps = Kernel(emulation="tc").steps(Job(scenario().cells[0], 0, 1))
     # In a mount namespace of its own, so that the names are gone with it.
     hidden = 'mkdir -p /run/netns; mount -t tmpfs none /run/netns; exec sh -c "$0"'
     done = subprocess.run(
@@ -107,7 +106,7 @@ def test_two_flows_obey_physics(tmp_path: Path) -> None:
     assert q["on_wire_at_start"] + q["departures"] == q["delivered"] + q["wire_losses"] + q["on_wire_at_end"]
     assert f["dropped_packets"] + g["dropped_packets"] == q["drops"] > 0
     facts = results.runs[0].facts
-    assert facts["way"] == "tc"
+    assert facts["emulation"] == "tc"
     assert facts["host"]["offloads"] == {"tso": False, "gso": False, "gro": False}
     tree = facts["host"]["disciplines"]
     assert any(line.startswith("r1, v10: tbf rate 10000000bit") and line.endswith("pfifo limit 33") for line in tree)
@@ -134,9 +133,8 @@ def test_a_shorter_queue_delays_less_and_loses_more() -> None:
     assert short["fast_retransmits"] + short["timeouts"] > long["fast_retransmits"] + long["timeouts"]
 
 
-def test_programs_datagrams_and_pings_share_the_way() -> None:
-    if shutil.which("iperf3") is None:
-        pytest.skip("iperf3 isn't installed")
+def test_programs_datagrams_and_pings_share_the_path() -> None:
+    require_programs("iperf3")
     cbr = {"kind": "cbr", "rate": "500 kbit/s", "packet": "500 bytes", "phase": "0 s"}
     flows = [
         {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
@@ -156,7 +154,7 @@ def test_programs_datagrams_and_pings_share_the_way() -> None:
     assert rows["p"]["rtt_max_ms"] > 10  # behind the others' packets
 
 
-def test_offloads_put_super_packets_on_the_way() -> None:
+def test_offloads_put_super_packets_on_the_path() -> None:
     flows = [{"name": "f", "variant": "cubic"}]
     given = scenario(flows=flows, network__bottleneck__queue__limit="100 packets", duration="2 s")
     on = once(given, offloads="on", calibration="off")
@@ -193,7 +191,7 @@ def test_what_the_kernel_lacks_is_refused_by_name(
     def never(*_args: Any, **_more: Any) -> None:
         raise AssertionError("a run was begun")
 
-    monkeypatch.setattr("dumbbell.backends.own_link.run_host", never)
+    monkeypatch.setattr("dumbbell.backends.host_kernel.run_host", never)
     lacking(monkeypatch, kind)
     given = scenario(**{f"network__bottleneck__{key}": value for key, value in changes.items()})
     with pytest.raises(BackendError, match=rf"links\.r1->r2\.{place}: needs '{kind}', which this host's kernel"):
@@ -207,37 +205,36 @@ def test_other_refusals() -> None:
     tuned = [{"name": "f", "variant": {"name": "cubic", "beta": 0.8}}]
     with pytest.raises(BackendError, match=r"flows\.f\.variant\.beta: .*one set of parameters"):
         once(scenario(flows=tuned))
-    with pytest.raises(BackendError, match="offloads: 'on' given: our own link"):
-        Kernel(way="link", offloads="on")
+    with pytest.raises(BackendError, match="offloads: 'on' given: link emulation"):
+        Kernel(emulation="link", offloads="on")
     with pytest.raises(BackendError, match="unknown offloads 'yes'"):
         backend("kernel", {"offloads": "yes"})
-    with pytest.raises(BackendError, match=r"unknown way 'netem' \(known: best, link, tc, uml\)"):
-        backend("kernel", {"way": "netem"})
+    with pytest.raises(BackendError, match=r"unknown emulation 'netem' \(known: best, link, tc, uml\)"):
+        backend("kernel", {"emulation": "netem"})
 
 
-def test_it_is_taken_where_our_own_link_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_chosen_where_link_emulation_is_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_tunnel(*_args: Any) -> None:
         raise BackendError("no TUN interface can be made")
 
     job = Job(scenario().cells[0], 0, 1)
-    assert type(Kernel().choose([job])[0]) is OwnLink
+    assert type(Kernel().choose([job])[0]) is LinkEmulation
     assert type(Kernel(offloads="on").choose([job])[0]) is Tc
-    real = OwnLink.check
-    monkeypatch.setattr(OwnLink, "check", lambda way, jobs: real(way, jobs) if isinstance(way, Tc) else no_tunnel())
-    way, said = Kernel().choose([job])
-    assert type(way) is Tc
-    assert said.endswith("(tc), because: no TUN interface can be made")
+    monkeypatch.setattr(LinkEmulation, "check", no_tunnel)
+    chosen, description = Kernel().choose([job])
+    assert type(chosen) is Tc
+    assert description.endswith("(tc), because: no TUN interface can be made")
 
 
-def test_the_plan_says_every_step_also_where_the_host_lacks_something(
+def test_the_plan_has_every_step_also_where_the_host_lacks_something(
     cli: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     file = tmp_path / "s.toml"
     file.write_text(scenario(network__bottleneck__delay="20 ms", network__bottleneck__loss="1 %").to_toml())
-    done = cli("run", file, "--backend", "kernel", "-o", "way=tc", "--plan")
+    done = cli("run", file, "--backend", "kernel", "-o", "emulation=tc", "--plan")
     assert done.returncode == 0, done.stderr
     steps = done.stdout.splitlines()
-    assert steps[0] == "# kernel: this host's own, over its queue disciplines (tc)"
+    assert steps[0] == "# kernel: this host's own, with its own queue disciplines (tc)"
     netem = [step for step in steps if "dev v12 " in step and "netem" in step]
     # Behind the shaper, in the link's box; a limit that no delay fills.
     assert netem[0].startswith(

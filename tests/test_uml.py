@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,9 +13,10 @@ from dumbbell import _core, registry, run
 from dumbbell.backends import Job, Uml
 from dumbbell.kernel.guest import run_guest
 from kernels import PAYLOAD, bottleneck, flow
-from machines import KERNELS, needs_kernel, once, scenario
+from machines import KERNELS, once, scenario
+from required import require_programs
 
-pytestmark = needs_kernel
+pytestmark = pytest.mark.usefixtures("require_uml")
 
 
 # ---------------------------------------------------------------- physics
@@ -159,9 +159,9 @@ def test_flows_are_many_and_begin_when_they_should() -> None:
 
 
 def test_a_hosts_steps_with_netem_are_as_good() -> None:
-    """The way `tc` of back end kernel: its steps, in a kernel that has netem."""
+    """The network of emulation=tc, made in a kernel that has netem."""
     plan = Job(scenario(measure_from="2 s").cells[0], 0, 1).plan()
-    orders = [{"plan": plan, "sample_ns": 10_000_000, "owner": owner} for owner in ("guest", "host")]
+    orders = [{"plan": plan, "sample_ns": 10_000_000, "kernel": kernel} for kernel in ("guest", "host")]
     guest, host = (run_guest(KERNELS[0], o, memory_mb=256, seed=1, limit_s=300).result for o in orders)
     f, other = guest["flows"][0], host["flows"][0]
     # A bucket that is deeper by 1250 bytes, and access links without a transmitter of their own: 4 x 0.12 ms less of
@@ -173,7 +173,7 @@ def test_a_hosts_steps_with_netem_are_as_good() -> None:
     assert other["dropped_packets"] == q["drops"] > 0
 
 
-def test_offloads_put_super_packets_on_the_way() -> None:
+def test_offloads_put_super_packets_on_the_path() -> None:
     given = scenario(duration="5 s")
     on, off = once(given, offloads="on"), once(given)
     sizes = [flow(r)["sent_bytes"] / flow(r)["sent_packets"] for r in (on, off)]
@@ -271,8 +271,8 @@ def test_captures_are_the_simulators(tmp_path: Path) -> None:
     assert sent == f["sent_packets"] + 2
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark isn't installed")
 def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
+    require_programs("tshark")
     flows = [
         {"name": "f", "variant": "cubic", "stack": {"preset": "linux", "ecn": True}},
         {"name": "p", "application": {"kind": "ping", "interval": "100 ms", "packet": "100 bytes"}},

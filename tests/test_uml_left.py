@@ -1,4 +1,4 @@
-"""Runs in virtual time that are refused, given up, killed or another user's, and that leave nothing behind."""
+"""Runs in virtual time that are refused, killed, killed or another user's, and that leave nothing behind."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from dumbbell.kernel import Kernel
 from dumbbell.kernel.folders import UML_PREFIX as PREFIX
 from dumbbell.kernel.folders import clean
 from dumbbell.kernel.guest import command_line, prepare
-from machines import KERNELS, needs_kernel, once, scenario
+from machines import KERNELS, once, scenario
 
-pytestmark = needs_kernel
+pytestmark = pytest.mark.usefixtures("require_uml")
 
 
 def left_behind() -> list[str]:
@@ -41,7 +41,9 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, 
         once(sweep)
     trace = tmp_path / "cell.trace"
     trace.write_text("1\n2\n")
-    with pytest.raises(BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o way=link do"):
+    with pytest.raises(
+        BackendError, match=r"links\.r1->r2\.rate: .*traces: the simulator and .* -o emulation=link do"
+    ):
         once(scenario(network__bottleneck__rate={"trace": str(trace)}))
     drops = [{"packets": [5]}]
     with pytest.raises(BackendError, match=r"links\.r1->r2\.drops: .*scripted drops"):
@@ -49,14 +51,14 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_run_that_takes_too_long_is_given_up() -> None:
-    with pytest.raises(BackendError, match=r"wasn't done after 0 s: given up"):
+    with pytest.raises(BackendError, match=r"wasn't done after 0 s: killed"):
         once(scenario(duration="1000 s", rate="100 Mbit/s"), limit_s=0.3)
     assert not [p for p in left_behind() if f"{PREFIX}{os.getpid()}-" in p]
 
 
 def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("needs root to become another user")
+        pytest.skip("only root can become another user")
     place = tmp_path / "guest"
     place.mkdir()
     plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()

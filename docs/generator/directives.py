@@ -34,12 +34,19 @@ class DirectiveError(Exception):
 
 def replace(markdown: str, page: str = "index.md") -> str:
     """Replace every directive and every table of a page; ``page`` is its path in the documentation."""
-    files = dict(_FILE.findall(markdown))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in _FILE.findall(markdown):
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return data_tables.replace(_directives(markdown, folder), page)
+
+
+def _directives(markdown: str, folder: str) -> str:
+    """Replace the directives; commands run one after another in a folder that has the page's files."""
 
     def one(match: re.Match[str]) -> str:
         name, argument = match[1], match[2]
         if name == "output":
-            return fenced(_output(argument, files))
+            return fenced(_output(argument, folder))
         if name not in DIRECTIVES:
             raise DirectiveError(f"unknown directive '{name}' (known: {', '.join(['output', *DIRECTIVES])})")
         return DIRECTIVES[name](argument) if argument is not None else DIRECTIVES[name]("")
@@ -47,20 +54,17 @@ def replace(markdown: str, page: str = "index.md") -> str:
     done = _LINE.sub(one, markdown)
     if left := re.search(r"\{\{ .*\}\}", done):
         raise DirectiveError(f"{left[0]} has to be on a line of its own")
-    return data_tables.replace(done, page)
+    return done
 
 
-def _output(command: str, files: dict[str, str]) -> str:
-    """Run a command of Dumbbell beside the files that the page shows, and give what it prints."""
+def _output(command: str, folder: str | None = None) -> str:
+    """Run a command of Dumbbell in a folder, and return its output."""
     program, *arguments = shlex.split(command)
     if program != "dumbbell":
         raise DirectiveError(f"'{command}': only commands of dumbbell are run")
     environment = {**os.environ, "COLUMNS": "92", "NO_COLOR": "1", "TERM": "dumb"}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
-        call = [sys.executable, "-m", "dumbbell", *arguments]
-        done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    call = [sys.executable, "-m", "dumbbell", *arguments]
+    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise DirectiveError(f"'{command}' failed: {done.stderr.strip()}")
     printed = done.stdout.replace("python -m dumbbell", "dumbbell").strip("\n")
@@ -70,15 +74,15 @@ def _output(command: str, files: dict[str, str]) -> str:
 
 def _help(_argument: str) -> str:
     """Every command's help, the list of commands from the help itself."""
-    top = _output("dumbbell --help", {})
+    top = _output("dumbbell --help")
     names = re.findall(r"^(?:│| ) (\w+)  +", top.split("Commands", 1)[1], re.MULTILINE)
     parts = [fenced(top)]
     for name in names:
-        text = _output(f"dumbbell {name} --help", {})
+        text = _output(f"dumbbell {name} --help")
         parts.append(f"## dumbbell {name}\n\n{fenced(text)}")
         below = text.split("Commands", 1)
         for inner in re.findall(r"^(?:│| ) (\w+)  +", below[1], re.MULTILINE) if len(below) > 1 else []:
-            parts.append(f"### dumbbell {name} {inner}\n\n{fenced(_output(f'dumbbell {name} {inner} --help', {}))}")
+            parts.append(f"### dumbbell {name} {inner}\n\n{fenced(_output(f'dumbbell {name} {inner} --help'))}")
     return "\n\n".join(parts)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell import Scenario, _core, run
-from dumbbell.backends import Backend, OwnLink, Uml
+from dumbbell.backends import Backend, LinkEmulation, Uml
 from dumbbell.exceptions import BackendError
 from dumbbell.report.tables import Table, write_tables
 
@@ -135,7 +135,7 @@ def runs(condition: Condition, variant: str, kernel: str, backend: Backend) -> l
 def measure() -> None:
     """Measure what isn't in the store."""
     rows = load()
-    backends: dict[str, Backend] = {"uml": Uml(), "host": OwnLink(calibration="mark")}
+    backends: dict[str, Backend] = {"uml": Uml(), "host": LinkEmulation(calibration="mark")}
     for condition in (c for group in CONDITIONS.values() for c in group):
         for kernel, backend in backends.items():
             held = {r.variant for r in rows if (r.condition, r.kernel) == (condition.name, kernel)}

@@ -1,4 +1,4 @@
-"""Tables (docs/data/ns2) and figures of docs/validation.md, made from the comparison with ns-2."""
+"""Tables (docs/data/ns2) and figures of docs/explanations/validation-ns2.md, made from the comparison with ns-2."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def courses_table(courses: Sequence[Course]) -> Table:
     for course in courses:
         cell = course.cell
         line = [course.variant, course.queue]
-        for part in (steady.BEFORE, steady.DURING):
-            ours, theirs = course.part(part)
+        for span in (steady.BEFORE, steady.DURING):
+            ours, theirs = course.part(span)
             line += [*_plus_minus(ours.goodput), *_plus_minus(theirs.goodput), _percent(_change(ours, theirs))]
         line += [f"{100 * mean(side.drop_rate):.2f}" for side in (cell.ours, cell.theirs)]
         rows.append([*line, *_verdict(cell)])

@@ -9,8 +9,8 @@ use std::io::{self, BufWriter};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use dumbbell_capture::LinkType;
-use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment, ethernet};
+use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
 const MSS: u32 = 1448;
 /// Segments on their way.
@@ -72,7 +72,7 @@ impl Flow {
         &mut self,
         from_client: bool,
         seq: u32,
-        flags: u16,
+        flags: TcpFlags,
         payload: u32,
         options: TcpOptions,
     ) -> Segment {
@@ -83,9 +83,9 @@ impl Flow {
             from: self.ends[d],
             to: self.ends[1 - d],
             ip: IpFields { id: if from_client { self.id } else { 0 }, ..IpFields::default() },
-            seq,
-            ack,
-            flags: Flags(flags),
+            seq: Seq(seq),
+            ack: Seq(ack),
+            flags,
             window: 32_000,
             options: TcpOptions { timestamps: Some((self.clock, self.clock)), ..options },
             aligned: false,
@@ -100,17 +100,17 @@ impl Flow {
     fn open(&mut self, out: &mut Out) -> io::Result<()> {
         let options =
             TcpOptions { mss: Some(1460), wscale: Some(7), sack_permitted: true, ..TcpOptions::default() };
-        let syn = self.segment(true, self.isn[0], Flags::SYN, 0, options);
-        out.put(&Segment { ack: 0, ..syn }, true)?;
+        let syn = self.segment(true, self.isn[0], TcpFlags::SYN, 0, options);
+        out.put(&Segment { ack: Seq(0), ..syn }, true)?;
         out.time += 20_000_000;
-        let answer = self.segment(false, self.isn[1], Flags::SYN | Flags::ACK, 0, options);
+        let answer = self.segment(false, self.isn[1], TcpFlags::SYN | TcpFlags::ACK, 0, options);
         out.put(&answer, false)?;
-        let ack = self.segment(true, self.number(0), Flags::ACK, 0, TcpOptions::default());
+        let ack = self.segment(true, self.number(0), TcpFlags::ACK, 0, TcpOptions::default());
         out.put(&ack, true)
     }
 
     fn data(&mut self, segment: u64, out: &mut Out) -> io::Result<()> {
-        let flags = if segment % 40 == 39 { Flags::ACK | Flags::PSH } else { Flags::ACK };
+        let flags = if segment % 40 == 39 { TcpFlags::ACK | TcpFlags::PSH } else { TcpFlags::ACK };
         let s = self.segment(true, self.number(segment), flags, MSS, TcpOptions::default());
         out.put(&s, true)
     }
@@ -132,9 +132,8 @@ impl Flow {
         match self.lost {
             Some(lost) if self.beyond < WINDOW - 1 => {
                 self.beyond += 2;
-                options.sack[0] =
-                    SackBlock { left: self.number(lost + 1), right: self.number(lost + 1 + self.beyond) };
-                options.sack_count = 1;
+                let (left, right) = (self.number(lost + 1), self.number(lost + 1 + self.beyond));
+                options.sack.push(Seq(left), Seq(right));
             }
             Some(_) => {
                 self.arrived += self.beyond + 1;
@@ -142,7 +141,7 @@ impl Flow {
             }
             None => self.arrived += 2,
         }
-        let ack = self.segment(false, self.isn[1].wrapping_add(1), Flags::ACK, 0, options);
+        let ack = self.segment(false, self.isn[1].wrapping_add(1), TcpFlags::ACK, 0, options);
         out.put(&ack, false)?;
         if self.lost.is_some() && self.beyond == 6 {
             return self.data(self.arrived, out);

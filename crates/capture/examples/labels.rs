@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use dumbbell_capture::tcp::label::Rules;
-use dumbbell_capture::{Dissector, Labeller, Reader};
+use dumbbell_capture::{Dissector, Labeler, Reader};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,11 +28,11 @@ fn main() -> ExitCode {
         }
     };
     let mut dissector = Dissector::default();
-    let mut labeller = Labeller::new(rules);
+    let mut labeler = Labeler::new(rules);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     while let Some(frame) = reader.next_frame() {
         let found = dissector.dissect(&frame);
-        let Some((stream, v)) = labeller.frame(&frame, &found) else { continue };
+        let Some((stream, v)) = labeler.frame(&frame, &found) else { continue };
         let line = writeln!(
             out,
             "{}\t{stream}\t{}\t{}\t{}\t{}\t{}",

@@ -1,9 +1,9 @@
-//! What can be wrong with a capture.
+//! Errors of capture files: no frame can be read ([`Error`]), or the frames end early ([`Damage`]).
 
 use std::fmt;
 use std::io;
 
-/// Why nothing at all could be read.
+/// The reason that no frame can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file can't be opened, or its first bytes can't be read.
@@ -11,10 +11,10 @@ pub enum Error {
     Io {
         /// The file's name, `-` for the standard input.
         file: String,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Nothing in it.
+    /// The file has no bytes.
     #[error("{file}: the file is empty; a pcap or pcapng file is needed")]
     Empty {
         /// The file's name.
@@ -27,19 +27,19 @@ pub enum Error {
     Format {
         /// The file's name.
         file: String,
-        /// Its first bytes, told in words where they are known.
+        /// Its first bytes, or the name of their format.
         found: String,
-        /// What can be read.
+        /// The formats that can be read.
         allowed: &'static str,
     },
 }
 
-/// Where a file stops being readable, and why. All frames before it were used.
+/// Position and kind of the damage that ends the reading of a file. All frames before it were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file's name.
     pub file: String,
-    /// Byte offset in the (decompressed) capture at which the damaged record or block begins.
+    /// Byte offset in the (decompressed) capture of the start of the damaged record or block.
     pub offset: u64,
     /// Frames read before it.
     pub frames: u64,
@@ -62,19 +62,19 @@ impl fmt::Display for Damage {
 #[non_exhaustive]
 pub enum Fault {
     /// The file ends inside a record or block.
-    #[error("the file is cut: {have} bytes of {need} are there")]
+    #[error("the file is cut: {have} bytes of {need} are present")]
     Cut {
         /// Bytes of the record that are in the file.
         have: u64,
         /// Bytes that it needs.
         need: u64,
     },
-    /// A length that can't be true.
+    /// A length outside the possible range.
     #[error("{what} is {value}, but only {least} to {most} is possible")]
     Length {
         /// The field.
         what: &'static str,
-        /// What stands there.
+        /// Its value.
         value: u64,
         /// The least that is possible.
         least: u64,
@@ -82,14 +82,14 @@ pub enum Fault {
         most: u64,
     },
     /// The block's two length fields differ.
-    #[error("the block's length is {head} at its begin and {tail} at its end")]
+    #[error("the block's length is {head} at its start and {tail} at its end")]
     Lengths {
         /// The first.
         head: u32,
         /// The second.
         tail: u32,
     },
-    /// A frame of an interface that was never described.
+    /// A frame of an interface that the section does not describe.
     #[error("a frame of interface {id}, but the section describes {known}")]
     Interface {
         /// The number in the block.
@@ -97,17 +97,17 @@ pub enum Fault {
         /// Number of interfaces in the section.
         known: u32,
     },
-    /// A field with a value that is not defined.
+    /// A field with an undefined value.
     #[error("{what} is {value}, {allowed}")]
     Value {
         /// The field.
         what: &'static str,
-        /// What stands there.
+        /// Its value.
         value: u64,
-        /// What is allowed.
+        /// The defined values.
         allowed: &'static str,
     },
-    /// The compressed stream is broken, or reading failed.
+    /// The compressed stream is corrupt, or a read failed.
     #[error("reading stopped: {0}")]
     Stream(String),
 }

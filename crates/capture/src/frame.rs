@@ -1,4 +1,4 @@
-//! One frame as the file holds it.
+//! One frame of a capture file, and link types by their LINKTYPE_ numbers (the registry of draft-ietf-opsawg-pcaplinktype).
 
 use crate::read::options::{Comments, Options};
 
@@ -19,11 +19,11 @@ impl LinkType {
     pub const PPP_HDLC: Self = Self(50);
     /// PPPoE session header, then PPP.
     pub const PPP_ETHER: Self = Self(51);
-    /// Raw IPv4 or IPv6, told by the version field.
+    /// Raw IPv4 or IPv6; the version field distinguishes them.
     pub const RAW: Self = Self(101);
     /// Cisco's HDLC framing.
     pub const CISCO_HDLC: Self = Self(104);
-    /// 802.11 without any header before it.
+    /// 802.11 without a header before it.
     pub const IEEE802_11: Self = Self(105);
     /// OpenBSD loopback: the address family in network byte order.
     pub const LOOP: Self = Self(108);
@@ -35,7 +35,7 @@ impl LinkType {
     pub const PPI: Self = Self(192);
     /// Bluetooth HCI with a direction before it.
     pub const BLUETOOTH_H4: Self = Self(201);
-    /// PPP; the direction byte before it is no part of a [`Frame`].
+    /// PPP; the direction byte before it is not part of a [`Frame`].
     pub const PPP_WITH_DIR: Self = Self(204);
     /// Raw IPv4.
     pub const IPV4: Self = Self(228);
@@ -51,9 +51,9 @@ pub struct Frame<'a> {
     /// 1 for the first frame of the file.
     pub number: u64,
     /// Capture time, nanoseconds since 1970-01-01 UTC. `None`: the block has none (pcapng's Simple Packet
-    /// Block), or it lies outside of the years 1678 to 2262.
+    /// Block), or it is outside the years 1678 to 2262.
     pub time: Option<i64>,
-    /// Bytes of the frame on the wire (or as the kernel handed it over): what Wireshark calls the frame's length.
+    /// Length of the frame on the wire, or as the kernel passed it on: Wireshark's `frame.len`.
     pub len: u32,
     /// The captured bytes; shorter than `len` if a snap length has cut the frame.
     pub data: &'a [u8],
@@ -61,7 +61,7 @@ pub struct Frame<'a> {
     pub interface: u32,
     /// Link type of that interface.
     pub link: LinkType,
-    /// Bytes of frame check sequence that the interface says are at the frame's end.
+    /// Bytes of frame check sequence at the end of the frame, according to the interface.
     pub fcs_len: u8,
     /// Byte offset of the record or block in the (decompressed) capture.
     pub offset: u64,

@@ -1,19 +1,21 @@
-//! Capture files: read any of them, find IP, TCP and UDP in each frame, write new ones.
+//! Capture files: reading, dissection down to TCP and UDP, Wireshark's labels, analysis of connections, writing.
 //!
 //! ```text
-//! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyser)
-//!   pcap, pcapng,     one window of      IP fragments,      labels, conversations,
-//!   gzip, zstd, lz4   the file           tunnels            series: elsewhere
+//! file, stdin ──> Reader ──> Frame ──> Dissector ──> Dissected ──> Sink (an analyzer)
+//!   pcap, pcapng,     one window of      IP fragments,      analyze: labels, connections,
+//!   gzip, zstd, lz4   the file           tunnels            series
 //! ```
 //!
-//! Memory is flat: the reader holds one window of the file, the dissector the fragments that wait for
-//! their datagram ([`dissect::Fragments`] says the bound). A [`Frame`] and what is dissected from it are
-//! borrowed until the next frame is asked for; nothing is allocated for a packet.
+//! Memory does not grow with the file: the reader holds one window of it, the dissector holds a bounded number of
+//! fragments ([`dissect::Fragments`]). A [`Frame`] and its [`Dissected`] borrow from the window until the next frame is
+//! read; no packet needs an allocation.
 //!
-//! Damage never stops the program: the frames before it are used, and [`Damage`] says where (byte
-//! offset) and what it is.
+//! A damaged file is no error: the frames before the damage are used, and [`Damage`] has its byte offset and kind.
+//!
+//! Sources: the pcap and pcapng drafts (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng), Wireshark 4.0 and 4.4
+//! (`packet-tcp.c`, `capinfos.c`, `stats_tree.c`), and the RFCs of each protocol.
 
-pub mod analyse;
+pub mod analyze;
 pub mod capinfos;
 pub mod dissect;
 mod error;
@@ -32,7 +34,7 @@ pub mod tcp;
 mod udp;
 pub mod write;
 
-pub use analyse::Labeller;
+pub use analyze::Labeler;
 pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};

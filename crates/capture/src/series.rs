@@ -49,9 +49,9 @@ pub struct Interval {
     pub rtt_max: u64,
     /// Last window that this direction announced.
     pub window: Option<u64>,
-    /// Highest end of data, highest acknowledgement of it, highest SACKed number; counted from the first number.
+    /// Highest end of data, highest acknowledgment of it, highest SACKed number; counted from the first number.
     pub seq_high: u64,
-    /// Highest acknowledgement.
+    /// Highest acknowledgment.
     pub ack_high: u64,
     /// Highest SACKed number.
     pub sack_high: u64,
@@ -258,7 +258,7 @@ impl Ticks {
 /// Intervals in which something was above a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spikes {
-    /// Runs of neighbouring intervals above the limit.
+    /// Runs of neighboring intervals above the limit.
     pub count: u64,
     /// Intervals above the limit.
     pub intervals: u64,

@@ -1,4 +1,4 @@
-//! Results as columns: what plots, files and data frames take without conversion.
+//! Results as tables of typed columns, which data frames take over without conversion.
 
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,11 +13,11 @@ pub enum Values {
     U16(Vec<u16>),
     /// Codes.
     U8(Vec<u8>),
-    /// Small numbers that may be missing: -1.
+    /// Small numbers; -1 if missing.
     I32(Vec<i32>),
-    /// Quantities; NaN where there is none.
+    /// Quantities; NaN if missing.
     F64(Vec<f64>),
-    /// Names; empty where there is none.
+    /// Names; empty if missing.
     Text(Vec<String>),
 }
 
@@ -36,7 +36,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no rows.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -61,7 +61,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The same table with a column more.
+    /// The table with another column.
     #[must_use]
     pub fn with(mut self, name: &'static str, values: impl Into<Values>) -> Self {
         self.columns.push((name, values.into()));
@@ -79,7 +79,7 @@ impl Table {
     }
 }
 
-/// A column of `rows`, each value made by `value`.
+/// A column with `value(row)` for each row.
 pub(crate) fn column<R, T>(rows: &[R], value: impl FnMut(&R) -> T) -> Vec<T> {
     rows.iter().map(value).collect()
 }

@@ -39,12 +39,12 @@ pub(crate) struct Conversations {
     map: HashMap<Key, u32, Folding>,
     pub(crate) all: Vec<Conversation>,
     limit: usize,
-    pub(crate) untold: u64,
+    pub(crate) unlisted: u64,
 }
 
 impl Conversations {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { map: HashMap::default(), all: Vec::new(), limit, untold: 0 }
+        Self { map: HashMap::default(), all: Vec::new(), limit, unlisted: 0 }
     }
 
     /// Counts a datagram.
@@ -53,7 +53,7 @@ impl Conversations {
         let n = match self.map.get(&key) {
             Some(&n) => n,
             None if self.all.len() >= self.limit => {
-                self.untold += 1;
+                self.unlisted += 1;
                 return;
             }
             None => {
@@ -82,7 +82,7 @@ impl Conversations {
         side.bytes += u64::from(frame.len);
         side.payload_bytes += u64::from(udp.len.unwrap_or(0));
         side.fragments += u64::from(udp.len.is_none());
-        side.ecn[usize::from(ip.ecn & 3)] += 1;
+        side.ecn[usize::from(ip.ecn.bits())] += 1;
         let len = udp.len.unwrap_or(0) as usize;
         if c.quic.is_none() && side.packets <= DETECTION {
             c.quic = Quic::detect(d, udp.payload, len, now);

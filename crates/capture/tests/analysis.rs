@@ -5,16 +5,16 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use dumbbell_capture::analyse::{Options, analyse};
-use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
+use dumbbell_capture::analyze::{Options, analyze};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
-use dumbbell_capture::{Dissector, Labeller, LinkType, Reader};
+use dumbbell_capture::{Dissector, Labeler, LinkType, Reader};
+use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
-const SYN: u16 = Flags::SYN;
-const ACK: u16 = Flags::ACK;
-const RST: u16 = Flags::RST;
+const SYN: TcpFlags = TcpFlags::SYN;
+const ACK: TcpFlags = TcpFlags::ACK;
+const RST: TcpFlags = TcpFlags::RST;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -24,11 +24,11 @@ fn data(name: &str) -> PathBuf {
 fn labels(path: &Path, rules: Rules) -> Vec<String> {
     let mut reader = Reader::open(path).unwrap();
     let mut dissector = Dissector::default();
-    let mut labeller = Labeller::new(rules);
+    let mut labeler = Labeler::new(rules);
     let mut lines = Vec::new();
     while let Some(frame) = reader.next_frame() {
         let found = dissector.dissect(&frame);
-        if let Some((stream, v)) = labeller.frame(&frame, &found) {
+        if let Some((stream, v)) = labeler.frame(&frame, &found) {
             lines.push(format!(
                 "{}\t{stream}\t{}\t{}\t{}\t{}\t{}",
                 frame.number, v.labels, v.duplicate_ack, v.ack_rtt, v.bytes_in_flight, v.initial_rtt
@@ -65,7 +65,7 @@ struct Script {
 }
 
 impl Script {
-    fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: u16, len: u32) -> &mut Segment {
+    fn put(&mut self, us: u64, client: bool, seq: u32, ack: u32, flags: TcpFlags, len: u32) -> &mut Segment {
         let ends =
             [10, 11].map(|h| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, h)), 4000 + u16::from(h)));
         let (from, to) = if client { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
@@ -75,9 +75,9 @@ impl Script {
                 from,
                 to,
                 ip: IpFields::default(),
-                seq,
-                ack,
-                flags: Flags(flags),
+                seq: Seq(seq),
+                ack: Seq(ack),
+                flags,
                 window: 1000,
                 options: TcpOptions::default(),
                 aligned: false,
@@ -196,9 +196,8 @@ fn a_second_hole_can_be_repeated_fast_since_4_4() {
     s.put(81_000, false, 5000, 1000, ACK, 0);
     for right in [1400, 1500, 1600] {
         let options = &mut s.put(81_000, false, 5000, 1000, ACK, 0).options;
-        options.sack[0] = SackBlock { left: 1300, right };
-        options.sack[1] = SackBlock { left: 1100, right: 1200 };
-        options.sack_count = 2;
+        options.sack.push(Seq(1300), Seq(right));
+        options.sack.push(Seq(1100), Seq(1200));
     }
     s.put(82_000, true, 1000, 5000, ACK, 100);
     s.put(82_000, true, 1200, 5000, ACK, 100);
@@ -277,12 +276,11 @@ fn a_dsack_proves_a_repeat_needless() {
     s.put(341_000, true, 1000, 5000, ACK, 100);
     s.put(342_000, false, 5000, 1100, ACK, 0);
     let options = &mut s.put(382_000, false, 5000, 1100, ACK, 0).options;
-    options.sack[0] = SackBlock { left: 1000, right: 1100 };
-    options.sack_count = 1;
+    options.sack.push(Seq(1000), Seq(1100));
     let path = s.write("dsack");
     let mut proofs = Vec::new();
-    let mut keep = |chunk: dumbbell_capture::analyse::Chunk| proofs.extend(u64s(&chunk.spurious, "frame"));
-    let found = analyse(&[&path], &Options::default(), &mut |_| true, Some(&mut keep)).unwrap();
+    let mut keep = |chunk: dumbbell_capture::analyze::Chunk| proofs.extend(u64s(&chunk.spurious, "frame"));
+    let found = analyze(&[&path], &Options::default(), &mut |_| true, Some(&mut keep)).unwrap();
     std::fs::remove_file(path).unwrap();
     assert_eq!(u64s(&found.flows, "retransmitted_packets"), [1, 0]);
     assert_eq!(u64s(&found.flows, "retransmitted_spurious"), [1, 0]);
@@ -300,7 +298,7 @@ fn one_thread_or_two_make_no_difference() {
         let options = Options { threads, rules, chunk: 100, ..Options::default() };
         let mut packets = String::new();
         let mut keep = |chunk| packets += &format!("{chunk:?}");
-        let found = analyse(&[&path], &options, &mut |_| true, Some(&mut keep)).unwrap();
+        let found = analyze(&[&path], &options, &mut |_| true, Some(&mut keep)).unwrap();
         (
             format!("{:?} {:?} {:?} {:?}", found.flows, found.series, found.phases, found.warnings),
             !packets.is_empty(),
@@ -316,7 +314,7 @@ fn label_counts_of_the_flows_are_those_of_the_frames() {
     let path = data("labels/random-1.pcap");
     let lines = labels(&path, Rules::Wireshark40);
     let options = Options { rules: Rules::Wireshark40, ..Options::default() };
-    let found = analyse(&[&path], &options, &mut |_| true, None).unwrap();
+    let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
     for label in Label::ALL {
         let frames = lines
             .iter()
@@ -336,19 +334,19 @@ fn connections_without_number_stay_in_their_bounds() {
             SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x0b00_0000 + i / 50_000)), (i % 50_000) as u16 + 1);
     }
     let path = s.write("many");
-    let options = Options { most_open: 100, most_told: 500, ..Options::default() };
-    let found = analyse(&[&path], &options, &mut |_| true, None).unwrap();
+    let options = Options { max_open: 100, max_flows: 500, ..Options::default() };
+    let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
     std::fs::remove_file(path).unwrap();
     assert_eq!(found.flows.rows(), 1000);
     let texts: Vec<&str> =
         found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
-    assert!(texts[0].starts_with("19900 connections gave up"), "{texts:?}");
-    assert!(texts[1].starts_with("the 19500 connections with the fewest bytes"), "{texts:?}");
+    assert!(texts[0].starts_with("19900 connections were evicted"), "{texts:?}");
+    assert!(texts[1].starts_with("19500 connections with the fewest bytes"), "{texts:?}");
 }
 
 #[test]
 fn quic_tells_its_names() {
-    let found = analyse(&[&data("quic-v1-v2.pcap")], &Options::default(), &mut |_| true, None).unwrap();
+    let found = analyze(&[&data("quic-v1-v2.pcap")], &Options::default(), &mut |_| true, None).unwrap();
     let text = |name| match column(&found.quic, name) {
         Values::Text(v) => v.clone(),
         other => panic!("{other:?}"),

@@ -100,11 +100,11 @@ fn damage_is_told_exactly() {
         // 24 bytes of header, one record of 16 + 54.
         (
             "damaged-record-cut.pcap",
-            "damaged at byte 94, after frame 1: the file is cut: 10 bytes of 16 are there",
+            "damaged at byte 94, after frame 1: the file is cut: 10 bytes of 16 are present",
         ),
         (
             "damaged-frame-cut.pcap",
-            "damaged at byte 94, after frame 1: the file is cut: 40 bytes of 70 are there",
+            "damaged at byte 94, after frame 1: the file is cut: 40 bytes of 70 are present",
         ),
         // 24 + 5 · 70.
         (
@@ -114,7 +114,7 @@ fn damage_is_told_exactly() {
         // Section 28, interface 20, one frame 32 + 56.
         (
             "damaged-block-lengths.pcapng",
-            "damaged at byte 136, after frame 1: the block's length is 88 at its begin and 104 at its end",
+            "damaged at byte 136, after frame 1: the block's length is 88 at its start and 104 at its end",
         ),
         (
             "damaged-interface.pcapng",
@@ -130,7 +130,7 @@ fn damage_is_told_exactly() {
         ),
         (
             "damaged-block-cut.pcapng",
-            "damaged at byte 136, after frame 1: the file is cut: 50 bytes of 88 are there",
+            "damaged at byte 136, after frame 1: the file is cut: 50 bytes of 88 are present",
         ),
         (
             "damaged-block-short.pcapng",

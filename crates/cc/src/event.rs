@@ -1,67 +1,68 @@
-//! What the endpoint tells a law. Every field is valid in every call.
+//! The events that the endpoint reports to a variant, and what is fixed for a connection. Every field is valid in every
+//! call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the initial sequence number.
 
 use dumbbell_units::{Dur, Time};
 
-/// The moment of a call and what is fixed for the connection.
+/// The time of a call and the properties of the connection that every rule needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cx {
     /// Now.
     pub now: Time,
     /// Payload bytes of a full segment (SMSS).
     pub mss: f64,
-    /// The window that the connection starts with, in bytes.
+    /// The initial window, in bytes.
     pub initial_window: f64,
-    /// How congestion avoidance counts.
+    /// How congestion avoidance counts acknowledged data.
     pub increase: Increase,
-    /// Whether a reduction leaves ssthresh in whole segments, as stacks do that count segments.
+    /// True if ssthresh is rounded down to whole segments after a reduction, as in ns-2.
     pub whole_segments: bool,
 }
 
 impl Cx {
-    /// Whether the stack counts windows in whole segments, as Linux does.
+    /// True if the stack counts cwnd in whole segments, as Linux's tp->snd_cwnd does.
     #[must_use]
     pub fn counts_segments(&self) -> bool {
         self.increase == Increase::PerWindow
     }
 }
 
-/// What an increase of one segment per round trip is made of.
+/// How an increase of one segment per round trip is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increase {
-    /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]: half as fast with delayed ACKs.
+    /// SMSS*SMSS/cwnd for each ACK of new data [RFC 5681 §3.1 (3)]; half as fast with delayed ACKs.
     PerAck,
-    /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 5681 §3.1 (4)-style, RFC 3465].
+    /// In proportion to the bytes acknowledged, one SMSS for each full window [RFC 3465 §2.1].
     PerByte,
-    /// The same, a whole SMSS as soon as a full window of bytes has been acknowledged, as stacks do that count segments.
+    /// One SMSS at once, when a full window of bytes has been acknowledged [Linux tcp_cong.c tcp_cong_avoid_ai].
     PerWindow,
 }
 
-/// How a law starts.
+/// The properties of a connection that a variant is built with.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Payload bytes of a full segment.
     pub mss: f64,
-    /// The first window, in bytes.
+    /// The initial window, in bytes.
     pub initial_window: f64,
-    /// The first slow start threshold, in bytes; may be infinite.
+    /// The initial slow start threshold, in bytes; may be infinite.
     pub ssthresh: f64,
-    /// When a law that uses the common slow start leaves it before a loss.
+    /// The rule that may end slow start before the first loss.
     pub slow_start: SlowStart,
-    /// Segments that an ACK adds at most in the common slow start: 1 [RFC 5681 §3.1 (2)], 2 [RFC 3465]; without
-    /// bound in Linux.
+    /// Most segments by which one ACK increases cwnd in slow start: 1 [RFC 5681 §3.1 (2)], 2 [RFC 3465 §2.2]; infinite
+    /// in Linux [Linux tcp_cong.c tcp_slow_start].
     pub slow_start_limit: f64,
-    /// Whether the stack spaces the segments of laws that don't give a pacing rate.
+    /// True if the stack paces the segments of variants that give no pacing rate.
     pub paced: bool,
-    /// Whether the endpoint hears of more than one loss in a round trip [RFC 2018].
+    /// True if the endpoint can detect more than one loss per round trip [RFC 2018].
     pub selective_acks: bool,
-    /// The name of the stack's preset: a law may have defaults of its own on it.
+    /// The name of the stack's preset; parameters of a variant may have other defaults on it.
     pub preset: &'static str,
-    /// What a law's random numbers come from, where it draws any: another one for each connection of each flow.
+    /// The seed of the variant's random numbers; differs for each connection of each flow.
     pub seed: u64,
 }
 
 impl Setup {
-    /// Slow start as in RFC 5681 on the stack `rfc`, without pacing.
+    /// Returns the setup of an RFC 5681 stack: standard slow start, no pacing.
     #[must_use]
     pub fn new(mss: f64, initial_window: f64, ssthresh: f64) -> Setup {
         Setup {
@@ -78,137 +79,138 @@ impl Setup {
     }
 }
 
-/// How the common slow start ends before a loss.
+/// The rule that may end the common slow start before a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SlowStart {
-    /// Only with ssthresh [RFC 5681 §3.1].
+    /// None: slow start ends at ssthresh [RFC 5681 §3.1].
     #[default]
     Standard,
-    /// HyStart [Ha and Rhee, Taming the elephants, Computer Networks 55(9), 2011]: on the length of ACK trains or on
-    /// growing delay.
+    /// HyStart [Ha and Rhee, Taming the elephants, Computer Networks 55(9), 2011]: the length of ACK trains, or growing
+    /// delay.
     HyStart,
-    /// HyStart++ [RFC 9406]: on growing delay, through a conservative phase that can be taken back.
+    /// HyStart++ [RFC 9406]: growing delay, followed by a conservative phase that can be revoked.
     HyStartPlusPlus,
 }
 
-/// A segment leaves.
+/// A segment is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentEvent {
     /// Its payload bytes.
     pub bytes: u64,
-    /// Bytes outstanding before it.
+    /// Bytes in flight before it.
     pub flight: u64,
-    /// The next byte to be sent after it, as an offset from the initial sequence number.
+    /// SND.NXT after it.
     pub snd_nxt: u64,
-    /// Whether it was sent before.
+    /// True for a retransmission.
     pub retransmission: bool,
-    /// Whether the application, rather than the window, has held sending back: the delivery-rate samples of what is
-    /// outstanding are marked likewise.
+    /// True if the application, not the window, limits sending; rate samples of the data in flight are marked likewise.
     pub app_limited: bool,
 }
 
-/// A segment leaves although nothing is in flight: at the start, after a pause, and also where one ACK told of the whole of a
-/// small window, or where all but what goes again has been delivered or lost.
+/// A segment is sent while nothing is in flight (Linux: CA_EVENT_TX_START). This happens at the start, after a pause, when
+/// one ACK covers a small window completely, and when everything except a retransmission has been delivered or lost.
 #[derive(Clone, Copy, Debug)]
 pub struct TxStart {
-    /// When something was sent before.
+    /// When the previous segment was sent.
     pub last_sent_at: Time,
-    /// The next byte to be sent before it, as an offset from the initial sequence number.
+    /// SND.NXT before the segment.
     pub snd_nxt: u64,
 }
 
-/// A segment is taken for lost (each transmission at most once).
+/// A segment is declared lost; each transmission at most once.
 #[derive(Clone, Copy, Debug)]
 pub struct LostEvent {
-    /// Its first byte, as an offset from the initial sequence number.
+    /// Its first byte.
     pub start: u64,
     /// Its payload bytes.
     pub bytes: u64,
-    /// Bytes outstanding when it was sent, itself included.
+    /// Bytes in flight when it was sent, including itself.
     pub sent_in_flight: u64,
-    /// Bytes taken for lost since it was sent, itself included.
+    /// Bytes declared lost since it was sent, including itself.
     pub lost_since: u64,
     /// Bytes delivered on the connection when it was sent.
     pub prior_delivered: u64,
-    /// Whether the application held sending back when it was sent.
+    /// True if sending was application-limited when it was sent.
     pub app_limited: bool,
 }
 
-/// A delivery-rate sample, made by the endpoint with each ACK that delivers something
-/// [draft-ietf-ccwg-bbr, "Delivery Rate Samples"].
+/// A delivery rate sample, computed by the endpoint for each ACK that delivers data [draft-ietf-ccwg-bbr, "Delivery
+/// Rate Samples"; Linux tcp_rate.c tcp_rate_gen].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
-    /// Bytes delivered over the interval.
+    /// Bytes delivered in the interval.
     pub delivered: u64,
-    /// The longer of the time the sampled segments took to be sent and to be acknowledged.
+    /// The interval: the longer of the send phase and the ACK phase of the sampled segments.
     pub interval: Dur,
     /// Bytes delivered on the connection when the sampled segment was sent.
     pub prior_delivered: u64,
-    /// Bytes delivered on the connection by now.
+    /// Bytes delivered on the connection up to now.
     pub total_delivered: u64,
-    /// Bytes outstanding when the sampled segment was sent, itself included.
+    /// Bytes in flight when the sampled segment was sent, including itself.
     pub sent_in_flight: u64,
-    /// Bytes taken for lost since then.
+    /// Bytes declared lost since then.
     pub lost: u64,
-    /// Whether the application held sending back when it was sent.
+    /// True if sending was application-limited when it was sent.
     pub app_limited: bool,
 }
 
 impl RateSample {
-    /// The rate in bytes/s.
+    /// Returns the delivery rate in bytes/s.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.delivered as f64 / self.interval.as_secs()
     }
 }
 
-/// An acknowledgment with news.
+/// An ACK that advanced snd_una or delivered new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
     /// Bytes newly acknowledged cumulatively.
     pub acked: u64,
     /// Bytes newly delivered, cumulatively or by SACK.
     pub delivered: u64,
-    /// Round-trip time of the newest segment this ACK covers that was sent once; None if there is none.
+    /// RTT of the most recently sent segment that this ACK covers and that was sent once; None without such a segment.
     pub rtt: Option<Dur>,
-    /// One-way delay of that segment in seconds: from its sending by our clock to the leaving of this ACK by the
-    /// receiver's, as its timestamp says [RFC 7323 §3.2]. The clocks needn't agree, so that only differences mean
-    /// something and it may be negative; the tick of the timestamps is its resolution. None without timestamps.
+    /// One-way delay of that segment in seconds: from its transmission by our clock to the transmission of this ACK by
+    /// the receiver's clock, from its timestamp [RFC 7323 §3.2]. The two clocks are not synchronized: only differences
+    /// have a meaning, and the value may be negative (so it is not a Dur). Its resolution is one timestamp tick. None
+    /// without timestamps.
     pub one_way: Option<f64>,
-    /// Bytes outstanding before this ACK.
+    /// Bytes in flight before this ACK.
     pub flight: u64,
-    /// The oldest unacknowledged byte after this ACK, as an offset from the initial sequence number.
+    /// SND.UNA after this ACK.
     pub snd_una: u64,
-    /// The next byte to be sent, likewise.
+    /// SND.NXT after this ACK.
     pub snd_nxt: u64,
-    /// Whether the window (and not the application or the receiver) held sending back before this ACK.
+    /// True if cwnd, not the application or the receive window, limited sending before this ACK [Linux tcp.h
+    /// tcp_is_cwnd_limited].
     pub cwnd_limited: bool,
-    /// Whether the endpoint is in fast recovery: laws that answer to loss do not grow then.
+    /// True in fast recovery; variants that respond to loss don't grow then.
     pub in_recovery: bool,
-    /// Whether what a timeout took for lost is still being repaired.
+    /// True while recovering from an RTO (Linux: TCP_CA_Loss).
     pub in_loss: bool,
-    /// Whether something has arrived out of order, or was sent again, and no loss is known yet (Linux's state "Disorder").
+    /// True if a segment arrived out of order, or was retransmitted, and no loss is known yet (Linux: TCP_CA_Disorder).
     pub disordered: bool,
-    /// Bytes outstanding after this ACK.
+    /// Bytes in flight after this ACK.
     pub inflight: u64,
-    /// When pacing lets the next segment out.
+    /// The time at which pacing permits the next segment.
     pub departs: Time,
-    /// Bytes taken for lost with this ACK.
+    /// Bytes declared lost with this ACK.
     pub lost: u64,
-    /// Of the bytes newly delivered, those that arrived with a congestion mark, as far as the receiver tells (accurate
-    /// ECN or DCTCP's echo; 0 with the classic echo).
+    /// Those of the newly delivered bytes that arrived with a congestion mark, as the receiver reports them (Accurate ECN
+    /// or the echo of DCTCP); 0 with the echo of RFC 3168.
     pub marked: u64,
-    /// The delivery-rate sample of this ACK; None where it has none (nothing delivered, or an interval too short).
+    /// The delivery rate sample of this ACK; None if nothing was delivered or the interval is too short.
     pub rate: Option<RateSample>,
 }
 
-/// How congestion showed.
+/// The signal of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// A loss found by duplicate ACKs or SACK: fast recovery begins.
+    /// A loss found by duplicate ACKs, SACK or RACK: fast recovery begins.
     Loss,
-    /// A loss after which the connection starts again from the loss window of one segment although no timer
-    /// expired (Tahoe's answer to duplicate ACKs).
+    /// A loss found by duplicate ACKs in a stack without fast recovery (Tahoe): cwnd falls to the loss window of one
+    /// segment, as after a timeout.
     Collapse,
     /// The retransmission timer expired.
     Timeout,
@@ -219,59 +221,60 @@ pub enum Congestion {
 /// An episode of congestion.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// How it showed.
+    /// The signal.
     pub kind: Congestion,
-    /// The window that the reduction starts from, in bytes: FlightSize without what limited transmit added
-    /// [RFC 5681 §3.2 step 2], or cwnd, as the stack says.
+    /// The window that the reduction starts from, in bytes: FlightSize without the segments of limited transmit [RFC 5681
+    /// §3.2 step 2], or cwnd, by the setting of the stack.
     pub window: f64,
     /// When the lost segment was last sent.
     pub lost_sent_at: Time,
-    /// How often it was sent before this retransmission.
+    /// Its transmissions before this retransmission.
     pub lost_transmissions: u32,
-    /// For a timeout: how many came before it without an ACK of new data between.
+    /// For a timeout: consecutive timeouts before it without an ACK of new data (Linux: icsk_backoff).
     pub backoffs: u32,
 }
 
 /// The end of fast recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryExit {
-    /// The largest window that does not allow a burst now, in bytes; infinite where the shell sets no bound.
+    /// The largest window that doesn't cause a burst now, in bytes; infinite if the loss recovery sets no bound.
     pub bound: f64,
 }
 
-/// What stays of a window that hasn't been used for long [RFC 2861].
+/// The reduction of a window that was not used [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited].
 #[derive(Clone, Copy, Debug)]
 pub struct CwndValidation {
-    /// The window at most, bytes.
+    /// Upper bound of the new cwnd, bytes.
     pub cwnd: f64,
-    /// The slow start threshold at least, bytes.
+    /// Lower bound of the new ssthresh, bytes.
     pub ssthresh: f64,
 }
 
-/// An acknowledgment as it comes in.
+/// An ACK before the endpoint acts on it [Linux tcp_input.c tcp_in_ack_event].
 #[derive(Clone, Copy, Debug)]
 pub struct AckArrival {
-    /// Bytes by which it moves snd_una.
+    /// Bytes by which it advances snd_una.
     pub acked: u64,
-    /// It does that and nothing else: no SACK blocks, and the window that it offers is the last one's.
+    /// True if it advances snd_una, has no SACK blocks and doesn't change the receive window (Linux: CA_ACK_SLOWPATH is
+    /// not set).
     pub fast_path: bool,
-    /// The round trip that the law will hear of with it.
+    /// The RTT sample of this ACK.
     pub rtt: Option<Dur>,
-    /// What was amiss before it.
+    /// The state before this ACK.
     pub state: CaState,
 }
 
-/// What may be amiss on a connection, as a sender with SACK sees it.
+/// The congestion state of the sender [Linux include/uapi/linux/tcp.h enum tcp_ca_state].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaState {
-    /// Nothing.
+    /// TCP_CA_Open: nothing is lost or out of order.
     Open,
-    /// Something arrived out of order, and nothing has been done about it.
+    /// TCP_CA_Disorder: segments arrived out of order, and no loss is known.
     Disorder,
-    /// cwnd is being reduced after a congestion mark or a local drop (TCP_CA_CWR).
+    /// TCP_CA_CWR: cwnd is being reduced after a congestion mark.
     Cwr,
-    /// Fast recovery (TCP_CA_Recovery).
+    /// TCP_CA_Recovery: fast recovery.
     Recovery,
-    /// Recovery from a timeout (TCP_CA_Loss).
+    /// TCP_CA_Loss: recovery from an RTO.
     Loss,
 }

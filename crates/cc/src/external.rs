@@ -1,19 +1,19 @@
-//! Laws that are not in the registry: users' own, written in another language or in another library.
+//! External variants: algorithms that are not in the registry, written by users in Python or in a library.
 
 use crate::{CongestionControl, Control, Setup, Variant};
 use dumbbell_units::param::{ParamError, Raw};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
-/// Something that makes laws, as a row of the registry does.
+/// A source of external variants; corresponds to a row of the registry.
 pub trait External: Send + Sync + Debug {
-    /// What the registry would hold of it. Its `build` is not called.
+    /// Returns its description. The description's `build` is not called.
     fn variant(&self) -> &'static Variant;
 
-    /// Makes a law for a connection. A law that can't go on later says so through `failure`.
+    /// Builds the variant for one connection. If it fails during the run, it reports that through `failure`.
     ///
     /// # Errors
-    /// An unknown parameter or one that it refuses.
+    /// An unknown parameter, or a parameter that it refuses.
     fn make(
         &self,
         given: &[(String, Raw)],
@@ -22,7 +22,7 @@ pub trait External: Send + Sync + Debug {
     ) -> Result<Box<dyn CongestionControl>, ParamError>;
 }
 
-/// Where a law says why it can't go on. From then on it is not asked any more, and the run ends.
+/// The place where an external variant reports that it failed. After a failure it is not called again, and the run ends.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
     flow: Arc<str>,
@@ -30,37 +30,37 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The same place, for the laws of a flow of that name.
+    /// Returns the same place for the connections of the flow with this name.
     #[must_use]
     pub fn of_flow(&self, name: &str) -> Failure {
         Failure { flow: name.into(), first: Arc::clone(&self.first) }
     }
 
-    /// The law can't go on. What is said first counts.
+    /// Reports a failure. Only the first report is kept.
     pub fn fail(&self, message: String) {
         let _ = self.first.set((Arc::clone(&self.flow), message));
     }
 
-    /// Whether a law has failed.
+    /// True if a variant has failed.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.first.get().is_some()
     }
 
-    /// The flow whose law has failed, and why.
+    /// Returns the flow whose variant failed, and the message.
     #[must_use]
     pub fn get(&self) -> Option<(&str, &str)> {
         self.first.get().map(|(flow, message)| (&**flow, message.as_str()))
     }
 }
 
-/// What an endpoint can work with of an answer from outside: a window of one segment at least, so that something is
-/// always sent.
+/// Validates the result of an external variant. A window below one segment becomes one segment, so that the connection can
+/// always send.
 ///
 /// # Errors
-/// Says which part is no amount.
-pub fn validate_control(answer: Control, mss: f64) -> Result<Control, String> {
-    let Control { cwnd, ssthresh, pacing, quantum } = answer;
+/// The name of the value that is not a valid amount.
+pub fn validate_control(control: Control, mss: f64) -> Result<Control, String> {
+    let Control { cwnd, ssthresh, pacing, quantum } = control;
     if !cwnd.is_finite() || cwnd < 0.0 {
         return Err(format!("cwnd is {cwnd}: a number of bytes is needed"));
     }
@@ -82,7 +82,7 @@ mod tests {
     use dumbbell_units::Rate;
 
     #[test]
-    fn the_first_failure_counts_with_its_flow() {
+    fn the_first_failure_is_kept_with_its_flow() {
         let failure = Failure::default();
         let (a, b) = (failure.of_flow("a"), failure.of_flow("b"));
         assert!(!a.is_set());
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_none_are_refused() {
+    fn invalid_results_are_refused() {
         let good = Control { cwnd: 10.0, ssthresh: f64::INFINITY, pacing: None, quantum: None };
         assert_eq!(validate_control(good, 1000.0).unwrap().cwnd, 1000.0);
         let bad = |c: Control| validate_control(c, 1000.0).unwrap_err();

@@ -1,11 +1,30 @@
-//! Congestion control: window laws.
+//! Congestion control: how much data a sender may have in flight, and how fast it may send it.
 //!
-//! A law hears events from the endpoint and answers with one thing, its [`Control`]. It is pure: no clock, no I/O,
-//! no globals. Loss detection and recovery belong to the endpoint (the *shell*: Tahoe, Reno, NewReno, SACK); a law
-//! says how large the window is. Tahoe, Reno, NewReno and SACK therefore share one law ([`registry`] rows that differ
-//! in the shell), while Vegas and CUBIC are laws of their own.
+//! A congestion control algorithm receives events from the endpoint ([`CongestionControl`]) and returns one thing, a
+//! [`Control`]: cwnd, ssthresh, pacing rate. It is pure: no clock, no I/O, no global state. Loss detection and loss
+//! recovery (Tahoe, Reno, NewReno, SACK) belong to the endpoint, crate `dumbbell-tcp`. The variants tahoe, reno, newreno
+//! and sack therefore share one algorithm and differ in their [`LossRecovery`]; Vegas or CUBIC are algorithms of their
+//! own.
 //!
-//! All windows are bytes. Adding a variant: one file beside these, one row in [`registry`].
+//! ```text
+//! lib.rs        the trait CongestionControl, its result Control, Phase
+//! event.rs      one struct for each event, and what is fixed for a connection (Setup, Cx)
+//! variant.rs    Variant: a row of the registry
+//! registry.rs   all variants: registry, find, build
+//! external.rs   variants from a library or from Python
+//! common/       parts that variants share: Window, LossDriven, HyStart, RTT and rate filters
+//! variants/     one file NAME.rs for each variant, or NAME/mod.rs (the algorithm of the RFC or paper) and
+//!               NAME/linux.rs (the integer arithmetic of Linux's net/ipv4/tcp_NAME.c)
+//! ```
+//!
+//! A new variant is one file in `variants/`, one row in `variants/mod.rs`, its test in `tests/variants/` and its page in
+//! `docs/reference/variants/`.
+//!
+//! # Units
+//! Windows are `f64` bytes, not an integer type: RFC 5681 §3.1 (3) adds SMSS*SMSS/cwnd per ACK and RFC 9438 computes
+//! in real numbers, so a window has a fraction of a byte that must not be lost. Inside a variant they may be `f64`
+//! segments, as in its source. RTTs and times cross the trait as [`Dur`] and [`Time`](dumbbell_units::Time); inside a
+//! variant an RTT may be `f64` seconds, because it enters the formulas of its source as a real number.
 
 pub mod common;
 
@@ -25,46 +44,46 @@ pub use variant::{Build, EcnUse, LossRecovery, Variant};
 
 use dumbbell_units::{Dur, Rate};
 
-/// A law's answer: how much may be outstanding, and how fast it may leave.
+/// The result of a congestion control algorithm: how much may be in flight, and how fast it is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// The congestion window, in bytes. The endpoint sends whole segments, so what counts is its floor.
+    /// The congestion window, in bytes. The endpoint sends whole segments: only those that fit count.
     pub cwnd: f64,
     /// The slow start threshold, in bytes; infinite until the first loss unless the stack sets it.
     pub ssthresh: f64,
-    /// The rate at which segments are spaced; None sends each as soon as the window allows.
+    /// The pacing rate; None: each segment is sent as soon as the window allows.
     pub pacing: Option<Rate>,
-    /// Bytes that may leave in one burst when paced; None leaves it to the stack.
+    /// Bytes that may be sent in one burst when paced; None: the stack chooses.
     pub quantum: Option<u64>,
 }
 
-/// What a law is doing, as the trace words it. A recovery phase is the endpoint's to tell.
+/// The phase of a congestion control algorithm, as traces and plots name it. The endpoint adds the phases of recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Phase {
-    /// cwnd below ssthresh.
+    /// cwnd is below ssthresh.
     SlowStart,
     /// Congestion avoidance.
     Avoidance,
-    /// Fast recovery, from the retransmission to its end.
+    /// Fast recovery, from the first retransmission to its end.
     Recovery,
-    /// From a timeout until what was outstanding then is acknowledged.
+    /// From a retransmission timeout until all data that was outstanding then is acknowledged.
     Loss,
-    /// Model-based laws: the rate doubles each round trip until it no longer grows.
+    /// BBR: the sending rate doubles each round trip until the delivery rate no longer grows.
     Startup,
-    /// The queue that startup made is let go.
+    /// BBR: the queue of Startup drains.
     Drain,
-    /// BBRv1's cycle of gains around the estimated rate.
+    /// BBRv1: the cycle of pacing gains around the estimated bandwidth.
     ProbeBw,
-    /// Less than the estimated rate, to empty the queue.
+    /// BBRv3 ProbeBW_DOWN: below the estimated bandwidth, so that the queue drains.
     ProbeDown,
-    /// The estimated rate.
+    /// BBRv3 ProbeBW_CRUISE: at the estimated bandwidth.
     Cruise,
-    /// The path is filled before probing.
+    /// BBRv3 ProbeBW_REFILL: the pipe is filled before probing.
     Refill,
-    /// More than the estimated rate.
+    /// BBRv3 ProbeBW_UP: above the estimated bandwidth.
     ProbeUp,
-    /// Little outstanding, to see the smallest RTT.
+    /// BBR: little data in flight, to measure the minimum RTT.
     ProbeRtt,
 }
 
@@ -85,7 +104,7 @@ impl Phase {
         Phase::ProbeRtt,
     ];
 
-    /// The word that traces and plots use.
+    /// Returns the name that traces and plots use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -105,59 +124,63 @@ impl Phase {
     }
 }
 
-/// A window law.
+/// A congestion control algorithm. The comments name the corresponding callback of Linux's `struct tcp_congestion_ops`
+/// [Linux include/net/tcp.h] where one exists.
 pub trait CongestionControl: Send + std::fmt::Debug {
-    /// The handshake is over; `rtt`: how long it took, unless a segment of it was repeated. Not told of connections
-    /// that begin established.
+    /// The handshake is complete. `rtt` is its duration; None if one of its segments was retransmitted. Not called for
+    /// connections that begin established.
     fn on_established(&mut self, _rtt: Option<Dur>, _cx: &Cx) {}
 
-    /// A segment leaves.
+    /// A segment is sent.
     fn on_sent(&mut self, _ev: &SentEvent, _cx: &Cx) {}
 
-    /// A segment is taken for lost; told before [`CongestionControl::on_congestion`] and the ACK that showed it.
+    /// A segment is declared lost. Called before [`CongestionControl::on_congestion`] and before
+    /// [`CongestionControl::on_ack`] for the ACK that showed the loss.
     fn on_lost(&mut self, _ev: &LostEvent, _cx: &Cx) {}
 
-    /// An acknowledgment has come, whatever it tells; told before anything follows from it.
+    /// An ACK arrived, including a duplicate ACK; called before the endpoint acts on it. Linux: `in_ack_event`.
     fn on_arrival(&mut self, _ev: &AckArrival, _cx: &Cx) {}
 
-    /// Whether it listens to [`CongestionControl::on_arrival`]: where not, it isn't called for each ACK.
+    /// True if [`CongestionControl::on_arrival`] is needed. Otherwise the endpoint doesn't call it.
     fn wants_arrivals(&self) -> bool {
         false
     }
 
-    /// An acknowledgment that moved snd_una or delivered new data by SACK.
+    /// An ACK that advanced snd_una or delivered new data by SACK. Linux: `pkts_acked`, `cong_avoid`, `cong_control`.
     fn on_ack(&mut self, ev: &AckEvent, cx: &Cx);
 
-    /// Congestion was found: once an episode, the endpoint decides when an episode begins.
+    /// Congestion was detected; called once an episode. The endpoint decides when an episode begins. Linux: `ssthresh`,
+    /// `set_state`.
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx);
 
     /// Fast recovery has ended.
     fn on_recovery_exit(&mut self, ev: &RecoveryExit, cx: &Cx);
 
-    /// The last reductions since everything was well were answers to losses that weren't: they are taken back
-    /// [RFC 4015, RFC 3708].
+    /// The reductions of the last episode were spurious, because no segment was lost: they are undone [RFC 4015, RFC
+    /// 3708]. Linux: `undo_cwnd`.
     fn on_undo(&mut self, _cx: &Cx) {}
 
-    /// The window has not been used for long: less of it stays.
+    /// The window was not used for an RTO, so it is reduced [RFC 2861].
     fn on_cwnd_validation(&mut self, _ev: &CwndValidation, _cx: &Cx) {}
 
     /// Sending starts again after the connection was idle for longer than an RTO [RFC 5681 §4.1].
     fn on_restart(&mut self, idle: Dur, cx: &Cx);
 
-    /// A segment leaves with nothing in flight; before [`CongestionControl::on_sent`].
+    /// A segment is sent with nothing in flight; called before [`CongestionControl::on_sent`]. Linux: `cwnd_event` with
+    /// CA_EVENT_TX_START.
     fn on_tx_start(&mut self, _ev: &TxStart, _cx: &Cx) {}
 
-    /// Whether it listens to [`CongestionControl::on_sent`]: where not, it isn't called for each segment.
+    /// True if [`CongestionControl::on_sent`] is needed. Otherwise the endpoint doesn't call it.
     fn wants_sent(&self) -> bool {
         true
     }
 
-    /// The law's answer.
+    /// Returns the window, threshold and pacing rate that apply now.
     fn control(&self) -> Control;
 
-    /// Anything but [`Phase::Recovery`] and [`Phase::Loss`].
+    /// Returns the phase; never [`Phase::Recovery`] or [`Phase::Loss`], which belong to the endpoint.
     fn phase(&self) -> Phase;
 
-    /// The law's private state, one value for each of its registry row's columns; NaN for what isn't known yet.
+    /// Appends the values of the variant's own columns ([`Variant::columns`]); NaN for a value that is not known yet.
     fn observe(&self, _row: &mut Vec<f64>) {}
 }

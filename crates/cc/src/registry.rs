@@ -1,11 +1,11 @@
-//! The table of variants: everything that lists them reads it.
+//! The registry of variants. The command line, Python, the docs and the property tests list variants from here only.
 
 use crate::variant::Variant;
 use crate::variants::ROWS;
 use crate::{CongestionControl, Setup};
 use dumbbell_units::param::{ParamError, Params, Raw, unknown_name};
 
-/// Every variant.
+/// Returns every variant, in the order of tables and of the looks in plots.
 #[must_use]
 pub fn registry() -> &'static [Variant] {
     ROWS
@@ -24,10 +24,10 @@ pub fn find(name: &str) -> Result<&'static Variant, ParamError> {
     })
 }
 
-/// Makes a law from its name and what a scenario gives.
+/// Builds a variant for one connection from its name and the parameters that a scenario gives.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter, a value out of range or values that contradict each other.
+/// An unknown name, an unknown parameter, a value out of range, or values that contradict each other.
 pub fn build(
     name: &str,
     given: &[(String, Raw)],

@@ -1,33 +1,33 @@
-//! What a variant says of itself: one row of the registry.
+//! The description of a variant: one row of the registry.
 
 use crate::{CongestionControl, Setup};
 use dumbbell_units::param::{ParamError, Params, Spec};
 
-/// How an endpoint finds and repairs losses.
+/// The loss recovery of an endpoint: how losses are detected and repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossRecovery {
-    /// Fast retransmit, then slow start from one segment.
+    /// Fast retransmit, then slow start from one segment [Jacobson, SIGCOMM 1988].
     Tahoe,
     /// Fast recovery that ends with the first new ACK [RFC 5681 §3.2].
     Reno,
-    /// Fast recovery through partial ACKs [RFC 6582].
+    /// Fast recovery that continues through partial ACKs [RFC 6582].
     NewReno,
-    /// Scoreboard and pipe [RFC 6675].
+    /// SACK scoreboard and pipe [RFC 6675].
     Sack,
 }
 
-/// Which congestion feedback a law needs.
+/// The congestion feedback by ECN that a variant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EcnUse {
-    /// What the stack says: none, or one echo a window [RFC 3168].
+    /// The setting of the stack: none, or one echo per window [RFC 3168].
     Stack,
-    /// Every data packet is ECN-capable, the receiver echoes each mark as it comes [RFC 8257 §3.2].
+    /// Every data packet is ECN-capable, and the receiver echoes each mark [RFC 8257 §3.2].
     Dctcp,
-    /// Packets say that they belong to a scalable law (ECT(1)), marks are counted [RFC 9331, AccECN].
+    /// Packets are sent with ECT(1), and the receiver counts marks [RFC 9331, Accurate ECN].
     Scalable,
 }
 
-/// Makes a law from parameters that were read.
+/// Builds a variant from parameters that have been read.
 pub type Build = fn(&Params, &Setup) -> Result<Box<dyn CongestionControl>, ParamError>;
 
 /// One row of the registry.
@@ -37,39 +37,39 @@ pub struct Variant {
     pub name: &'static str,
     /// Other names that a scenario may use; results carry `name`.
     pub aliases: &'static [&'static str],
-    /// What it is, in one line.
+    /// A description of one line.
     pub title: &'static str,
-    /// The year of its source.
+    /// The year of its first publication.
     pub year: u16,
-    /// What it implements.
+    /// The RFC or paper that it implements.
     pub source: &'static str,
-    /// The shell that the name stands for; None leaves it to the stack.
+    /// The loss recovery that is part of the variant; None: the stack's.
     pub loss_recovery: Option<LossRecovery>,
-    /// Whether the endpoint also retransmits on Vegas' fine-grained timeout.
+    /// True if the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
-    /// Whether the law itself says during recovery how much may be outstanding, as model-based laws do; else the stack's
-    /// recovery does (PRR).
+    /// True if the variant limits the data in flight during recovery, as BBR does; otherwise the stack's recovery does
+    /// (PRR).
     pub own_recovery: bool,
     /// The congestion feedback that it needs.
     pub ecn: EcnUse,
-    /// How it answers a loss. Here as in the next two "none" says that it doesn't: the registry's tests rely on it.
+    /// Its response to a loss. In this field and the next two, "none" means no response; the registry's tests verify it.
     pub on_loss: &'static str,
-    /// How it answers growing delay.
+    /// Its response to growing delay.
     pub on_delay: &'static str,
-    /// How it answers a congestion mark.
+    /// Its response to a congestion mark.
     pub on_ecn: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// The defaults that differ on a stack: preset, parameter, default.
+    /// Defaults that differ on a stack: preset, parameter, default.
     pub stack_defaults: &'static [(&'static str, &'static str, &'static str)],
-    /// The names of its private columns in the trace.
+    /// The names of its own columns in the trace.
     pub columns: &'static [&'static str],
-    /// Makes one; an error says which parameter contradicts another.
+    /// Builds one for a connection; an error names the parameter that contradicts another.
     pub build: Build,
 }
 
 impl Variant {
-    /// A row to be completed: a law that leaves everything to the stack and answers nothing, without parameters.
+    /// A row to be completed: the stack's loss recovery and ECN, no response to congestion, no parameters.
     pub const EMPTY: Variant = Variant {
         name: "",
         aliases: &[],
@@ -86,10 +86,10 @@ impl Variant {
         params: &[],
         stack_defaults: &[],
         columns: &[],
-        build: |_, _| Err(ParamError { name: "name".into(), message: "a row without a law".into() }),
+        build: |_, _| Err(ParamError { name: "name".into(), message: "the row has no `build`".into() }),
     };
 
-    /// Its parameters with their defaults on the stack of that preset.
+    /// Returns its parameters with their defaults on the stack with this preset.
     #[must_use]
     pub fn params_on(&self, preset: &str) -> Vec<Spec> {
         let own = |spec: &Spec| {

@@ -1,4 +1,4 @@
-//! `dumbbell-guest`: the first process of the virtual machine; on a host, what runs flows over our own link.
+//! `dumbbell-guest`: the first process of the virtual runner; on a host, what runs flows over our own link.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -7,7 +7,7 @@ fn main() {
     match std::env::args().nth(1).as_deref() {
         Some(WITHIN) => pid_namespace::run(&rest, true),
         Some(INIT) if !rest.is_empty() => pid_namespace::run(&rest, false),
-        Some("live") => dumbbell_kernel::host::run(),
+        Some("host") => dumbbell_kernel::host::run(),
         Some("probe") => dumbbell_kernel::host::probe::print(),
         _ if std::process::id() == 1 => dumbbell_kernel::guest::run(),
         _ => {

@@ -1,5 +1,5 @@
-//! Whether a plan can be: indices in range, amounts that make sense. The Python front checks the same with better
-//! words; this is the last line for plans that come from elsewhere.
+//! Checks a plan: indices in range, valid amounts. The Python package checks scenarios with more detailed messages; these
+//! checks protect the back ends from plans of other origin.
 
 use crate::error::PlanError;
 use crate::plan::{AppPlan, LinkPlan, Plan};
@@ -8,7 +8,7 @@ use dumbbell_link::{CorruptionPlan, check as part};
 /// Checks the indices and amounts of a plan.
 ///
 /// # Errors
-/// The first place that can't be.
+/// The first invalid place.
 pub fn check(plan: &Plan) -> Result<(), PlanError> {
     let refuse = |place: String, message: &str| Err(PlanError::Invalid { place, message: message.into() });
     if plan.duration_ns == 0 || plan.measure_from_ns >= plan.duration_ns {
@@ -56,7 +56,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// What a link has besides a constant rate, a constant delay and a queue: field and reason.
+/// Checks the impairments of a link. The error is the field and the reason.
 fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     let at = |field: &'static str| move |why: &'static str| (field, why);
     l.rate_course.as_ref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
@@ -68,10 +68,10 @@ fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     l.outages.iter().try_for_each(part::outage).map_err(at("outages"))?;
     l.policer.as_ref().map_or(Ok(()), part::policer).map_err(at("policer"))?;
     part::loss(&l.loss).map_err(at("loss"))?;
-    let damage = l.corruption.map_or(0.0, |c| match c {
+    let corrupted = l.corruption.map_or(0.0, |c| match c {
         CorruptionPlan::Packets(p) | CorruptionPlan::Bits(p) => p,
     });
-    part::probability(damage).map_err(at("corruption"))?;
+    part::probability(corrupted).map_err(at("corruption"))?;
     l.jitter.as_ref().map_or(Ok(()), part::jitter).map_err(at("jitter"))?;
     l.reordering.as_ref().map_or(Ok(()), part::reordering).map_err(at("reordering"))?;
     l.duplication.map_or(Ok(()), |d| part::probability(d.share)).map_err(at("duplication"))

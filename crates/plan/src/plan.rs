@@ -1,5 +1,5 @@
-//! What a run is made from: a scenario with every name resolved, every topology drawn out into nodes and links and
-//! every quantity in base units. The Python front writes it; nothing in it is optional where a value decides.
+//! The plan of a run: a scenario with every name resolved, every topology expanded into nodes and links, and every
+//! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
 use dumbbell_link::{
     CorruptionPlan, CoursePlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan,
@@ -23,22 +23,22 @@ pub struct Plan {
     pub start_jitter_ns: u64,
     /// Node names; links and flows refer to them by index.
     pub nodes: Vec<String>,
-    /// Links, one for each direction.
+    /// Links, one per direction.
     pub links: Vec<LinkPlan>,
     /// Flows.
     pub flows: Vec<FlowPlan>,
-    /// What is traced.
+    /// Series to record.
     pub trace: TracePlan,
-    /// What is captured.
+    /// Captures to record.
     #[serde(default)]
     pub capture: CapturePlan,
 }
 
-/// Where packets are captured.
+/// The captures of a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapturePlan {
-    /// The captures.
+    /// Capture points.
     pub points: Vec<CapturePoint>,
     /// Bytes kept of each packet; 0: all.
     pub snaplen_bytes: u32,
@@ -50,9 +50,9 @@ pub struct CapturePlan {
 pub struct CapturePoint {
     /// Its name.
     pub name: String,
-    /// Nodes whose packets are in it.
+    /// Nodes whose packets it records.
     pub nodes: Vec<usize>,
-    /// Links whose packets are in it, as they come to the queue.
+    /// Links whose packets it records on arrival at the queue.
     pub links: Vec<usize>,
 }
 
@@ -62,54 +62,54 @@ pub struct CapturePoint {
 pub struct LinkPlan {
     /// Its name, such as `r1->r2`.
     pub name: String,
-    /// The node it leaves.
+    /// Node at its begin.
     pub from: usize,
-    /// The node it enters.
+    /// Node at its end.
     pub to: usize,
-    /// Bit rate, bit/s; of a course its first value, of a trace its mean.
+    /// Bit rate, bit/s; the first value of a rate that changes, the mean of a delivery trace.
     pub rate_bps: u64,
-    /// The rate over time (bit/s), where it changes.
+    /// Rate over time, bit/s, for a rate that changes.
     #[serde(default)]
     pub rate_course: Option<CoursePlan>,
-    /// A packet-delivery trace in place of a rate.
+    /// Delivery trace that replaces the rate.
     #[serde(default)]
     pub opportunities: Option<OpportunitiesPlan>,
-    /// Propagation delay, ns; of a course its first value.
+    /// Propagation delay, ns; the first value of a delay that changes.
     pub delay_ns: u64,
-    /// The delay over time (ns), where it changes.
+    /// Delay over time, ns, for a delay that changes.
     #[serde(default)]
     pub delay_course: Option<CoursePlan>,
-    /// Whether packets on a shorter delay may overtake those on a longer one.
+    /// True if a decreasing delay may reorder packets.
     #[serde(default)]
     pub delay_reorders: bool,
-    /// When it is down.
+    /// Outages.
     #[serde(default)]
     pub outages: Vec<OutagePlan>,
     /// Framing added to each IP packet, bytes.
     pub overhead_bytes: u32,
-    /// Largest base round-trip time of the flows that cross it, ns (limits in BDP).
+    /// Largest base RTT of the flows that cross it, ns (for limits in BDP).
     pub base_rtt_ns: u64,
     /// Queue discipline.
     pub queue: Named,
-    /// Policer at the entrance.
+    /// Policer before the queue.
     #[serde(default)]
     pub policer: Option<PolicerPlan>,
-    /// Which packets are lost on the wire.
+    /// Loss on the wire.
     #[serde(default)]
     pub loss: LossPlan,
-    /// Which are damaged.
+    /// Corruption on the wire.
     #[serde(default)]
     pub corruption: Option<CorruptionPlan>,
-    /// What is added to each packet's propagation delay.
+    /// Jitter added to the propagation delay.
     #[serde(default)]
     pub jitter: Option<JitterPlan>,
-    /// Whether jitter may let packets overtake each other.
+    /// True if jitter may reorder packets.
     #[serde(default)]
     pub jitter_reorders: bool,
-    /// Which packets are held back.
+    /// Reordering of selected packets.
     #[serde(default)]
     pub reordering: Option<ReorderingPlan>,
-    /// Which are copied.
+    /// Duplication on the wire.
     #[serde(default)]
     pub duplication: Option<DuplicationPlan>,
     /// Scripted drops.
@@ -118,7 +118,8 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
-    /// Whether packets may leave its wire in another order than they came, or more often.
+    /// True if the wire may reorder or duplicate packets.
+    #[must_use]
     pub fn wire_may_reorder(&self) -> bool {
         (self.jitter.is_some() && self.jitter_reorders)
             || (self.delay_course.is_some() && self.delay_reorders)
@@ -127,36 +128,36 @@ impl LinkPlan {
     }
 }
 
-/// Scripted drops at a link's entrance: packets by number, or all within a span of time.
+/// Scripted drops before a link's queue: packets by number, or all packets in an interval of time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DropPlan {
     /// Only packets of this flow (by index) in its forward direction; None: every packet.
     pub flow: Option<usize>,
-    /// Whether only packets with payload count and are dropped.
+    /// True if only packets with payload are counted and dropped.
     pub data_only: bool,
-    /// Numbers of the packets to drop, the first that counts being 1; ascending.
+    /// Numbers of the packets to drop, ascending; the first counted packet is 1.
     pub packets: Vec<u64>,
-    /// DurationStats of time in which every packet is dropped, ns: [begin, end).
+    /// Intervals [begin, end) in which every packet is dropped, ns.
     pub spans_ns: Vec<[u64; 2]>,
 }
 
-/// A registry name with what the scenario sets.
+/// A registry name with the parameters that the scenario sets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
     /// The name.
     pub name: String,
-    /// Its parameters, as the scenario gives them.
+    /// Parameters as in the scenario.
     #[serde(default)]
     pub params: Map<String, Value>,
-    /// Of a law that is not in the registry: what its content is called, so that another content is another plan.
+    /// Hash of an external variant's content: a changed variant makes a different plan.
     #[serde(default)]
     pub content: Option<String>,
 }
 
 impl Named {
-    /// The parameters in the form that registries read.
+    /// Returns the parameters in the form that registries read.
     #[must_use]
     pub fn given(&self) -> Vec<(String, Raw)> {
         entries(&self.params)
@@ -187,15 +188,15 @@ pub struct FlowPlan {
     pub from: usize,
     /// The node that receives it.
     pub to: usize,
-    /// When it starts (before jitter), ns.
+    /// Start time before the start jitter, ns.
     pub start_ns: u64,
-    /// When it stops, ns; None: at the end of the run.
+    /// Stop time, ns; None: the end of the run.
     pub stop_ns: Option<u64>,
-    /// The class that its packets carry (for disciplines with classes).
+    /// Class of its packets, for disciplines with classes.
     pub class: u16,
-    /// What it carries.
+    /// Application.
     pub application: AppPlan,
-    /// The transport under it.
+    /// Transport.
     pub transport: TransportPlan,
 }
 
@@ -203,92 +204,92 @@ pub struct FlowPlan {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum TransportPlan {
-    /// A TCP connection (or several, one after the other).
+    /// TCP: one connection, or several in sequence.
     Tcp {
         /// Congestion control.
         variant: Named,
-        /// Stack preset and what the scenario changes in it.
+        /// Stack preset, with the parameters that the scenario sets.
         stack: Named,
     },
-    /// Datagrams.
+    /// UDP datagrams.
     Udp,
 }
 
-/// The application of a flow. Sizes are payload for TCP and IP packet bytes for UDP.
+/// The application of a flow. Sizes are payload bytes for TCP and IP packet bytes for UDP.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum AppPlan {
-    /// As much as the transport takes, until the flow stops.
+    /// Unlimited data, until the flow stops.
     Bulk {},
-    /// So many bytes over a fresh connection, `repeat` times.
+    /// `repeat` transfers, each over a new connection.
     Transfer {
         /// Payload bytes.
         bytes: u64,
-        /// How often; 0: until the flow stops.
+        /// Number of transfers; 0: until the flow stops.
         repeat: u64,
-        /// From one start to the next, ns; a transfer still running delays the next.
+        /// Time from start to start, ns; the next transfer waits until the running one ends.
         every_ns: u64,
     },
     /// Packets of one size at a constant rate.
     Cbr {
         /// Rate of the packets, bit/s (IP bytes for UDP, payload for TCP).
         rate_bps: u64,
-        /// Size of each, bytes.
+        /// Packet size, bytes.
         packet_bytes: u32,
-        /// Interval x (1 +- jitter), uniform; 0: constant.
+        /// Each interval is uniform in interval x (1 ± jitter); 0: constant.
         jitter: f64,
-        /// Offset of the first packet, ns; None: uniform within one interval.
+        /// Time from the start to the first packet, ns; None: uniform within one interval.
         phase_ns: Option<u64>,
     },
-    /// CBR that pauses.
+    /// On/off source: CBR in on periods, nothing in off periods.
     Onoff {
         /// Rate while on, bit/s.
         rate_bps: u64,
         /// Size of each packet, bytes.
         packet_bytes: u32,
-        /// Length (mean length) of an on period, ns.
+        /// (Mean) length of an on period, ns.
         on_ns: u64,
-        /// Length (mean length) of an off period, ns.
+        /// (Mean) length of an off period, ns.
         off_ns: u64,
-        /// Whether the periods are exponentially distributed; otherwise constant.
+        /// True for exponentially distributed periods, false for constant ones.
         exponential: bool,
     },
-    /// Echo request and reply.
+    /// Ping: ICMP echo requests and replies.
     Ping {
-        /// From one request to the next, ns.
+        /// Time from request to request, ns.
         interval_ns: u64,
         /// Size of request and reply, IP bytes.
         packet_bytes: u32,
-        /// How many; 0: until the flow stops.
+        /// Number of requests; 0: until the flow stops.
         count: u64,
-        /// After this long without a reply a request counts as lost, ns.
+        /// Time without a reply after which a request counts as lost, ns.
         timeout_ns: u64,
     },
-    /// The receiver connects, asks, and gets so many bytes; `repeat` times.
+    /// `repeat` downloads: the receiver connects, sends a request and receives the response.
     Page {
-        /// Payload bytes of the answer.
+        /// Payload bytes of the response.
         bytes: u64,
         /// Payload bytes of the request.
         request_bytes: u64,
-        /// How often; 0: until the flow stops.
+        /// Number of transfers; 0: until the flow stops.
         repeat: u64,
-        /// From one start to the next, ns; a download still running delays the next.
+        /// Time from start to start, ns; the next download waits until the running one ends.
         every_ns: u64,
     },
-    /// Real programs, on a real kernel only.
+    /// Real programs, on the real kernel only.
     Program {
-        /// Their kind.
+        /// Kind of program.
         name: ProgramKind,
-        /// What waits for the client, from before the run begins.
+        /// Server, started before the run begins.
         server: Option<ProgramPlan>,
-        /// What starts when the flow does; the flow is over when it ends.
+        /// Client, started with the flow; the flow ends with it.
         client: ProgramPlan,
-        /// A file that the server's directory holds: name and bytes.
+        /// File in the server's directory: name and size in bytes.
         file: Option<(String, u64)>,
     },
 }
 
-/// What real programs a flow carries.
+/// Kinds of real programs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum ProgramKind {
@@ -298,12 +299,12 @@ pub enum ProgramKind {
     Ping,
     /// curl and a web server.
     Http,
-    /// Whatever the scenario says.
+    /// Commands given in the scenario.
     Command,
 }
 
 impl ProgramKind {
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             ProgramKind::Iperf3 => "iperf3",
             ProgramKind::Ping => "ping",
@@ -313,19 +314,19 @@ impl ProgramKind {
     }
 }
 
-/// A real program at an end of a flow. In its arguments `{from}` and `{to}` stand for the addresses of the flow's ends,
-/// `{seconds}` for the whole seconds that the flow lasts, less one.
+/// A real program at one end of a flow. In its arguments, `{from}` and `{to}` are replaced by the addresses of the data
+/// sender and the data receiver, `{seconds}` by the flow's duration in whole seconds minus one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramPlan {
-    /// Whether it runs where data are received.
+    /// True if it runs on the data receiver's host.
     pub at_receiver: bool,
     /// The program and its arguments.
     pub command: Vec<String>,
 }
 
 impl AppPlan {
-    /// Its word in a scenario.
+    /// Name of the application in a scenario.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -335,27 +336,27 @@ impl AppPlan {
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
             AppPlan::Page { .. } => "page",
-            AppPlan::Program { name, .. } => name.word(),
+            AppPlan::Program { name, .. } => name.name(),
         }
     }
 }
 
-/// What is traced. Metrics are always made.
+/// Series to record. Metrics are always computed.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracePlan {
-    /// The tables that are kept of flows and links.
+    /// Tables to record.
     pub series: SeriesPlan,
-    /// The flows and links that they are kept of; None: of all.
+    /// Names of the flows and links to record; None: all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
-    /// At most one row in this time per series, ns; 0: a row at each change.
+    /// Minimum time between two rows of a series, ns; 0: one row per change.
     pub interval_ns: u64,
-    /// A row per packet sent, received, dropped.
+    /// True to record one row per packet sent, received or dropped.
     pub packets: bool,
 }
 
-/// Which tables are kept: a list of their names, or true for all.
+/// Tables to record: a list of their names, or true for all.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(from = "SeriesNames")]
 pub struct SeriesPlan {
@@ -363,9 +364,9 @@ pub struct SeriesPlan {
     pub flows: bool,
     /// A queue's backlog over time.
     pub queues: bool,
-    /// A row for each packet that leaves a queue.
+    /// One row per packet that leaves a queue.
     pub departures: bool,
-    /// A row for each packet dropped at a queue.
+    /// One row per packet dropped at a queue.
     pub drops: bool,
 }
 
@@ -382,14 +383,14 @@ enum SeriesName {
 #[serde(untagged)]
 enum SeriesNames {
     All(bool),
-    These(Vec<SeriesName>),
+    Some(Vec<SeriesName>),
 }
 
 impl From<SeriesNames> for SeriesPlan {
     fn from(names: SeriesNames) -> SeriesPlan {
         match names {
             SeriesNames::All(all) => SeriesPlan { flows: all, queues: all, departures: all, drops: all },
-            SeriesNames::These(names) => names.iter().fold(SeriesPlan::default(), |mut plan, name| {
+            SeriesNames::Some(names) => names.iter().fold(SeriesPlan::default(), |mut plan, name| {
                 match name {
                     SeriesName::Flows => plan.flows = true,
                     SeriesName::Queues => plan.queues = true,
@@ -403,20 +404,20 @@ impl From<SeriesNames> for SeriesPlan {
 }
 
 impl TracePlan {
-    fn keeps(&self, name: &str) -> bool {
+    fn includes(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|names| names.iter().any(|n| n == name))
     }
 
-    /// Whether a flow of that name leaves a series.
+    /// True if the series of the flow `name` is recorded.
     #[must_use]
     pub fn of_flow(&self, name: &str) -> bool {
-        self.series.flows && self.keeps(name)
+        self.series.flows && self.includes(name)
     }
 
-    /// Whether a link of that name leaves any table.
+    /// True if any table of the link `name` is recorded.
     #[must_use]
     pub fn of_link(&self, name: &str) -> bool {
         let s = self.series;
-        (s.queues || s.departures || s.drops) && self.keeps(name)
+        (s.queues || s.departures || s.drops) && self.includes(name)
     }
 }

@@ -1,169 +1,170 @@
-//! What a run gives back. Field docs say how each figure is defined; rates are bit/s, times seconds unless named.
+//! Results of a run: one row per flow, per direction of a link, per transfer. The field docs are the definitions that the
+//! documentation shows.
 
 use serde::Serialize;
 
-/// Metrics of a flow, over its own time within the measurement: from its start (or the start of measurement, whichever
-/// is later) to its stop, its completion or the end of the run (whichever is first).
+/// Metrics of a flow. They cover the flow's own time within the measurement: from its start or the begin of the
+/// measurement, whichever is later, to its stop, its completion or the end of the run, whichever is first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowResult {
-    /// Name in the scenario.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// Variant, or the transport where there is none.
+    /// Congestion control variant; `udp` or `ping` for flows without one.
     pub variant: String,
     /// Kind of application.
     pub application: String,
-    /// When it started, jitter included, s.
+    /// Start time, including the start jitter, s.
     pub start_s: f64,
-    /// When it stopped, s.
+    /// Stop time, s.
     pub stop_s: f64,
-    /// Offset of the first packet after the start (CBR), s.
+    /// Time from the start to the first packet (CBR), s.
     pub phase_s: Option<f64>,
-    /// Payload delivered in order, each byte once, per time, bit/s.
+    /// Goodput: payload delivered in order, each byte counted once, bit/s.
     pub goodput_bps: f64,
-    /// IP bytes that reached the receiver, headers and duplicates included, per time, bit/s.
+    /// Throughput: IP bytes that reached the receiver, including headers and duplicates, bit/s.
     pub throughput_bps: f64,
-    /// Packets with payload that the data sender sent, retransmissions included.
+    /// Packets with payload sent by the data sender, including retransmissions.
     pub sent_packets: u64,
-    /// Their payload bytes (UDP: IP bytes).
+    /// Payload bytes of the sent packets (UDP: IP bytes).
     pub sent_bytes: u64,
     /// Payload bytes delivered in order (UDP: IP bytes received).
     pub delivered_bytes: u64,
-    /// Of the sent packets, those dropped anywhere.
+    /// Sent packets dropped or lost anywhere on the path.
     pub dropped_packets: u64,
-    /// Of the sent packets, copies that links made.
+    /// Duplicates of sent packets, made by links.
     pub duplicated_packets: u64,
-    /// Dropped / sent; null without packets.
+    /// dropped_packets / sent_packets; null if no packet was sent.
     pub drop_rate: Option<f64>,
-    /// Packets with payload sent again.
+    /// Retransmitted packets with payload.
     pub retransmitted_packets: u64,
-    /// Payload bytes sent again.
+    /// Retransmitted payload bytes.
     pub retransmitted_bytes: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Recoveries begun without a timeout.
+    /// Fast retransmits: loss recoveries that began without a timeout.
     pub fast_retransmits: u64,
-    /// Packets that arrived although their bytes had arrived before: payload bytes.
+    /// Payload bytes that arrived at the receiver more than once.
     pub duplicate_bytes: u64,
-    /// Round trips of packets sent once, from sending to the cumulative ACK that covers them, so with what they wait
-    /// behind a hole (ping: of answered requests); mean, ms.
+    /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes
+    /// head-of-line waiting behind a lost segment. Ping: mean RTT of the answered requests.
     pub rtt_mean_ms: Option<f64>,
-    /// Round trips of all packets, from first transmission to acknowledgment, ms.
+    /// Mean time from a packet's first transmission to the cumulative ACK that covers it, of all packets, ms.
     pub rtt_first_mean_ms: Option<f64>,
-    /// Smallest of the round trips of packets sent once, ms.
+    /// Minimum of the times that `rtt_mean_ms` averages, ms.
     pub rtt_min_ms: Option<f64>,
-    /// Their median, ms (percentiles within 0.1 %).
+    /// Median of the same times, ms. Percentiles are exact within 0.1 %.
     pub rtt_p50_ms: Option<f64>,
-    /// Their 95th percentile, ms.
+    /// 95th percentile of the same times, ms.
     pub rtt_p95_ms: Option<f64>,
-    /// Their 99th percentile, ms.
+    /// 99th percentile of the same times, ms.
     pub rtt_p99_ms: Option<f64>,
-    /// Largest, ms.
+    /// Maximum of the same times, ms.
     pub rtt_max_ms: Option<f64>,
-    /// One-way delay of datagrams, mean, ms.
+    /// Mean one-way delay of datagrams, ms.
     pub owd_mean_ms: Option<f64>,
-    /// Its 99th percentile, ms.
+    /// 99th percentile of the one-way delay of datagrams, ms.
     pub owd_p99_ms: Option<f64>,
-    /// From the start of the first transfer to the last byte of the last one; null unless all have completed.
+    /// Time from the start of the first transfer to the last byte of the last one, s; null unless all completed.
     pub completion_time_s: Option<f64>,
-    /// Transfers, downloads begun.
+    /// Transfers and downloads started.
     pub transfers_started: u64,
-    /// Of these, completed.
+    /// Transfers and downloads completed.
     pub transfers_completed: u64,
-    /// cwnd over time, mean, in segments.
+    /// Time average of cwnd, segments.
     pub cwnd_mean_packets: Option<f64>,
-    /// srtt over time, mean, ms.
+    /// Time average of srtt, ms.
     pub srtt_mean_ms: Option<f64>,
-    /// Bytes outstanding over time, mean, in segments.
+    /// Time average of the bytes in flight, segments.
     pub mean_inflight_packets: Option<f64>,
     /// Echo requests sent (ping).
     pub pings_sent: u64,
-    /// Echo requests without a reply in time (ping).
+    /// Echo requests without a reply before their timeout (ping).
     pub pings_lost: u64,
 }
 
-/// Metrics of one direction of a link, over the measurement.
+/// Metrics of one direction of a link during the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueResult {
     /// Name of the link.
     pub name: String,
     /// Queue discipline.
     pub discipline: String,
-    /// Packets that came to the entrance.
+    /// Packets that arrived at the link.
     pub arrivals: u64,
     /// Packets whose transmission began.
     pub departures: u64,
-    /// Packets that reached the other end, copies included.
+    /// Packets that reached the other end, including duplicates.
     pub delivered: u64,
-    /// Packets waiting when measurement began.
+    /// Packets waiting when the measurement began.
     pub waiting_at_start: u64,
     /// Packets waiting at the end: waiting_at_start + arrivals = departures + drops + waiting_at_end.
     pub waiting_at_end: u64,
-    /// Packets in transmission or on the wire when measurement began.
+    /// Packets in transmission or on the wire when the measurement began.
     pub on_wire_at_start: u64,
-    /// The same at the end: on_wire_at_start + departures + duplicated = delivered + wire_losses + on_wire_at_end.
+    /// Packets in transmission or on the wire at the end: on_wire_at_start + departures + duplicated = delivered + wire_losses + on_wire_at_end.
     pub on_wire_at_end: u64,
-    /// Packets dropped at entrance or queue.
+    /// Packets dropped before or in the queue; the `drops_*` columns add up to it.
     pub drops: u64,
-    /// Of these, because the queue was full.
+    /// Drops because the queue was full.
     pub drops_full: u64,
-    /// Of these, early, by an AQM's probability.
+    /// Early drops: by the drop probability or control law of an AQM.
     pub drops_early: u64,
-    /// Of these, by an AQM that drops everything.
+    /// Forced drops: by an AQM that drops every packet, such as RED above max_th.
     pub drops_forced: u64,
-    /// Of these, because the scenario says so.
+    /// Drops scripted in the scenario.
     pub drops_scripted: u64,
-    /// Of these, by a policer.
+    /// Drops by a policer.
     pub drops_policed: u64,
-    /// Packets lost on the wire, after departure.
+    /// Packets lost on the wire, after their departure; the `losses_*` columns add up to it.
     pub wire_losses: u64,
-    /// Of these, by the link's loss model.
+    /// Losses by the link's loss model.
     pub losses_random: u64,
-    /// Of these, because they were damaged.
+    /// Losses of corrupted packets.
     pub losses_corrupted: u64,
-    /// Of these, by an outage.
+    /// Losses by outages.
     pub losses_outage: u64,
-    /// Copies that the wire made.
+    /// Duplicates made on the wire.
     pub duplicated: u64,
-    /// Packets that reached the other end behind one that was sent later (RFC 4737).
+    /// Reordered packets: a packet sent later arrived before them [RFC 4737 §3.3].
     pub reordered: u64,
-    /// Of these, the largest extent: arrivals since the first packet that was sent later, itself included.
+    /// Largest reordering extent: arrivals since the first of the packets sent later, itself included [RFC 4737 §4.2].
     pub largest_reordering_extent: u64,
-    /// Packets marked.
+    /// Packets marked CE.
     pub marks: u64,
-    /// Waiting packets over time, mean; the one in transmission not counted.
+    /// Time average of the waiting packets, without the one in transmission.
     pub mean_backlog_packets: Option<f64>,
-    /// Their wire bytes over time, mean.
+    /// Time average of the waiting wire bytes.
     pub mean_backlog_bytes: Option<f64>,
-    /// Time from arrival to start of transmission, mean, ms.
+    /// Mean sojourn time, from arrival to the begin of the transmission, ms.
     pub mean_sojourn_ms: Option<f64>,
-    /// Its median, ms.
+    /// Median sojourn time, ms.
     pub p50_sojourn_ms: Option<f64>,
-    /// Its 95th percentile, ms.
+    /// 95th percentile of the sojourn time, ms.
     pub p95_sojourn_ms: Option<f64>,
-    /// Its 99th percentile, ms.
+    /// 99th percentile of the sojourn time, ms.
     pub p99_sojourn_ms: Option<f64>,
-    /// Largest, ms.
+    /// Maximum sojourn time, ms.
     pub max_sojourn_ms: Option<f64>,
-    /// Share of the time in which the transmitter was busy; where the rate changes or an outage holds packets, wire bits
-    /// sent over those that could be.
+    /// Share of the time for which the transmitter was busy, 0 to 1. On a link whose rate changes, or whose outages hold
+    /// packets: wire bits sent / wire bits of capacity.
     pub utilization: f64,
-    /// Wire bytes whose transmission began, per time, bit/s.
+    /// Wire bytes whose transmission began, as a rate, bit/s.
     pub throughput_bps: f64,
-    /// Wire bits that could be sent, per time, bit/s: the link's rate or its mean, zero while an outage holds packets.
+    /// Mean capacity, bit/s: the link's rate over time, zero while an outage holds packets.
     pub capacity_bps: f64,
 }
 
 /// One transfer or download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Transfer {
-    /// The flow.
+    /// Name of the flow.
     pub flow: String,
-    /// Which of the flow's, from 0.
+    /// Number of the transfer within its flow, from 0.
     pub number: u64,
-    /// When it began, s.
+    /// Start time, s.
     pub start_s: f64,
-    /// When its last byte arrived, s; null if it did not by the end.
+    /// Arrival time of its last byte, s; null if it did not complete.
     pub end_s: Option<f64>,
-    /// Payload bytes asked for.
+    /// Payload bytes requested.
     pub bytes: u64,
 }

@@ -19,7 +19,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dumbbell_capture::analyse::{Analysis, Chunk, Options, Progress, analyse};
+use dumbbell_capture::analyze::{self as analysis, Analysis, Chunk, Options, Progress};
 use dumbbell_capture::pair::{Match, pair};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
@@ -215,7 +215,7 @@ pub(crate) fn capture_labels() -> Vec<&'static str> {
     Label::ALL.into_iter().map(Label::name).collect()
 }
 
-/// Analyses captures, without holding the GIL.
+/// Analyzes captures, without holding the GIL.
 ///
 /// `progress(file, bytes, size, frames)` is called now and then; an exception in it ends the analysis. `packets(tables)`
 /// is given a dict of tables (`packets`, `sacks`, `spurious`) for each chunk of segments.
@@ -254,9 +254,9 @@ pub(crate) fn analyze(
         from: from_ns,
         to: to_ns,
         threads,
-        most_open: max_open.unwrap_or(default.most_open),
-        most_told: max_flows.unwrap_or(default.most_told),
-        most_rows: max_rows.unwrap_or(default.most_rows),
+        max_open: max_open.unwrap_or(default.max_open),
+        max_flows: max_flows.unwrap_or(default.max_flows),
+        max_rows: max_rows.unwrap_or(default.max_rows),
         chunk: chunk.unwrap_or(default.chunk),
     };
     let (found, error) = py.detach(|| {
@@ -295,7 +295,7 @@ pub(crate) fn analyze(
         };
         let hand_on: Option<&mut dyn FnMut(Chunk)> =
             if packets.is_some() { Some(&mut hand_on) } else { None };
-        let found = analyse(&files, &options, &mut report, hand_on);
+        let found = analysis::analyze(&files, &options, &mut report, hand_on);
         (found, error.into_inner())
     });
     if let Some(error) = error {

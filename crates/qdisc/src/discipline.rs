@@ -1,55 +1,56 @@
-//! What a discipline says of itself, one row of the registry, and what it is told when it is built.
+//! A row of the registry of queue disciplines, the facts about the link that a discipline is built with, and the
+//! parameters that several disciplines share.
 
 use crate::{Backlog, Packet, Qdisc};
-use dumbbell_units::param::{ParamError, Params, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::parse::Length;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Bytes, Dur, Packets, Rate};
 
-/// What a discipline may know of its link when it is built.
+/// The facts about a link that are available when its discipline is built.
 #[derive(Clone, Debug)]
 pub struct LinkInfo {
     /// The link's rate.
     pub rate: Rate,
-    /// The largest base round-trip time of the flows that cross it (for limits in BDP).
+    /// The largest base round-trip time of the flows that cross the link (for limits in BDP).
     pub base_rtt: Dur,
-    /// The run's seed, and the path of this queue within the run: what its random stream is derived from.
+    /// The seed of the run.
     pub seed: u64,
-    /// See `seed`.
+    /// The path of this queue within the run. Its random stream is derived from seed and path.
     pub path: String,
 }
 
-/// A resolved queue limit.
+/// A queue limit in packets or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// A limit in packets.
     Packets(Packets),
-    /// So many wire bytes.
+    /// A limit in wire bytes.
     Bytes(Bytes),
 }
 
 impl Limit {
-    /// Whether so much is more than is allowed.
-    pub(crate) fn is_below(self, packets: u64, bytes: u64) -> bool {
+    /// True if this backlog exceeds the limit.
+    pub(crate) fn is_exceeded_by(self, packets: u64, bytes: u64) -> bool {
         match self {
             Limit::Packets(limit) => packets > limit.0,
             Limit::Bytes(limit) => bytes > limit.0,
         }
     }
 
-    /// Whether this packet fits beside what waits.
-    pub(crate) fn has_room(self, waiting: Backlog, packet: &Packet) -> bool {
-        !self.is_below(waiting.packets + 1, waiting.bytes + u64::from(packet.bytes))
+    /// True if the packet fits into a queue with this backlog.
+    pub(crate) fn admits(self, backlog: Backlog, packet: &Packet) -> bool {
+        !self.is_exceeded_by(backlog.packets + 1, backlog.bytes + u64::from(packet.bytes))
     }
 }
 
 impl LinkInfo {
-    /// The random stream of this queue.
+    /// Returns the random stream of this queue.
     pub(crate) fn stream(&self) -> Stream {
         Stream::new(self.seed, &self.path)
     }
 
-    /// Turns a length into packets or bytes on this link; never less than one packet or one byte.
+    /// Converts a length to packets or bytes on this link; at least one packet or one byte.
     #[must_use]
     pub fn limit(&self, length: Length) -> Limit {
         let at_least_one = |b: Bytes| Limit::Bytes(b.max(Bytes(1)));
@@ -62,28 +63,30 @@ impl LinkInfo {
     }
 }
 
-/// A parameter that is a time above zero.
-pub(crate) fn span(params: &Params, name: &str) -> Result<Dur, ParamError> {
+/// Returns a duration parameter that must be above zero.
+pub(crate) fn positive_duration(params: &Params, name: &str) -> Result<Dur, ParamError> {
     match params.duration(name) {
-        Dur::ZERO => Err(ParamError { name: name.into(), message: "zero given: must be above".into() }),
-        span => Ok(span),
+        Dur::ZERO => {
+            Err(ParamError { name: name.into(), message: "0 given, a time above zero is needed".into() })
+        }
+        duration => Ok(duration),
     }
 }
 
-/// A parameter that is the time from one update to the next: at least a microsecond, the finest that tc takes.
-pub(crate) fn period(params: &Params, name: &str) -> Result<Dur, ParamError> {
+/// Returns an update interval; at least a microsecond, the finest resolution of tc.
+pub(crate) fn update_interval(params: &Params, name: &str) -> Result<Dur, ParamError> {
     let least = Dur::micros(1);
     match params.duration(name) {
-        span if span < least => Err(ParamError {
+        given if given < least => Err(ParamError {
             name: name.into(),
-            message: format!("{span} given, at least {least} is needed"),
+            message: format!("{given} given, at least {least} is needed"),
         }),
-        span => Ok(span),
+        given => Ok(given),
     }
 }
 
-/// A parameter that is at least one byte.
-pub(crate) fn some_bytes(params: &Params, name: &str) -> Result<u64, ParamError> {
+/// Returns a size parameter that must be at least one byte.
+pub(crate) fn positive_bytes(params: &Params, name: &str) -> Result<u64, ParamError> {
     match params.bytes(name).0 {
         0 => {
             let message = "0 bytes given, at least \"1 bytes\" is needed".into();
@@ -93,26 +96,34 @@ pub(crate) fn some_bytes(params: &Params, name: &str) -> Result<u64, ParamError>
     }
 }
 
-/// Makes a discipline from parameters that were read.
+/// The limit of a discipline with one queue.
+pub(crate) const LIMIT: Spec = Spec {
+    name: "limit",
+    kind: Kind::Length,
+    default: "1000 packets",
+    doc: "maximum backlog: packets, wire bytes, a time at the link's rate, or bdp (link rate x largest base RTT)",
+};
+
+/// Builds a discipline from its parameters.
 pub type Build = fn(&Params, &LinkInfo) -> Result<Box<dyn Qdisc>, ParamError>;
 
 /// One row of the registry.
 #[derive(Debug)]
 pub struct Discipline {
-    /// The name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub title: &'static str,
-    /// The year of its source.
+    /// Year of the source.
     pub year: u16,
-    /// What it implements.
+    /// The paper, RFC or Linux version that it implements.
     pub source: &'static str,
-    /// What happens to a packet, in a few sentences; what the model leaves out.
+    /// The treatment of a packet in a few sentences, and the parts that the model leaves out.
     pub doc: &'static str,
-    /// Its parameters.
+    /// Declarations of the parameters.
     pub params: &'static [Spec],
-    /// The names of its private columns in the trace.
+    /// Names of the private columns in the trace.
     pub columns: &'static [&'static str],
-    /// Makes one; an error says which parameter contradicts another.
+    /// Builds a discipline; the error names a parameter that contradicts another.
     pub build: Build,
 }

@@ -1,4 +1,4 @@
-//! A first-in first-out queue that knows its bytes.
+//! A first-in first-out queue of packets that counts its bytes. The disciplines are built from it.
 
 use crate::{Backlog, Packet};
 use std::collections::VecDeque;
@@ -15,20 +15,21 @@ impl Fifo {
         self.packets.push_back(packet);
     }
 
+    /// Takes the first packet.
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    /// Takes the packet that came last.
+    /// Takes the last packet.
     pub(crate) fn pop_last(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.bytes);
         Some(packet)
     }
 
-    /// The packet that goes next.
+    /// Returns the first packet.
     pub(crate) fn first(&self) -> Option<&Packet> {
         self.packets.front()
     }

@@ -1,57 +1,80 @@
-//! Queue disciplines.
+//! Queue disciplines: the trait, the registry, one file per discipline in `disciplines/`, and their AQM algorithms in
+//! [`aqm`].
 //!
 //! A discipline owns the packets that wait at a link. The link calls [`Qdisc::enqueue`] for each arrival and
-//! [`Qdisc::dequeue`] whenever it can send. The packet in transmission has left the discipline: a limit counts
-//! waiting packets only, as Linux's `pfifo` does. With `counting = "ns2"` DropTail and RED count as the ns-2 queue of
-//! the same name does: DropTail counts the packet in service too (a limit of L holds L - 1 waiting packets), RED in
-//! bytes tests the limit without the arrival. What finds the link idle and nothing waiting is always accepted.
+//! [`Qdisc::dequeue`] whenever it can send. The packet in transmission has left the discipline, so a limit counts
+//! waiting packets only [Linux sch_fifo.c pfifo_enqueue]. With `counting = "ns2"` DropTail and RED count like the ns-2
+//! queues of the same name: DropTail includes the packet in service (a limit of L allows L - 1 waiting packets), RED in
+//! bytes compares the limit with the queue before the arrival. An arrival at an idle link with an empty queue is always
+//! accepted.
 //!
-//! Adding a discipline: one file beside these, one row in [`registry`].
+//! To add the discipline `name`:
+//! 1. `src/disciplines/name.rs`: a struct that implements [`Qdisc`], and its [`Discipline`] row as `ROW`. An AQM
+//!    algorithm that can be tested without packets goes to `src/aqm/name.rs`.
+//! 2. `name` in the list of `src/disciplines/mod.rs`: the macro there declares the module and the registry row.
+//! 3. `tests/disciplines/name.rs` with `mod name;` in `main.rs` beside it: numbers worked by hand.
+//! 4. `docs/reference/disciplines/name.md`.
+//!
+//! The command line, Python, plots and property tests read the registry. `tests/registry` fails while a step is
+//! missing.
 
 pub mod aqm;
 mod discipline;
 mod disciplines;
 mod fifo;
-mod flows;
+mod flow_queues;
 mod packet;
 mod registry;
-mod ticks;
+mod update_timer;
 
 pub use discipline::{Build, Discipline, Limit, LinkInfo};
-pub use packet::{DropReason, Ecn, Packet};
+pub use dumbbell_wire::Ecn;
+pub use packet::{DropReason, Packet};
 pub use registry::{build, find, registry};
 
 use aqm::Verdict;
 use dumbbell_units::Time;
 
-/// What waits in a discipline.
+/// The packets that wait in a discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Packets waiting, the one in transmission not counted.
+    /// Waiting packets, without the one in transmission.
     pub packets: u64,
     /// Their wire bytes.
     pub bytes: u64,
 }
 
-/// The moment of a call, and the only way out for a packet that isn't delivered.
+impl Backlog {
+    pub(crate) fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.bytes);
+    }
+
+    pub(crate) fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.bytes);
+    }
+}
+
+/// The context of a call to a discipline: the time, the state of the link, and the packets that are dropped or marked.
 #[derive(Debug, Default)]
 pub struct QdiscContext {
-    /// Now.
+    /// The current time.
     pub now: Time,
-    /// Whether the link is sending a packet at this moment.
+    /// True while the link transmits a packet.
     pub link_busy: bool,
     dropped: Vec<(Packet, DropReason)>,
     marked: u64,
 }
 
 impl QdiscContext {
-    /// Gives up a packet: the only way to lose one.
+    /// Drops a packet. No packet is lost in any other place.
     pub fn drop_packet(&mut self, packet: Packet, reason: DropReason) {
         self.dropped.push((packet, reason));
     }
 
-    /// Marks a packet "congestion experienced" if it is ECN-capable; false if it isn't [RFC 3168 §5]. One that was marked
-    /// before stays so and doesn't count.
+    /// Marks a packet "congestion experienced" and returns true if it is ECN-capable; otherwise returns false [RFC 3168
+    /// §5]. A packet that was marked before is not counted again.
     #[must_use]
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         if !packet.ecn.is_capable() {
@@ -62,7 +85,7 @@ impl QdiscContext {
         true
     }
 
-    /// Carries out a law's verdict: gives the packet back, maybe marked, unless it is dropped.
+    /// Applies the verdict of an AQM algorithm: returns the packet, marked if necessary, unless it is dropped.
     pub(crate) fn apply(&mut self, verdict: Verdict, mut packet: Packet) -> Option<Packet> {
         let passes = match verdict {
             Verdict::Pass => true,
@@ -76,50 +99,52 @@ impl QdiscContext {
         None
     }
 
-    /// Whether packets were dropped since the last [`QdiscContext::take_dropped`].
+    /// True if [`QdiscContext::take_dropped`] has packets to return.
     #[must_use]
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }
 
-    /// Takes the packets dropped since the last call; the order is that of the drops.
+    /// Returns the next dropped packet that was not returned before, in the order of the drops.
     pub fn take_dropped(&mut self) -> Option<(Packet, DropReason)> {
         if self.dropped.is_empty() { None } else { Some(self.dropped.remove(0)) }
     }
 
-    /// Takes the number of packets marked since the last call.
+    /// Returns the number of packets marked since the last call.
     pub fn take_marked(&mut self) -> u64 {
         std::mem::take(&mut self.marked)
     }
 }
 
-/// A queue discipline. In = out + dropped + waiting holds at all times.
+/// A queue discipline. At all times, arrived = departed + dropped + waiting.
 pub trait Qdisc: Send + std::fmt::Debug {
-    /// Takes a packet in, or drops it (or another) through `cx`; never when the link is idle and nothing waits.
+    /// Enqueues a packet, or drops it or another one with `cx`. No packet is dropped if the link is idle and the queue
+    /// empty.
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext);
 
-    /// The next packet to send; None if none is waiting or none may go yet.
+    /// Returns the next packet to send; None if the queue is empty or a shaper delays the next packet.
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet>;
 
-    /// Whether a packet that finds link and queue idle goes through at once, whatever it is, and leaves no trace in the
-    /// discipline: such packets needn't be shown to it.
+    /// True if a packet that finds the link idle and the queue empty never changes the state of the discipline. The
+    /// link may then send it without a call [Linux sch_generic.h TCQ_F_CAN_BYPASS].
     fn can_bypass(&self) -> bool {
         false
     }
 
-    /// What is waiting.
+    /// Returns the backlog.
     fn backlog(&self) -> Backlog;
 
-    /// How many classes it has, if it tells them apart and their number is fixed: a packet's class is below.
+    /// Returns the number of classes if it is fixed. The class of each packet is below it.
     fn classes(&self) -> Option<u16> {
         None
     }
 
-    /// When [`Qdisc::dequeue`] is worth calling again although it gave None with packets waiting (shapers).
+    /// Returns the time at which [`Qdisc::dequeue`] can return a packet again after it returned None with packets
+    /// waiting (shapers).
     fn next_ready(&self) -> Option<Time> {
         None
     }
 
-    /// The discipline's private state, one value for each of its registry row's columns.
+    /// Appends the private state: one value for each column of the registry row.
     fn observe(&self, _row: &mut Vec<f64>) {}
 }

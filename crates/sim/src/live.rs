@@ -10,9 +10,9 @@ use crate::flows::FlowInfo;
 use crate::network::{Injected, Network, PacketFate};
 use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
-use dumbbell_qdisc::Ecn;
 use dumbbell_trace::Trace;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, checksum};
 
 /// A packet of a real stack.
 #[derive(Clone, Copy, Debug)]
@@ -158,15 +158,11 @@ pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 3 == ecn.bits() {
         return;
     }
-    let word = |p: &[u8], at: usize| u32::from(u16::from_be_bytes([p[at], p[at + 1]]));
-    let (sum, before) = (word(packet, 10), word(packet, 0));
+    let word = |p: &[u8], at: usize| u16::from_be_bytes([p[at], p[at + 1]]);
+    let (sum, old) = (word(packet, 10), word(packet, 0));
     packet[1] = packet[1] & !3 | ecn.bits();
-    // HC' = ~(~HC + ~m + m') [RFC 1624 §3 (3)].
-    let mut new = (!sum & 0xffff) + (!before & 0xffff) + word(packet, 0);
-    while new > 0xffff {
-        new = (new & 0xffff) + (new >> 16);
-    }
-    packet[10..12].copy_from_slice(&(!new as u16).to_be_bytes());
+    let sum = checksum::update(sum, old, word(packet, 0));
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
 #[cfg(test)]

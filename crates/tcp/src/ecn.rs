@@ -11,8 +11,7 @@
 //! r.e0b, r.e1b, s.cep and s.ceb are those of RFC 9768 §3.2.
 
 use crate::config::{Config, EcnFeedback};
-use crate::segment::{AccEcn, Flags};
-use dumbbell_qdisc::Ecn;
+use dumbbell_wire::{AccEcn, Ecn, TcpFlags};
 
 /// Initial value of r.cep and s.cep [RFC 9768 §3.2.1].
 const INITIAL_CEP: u64 = 5;
@@ -47,16 +46,17 @@ impl EcnMode {
     }
 
     /// Returns the flags of a SYN.
-    pub(crate) fn syn_flags(config: &Config) -> Flags {
+    pub(crate) fn syn_flags(config: &Config) -> TcpFlags {
         let wanted = EcnMode::wanted(config);
         let (ae, any) = (wanted == EcnMode::Accurate, wanted != EcnMode::Off);
-        Flags { syn: true, ae, cwr: any, ece: any, ..Flags::default() }
+        TcpFlags::SYN | TcpFlags::AE.when(ae) | (TcpFlags::CWR | TcpFlags::ECE).when(any)
     }
 
     /// Returns the mode in which a SYN with these flags is answered. An endpoint that wants accurate feedback also accepts
     /// the classic one.
-    pub(crate) fn on_syn(config: &Config, syn: Flags) -> EcnMode {
-        match (EcnMode::wanted(config), syn.ae, syn.cwr && syn.ece) {
+    pub(crate) fn on_syn(config: &Config, syn: TcpFlags) -> EcnMode {
+        let classic = TcpFlags::CWR | TcpFlags::ECE;
+        match (EcnMode::wanted(config), syn.contains(TcpFlags::AE), syn.contains(classic)) {
             (EcnMode::Off, ..) | (_, false, false) => EcnMode::Off,
             (EcnMode::Accurate, true, _) => EcnMode::Accurate,
             (EcnMode::Accurate | EcnMode::Classic, ..) => EcnMode::Classic,
@@ -65,22 +65,20 @@ impl EcnMode {
     }
 
     /// Returns the flags of a SYN-ACK.
-    pub(crate) fn syn_ack_flags(self) -> Flags {
-        let accurate = self == EcnMode::Accurate;
-        Flags {
-            syn: true,
-            ack: true,
-            cwr: accurate,
-            ece: !accurate && self != EcnMode::Off,
-            ..Flags::default()
-        }
+    pub(crate) fn syn_ack_flags(self) -> TcpFlags {
+        let ecn = match self {
+            EcnMode::Off => TcpFlags::default(),
+            EcnMode::Classic | EcnMode::Dctcp => TcpFlags::ECE,
+            EcnMode::Accurate => TcpFlags::CWR,
+        };
+        TcpFlags::SYN | TcpFlags::ACK | ecn
     }
 
     /// Returns the mode that a SYN-ACK with these flags accepts.
-    pub(crate) fn on_syn_ack(config: &Config, flags: Flags) -> EcnMode {
-        match (EcnMode::wanted(config), flags.ae, flags.cwr, flags.ece) {
-            (EcnMode::Off, ..) | (_, false, false, false) | (_, true, true, true) => EcnMode::Off,
-            (EcnMode::Accurate, false, false, true) => EcnMode::Classic,
+    pub(crate) fn on_syn_ack(config: &Config, flags: TcpFlags) -> EcnMode {
+        match (EcnMode::wanted(config), flags.ace()) {
+            (EcnMode::Off, _) | (_, 0b000 | 0b111) => EcnMode::Off,
+            (EcnMode::Accurate, 0b001) => EcnMode::Classic,
             (wanted, ..) => wanted,
         }
     }
@@ -129,13 +127,14 @@ pub(crate) struct AckRequest {
 
 impl EcnReceiver {
     /// Counts a packet that arrives.
-    pub(crate) fn on_packet(&mut self, ecn: Ecn, flags: Flags, payload: u32) -> AckRequest {
+    pub(crate) fn on_packet(&mut self, ecn: Ecn, flags: TcpFlags, payload: u32) -> AckRequest {
         let ce = ecn == Ecn::CE;
         match self.mode {
             EcnMode::Off => AckRequest::default(),
             EcnMode::Classic => {
-                let first = ce && (!self.ece || flags.cwr);
-                self.ece = ce || (self.ece && !flags.cwr);
+                let cwr = flags.contains(TcpFlags::CWR);
+                let first = ce && (!self.ece || cwr);
+                self.ece = ce || (self.ece && !cwr);
                 AckRequest { quick: first, ..AckRequest::default() }
             }
             EcnMode::Dctcp if payload == 0 => AckRequest::default(),
@@ -175,16 +174,15 @@ impl EcnReceiver {
     }
 
     /// Writes the feedback into the flags of a segment; returns the option, if `option_fits` and it has changed.
-    pub(crate) fn write_feedback(&mut self, flags: &mut Flags, option_fits: bool) -> Option<AccEcn> {
+    pub(crate) fn write_feedback(&mut self, flags: &mut TcpFlags, option_fits: bool) -> Option<AccEcn> {
         match self.mode {
             EcnMode::Off => None,
             EcnMode::Classic | EcnMode::Dctcp => {
-                flags.ece = self.ece;
+                flags.set(TcpFlags::ECE, self.ece);
                 None
             }
             EcnMode::Accurate => {
-                let ace = self.cep;
-                (flags.ae, flags.cwr, flags.ece) = (ace & 4 > 0, ace & 2 > 0, ace & 1 > 0);
+                flags.set_ace(self.cep as u8);
                 self.marks_since_ack = 0;
                 if !option_fits || self.bytes == self.last_option {
                     return None;
@@ -245,17 +243,20 @@ impl EcnSender {
     /// Reads an ACK that delivers `delivered` bytes in segments of at most `mss`.
     pub(crate) fn read(
         &mut self,
-        flags: Flags,
+        flags: TcpFlags,
         option: Option<&AccEcn>,
         delivered: u64,
         mss: u64,
     ) -> MarkReport {
         match self.mode {
             EcnMode::Off => MarkReport::default(),
-            EcnMode::Classic => MarkReport { any: flags.ece, bytes: 0 },
-            EcnMode::Dctcp => MarkReport { any: flags.ece, bytes: if flags.ece { delivered } else { 0 } },
+            EcnMode::Classic => MarkReport { any: flags.contains(TcpFlags::ECE), bytes: 0 },
+            EcnMode::Dctcp => {
+                let any = flags.contains(TcpFlags::ECE);
+                MarkReport { any, bytes: if any { delivered } else { 0 } }
+            }
             EcnMode::Accurate => {
-                let ace = u64::from(flags.ae) << 2 | u64::from(flags.cwr) << 1 | u64::from(flags.ece);
+                let ace = u64::from(flags.ace());
                 let bytes = option.and_then(AccEcn::marked).map(|field| {
                     let new = u64::from(field).wrapping_sub(self.ceb) & 0xff_ffff;
                     self.ceb += new;
@@ -293,8 +294,8 @@ mod tests {
         EcnReceiver { mode, ..EcnReceiver::default() }
     }
 
-    fn flags(e: &mut EcnReceiver) -> Flags {
-        let mut flags = Flags::default();
+    fn flags(e: &mut EcnReceiver) -> TcpFlags {
+        let mut flags = TcpFlags::default();
         e.write_feedback(&mut flags, true);
         flags
     }
@@ -302,15 +303,15 @@ mod tests {
     #[test]
     fn the_classic_echo_lasts_until_cwr() {
         let mut e = receiver(EcnMode::Classic);
-        assert!(e.on_packet(Ecn::CE, Flags::default(), 1000).quick);
-        assert!(flags(&mut e).ece);
-        assert!(!e.on_packet(Ecn::ECT0, Flags::default(), 1000).quick);
-        assert!(flags(&mut e).ece);
-        e.on_packet(Ecn::ECT0, Flags { cwr: true, ..Flags::default() }, 1000);
-        assert!(!flags(&mut e).ece);
+        assert!(e.on_packet(Ecn::CE, TcpFlags::default(), 1000).quick);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
+        assert!(!e.on_packet(Ecn::ECT0, TcpFlags::default(), 1000).quick);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
+        e.on_packet(Ecn::ECT0, TcpFlags::CWR, 1000);
+        assert!(!flags(&mut e).contains(TcpFlags::ECE));
         // CWR and a mark in one packet: CWR first, then the mark.
-        e.on_packet(Ecn::CE, Flags { cwr: true, ..Flags::default() }, 1000);
-        assert!(flags(&mut e).ece);
+        e.on_packet(Ecn::CE, TcpFlags::CWR, 1000);
+        assert!(flags(&mut e).contains(TcpFlags::ECE));
     }
 
     #[test]
@@ -318,12 +319,12 @@ mod tests {
         let mut e = receiver(EcnMode::Dctcp);
         let mut observed = Vec::new();
         for ecn in [Ecn::ECT0, Ecn::CE, Ecn::CE, Ecn::ECT0] {
-            let request = e.on_packet(ecn, Flags::default(), 1000);
-            observed.push((request.now, flags(&mut e).ece));
+            let request = e.on_packet(ecn, TcpFlags::default(), 1000);
+            observed.push((request.now, flags(&mut e).contains(TcpFlags::ECE)));
             e.set_ce_state(ecn);
         }
         assert_eq!(observed, [(false, false), (true, false), (false, true), (true, true)]);
-        assert!(!flags(&mut e).ece);
+        assert!(!flags(&mut e).contains(TcpFlags::ECE));
     }
 
     #[test]
@@ -333,7 +334,7 @@ mod tests {
         let mut marked = 0;
         for i in 0..20 {
             let ecn = if i % 3 == 0 { Ecn::CE } else { Ecn::ECT1 };
-            e.on_packet(ecn, Flags::default(), 1000);
+            e.on_packet(ecn, TcpFlags::default(), 1000);
             let f = flags(&mut e);
             marked += sender.read(f, None, 1000, 1000).bytes;
         }
@@ -343,23 +344,23 @@ mod tests {
     #[test]
     fn a_first_mark_and_every_second_one_require_an_ack() {
         let mut e = receiver(EcnMode::Accurate);
-        let mut now = |ecn| e.on_packet(ecn, Flags::default(), 1000).now;
+        let mut now = |ecn| e.on_packet(ecn, TcpFlags::default(), 1000).now;
         assert_eq!([now(Ecn::ECT1), now(Ecn::CE), now(Ecn::CE)], [false, true, true]);
         flags(&mut e);
-        let mut now = |ecn| e.on_packet(ecn, Flags::default(), 1000).now;
+        let mut now = |ecn| e.on_packet(ecn, TcpFlags::default(), 1000).now;
         assert_eq!([now(Ecn::CE), now(Ecn::CE)], [false, true]);
     }
 
     #[test]
     fn the_option_has_the_shorter_order() {
         let mut e = receiver(EcnMode::Accurate);
-        e.on_packet(Ecn::ECT1, Flags::default(), 1000);
-        let option = e.write_feedback(&mut Flags::default(), true).unwrap();
+        e.on_packet(Ecn::ECT1, TcpFlags::default(), 1000);
+        let option = e.write_feedback(&mut TcpFlags::default(), true).unwrap();
         assert_eq!((option.reversed, option.count, option.fields), (true, 1, [1, 0, 1001]));
         assert_eq!((option.marked(), option.bytes()), (None, 5));
-        assert_eq!(e.write_feedback(&mut Flags::default(), true), None); // unchanged
-        e.on_packet(Ecn::CE, Flags::default(), 700);
-        let option = e.write_feedback(&mut Flags::default(), true).unwrap();
+        assert_eq!(e.write_feedback(&mut TcpFlags::default(), true), None); // unchanged
+        e.on_packet(Ecn::CE, TcpFlags::default(), 700);
+        let option = e.write_feedback(&mut TcpFlags::default(), true).unwrap();
         assert_eq!((option.count, option.marked(), option.bytes()), (2, Some(700), 8));
     }
 
@@ -373,7 +374,7 @@ mod tests {
         // With the option: 2 packets.
         let mut sender = EcnSender { mode: EcnMode::Accurate, ..EcnSender::default() };
         let option = AccEcn { reversed: false, count: 2, fields: [0, 2000, 0] };
-        let f = Flags { ae: true, cwr: true, ece: true, ..Flags::default() }; // ACE 7 = 5 + 2
+        let f = TcpFlags::AE | TcpFlags::CWR | TcpFlags::ECE; // ACE 7 = 5 + 2
         let report = sender.read(f, Some(&option), 20_000, 1000);
         assert_eq!((report.bytes, sender.cep), (2000, 7));
     }

@@ -37,5 +37,5 @@ pub use config::{
 };
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
 pub use scoreboard::{DeliveredSegment, SegmentFate};
-pub use segment::{AccEcn, Flags, IP_HEADER, SackBlocks, Segment, TCP_HEADER};
+pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;

@@ -1,90 +1,18 @@
-//! A TCP segment as it goes over the wire, without its payload bytes [RFC 9293 §3.1].
+//! A TCP segment without its payload bytes [RFC 9293 §3.1].
 
-use dumbbell_units::Seq;
+use dumbbell_wire::{AccEcn, SackBlocks, Seq, TcpFlags};
 
 /// Bytes of an IPv4 header without options.
 pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
-/// Bytes that the timestamps option takes in every segment, padding included [RFC 7323 §3.2].
+/// Bytes of the timestamps option in every segment, padding included [RFC 7323 §3.2].
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
 /// Bytes of the longest TCP header.
-pub(crate) const HEADER_MOST: u32 = 60;
+pub(crate) const MAX_HEADER: u32 = 60;
 /// Bytes of the longest option of accurate ECN, padded.
-pub(crate) const ACCECN_MOST: u32 = 12;
-
-/// The control bits in use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// Synchronize sequence numbers.
-    pub syn: bool,
-    /// The acknowledgment field is significant.
-    pub ack: bool,
-    /// No more data.
-    pub fin: bool,
-    /// Push: the receiver delivers the data without waiting for more.
-    pub psh: bool,
-    /// ECN echo [RFC 3168 §6.1].
-    pub ece: bool,
-    /// Congestion window reduced [RFC 3168 §6.1].
-    pub cwr: bool,
-    /// Accurate ECN [RFC 9768 §3.1]: with CWR and ECE a counter of three bits, of which this is the highest.
-    pub ae: bool,
-}
-
-/// Up to four SACK blocks, the first holding the newest arrival [RFC 2018 §4].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks {
-    count: u8,
-    blocks: [(Seq, Seq); 4],
-}
-
-impl SackBlocks {
-    /// Adds a block; a fifth block is ignored.
-    pub fn push(&mut self, left: Seq, right: Seq) {
-        if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
-            *slot = (left, right);
-            self.count += 1;
-        }
-    }
-
-    /// Removes all blocks.
-    pub fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    /// The blocks.
-    #[must_use]
-    pub fn as_slice(&self) -> &[(Seq, Seq)] {
-        &self.blocks[..usize::from(self.count)]
-    }
-}
-
-/// The option of accurate ECN: bytes that arrived with each codepoint, modulo 2^24 [RFC 9768 §3.2.3].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccEcn {
-    /// True if the order of the fields is ECT(1), CE, ECT(0).
-    pub reversed: bool,
-    /// Number of fields that are present.
-    pub count: u8,
-    /// ECT(0), CE, ECT(1).
-    pub fields: [u32; 3],
-}
-
-impl AccEcn {
-    /// Bytes that arrived with a mark, if the field is present.
-    #[must_use]
-    pub fn marked(&self) -> Option<u32> {
-        (self.count > 1).then_some(self.fields[1])
-    }
-
-    /// Bytes of the option in a header.
-    #[must_use]
-    pub fn bytes(&self) -> u32 {
-        2 + 3 * u32::from(self.count)
-    }
-}
+pub(crate) const MAX_ACCECN: u32 = 12;
 
 /// A segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +22,7 @@ pub struct Segment {
     /// Next byte expected from the other side.
     pub ack: Seq,
     /// Control bits.
-    pub flags: Flags,
+    pub flags: TcpFlags,
     /// Receive window field: scaled except in a SYN.
     pub window: u16,
     /// Payload bytes.
@@ -132,11 +60,12 @@ impl Segment {
         if self.timestamps.is_some() {
             options += 10;
         }
-        if self.sack.count > 0 {
+        let blocks = self.sack.as_slice().len() as u32;
+        if blocks > 0 {
             if self.aligned {
                 options = options.next_multiple_of(4);
             }
-            options += 2 + 8 * u32::from(self.sack.count);
+            options += 2 + 8 * blocks;
         }
         if let Some(accecn) = &self.accecn {
             options += accecn.bytes();
@@ -153,7 +82,9 @@ impl Segment {
     /// Length in the sequence space: payload, SYN and FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u64 {
-        u64::from(self.payload) + u64::from(self.flags.syn) + u64::from(self.flags.fin)
+        u64::from(self.payload)
+            + u64::from(self.flags.contains(TcpFlags::SYN))
+            + u64::from(self.flags.contains(TcpFlags::FIN))
     }
 }
 

@@ -150,8 +150,8 @@ impl CcFixture {
         self
     }
 
-    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since. Each
-    /// lies apart from the last.
+    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since.
+    /// Each lies apart from the last.
     pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut CcFixture {
         let bytes = MSS as u64;
         let ev = LostEvent {

@@ -1,4 +1,5 @@
-//! A law that writes down what it hears. Its window is what the test says; a timeout collapses it only if the test asks.
+//! A law that writes down what it hears. Its window is what the test says; a timeout collapses it only if the test
+//! asks.
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,

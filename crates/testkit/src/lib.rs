@@ -1,6 +1,7 @@
-//! Fixtures with verbs, for the tests of the other crates: [`CcFixture`] plays an endpoint to a window law, [`QdiscFixture`] plays a
-//! link to a queue discipline, [`wire::Wire`] a network to two endpoints. They say what happened in segments, packets and seconds, so that a test reads like
-//! the worked example in its comment. Properties that hold for every row of the registries are in `tests/`.
+//! Fixtures with verbs, for the tests of the other crates: [`CcFixture`] plays an endpoint to a window law,
+//! [`QdiscFixture`] plays a link to a queue discipline, [`wire::Wire`] a network to two endpoints. They say what
+//! happened in segments, packets and seconds, so that a test reads like the worked example in its comment. Properties
+//! that hold for every row of the registries are in `tests/`.
 
 // A fixture that cannot be made, or an answer that isn't there, fails the test that asked for it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]

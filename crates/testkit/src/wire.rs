@@ -5,9 +5,9 @@
 //! the model's gapless beginning, which is what "every byte once, in order" means.
 
 use dumbbell_cc::CongestionControl;
-use dumbbell_qdisc::Ecn;
 use dumbbell_tcp::{Config, Endpoint, Segment, State, Transmit};
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 /// What happens to a segment on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +209,7 @@ impl<'a> Wire<'a> {
             let fate = (self.faults)(forward, self.sent.len() as u64, &segment);
             if forward && segment.payload > 0 {
                 self.note(&how);
-            } else if !forward && !segment.flags.syn {
+            } else if !forward && !segment.flags.contains(TcpFlags::SYN) {
                 self.acks.push((self.now, self.receiver.delivered() / self.sender.config().mss()));
             }
             let mark = fate == Fate::Marked && how.ecn.is_capable();

@@ -6,7 +6,6 @@
 //! | [`Rate`] | bit rate | u64 bit/s |
 //! | [`Bytes`], [`Packets`] | amounts | u64 |
 //! | [`Prob`] | probability | f64 in 0..=1 |
-//! | [`Seq`] | TCP sequence number on the wire | u32, modular |
 //!
 //! Also here, because every other crate needs them: parameters declared once ([`param`]), the text
 //! form of quantities ([`parse`]) and named random streams ([`random`]).
@@ -16,12 +15,10 @@ pub mod parse;
 mod prob;
 pub mod random;
 mod rate;
-mod seq;
 mod size;
 mod time;
 
 pub use prob::Prob;
 pub use rate::Rate;
-pub use seq::Seq;
 pub use size::{Bytes, Packets};
 pub use time::{Dur, Time};

@@ -1,4 +1,12 @@
-"""Back ends: what turns a scenario's cells into runs. One file each."""
+"""Back ends: each makes runs of a scenario's cells. One file each.
+
+::
+
+    Simulator                  the packet-level simulator (sim)
+    Kernel                     the real kernel (kernel): chooses one of the next three
+      LinkEmulation, Tc        the host's own kernel, both of them `HostKernel`s
+      Uml                      User-mode Linux in virtual time (uml)
+"""
 
 from __future__ import annotations
 
@@ -8,10 +16,12 @@ from typing import Any
 
 from dumbbell.backends.base import Backend, Finished, Job, Table
 from dumbbell.backends.kernel import Kernel
-from dumbbell.backends.own_link import OwnLink
+from dumbbell.backends.link_emulation import LinkEmulation
 from dumbbell.backends.sim import Simulator
 from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
+from dumbbell.exceptions import BackendError
+from dumbbell.registry import unknown
 
 __all__ = [
     "BACKENDS",
@@ -19,7 +29,7 @@ __all__ = [
     "Finished",
     "Job",
     "Kernel",
-    "OwnLink",
+    "LinkEmulation",
     "Simulator",
     "Table",
     "Tc",
@@ -30,23 +40,34 @@ __all__ = [
 BACKENDS: dict[str, type[Backend]] = {b.name: b for b in (Simulator, Kernel, Uml)}
 """Every back end by name."""
 
+RENAMED = {"way": "emulation"}
+"""Former names of options, with the names that replace them."""
+
 
 def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
-    """Give the back end of that name, made with these options.
+    """Return the back end of that name, made with these options.
+
+    Parameters
+    ----------
+    name : str
+        A key of `BACKENDS`.
+    options : mapping of str to object, optional
+        Arguments of the back end's class.
 
     Raises
     ------
     BackendError
-        There is none of that name (it says the nearest), or it has no such option.
+        The name or an option is unknown (the message has the nearest known one), or an option's value is not allowed.
     """
-    from dumbbell.exceptions import BackendError  # noqa: PLC0415
-    from dumbbell.registry import unknown  # noqa: PLC0415
-
     if name not in BACKENDS:
         raise BackendError(unknown("back end", name, list(BACKENDS)))
     known = [p for p in signature(BACKENDS[name].__init__).parameters if p not in ("self", "args", "kwargs")]
-    for option in options or {}:
-        if option not in known:
-            none = "" if known else ": it has none"
-            raise BackendError(f"back end '{name}': {unknown('option', option, known)}{none}")
+    for option, value in (options or {}).items():
+        if option in known:
+            continue
+        new = RENAMED.get(option)
+        if new in known:
+            raise BackendError(f"back end '{name}': option '{option}' is called '{new}' now: {new}={value}")
+        none = "" if known else ": it has none"
+        raise BackendError(f"back end '{name}': {unknown('option', option, known)}{none}")
     return BACKENDS[name](**(options or {}))

@@ -1,4 +1,4 @@
-"""What a back end is: it takes jobs and gives finished runs."""
+"""The interface of back ends: they take jobs and return finished runs."""
 
 from __future__ import annotations
 
@@ -7,34 +7,54 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from dumbbell.kernel.outcome import Table
 from dumbbell.plan.build import build
 from dumbbell.scenario import Cell
 
 __all__ = ["Backend", "Finished", "Job", "Table"]
 
-Table = dict[str, npt.NDArray[np.generic]]
-"""Columns by name, all of one length."""
-
 
 @dataclass(frozen=True)
 class Job:
-    """One run to make: a cell and a repetition of it."""
+    """One run to make: a repetition of a cell.
+
+    Attributes
+    ----------
+    cell : Cell
+        The cell of the scenario's sweep.
+    repetition : int
+        Counts from 0.
+    seed : int
+        Seed of the run's random streams.
+    """
 
     cell: Cell
     repetition: int
     seed: int
 
     def plan(self) -> dict[str, Any]:
-        """The plan of the run."""
+        """Return the plan of the run."""
         return build(self.cell.scenario, self.seed)
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that was made: metrics as plain values, series as tables by name, captures as what writes them."""
+    """A finished run.
+
+    Attributes
+    ----------
+    job : Job
+        The run that was asked for.
+    flows, queues, transfers : list of dict
+        Rows of results, plain values.
+    tables : dict of str to Table
+        Series by name, such as ``flow/f``.
+    captures : dict of str to callable
+        By capture point: a function that writes the capture file to a path.
+    facts : dict
+        How the run was made. Empty for the simulator; for a kernel its version and settings, measurements of the
+        link, and sentences about the run's validity (``invalid``, ``warnings``).
+    """
 
     job: Job
     flows: list[dict[str, Any]]
@@ -43,33 +63,37 @@ class Finished:
     tables: dict[str, Table] = field(default_factory=dict)
     captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    """How it was made, where that isn't the simulator: the kernel, what was measured of the link, what speaks against
-    the run (``invalid``, ``warnings``: sentences)."""
 
 
 class Backend(Protocol):
-    """Makes runs: the simulator here, a real kernel or other machines beside it."""
+    """Makes runs.
+
+    Attributes
+    ----------
+    name : str
+        The name that ``--backend`` takes.
+    """
 
     name: str
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what can't be honored, by name, before anything is made.
+        """Refuse jobs that this back end can't run, before anything is made.
 
         Raises
         ------
         BackendError
-            The place in the scenario, and why.
+            The place in the scenario, and the reason.
         """
         ...
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Make all runs, ``parallel`` at a time, and give each as soon as it is finished, in any order.
+        """Run all jobs, ``parallel`` at a time, and yield each result as soon as it is available, in any order.
 
-        Closing the iterator (or an exception in its consumer) cancels what has not begun.
+        Closing the iterator (or an exception in its consumer) cancels the jobs that have not begun.
 
         Raises
         ------
         BackendError
-            If a run can't be made.
+            A run can't be made.
         """
         ...

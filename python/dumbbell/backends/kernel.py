@@ -1,4 +1,4 @@
-"""The real kernel, by the best way that this host has: its own kernel, or the one in virtual time."""
+"""The real kernel: chooses link emulation, the kernel's own qdiscs (tc) or virtual time (uml)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.host_kernel import Calibration, HostKernel
+from dumbbell.backends.link_emulation import LinkEmulation
 from dumbbell.backends.options import Switch, is_on, one_of
-from dumbbell.backends.own_link import Calibration, OwnLink
 from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
 from dumbbell.exceptions import BackendError
@@ -16,7 +17,7 @@ from dumbbell.kernel.store import find
 
 __all__ = ["Kernel"]
 
-Way = Literal["best", "link", "tc", "uml"]
+Emulation = Literal["best", "link", "tc", "uml"]
 
 
 class Kernel:
@@ -24,79 +25,89 @@ class Kernel:
 
     Parameters
     ----------
-    way : "best", "link", "tc" or "uml"
-        ``link``: the host's kernel over our own link. ``tc``: the same over its own queue disciplines. ``uml``: the
-        kernel in virtual time. ``best``: the first of them that host and scenario allow.
+    emulation : "best", "link", "tc" or "uml"
+        What emulates the network between the hosts. ``link``: the host's kernel, links emulated by Dumbbell.
+        ``tc``: the host's kernel, links made of its queue disciplines. ``uml``: User-mode Linux in virtual time.
+        ``best``: the first of these that the host and the scenario allow.
     sample_ms, calibration, max_late_ms
-        See `OwnLink`.
+        See `LinkEmulation`.
     offloads : "off" or "on"
-        Whether interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB (not over our own
-        link).
+        ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB. Not with
+        ``link``.
     """
 
     name = "kernel"
 
     def __init__(
         self,
-        way: Way = "best",
+        emulation: Emulation = "best",
         sample_ms: float = 10.0,
         calibration: Calibration = "refuse",
         max_late_ms: float | None = None,
         offloads: Switch = "off",
     ) -> None:
-        one_of("way", way, get_args(Way))
-        self.way: Way = way
+        one_of("emulation", emulation, get_args(Emulation))
+        self.emulation: Emulation = emulation
         on = is_on("offloads", offloads)
-        if on and way == "link":
-            raise BackendError("offloads: 'on' given: our own link takes packets of the size that it carries; way=tc")
-        self._ways: dict[str, OwnLink | Uml] = {
-            "link": OwnLink(sample_ms, calibration, max_late_ms),
+        if on and emulation == "link":
+            raise BackendError("offloads: 'on' given: link emulation carries single packets; use emulation=tc")
+        self._all: dict[str, HostKernel | Uml] = {
+            "link": LinkEmulation(sample_ms, calibration, max_late_ms),
             "tc": Tc(sample_ms, calibration, offloads=offloads),
             "uml": Uml(sample_ms, offloads=offloads),
         }
         if on:
-            del self._ways["link"]
+            del self._all["link"]
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what none of the ways can do; see `Backend.check`."""
+        """Refuse jobs that no emulation can run; see `Backend.check`."""
         self.choose(jobs)
 
-    def choose(self, jobs: Sequence[Job]) -> tuple[OwnLink | Uml, str]:
-        """Choose the way for these runs; gives it, and a sentence that says so.
+    def choose(self, jobs: Sequence[Job]) -> tuple[HostKernel | Uml, str]:
+        """Choose the emulation for these jobs.
+
+        Returns
+        -------
+        back end, str
+            The back end that will run them, and a sentence that names it (and the reasons against those before it).
 
         Raises
         ------
         BackendError
-            None is possible: what speaks against each.
+            None is possible; the message has the reason against each.
         """
-        against: dict[str, str] = {}  # each reason once, whichever way gives it first
-        for name in list(self._ways) if self.way == "best" else [self.way]:
-            way = self._ways[name]
+        against: dict[str, str] = {}  # each reason once, whichever back end gives it first
+        for name in list(self._all) if self.emulation == "best" else [self.emulation]:
+            candidate = self._all[name]
             try:
-                if isinstance(way, Uml):
+                if isinstance(candidate, Uml):
                     program()
                     find()
-                way.check(jobs)
+                candidate.check(jobs)
             except BackendError as e:
                 against.setdefault(str(e).partition("': ")[2] or str(e), str(e))
                 continue
             because = f", because: {'; '.join(against.values())}" if against else ""
-            return way, way.said + because
+            return candidate, candidate.description + because
         raise BackendError("; ".join(against.values()))
 
     def steps(self, job: Job) -> list[str]:
-        """Give every step of a run; see `choose`. Of a way that was asked for also where the host can't do it."""
-        if self.way == "best":
-            way, said = self.choose([job])
-            return [f"# {said}", *way.steps(job)]
-        way = self._ways[self.way]
-        steps = way.steps(job)
+        """Return every step of a run.
+
+        The steps of an emulation that was asked for by name are returned even if this host can't run them; a comment
+        at the top then has the reason.
+        """
+        if self.emulation == "best":
+            chosen, description = self.choose([job])
+            return [f"# {description}", *chosen.steps(job)]
+        chosen = self._all[self.emulation]
+        steps = chosen.steps(job)
         try:
             self.choose([job])
         except BackendError as e:
-            return [f"# {way.said}", f"# not on this host: {e}", *steps]
-        return [f"# {way.said}", *steps]
+            return [f"# {chosen.description}", f"# not on this host: {e}", *steps]
+        return [f"# {chosen.description}", *steps]
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Make all runs; see `Backend.run`."""
+        """Run all jobs; see `Backend.run`."""
         yield from self.choose(jobs)[0].run(jobs, parallel)

@@ -1,4 +1,4 @@
-"""What real programs have said, in the simulator's tables."""
+"""Real programs of a run: their commands, and their output as results and tables of the simulator's form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dumbbell import kernel
-from dumbbell.backends.base import Table
+from dumbbell.kernel.outcome import Table
 
 __all__ = ["commands", "read", "refusal"]
 
@@ -20,11 +20,11 @@ WEB = Path(kernel.__file__).with_name("web.py")
 PACKAGES = {"iperf3": "iperf3", "curl": "curl", "ping": "iputils-ping"}
 """Debian's packages of the programs that scenarios name by kind."""
 REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
-TALLY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
+SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
 
 
 def commands(plan: dict[str, Any]) -> dict[str, Any]:
-    """Give a plan whose programs are the host's."""
+    """Return a plan in which the commands of programs have this host's paths."""
     text = json.dumps(plan, allow_nan=False)
     for word, path in (("{python}", sys.executable), ("{web}", str(WEB))):
         text = text.replace(word, json.dumps(path)[1:-1])
@@ -32,7 +32,7 @@ def commands(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(plan: dict[str, Any]) -> str | None:
-    """Say what of a plan's programs can't be honored here; None if all can."""
+    """Return the first program of a plan that isn't installed here, with its place and package; None if all are."""
     for flow in plan["flows"]:
         application = flow["application"]
         if application["kind"] != "program":
@@ -51,39 +51,50 @@ def read(
     result: dict[str, Any],
     tables: dict[str, Table],
 ) -> tuple[dict[str, Any], list[str]]:
-    """Read what the programs of a run have said into its flows, transfers and tables.
+    """Read the output of a run's programs into its flows, transfers and tables.
+
+    Parameters
+    ----------
+    plan : dict
+        The run's plan.
+    result : dict
+        The run's results. Rows of flows are changed, transfers are added, ``facts.programs`` is taken out.
+    tables : dict of str to Table
+        The run's series; tables of the programs are added.
 
     Returns
     -------
     dict, list of str
-        Their commands, outputs and figures by flow; what went wrong, in sentences.
+        Commands, outputs and results of the programs by flow; a sentence for each failure.
     """
-    said: dict[str, Any] = result["facts"].pop("programs", {})
-    wrong = []
+    reports: dict[str, Any] = result["facts"].pop("programs", {})
+    failures = []
     rows = {row["name"]: row for row in result["flows"]}
     for flow in plan["flows"]:
-        client = said.get(flow["name"], {}).get("client")
+        client = reports.get(flow["name"], {}).get("client")
         if client is None:
             continue
         name, row = flow["application"]["name"], rows[flow["name"]]
         if client["exit"] != 0:
             how = "didn't end by itself" if client["exit"] is None else f"ended with {client['exit']}"
             last = (client["stderr"].strip() or client["stdout"].strip()[-300:]).splitlines()[-1:]
-            wrong.append(f"flow '{row['name']}': {client['command'][0]} {how}{': ' if last else ''}{''.join(last)}")
+            failures.append(
+                f"flow '{row['name']}': {client['command'][0]} {how}{': ' if last else ''}{''.join(last)}"
+            )
         try:
             if name == "iperf3":
-                said[row["name"]]["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)
+                reports[row["name"]]["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)
             elif name == "ping":
                 _ping(client["stdout"], row, tables, flow)
             elif name == "http":
                 _http(client["stdout"], row, result["transfers"])
         except (ValueError, KeyError, IndexError, TypeError) as e:
-            wrong.append(f"flow '{row['name']}': what {client['command'][0]} said doesn't read ({e})")
-    return said, wrong
+            failures.append(f"flow '{row['name']}': the output of {client['command'][0]} can't be read ({e})")
+    return reports, failures
 
 
 def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Table]) -> dict[str, Any]:
-    """Take iperf3's intervals as a table; gives its sums."""
+    """Add iperf3's intervals as a table; returns its sums."""
     if "error" in document:
         raise ValueError(document["error"])
     intervals = document["intervals"]
@@ -106,10 +117,10 @@ def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Tab
     }
 
 
-def _ping(said: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[str, Any]) -> None:
-    """Take ping's replies and its tally."""
-    replies = {int(number): float(ms) for number, ms in REPLY.findall(said)}
-    sent, received, span_ms = (int(n) for n in TALLY.findall(said)[-1])
+def _ping(output: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[str, Any]) -> None:
+    """Read ping's replies and its summary."""
+    replies = {int(number): float(ms) for number, ms in REPLY.findall(output)}
+    sent, received, span_ms = (int(n) for n in SUMMARY.findall(output)[-1])
     row["pings_sent"], row["pings_lost"] = sent, sent - received
     times = np.sort(np.array(list(replies.values())))
     if len(times):
@@ -117,7 +128,7 @@ def _ping(said: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[s
         for q in (50, 95, 99):
             row[f"rtt_p{q}_ms"] = float(times[max(0, -(-q * len(times) // 100) - 1)])
     command = flow["application"]["client"]["command"]
-    # It doesn't keep to the interval to the millisecond: what they all took tells.
+    # ping doesn't keep to its interval to the millisecond: the mean interval comes from the total time.
     interval = span_ms * 1e-3 / (sent - 1) if sent > 1 else float(command[command.index("-i") + 1])
     tables[f"ping/{row['name']}"] = {
         "t_ns": np.array([round((row["start_s"] + n * interval) * 1e9) for n in range(sent)], np.uint64),
@@ -125,10 +136,10 @@ def _ping(said: str, row: dict[str, Any], tables: dict[str, Table], flow: dict[s
     }
 
 
-def _http(said: str, row: dict[str, Any], transfers: list[dict[str, Any]]) -> None:
-    """Take curl's downloads, one a line."""
+def _http(output: str, row: dict[str, Any], transfers: list[dict[str, Any]]) -> None:
+    """Read curl's downloads, one per line."""
     at, done = row["start_s"], 0
-    for number, line in enumerate(said.splitlines()):
+    for number, line in enumerate(output.splitlines()):
         download = json.loads(line)
         whole = download["http_code"] == 200 and download["exitcode"] == 0
         end = at + download["time_total"]
@@ -142,7 +153,7 @@ def _http(said: str, row: dict[str, Any], transfers: list[dict[str, Any]]) -> No
             }
         )
         at, done = end, done + whole
-    tried = len(said.splitlines())
+    tried = len(output.splitlines())
     row["transfers_started"], row["transfers_completed"] = tried, done
     if done == tried > 0:
         row["completion_time_s"] = at - row["start_s"]

@@ -1,4 +1,4 @@
-"""The host's own kernel, its queue disciplines included: what `tc` and netem can do, on the real clock."""
+"""The host's own kernel with links made of its own queue disciplines (tc, netem), in real time."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends import programs
 from dumbbell.backends.base import Job
-from dumbbell.backends.options import Switch, is_on, where
-from dumbbell.backends.own_link import Calibration, OwnLink
+from dumbbell.backends.host_kernel import Calibration, HostKernel, Requirements
+from dumbbell.backends.options import Switch, cell_of, is_on
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import discipline_remedy, probe, why_no_veth
 
 __all__ = ["Tc"]
 
 CLOCK_MOVED_MS = 0.2
-"""A run is doubtful if the wall clock, by which the kernel stamps packets, was set by more than this during it."""
+"""A run is invalid if the wall clock, which stamps the captured packets, was set by more than this during it."""
 
 
-class Tc(OwnLink):
-    """The host's kernel between veth pairs: the layout of the virtual machine, made of the host's own disciplines.
+class Tc(HostKernel):
+    """The host's kernel, with veth pairs and the host's own queue disciplines as links, as in the virtual machine.
 
     Parameters
     ----------
     sample_ms, calibration
-        See `OwnLink`.
+        See `HostKernel`.
     offloads : "off" or "on"
-        Whether interfaces may segment and merge: hosts then send super-packets of up to 64 KiB.
+        ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
     """
 
-    way = "tc"
-    said = "kernel: this host's own, over its queue disciplines (tc)"
+    emulation = "tc"
+    description = "kernel: this host's own, with its own queue disciplines (tc)"
 
     def __init__(
         self, sample_ms: float = 10.0, calibration: Calibration = "refuse", offloads: Switch = "off"
@@ -41,40 +41,39 @@ class Tc(OwnLink):
         self.offloads = is_on("offloads", offloads)
 
     @cached_property
-    def _found(self) -> dict[str, str | None]:
-        """The disciplines that were tried: None, or why it is impossible."""
+    def _disciplines(self) -> dict[str, str | None]:
+        """For each discipline None, or why the kernel can't have it."""
         reason = self._why_not()
         if reason is not None:
             raise BackendError(f"back end 'kernel': {reason}")
         return probe().disciplines
 
-    def _lay_out(self, job: Job) -> tuple[list[str], list[str], list[str], dict[str, str]]:
+    def _translated(self, job: Job) -> tuple[Requirements, dict[str, str]]:
+        """Translate a plan; also returns the disciplines that it needs, each with the place that asks for it."""
         try:
-            return _core.tc_layout(json.dumps(programs.commands(job.plan()), allow_nan=False), self.offloads)
+            *needed, disciplines = _core.plan_tc(
+                json.dumps(programs.commands(job.plan()), allow_nan=False), self.offloads
+            )
         except _core.RunError as e:
-            raise BackendError(f"back end 'kernel': {e}{where(job)}") from None
+            raise BackendError(f"back end 'kernel': {e}{cell_of(job)}") from None
+        return Requirements(*needed), disciplines
 
-    def _layout(self, job: Job) -> tuple[list[str], list[str], list[str]]:
-        steps, flows, variants, disciplines = self._lay_out(job)
-        self._refuse_absent(job, disciplines)
-        return steps, flows, variants
-
-    def _refuse_absent(self, job: Job, disciplines: dict[str, str]) -> None:
-        """Refuse what needs a discipline that the host's kernel lacks."""
+    def _requirements(self, job: Job) -> Requirements:
+        needed, disciplines = self._translated(job)
         for kind, place in disciplines.items():
-            if self._found.get(kind) is not None:
+            if self._disciplines.get(kind) is not None:
                 raise BackendError(
                     f"back end 'kernel': {place}: needs '{kind}', which this host's kernel doesn't have: "
-                    f"{discipline_remedy(kind)}{where(job)}"
+                    f"{discipline_remedy(kind)}{cell_of(job)}"
                 )
+        return needed
 
     def steps(self, job: Job) -> list[str]:
-        """Give every step of a run as a command that would do the same; what the host lacks is no matter here."""
-        steps, flows, variants, _ = self._lay_out(job)
-        return self._around(steps, flows, variants)
+        """Return every step of a run as a command that would do the same, even if the host lacks a discipline."""
+        return self._all_steps(self._translated(job)[0])
 
-    def _how(self) -> dict[str, Any]:
-        return {"way": "tc", "offloads": self.offloads}
+    def _order(self) -> dict[str, Any]:
+        return {"emulation": self.emulation, "offloads": self.offloads}
 
     def _why_not(self) -> str | None:
         return why_no_veth()
@@ -84,9 +83,9 @@ class Tc(OwnLink):
         link = facts["link"]
         invalid, warnings = [], []
         if link["missed"]:
-            invalid.append(f"the taps missed {link['missed']} packets: the figures lack them")
+            invalid.append(f"the taps missed {link['missed']} packets: the results lack them")
         if abs(link["clock_moved_ms"]) > CLOCK_MOVED_MS:
             invalid.append(f"the wall clock was set by {link['clock_moved_ms']:.3g} ms during the run")
         if link["strays"]:
-            warnings.append(f"{link['strays']} packets left a link in another order than they came to it")
+            warnings.append(f"{link['strays']} packets left a link in another order than they reached it")
         return invalid, warnings

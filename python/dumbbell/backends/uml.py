@@ -1,7 +1,7 @@
 """The real Linux kernel in virtual time: each run is a virtual machine, an ordinary process of an ordinary user.
 
-The plan is the simulator's. A run is repeatable: the same plan and seed give the same figures, whatever the host does
-meanwhile.
+The plan is the simulator's. A run is repeatable: the same plan and seed give the same results, however busy the host
+is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
-from dumbbell.backends.options import Switch, is_on, number, sample, where
+from dumbbell.backends.options import Switch, cell_of, is_on, number, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
@@ -24,6 +24,7 @@ from dumbbell.kernel.store import Kernel, find
 __all__ = ["Uml", "packets_of"]
 
 WAIT_S = 0.2
+"""Longest wait for a result, s: Python handles Ctrl-C between two waits."""
 
 
 class Uml:
@@ -32,16 +33,16 @@ class Uml:
     Parameters
     ----------
     sample_ms : float
-        From one sample of a connection's state (cwnd, ssthresh, srtt ...) to the next.
+        Time between two samples of a connection's state (cwnd, ssthresh, srtt ...).
     limit_s : float, optional
-        A run is given up after so long on the host's clock. Default: by its size, generously.
+        A run is killed after so many seconds of the host's clock. Default: a generous bound from its size.
     offloads : "off" or "on"
-        Whether interfaces may segment and merge: hosts then send super-packets of up to 64 KiB.
+        ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
     """
 
     name = "uml"
-    said = "kernel: in virtual time (uml)"
-    """What is said of a run made this way."""
+    emulation = "uml"
+    description = "kernel: in virtual time (uml)"
 
     def __init__(self, sample_ms: float = 10.0, limit_s: float | None = None, offloads: Switch = "off") -> None:
         self.sample_ms = sample(sample_ms)
@@ -52,30 +53,24 @@ class Uml:
         self._processes: set[subprocess.Popen[bytes]] = set()
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse what the kernel can't honor, by name, before anything is made.
-
-        Raises
-        ------
-        BackendError
-            The place in the scenario, and why.
-        """
+        """Refuse jobs that the kernel can't run; see `Backend.check`."""
         for job in {id(job.cell): job for job in jobs}.values():
             self.steps(job)
 
     def steps(self, job: Job) -> list[str]:
-        """Give every step of a run as a command that would do the same; BackendError as `check` has it."""
-        steps, flows, *_ = self._layout(job)
+        """Return every step of a run as a command that would do the same; BackendError as `check` has it."""
+        steps, flows, *_ = self._translated(job)
         return [*steps, *flows, f"during the run: TCP_INFO of every sender, every {self.sample_ms:g} ms"]
 
-    def _layout(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
-        """Lay a run out: its steps, its flows, the options that its kernel boots with, bytes for all that."""
+    def _translated(self, job: Job) -> tuple[list[str], list[str], list[str], int]:
+        """Translate a plan: steps, flows in words, options of the kernel's command line, bytes of memory."""
         try:
-            return _core.layout(json.dumps(job.plan(), allow_nan=False), self.offloads)
+            return _core.plan_uml(json.dumps(job.plan(), allow_nan=False), self.offloads)
         except _core.RunError as e:
-            raise BackendError(f"back end 'uml': {e}{where(job)}") from None
+            raise BackendError(f"back end 'uml': {e}{cell_of(job)}") from None
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Make all runs; see `Backend.run`."""
+        """Run all jobs; see `Backend.run`."""
         self.check(jobs)
         program()
         kernel = find()
@@ -90,7 +85,7 @@ class Uml:
                     running.add(pool.submit(self._one, kernel, job))
                 if not running:
                     return
-                # With a limit: a library's signal handler may keep Ctrl-C from ending a wait without one.
+                # With a timeout: a library's signal handler may keep Ctrl-C from interrupting a wait without one.
                 done, running = wait(running, timeout=WAIT_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
@@ -113,7 +108,7 @@ class Uml:
     def _one(self, kernel: Kernel, job: Job) -> Finished:
         plan = job.plan()
         packets = packets_of(plan)
-        *_, options, made = self._layout(job)
+        *_, options, made = self._translated(job)
         memory = 256 + (made >> 20) + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
         folder = Folder(UML_PREFIX)
         kept = captures(folder, plan)
@@ -125,29 +120,29 @@ class Uml:
             self._started(process)
 
         try:
-            outcome = run_guest(
+            finished = run_guest(
                 kernel,
                 {"plan": plan, "sample_ns": round(self.sample_ms * 1e6), "offloads": self.offloads},
                 memory_mb=memory,
                 seed=job.seed,
                 options=options,
                 limit_s=self.limit_s or 120 + packets / 500,
-                watch=started,
+                on_start=started,
                 folder=folder,
             )
         except BackendError as e:
-            raise BackendError(f"back end 'uml', repetition {job.repetition}{where(job)}: {e}") from None
+            raise BackendError(f"back end 'uml', repetition {job.repetition}{cell_of(job)}: {e}") from None
         finally:
             with self._lock:
                 self._processes.difference_update(processes)
             if not kept:
                 folder.remove()
-        result = outcome.result
-        facts = {"way": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
-        return Finished(job, result["flows"], result["queues"], result["transfers"], outcome.tables, kept, facts)
+        result = finished.result
+        facts = {"emulation": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
+        return Finished(job, result["flows"], result["queues"], result["transfers"], finished.tables, kept, facts)
 
 
 def packets_of(plan: dict[str, Any]) -> int:
-    """Estimate how many packets a run has at most: for memory and time limits."""
+    """Return an upper estimate of the packets of a run, for its memory and its time limit."""
     slowest = sorted(link["rate_bps"] for link in plan["links"])
     return int(sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9)

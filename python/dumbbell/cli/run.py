@@ -79,8 +79,8 @@ def run(
         str,
         typer.Option(
             metavar="NAME",
-            help="What makes the runs. sim: the simulator. kernel: real Linux, by the best way that this host has "
-            "(`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
+            help="What makes the runs. sim: the simulator. kernel: real Linux, with the best emulation that this "
+            "host has (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
         ),
     ] = "sim",
     options: Annotated[
@@ -89,8 +89,8 @@ def run(
             "--option",
             "-o",
             metavar="NAME=VALUE",
-            help="An option of the back end, such as sample_ms=1, calibration=mark, way=tc, offloads=on. May be "
-            "given several times.",
+            help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. "
+            "May be given several times.",
             show_default=False,
         ),
     ] = None,

@@ -135,6 +135,13 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
 def _plain(cell: dict[str, object], compared: Compared) -> dict[str, object]:
     """Give a comparison in plain values."""
     d = compared.difference
-    found = {"a": compared.a, "b": compared.b, "shown": compared.shown, "p": compared.p, "holm": compared.adjusted}
-    numbers = {"n": d.n, "median": d.median, "low": d.low, "high": d.high, "cliffs_delta": d.cliffs_delta}
-    return {"cell": cell, **found, **numbers, "sentence": compared.sentence()}
+    return {
+        "cell": cell,
+        "a": compared.a,
+        "b": compared.b,
+        "shown": compared.significant,
+        "p": compared.p,
+        "holm": compared.adjusted,
+        **{name: getattr(d, name) for name in ("n", "mean", "low", "high", "median", "cliffs_delta")},
+        "sentence": compared.sentence(),
+    }

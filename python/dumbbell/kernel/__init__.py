@@ -1,4 +1,12 @@
-"""The virtual-time kernel: User-mode Linux, built once from Debian's kernel source, kept in the user's cache."""
+"""The kernels that runs use.
+
+::
+
+    store, build, source, patch, tools     the virtual-time kernel (User-mode Linux) and how it is built
+    guest, processors, outcome, folders    one run: boot, processor, results, folder
+    host, doctor                           the host's own kernel: its features, and the report of `dumbbell doctor`
+    web                                    the web server of flows of kind http
+"""
 
 from dumbbell.kernel.build import build
 from dumbbell.kernel.store import Kernel, find, installed

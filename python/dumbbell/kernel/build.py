@@ -1,4 +1,4 @@
-"""Building the kernel: source, edits, configuration, compilation, a first boot, and then its place in the cache."""
+"""Builds the virtual-time kernel: source, edits, configuration, compilation, a first boot, the cache."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from dumbbell.kernel.store import CONFIG, Kernel, cache_of_user, installed, key
 __all__ = ["build"]
 
 Watch = Callable[[str, int, int], None]
-"""Called with what is being done, and how much of how much is done of it."""
+"""Called with the current step, the files done and the files of that step (0: unknown)."""
 
 FILES = 1000
-"""About as many files the build makes: for the progress shown, no more."""
+"""Approximate number of files that a build compiles, for the progress bar."""
 
-# Names and dates of the build go into the kernel, and from there into its random numbers: the same everywhere.
+# Names and dates of the build become part of the kernel, which mixes them into its random numbers. They are the same
+# everywhere, so that runs are.
 _NAMES = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "dumbbell",
@@ -41,32 +42,37 @@ def build(
     again: bool = False,
     watch: Watch = lambda _what, _done, _all: None,
 ) -> Kernel:
-    """Build the kernel, unless one that fits is there.
+    """Build the kernel, unless a suitable one exists.
 
     Parameters
     ----------
     given : Path, optional
         Archive of the source; see `source.obtain`.
     cache : Path, optional
-        Where it is kept; default: the user's cache directory.
+        The cache directory; default: the user's own.
     jobs : int, optional
-        Compilers at a time; default: one for each core.
+        Number of compilers at a time; default: one for each core.
     again : bool
-        Build even if a kernel that fits is there.
+        Build even if a suitable kernel exists.
     watch : callable, optional
-        Told of progress.
+        Called with the progress; see `Watch`.
+
+    Returns
+    -------
+    Kernel
+        The kernel that was built or found.
 
     Raises
     ------
     BackendError
-        The host can't build it; the message says what is missing.
+        The host can't build it; the message names what is missing.
     """
     reason = tools.unsupported()
     if reason is not None:
         raise BackendError(reason)
-    there = installed()
-    if there and not again and cache is None:
-        return there[0]
+    existing = installed()
+    if existing and not again and cache is None:
+        return existing[0]
     absent = tools.missing()
     if absent:
         raise BackendError(tools.remedy(absent))
@@ -113,16 +119,16 @@ def _build(work: Path, place: Path, given: Path | None, jobs: int, watch: Watch)
 
 
 def _check_options(config: Path) -> None:
-    """Refuse a configuration in which an option that is asked for didn't take."""
+    """Refuse a configuration that lacks an option of ours: this source doesn't have it, or it depends on another."""
     taken = set(config.read_text(encoding="utf-8").splitlines())
     wanted = [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
     lost = [line for line in wanted if line not in taken]
     if lost:
-        raise BackendError(f"this source doesn't take the options {', '.join(lost)}")
+        raise BackendError(f"this source doesn't have the options {', '.join(lost)}")
 
 
 def _make(command: list[str], log: Path, each: Callable[[int], None] | None = None) -> str:
-    """Run make; ``each`` is told how many files are done. Gives what it printed."""
+    """Run make, calling ``each`` with the number of files done; returns its output."""
     done = 0
     lines: list[str] = []
     with log.open("a", encoding="utf-8") as kept:
@@ -148,19 +154,19 @@ def _make(command: list[str], log: Path, each: Callable[[int], None] | None = No
             process.wait()
             raise
     if code != 0:
-        said = [line.strip() for line in lines if "rror" in line] or [line.strip() for line in lines[-3:]]
-        raise BackendError("the kernel doesn't compile:\n" + "\n".join(said[:8]))
+        errors = [line.strip() for line in lines if "rror" in line] or [line.strip() for line in lines[-3:]]
+        raise BackendError("the kernel doesn't compile:\n" + "\n".join(errors[:8]))
     return "".join(lines)
 
 
 def _boots(binary: Path) -> None:
-    """Ask the kernel for its version: it starts on this host."""
+    """Start the kernel with --version: a kernel that can't run on this host fails here."""
     _run([str(binary), "--version"], "start the kernel")
 
 
 def _run(command: list[str], what: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
-        raise BackendError(f"can't {what}: {said}")
+        last = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise BackendError(f"can't {what}: {last}")
     return done.stdout

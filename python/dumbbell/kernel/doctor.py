@@ -1,4 +1,4 @@
-"""What this host can do, finding by finding, each with its remedy."""
+"""The report of `dumbbell doctor`: the features of this host, each with its state and remedy."""
 
 from __future__ import annotations
 
@@ -34,23 +34,26 @@ PROGRAMS = {
     "curl": ("applications of kind http", "curl"),
     "tshark": ("comparing captures", "tshark"),
 }
-"""Programs of the host: what for, and Debian's package."""
+"""Programs of the host: purpose, and Debian's package."""
 
-CLOCKS_THAT_DRAG = ("hpet", "acpi_pm", "jiffies")
+SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies")
+"""Clock sources that are slow or coarse to read."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the host can or can't do.
+    """One feature of the host.
 
     Attributes
     ----------
+    name : str
+        The feature.
     ok : bool
-        Whether it can be used as things are.
+        True if it can be used now.
     state : str
         In a word or two: ``built-in``, ``module``, ``uml only``, ``no`` ...
     remedy : str, optional
-        What to do about it, where something can be done.
+        How to get it, if that is possible.
     """
 
     name: str
@@ -61,24 +64,30 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings, by section."""
+    """All findings.
+
+    Attributes
+    ----------
+    sections : dict of str to list of Finding
+        Findings by the title of their section.
+    """
 
     sections: dict[str, list[Finding]]
 
     def document(self) -> dict[str, Any]:
-        """Give it in plain values."""
+        """Return the report as plain values, for JSON."""
         return {title: [asdict(f) for f in findings] for title, findings in self.sections.items()}
 
 
 def examine() -> Report:
-    """Look at everything."""
+    """Examine every feature of this host."""
     try:
         found, trouble = probe(), None
     except BackendError as e:
         found, trouble = None, str(e)
     return Report(
         {
-            "Ways": list(_ways()),
+            "Back ends": list(_back_ends()),
             "Rights": list(_rights(found, trouble)),
             "Congestion control": list(_variants()),
             "Queue disciplines of the kernel": list(_disciplines(found)),
@@ -89,12 +98,12 @@ def examine() -> Report:
     )
 
 
-def _ways() -> Iterator[Finding]:
+def _back_ends() -> Iterator[Finding]:
     reason = why_not()
-    yield Finding("kernel, over Dumbbell's link", reason is None, "yes" if reason is None else "no", reason)
+    yield Finding("kernel, emulation=link", reason is None, "yes" if reason is None else "no", reason)
     reason = why_no_veth()
     netem = "" if reason is not None or probe().disciplines.get("netem") is None else ", without delay and loss"
-    yield Finding("kernel, over its own queues", reason is None, f"yes{netem}" if reason is None else "no", reason)
+    yield Finding("kernel, emulation=tc", reason is None, f"yes{netem}" if reason is None else "no", reason)
     kernels = installed()
     unsupported = tools.unsupported()
     if kernels and GUEST.exists():
@@ -121,7 +130,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         user,
         "`modprobe tun`; containers: --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN",
     )
-    yield _right("veth pairs", found.veth, user, "`modprobe veth`: -o way=tc needs them")
+    yield _right("veth pairs", found.veth, user, "`modprobe veth`: -o emulation=tc needs them")
     yield _right(
         "real-time priority",
         found.real_time,
@@ -129,7 +138,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run says so",
     )
     yield _right(
-        "netem", found.disciplines.get("netem"), user, "-o way=tc needs it; Dumbbell's own link has all of it"
+        "netem", found.disciplines.get("netem"), user, "-o emulation=tc needs it; emulation=link has its features"
     )
 
 
@@ -174,13 +183,15 @@ def _disciplines(found: Probe | None) -> Iterator[Finding]:
         elif find_module(module) is not None:
             yield Finding(name, False, "module", f"`modprobe {module}` as root")
         else:
-            yield Finding(name, False, "no", "-o way=tc can't have it; Dumbbell's own link brings its own")
+            yield Finding(name, False, "no", "-o emulation=tc can't use it; emulation=link has its own")
 
 
 def _offloads(found: Probe | None) -> Iterator[Finding]:
     for name, reason in found.offloads.items() if found is not None else ():
-        state = "can be switched" if reason is None else f"stays as it is: {reason}"
-        yield Finding(name, reason is None, state, None if reason is None else "-o way=link has none")
+        state = "can be switched" if reason is None else f"can't be switched: {reason}"
+        yield Finding(
+            name, reason is None, state, None if reason is None else "use -o emulation=link, which has none"
+        )
 
 
 def _clock() -> Iterator[Finding]:
@@ -189,7 +200,7 @@ def _clock() -> Iterator[Finding]:
         source = place.read_text(encoding="utf-8").strip()
     except OSError:
         source = "unknown"
-    slow = source in CLOCKS_THAT_DRAG
+    slow = source in SLOW_CLOCKS
     remedy = "slow to read: `echo tsc > " + str(place) + "` as root, if the machine has it" if slow else None
     yield Finding("clock", not slow, source, remedy)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

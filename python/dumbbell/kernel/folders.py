@@ -1,8 +1,8 @@
-"""Folders of runs under way, and what is left of runs that were killed.
+"""Folders of runs, and the remains of runs that were killed.
 
-A run's files lie in a folder of the system's directory for temporary files, named after the process that it belongs
-to. All else that a run makes (processes, namespaces, interfaces) ends with that process: the kernel sees to it. What
-a kill may leave are the folder, and a process of the virtual machine that stands still because its tracer is gone.
+A run's files lie in a folder of the system's directory for temporary files, named after the process that the run
+belongs to. Everything else that a run makes (processes, namespaces, interfaces) is removed by the kernel when that
+process ends. A kill may leave the folder, and a stopped process of the virtual machine whose tracer has died.
 """
 
 from __future__ import annotations
@@ -22,30 +22,41 @@ from typing import Any
 __all__ = ["HOST_PREFIX", "UML_PREFIX", "Folder", "Left", "captures", "clean", "left_behind"]
 
 UML_PREFIX = "dumbbell-uml-"
-"""Of the folders of virtual machines; the number of the process that made it follows."""
+"""Name of a virtual machine's folder; the number of the process that made it follows."""
 HOST_PREFIX = "dumbbell-kernel-"
-"""Of the folders of runs on the host's own kernel."""
+"""Likewise for a run on the host's own kernel."""
 
 
 @dataclass(frozen=True)
 class Left:
-    """A folder whose process is gone, and the processes that still work in it."""
+    """A folder whose process has ended.
+
+    Attributes
+    ----------
+    place : Path
+        The folder.
+    processes : tuple of int
+        Processes whose working directory it still is.
+    """
 
     place: Path
     processes: tuple[int, ...]
 
 
 class Folder:
-    """A new folder of this process; it is removed when nobody refers to it any more, at exit at the latest."""
+    """A new folder of this process. It is removed when the object is collected, at exit at the latest."""
 
     def __init__(self, prefix: str) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
         self.remove = weakref.finalize(self, _remove, self.path)
-        """Ends what still works in it, and removes it, now."""
+        """Kills the processes that work in the folder and removes it, now."""
 
 
 def captures(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path], None]]:
-    """Give what copies a run's captures from its folder, which lives as long as that does."""
+    """Return, for each capture point, a function that copies its capture file to a path.
+
+    The functions keep the folder alive.
+    """
     points = plan.get("capture", {}).get("points", [])
     return {point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)}
 
@@ -55,7 +66,7 @@ def _copy(folder: Folder, name: str, to: Path) -> None:
 
 
 def left_behind() -> list[Left]:
-    """Find what runs have left whose process was killed before it could clean up."""
+    """Return the folders of runs whose process was killed before it could clean up."""
     base = Path(tempfile.gettempdir()).resolve()
     places: dict[Path, list[int]] = {
         place: [] for prefix in (UML_PREFIX, HOST_PREFIX) for place in base.glob(f"{prefix}*")
@@ -67,7 +78,7 @@ def left_behind() -> list[Left]:
 
 
 def clean() -> list[Left]:
-    """Remove what `left_behind` finds; gives what that was."""
+    """Remove the folders that `left_behind` finds; returns them."""
     found = left_behind()
     for left in found:
         _remove(left.place)
@@ -75,7 +86,7 @@ def clean() -> list[Left]:
 
 
 def _remove(place: Path) -> None:
-    """End the processes that work in a folder, and remove it."""
+    """Kill the processes that work in a folder, and remove it."""
     until = time.monotonic() + 5
     while (pids := [pid for pid, where in _at_work() if where == place]) and time.monotonic() < until:
         for pid in pids:
@@ -93,7 +104,7 @@ def _is_orphaned(place: Path) -> bool:
 
 
 def _at_work() -> Iterator[tuple[int, Path]]:
-    """List the processes that work in folders of runs, with the folder; it may be gone already."""
+    """Yield each process whose working directory is a run's folder, with the folder; it may be deleted already."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             where = Path(str((entry / "cwd").readlink()).removesuffix(" (deleted)"))

@@ -1,4 +1,4 @@
-"""What this host can do: congestion control, queue disciplines, rights, tools."""
+"""Features of the host's own kernel: congestion control, queue disciplines, rights, and how to get those it lacks."""
 
 from __future__ import annotations
 
@@ -30,17 +30,21 @@ __all__ = [
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 OF_A_RUN = re.compile(r"db[0-9a-f]+v\d+")
-"""The names under which runs have loaded variants: gone when they are."""
+"""Names under which runs load variants; they exist as long as the run does."""
 MODULES = Path("/lib/modules")
 BTF = Path("/sys/kernel/btf/vmlinux")
 BPF_SINCE = (6, 4)
-"""The first kernel where a variant in BPF is taken back by itself when the run's process ends."""
+"""The first kernel that unregisters a variant in BPF by itself when the run's process ends (struct_ops links)."""
 
 
 def available_variants() -> dict[str, str]:
-    """Name the congestion control that the host's kernel has: kernel name -> ``built-in``, ``loaded`` or ``module``.
+    """Return the congestion control that the host's kernel has.
 
-    A ``module`` isn't loaded yet; the kernel does that by itself when root asks for it.
+    Returns
+    -------
+    dict of str to str
+        By the kernel's name: ``built-in``, ``loaded`` (a module), or ``module`` (not loaded yet; the kernel loads it
+        when root chooses it).
     """
     try:
         names = AVAILABLE.read_text(encoding="utf-8").split()
@@ -56,7 +60,7 @@ def available_variants() -> dict[str, str]:
 
 
 def find_module(name: str) -> Path | None:
-    """Find a module's file by its name."""
+    """Return a module's file; None if the host has no such module."""
     return next((p for p in _modules() if p.name.partition(".")[0].replace("-", "_") == name), None)
 
 
@@ -66,9 +70,9 @@ def _modules() -> list[Path]:
 
 
 def bpf_variants() -> tuple[list[str], str | None]:
-    """Name the congestion control that can be loaded here as BPF, or say why none can."""
+    """Return the congestion control that can be loaded here as BPF, and why none can (None if it can)."""
     if platform.system() != "Linux" or not BTF.exists():
-        return [], "the kernel doesn't describe its types (CONFIG_DEBUG_INFO_BTF)"
+        return [], "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
     if os.geteuid() != 0:
         return [], "only root may load programs"
     if tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2]) < BPF_SINCE:
@@ -78,7 +82,25 @@ def bpf_variants() -> tuple[list[str], str | None]:
 
 @dataclass(frozen=True)
 class Probe:
-    """What `probe` has found: for each step None, or why it is impossible."""
+    """The result of `probe`: for each feature None, or why it is not available.
+
+    Attributes
+    ----------
+    namespaces : str or None
+        Network namespaces.
+    tunnel : str or None
+        TUN devices.
+    veth : str or None
+        veth pairs.
+    offloads : dict of str to (str or None)
+        Switching tso, gso and gro off.
+    real_time : str or None
+        Real-time priority.
+    disciplines : dict of str to (str or None)
+        Queue disciplines, by the kernel's name.
+    as_root : bool
+        True if root has tried them.
+    """
 
     namespaces: str | None
     tunnel: str | None
@@ -90,12 +112,12 @@ class Probe:
 
 
 def probe() -> Probe:
-    """Try, in a namespace that is gone at once, what a run on the host's kernel needs.
+    """Try the features that a run on the host's kernel needs, in a temporary namespace.
 
     Raises
     ------
     BackendError
-        The installation has no program for it.
+        The host isn't Linux, or the installation lacks ``dumbbell-guest``.
     """
     if platform.system() != "Linux":
         raise BackendError(f"the host's kernel is {platform.system()}, not Linux")
@@ -113,7 +135,7 @@ def probe() -> Probe:
 
 
 def why_not() -> str | None:
-    """Say why this host can't run flows on its own kernel over our link, with the remedy; None if it can."""
+    """Return why this host can't run flows with link emulation, with the remedy; None if it can."""
     return _why_not(
         "tunnel",
         "no TUN interface can be made ({}): `modprobe tun`, and give containers the device "
@@ -122,8 +144,8 @@ def why_not() -> str | None:
 
 
 def why_no_veth() -> str | None:
-    """Say why this host can't run flows over its own disciplines, with the remedy; None if it can."""
-    return _why_not("veth", "no veth pair can be made ({}): `modprobe veth` as root, or -o way=link")
+    """Return why this host can't run flows over its own queue disciplines, with the remedy; None if it can."""
+    return _why_not("veth", "no veth pair can be made ({}): `modprobe veth` as root, or -o emulation=link")
 
 
 def _why_not(interface: Literal["tunnel", "veth"], remedy: str) -> str | None:
@@ -143,13 +165,13 @@ def _no_namespace(found: Probe) -> str:
 
 
 def discipline_remedy(kind: str) -> str:
-    """Say how the host's kernel could get a queue discipline that it lacks."""
+    """Return how a run can have a queue discipline that the host's kernel lacks."""
     load = f"`modprobe sch_{kind}` as root, or " if find_module(f"sch_{kind}") is not None else ""
-    return f"{load}way=link, whose links bring their own, or --backend uml"
+    return f"{load}emulation=link, whose links have their own, or --backend uml"
 
 
 def remedy_for_variant(name: str) -> str:
-    """Say how the host's kernel could get a congestion control that it lacks."""
+    """Return how a run can have a congestion control that the host's kernel lacks."""
     if shutil.which("modprobe") and find_module(f"tcp_{name}") is not None:
         return f"`modprobe tcp_{name}` as root"
     if name in _core.bpf_variants() and (why := bpf_variants()[1]) is not None:

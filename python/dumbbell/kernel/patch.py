@@ -1,7 +1,7 @@
-"""The edits that make User-mode Linux fit for repeatable experiments.
+"""The edits that make runs of User-mode Linux repeatable.
 
-An edit rather than a diff: an anchor that vanished or came to stand twice in another version is an error, never a
-silent misfit.
+Each edit replaces an anchor in one file. Unlike a diff, it fails if the anchor is missing or occurs twice in another
+version of the source.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ TEXTS = Path(__file__).with_name("edits")
 
 @dataclass(frozen=True)
 class Edit:
-    """One replacement in one file of the kernel's tree."""
+    """A replacement in a file of the kernel's tree.
+
+    Attributes
+    ----------
+    path : str
+        The file, relative to the tree.
+    anchor : str
+        The text that is replaced; the file has it exactly once.
+    replacement : str
+        The text that takes its place.
+    """
 
     path: str
     anchor: str
@@ -29,17 +39,17 @@ def _text(name: str) -> str:
     return (TEXTS / name).read_text(encoding="utf-8")
 
 
-# Distributions tick at 250 Hz: TCP's timers, delayed acknowledgments and CUBIC's clock are counted in ticks.
+# Distributions have HZ=250. TCP's timers, its delayed ACKs and CUBIC's clock count in ticks (jiffies).
 _HZ = Edit("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100", "config HZ\n\tint\n\tdefault 250")
 
-# The virtual clock counts nanoseconds. It would count in 256 of them, and each time that it is read outside of
-# interrupts would take as long: microseconds a round trip.
+# The virtual clock counts in units of 1 ns instead of 256 ns. Each read of the clock outside of interrupts advances
+# it by one unit [Linux arch/um/kernel/time.c timer_read]: with 256 ns that is some microseconds per round trip.
 _CLOCK = Edit("arch/um/include/linux/time-internal.h", "#define TIMER_MULTIPLIER 256", "#define TIMER_MULTIPLIER 1")
 
-# The area for a process's vector registers is of fixed size, too small for CPUs with AMX (11,008 bytes). It has to
-# hold the whole state: with FXSAVE's part alone, a page fault within a copy loses what the copy holds in wide
-# registers, and memory gets holes of zeros. A state that is larger still (seen with a buffer that none fills) ends
-# the boot. The kernel's stacks hold such areas (KERNEL_STACK_ORDER in the configuration).
+# The area for a process's vector registers has a fixed size, too small for CPUs with AMX (11,008 bytes). It must hold
+# the whole state: if only FXSAVE's part is saved, a page fault within a copy loses the content of wide registers, and
+# the copy has holes of zeros. A state that is larger still ends the boot; a buffer larger than any state detects
+# that. The kernel's stacks hold such areas (KERNEL_STACK_ORDER in the configuration).
 _REGISTERS = "arch/x86/um/os-Linux/registers.c"
 _XSTATE = [
     Edit("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);", "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),
@@ -53,16 +63,16 @@ _XSTATE = [
     ),
 ]
 
-# Repeatable runs: with `dumbbell_seed=N` everything that asks the host for randomness gets SplitMix64's sequence
-# instead. The option is taken off the command line, which the kernel mixes into its own generator.
+# Repeatable runs: with `dumbbell_seed=N` every request for the host's randomness returns the sequence of SplitMix64
+# instead. The option is removed from the command line, which the kernel mixes into its own generator.
 _SEED = Edit(
     "arch/um/os-Linux/util.c",
     "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n{\n",
     _text("seed.c"),
 )
 
-# A run never outlives the process that started it, however that one ends. And its memory is laid out alike each time:
-# the heap's place decides how large the guest's memory is, and that how large its tables are.
+# A run ends with the process that started it, however that ends. And its memory has the same layout each time: the
+# heap's address decides the size of the guest's memory, which decides the size of its hash tables.
 _PROGRAM = "arch/um/os-Linux/main.c"
 _MAIN = [
     Edit(_PROGRAM, "#include <sys/resource.h>\n", "#include <sys/resource.h>\n#include <sys/personality.h>\n"),
@@ -78,7 +88,7 @@ def apply(tree: Path, edits: tuple[Edit, ...] = EDITS) -> None:
     Raises
     ------
     BackendError
-        An anchor doesn't stand in its file exactly once: the tree isn't the version that the edits are for.
+        A file doesn't have its anchor exactly once: the tree isn't the version that the edits are made for.
     """
     for edit in edits:
         file = tree / edit.path
@@ -87,6 +97,6 @@ def apply(tree: Path, edits: tuple[Edit, ...] = EDITS) -> None:
         if found != 1:
             first = edit.anchor.strip().splitlines()[0]
             raise BackendError(
-                f"can't patch {edit.path}: {first!r} stands there {found} times, not once; another kernel version?"
+                f"can't patch {edit.path}: {first!r} occurs {found} times, not once; another kernel version?"
             )
         file.write_text(text.replace(edit.anchor, edit.replacement), encoding="utf-8")

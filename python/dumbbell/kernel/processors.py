@@ -1,4 +1,8 @@
-"""A processor for each virtual machine: its halves take turns, and on two processors each turn wakes the other."""
+"""One processor for each virtual machine.
+
+The kernel of User-mode Linux and its guest processes take turns, so a second processor brings nothing, and waking the
+other one at each turn costs time: 60 s of simulated time took 15 s on two processors and 3 s on one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["claimed", "on_one"]
+__all__ = ["claimed", "pinned"]
 
 
 @contextmanager
@@ -16,12 +20,13 @@ def claimed() -> Iterator[int | None]:
 
     Yields
     ------
-    The processor's number, as long as the context lasts; None if all are claimed.
+    int or None
+        The processor's number, claimed as long as the context lasts; None if all are claimed.
     """
     for number in sorted(os.sched_getaffinity(0)):
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            # A name without a file: it goes with the process that has it.
+            # An abstract socket address [unix(7)]: the kernel releases it when the process ends.
             claim.bind(f"\0dumbbell-processor-{number}")
         except OSError:
             claim.close()
@@ -33,8 +38,8 @@ def claimed() -> Iterator[int | None]:
 
 
 @contextmanager
-def on_one(number: int | None) -> Iterator[None]:
-    """Keep this thread, and what it starts, on the processor of that number; None: wherever it may be."""
+def pinned(number: int | None) -> Iterator[None]:
+    """Pin this thread, and the processes that it starts, to a processor; None leaves it as it is."""
     if number is None:
         yield
         return

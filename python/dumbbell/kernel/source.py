@@ -1,4 +1,4 @@
-"""The kernel's source: Debian's package, or an archive that is there already."""
+"""The kernel's source: Debian's package, or a given archive."""
 
 from __future__ import annotations
 
@@ -12,26 +12,31 @@ from dumbbell.exceptions import BackendError
 __all__ = ["SERIES", "obtain", "version_of"]
 
 SERIES = "6.12"
-"""The long-term series that configuration and edits are made for."""
+"""The long-term series that the configuration and the edits are made for."""
 PACKAGE = f"linux-source-{SERIES}"
 INSTALLED = Path(f"/usr/src/{PACKAGE}.tar.xz")
 
 
 def obtain(into: Path, given: Path | None) -> Path:
-    """Unpack the source below ``into``; gives its directory.
+    """Unpack the source below ``into``.
 
     Parameters
     ----------
     into : Path
         An empty directory.
     given : Path or None
-        An archive (``linux-6.12.N.tar.xz`` of kernel.org will do), or a Debian package of one. None: the archive
-        that Debian's package has installed, else the package itself, downloaded with apt.
+        An archive (``linux-6.12.N.tar.xz`` of kernel.org works), or a Debian package of one. None: the archive that
+        Debian's package has installed, else the package itself, downloaded with apt.
+
+    Returns
+    -------
+    Path
+        The directory of the unpacked tree.
 
     Raises
     ------
     BackendError
-        There is no source, or it isn't of this series.
+        No source is available, or it isn't of this series.
     """
     archive = given or (INSTALLED if INSTALLED.exists() else _download(into))
     if not archive.is_file():
@@ -42,7 +47,7 @@ def obtain(into: Path, given: Path | None) -> Path:
     _run(["tar", "-x", "-f", str(archive), "-C", str(into)], "unpack the source")
     trees = [p for p in set(into.iterdir()) - before if (p / "arch" / "um").is_dir()]
     if len(trees) != 1:
-        raise BackendError(f"{archive}: not an archive of Linux' source")
+        raise BackendError(f"{archive}: not an archive of the Linux source")
     version = version_of(trees[0])
     if not version.startswith(f"{SERIES}."):
         raise BackendError(f"{archive}: Linux {version} given: {SERIES} is needed")
@@ -50,7 +55,7 @@ def obtain(into: Path, given: Path | None) -> Path:
 
 
 def version_of(tree: Path) -> str:
-    """Read the version that a source tree says it is, such as ``6.12.117``."""
+    """Return the version in a source tree's Makefile, such as ``6.12.117``."""
     text = (tree / "Makefile").read_text(encoding="utf-8")
     numbers = [re.search(rf"^{name} = (\d+)$", text, re.MULTILINE) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
     return ".".join(m[1] if m else "?" for m in numbers)
@@ -65,12 +70,12 @@ def _download(into: Path) -> Path:
     _run(["apt-get", "download", "-qq", PACKAGE], f"download {PACKAGE}", cwd=into)
     packages = sorted(into.glob(f"{PACKAGE}_*.deb"))
     if not packages:
-        raise BackendError(f"apt-get download {PACKAGE} has left no package")
+        raise BackendError(f"apt-get download {PACKAGE} left no package")
     return packages[-1]
 
 
 def _archive_in(package: Path, into: Path) -> Path:
-    """Take the archive out of a Debian package."""
+    """Return the archive inside a Debian package."""
     place = into / "package"
     _run(["dpkg-deb", "-x", str(package), str(place)], f"unpack {package.name}")
     found = sorted(place.glob("usr/src/linux-source-*.tar.*"))

@@ -1,13 +1,13 @@
-"""Where built kernels are kept, and which of them fits.
+"""The cache of built kernels, and the choice among them.
 
 ::
 
     CACHE/kernel/VERSION-KEY/linux         the kernel, an ordinary program
     CACHE/kernel/VERSION-KEY/kernel.json   what it was built from
 
-CACHE is ``$DUMBBELL_CACHE``, else ``$XDG_CACHE_HOME/dumbbell``, else ``~/.cache/dumbbell``. KEY stands for
-configuration and edits: a kernel built from others is never taken. ``/var/cache/dumbbell`` is read too: what root has
-put there (``dumbbell kernel build --cache /var/cache/dumbbell``) serves every user.
+CACHE is ``$DUMBBELL_CACHE``, else ``$XDG_CACHE_HOME/dumbbell``, else ``~/.cache/dumbbell``. KEY is a hash of the
+configuration and the edits, so a kernel built from others is never used. ``/var/cache/dumbbell`` is read too: a
+kernel that root builds there (``dumbbell kernel build --cache /var/cache/dumbbell``) serves every user.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ SYSTEM = Path("/var/cache/dumbbell")
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that was built.
+    """A built kernel.
 
     Attributes
     ----------
+    path : Path
+        The executable.
     version : str
-        Of its source, such as ``6.12.117``.
+        Version of its source, such as ``6.12.117``.
     key : str
-        Stands for configuration and edits.
+        Hash of configuration and edits; see `key`.
     """
 
     path: Path
@@ -45,14 +47,14 @@ class Kernel:
 
 
 def key() -> str:
-    """Name configuration and edits, as this version of Dumbbell has them."""
+    """Return a hash of the configuration and the edits of this version of Dumbbell."""
     parts = [CONFIG.read_text(encoding="utf-8")]
     parts += [part for edit in EDITS for part in (edit.path, edit.anchor, edit.replacement)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
 def cache_of_user() -> Path:
-    """Name the directory of caches that is the user's own."""
+    """Return the user's own cache directory."""
     given = os.environ.get("DUMBBELL_CACHE")
     if given:
         return Path(given)
@@ -61,7 +63,7 @@ def cache_of_user() -> Path:
 
 
 def installed() -> list[Kernel]:
-    """List the kernels that there are and that this version of Dumbbell uses, the newest first."""
+    """Return the built kernels that this version of Dumbbell can use, the newest first."""
     kernels = []
     for cache in (cache_of_user(), SYSTEM):
         try:
@@ -73,18 +75,18 @@ def installed() -> list[Kernel]:
 
 
 def find() -> Kernel:
-    """Give the newest kernel that fits.
+    """Return the newest kernel that this version of Dumbbell can use.
 
     Raises
     ------
     BackendError
-        There is none.
+        None is built.
     """
     kernels = installed()
     if not kernels:
         raise BackendError(
-            "the virtual-time kernel isn't built, is another version's or isn't whole: `dumbbell kernel build` makes "
-            "it, once, in a few minutes"
+            "the virtual-time kernel isn't built, belongs to another version, or is incomplete: "
+            "`dumbbell kernel build` builds it, once, in a few minutes"
         )
     return kernels[0]
 

@@ -1,4 +1,4 @@
-"""What a kernel build needs of the host."""
+"""Programs that a kernel build needs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TOOLS = {
     "awk": "mawk",
     "nm": "binutils",
 }
-"""Programs, and Debian's packages of them."""
+"""Programs, each with Debian's package of it."""
 
 
 def unsupported() -> str | None:
-    """Say why this host can't have the kernel at all; None if it can."""
+    """Return why this host can't run User-mode Linux at all; None if it can."""
     if platform.system() != "Linux":
         return f"User-mode Linux runs on Linux only, this is {platform.system()}"
     if platform.machine() not in ("x86_64", "AMD64"):
@@ -36,7 +36,7 @@ def unsupported() -> str | None:
 
 
 def missing() -> list[str]:
-    """Name the Debian packages that are needed and absent."""
+    """Return the Debian packages that are needed and missing."""
     packages = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
     if "gcc" not in packages and not _compiles():
         packages.append("libc6-dev")
@@ -44,7 +44,7 @@ def missing() -> list[str]:
 
 
 def remedy(packages: list[str]) -> str:
-    """Say what has to be installed, and how."""
+    """Return a sentence: what has to be installed, and how."""
     names = " ".join(packages)
     if shutil.which("apt-get") is not None:
         return (
@@ -54,7 +54,7 @@ def remedy(packages: list[str]) -> str:
 
 
 def _compiles() -> bool:
-    """Whether the compiler finds the C library's headers and links."""
+    """Return True if the compiler finds the C library's headers and can link."""
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / "t.c"
         source.write_text('#include <stdio.h>\n#include <linux/types.h>\nint main(void) { return puts(""); }\n')

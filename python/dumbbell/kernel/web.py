@@ -1,6 +1,6 @@
-"""A web server for one directory, its own: asks no name service, as namespaces of a run have none.
+"""A web server for its working directory, for flows of kind ``http``: ``python web.py ADDRESS PORT``.
 
-A program of its own: ``python web.py ADDRESS PORT``.
+It makes no DNS lookup: a run's namespaces have no name server.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Serves each connection in a thread of its own."""
+    """A server with a thread for each connection."""
 
     allow_reuse_address = True
     daemon_threads = True

@@ -1,12 +1,13 @@
-"""What is computed from runs: statistics over repetitions, comparisons, fairness, harm, series cut into windows."""
+"""Metrics of runs: statistics over repetitions, comparisons, fairness, harm, series by windows of time."""
 
 from dumbbell.metrics.convergence import convergence_time
 from dumbbell.metrics.fairness import jain, rtt_slope, share_ratios, shares
-from dumbbell.metrics.family import Compared, compare_all, holm, signed_rank
+from dumbbell.metrics.family import Compared, compare_all
 from dumbbell.metrics.harms import harm
 from dumbbell.metrics.knee_point import knee
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
+from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
 from dumbbell.metrics.spike_detection import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
@@ -14,11 +15,13 @@ from dumbbell.metrics.windows import edges_of, mean_per_window, packet_rtts, rat
 
 __all__ = [
     "Compared",
+    "MeanDifference",
     "Paired",
     "Ratio",
     "Spikes",
     "Summary",
     "compare_all",
+    "compare_means",
     "convergence_time",
     "edges_of",
     "harm",
@@ -27,6 +30,7 @@ __all__ = [
     "knee",
     "mean_per_window",
     "number",
+    "p_value",
     "packet_rtts",
     "paired",
     "rate_per_window",
@@ -35,7 +39,6 @@ __all__ = [
     "segment_rate",
     "share_ratios",
     "shares",
-    "signed_rank",
     "spikes",
     "summarize",
     "summarize_all",

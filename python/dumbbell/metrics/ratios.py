@@ -1,4 +1,4 @@
-"""How many times as much: ratios on the same seeds."""
+"""Ratios over pairs of the same seeds: "Vegas has 1.8 times Reno's goodput"."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from dumbbell.metrics.bootstrap import RESAMPLES, bca, statistic_of
-from dumbbell.metrics.pairs import FEWEST, whole_pairs
+from dumbbell.metrics.significance import LEVEL, compare_means, fieller, too_few, whole_pairs
 from dumbbell.metrics.summary import number
 
 __all__ = ["Ratio", "ratio"]
@@ -16,53 +15,77 @@ __all__ = ["Ratio", "ratio"]
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The ratios a / b over pairs, no unit: n pairs, their median and its BCa interval (NaN for n < 2)."""
+    """The ratio of two means over pairs, no unit.
+
+    Attributes
+    ----------
+    n : int
+        Pairs.
+    value : float
+        Mean of a over mean of b; NaN where the mean of b is not above zero.
+    low, high : float
+        Fieller's interval. It excludes one exactly where the difference is significant; NaN where it is unbounded.
+    p : float
+        Two-sided p-value of the difference.
+    level : float
+        Confidence level.
+    few : str
+        Why the test cannot reach its level with these pairs; empty if it can.
+    """
 
     n: int
-    median: float
+    value: float
     low: float
     high: float
+    p: float
+    level: float
+    few: str = ""
 
     @property
-    def shown(self) -> bool:
-        """Whether it is shown to differ from one: the interval leaves one out, from at least five pairs."""
-        return self.n >= FEWEST and (self.low > 1 or self.high < 1)
+    def significant(self) -> bool:
+        """True if the ratio differs significantly from one."""
+        return bool(self.p <= 1 - self.level)
 
     def text(self) -> str:
         """Write the ratio with its interval, such as ``1.82 times [1.63, 2.01]``."""
         interval = "" if math.isnan(self.low) else f" [{number(self.low)}, {number(self.high)}]"
-        return f"{number(self.median)} times{interval}"
+        return f"{number(self.value)} times{interval}"
 
     def sentence(self, a: str, b: str, what: str) -> str:
-        """Say it in words, such as ``Vegas has 1.8 times Reno's goodput [1.6, 2.0]``."""
-        if self.n == 0:
+        """Write it as a sentence, such as ``Vegas has 1.8 times Reno's goodput [1.6, 2.0]``."""
+        if self.n == 0 or math.isnan(self.value):
             return f"{a} and {b} were not measured together"
         interval = "" if math.isnan(self.low) else f" [{number(self.low, 2)}, {number(self.high, 2)}]"
-        if self.n >= FEWEST and not self.shown:
-            return f"no difference shown between {a} and {b} in {what} (ratio {number(self.median, 2)}{interval})"
-        doubt = "" if self.n >= FEWEST else f", from {self.n} pair{'s' if self.n > 1 else ''} only"
-        return f"{a} has {number(self.median, 2)} times {b}'s {what}{interval}{doubt}"
+        if self.significant:
+            return f"{a} has {number(self.value, 2)} times {b}'s {what}{interval}"
+        why = f"; {self.few}" if self.few else ""
+        return f"no difference shown between {a} and {b} in {what} (ratio {number(self.value, 2)}{interval}{why})"
 
 
-def ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, resamples: int = RESAMPLES) -> Ratio:
-    """Compare two cells over the same seeds by their ratios.
+def ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = LEVEL) -> Ratio:
+    """Compare two cells over the same seeds by the ratio of their means.
 
     Parameters
     ----------
     a, b : (n,) float64, any one unit
-        Values by repetition, in the same order; a pair with a NaN, or with b not above zero, is left out.
+        Values by repetition, in the same order; a pair with a NaN is left out.
     level : float, no unit
-    resamples : int
+        Confidence level of the interval and of the verdict.
 
     Raises
     ------
     DumbbellError
         If the lengths differ.
+
+    Examples
+    --------
+    >>> ratio([5.1, 5.3, 5.2, 5.4, 5.2], [4.8, 5.1, 5.0, 5.0, 5.1]).text()
+    '1.05 times [1.02, 1.08]'
     """
     first, second = whole_pairs(a, b)
-    first, second = first[second > 0], second[second > 0]
-    if not first.size:
-        return Ratio(0, math.nan, math.nan, math.nan)
-    ratios = first / second
-    low, high = bca(ratios[None, :], "median", level, resamples)
-    return Ratio(len(ratios), float(statistic_of(ratios, "median")), float(low[0]), float(high[0]))
+    test = compare_means(first, second, level=level)
+    base = float(second.mean()) if test.n else math.nan
+    if not base > 0:
+        return Ratio(test.n, math.nan, math.nan, math.nan, test.p, level, too_few(test))
+    low, high = fieller(first, second, level)
+    return Ratio(test.n, float(first.mean()) / base, low, high, test.p, level, too_few(test))

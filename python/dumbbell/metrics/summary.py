@@ -13,9 +13,12 @@ import numpy.typing as npt
 from dumbbell.exceptions import DumbbellError
 from dumbbell.metrics.bootstrap import RESAMPLES, Statistic, bca, statistic_of
 
-__all__ = ["Interval", "Summary", "number", "summarize", "summarize_all"]
+__all__ = ["FEWEST", "Interval", "Summary", "number", "summarize", "summarize_all"]
 
 Interval = Literal["bca", "student"]
+
+FEWEST = 5
+"""Values from which a bootstrap interval may decide a verdict: fewer give too few different resamples."""
 
 
 def number(value: float, digits: int = 3, *, sign: bool = False) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.exceptions import DumbbellError
-from dumbbell.metrics import compare_all, number, summarize
+from dumbbell.metrics import number, summarize
 from dumbbell.plots import Picture
 from dumbbell.plots.axis_labels import quantity
 from dumbbell.plots.catalog import make
@@ -94,18 +94,14 @@ def _summary(results: Results) -> Iterator[str]:
 
 
 def _comparisons(results: Results) -> Iterator[str]:
-    """Compare the values of a swept path where it is the only one, with Holm's correction."""
+    """Compare the values of a swept path where it is the only one: the family of `Results.comparisons`."""
     flows = results.flows
     paths = flows.columns[: flows.columns.index("run")]
     if len(paths) != 1 or flows[paths[0]].n_unique() * (flows[paths[0]].n_unique() - 1) // 2 > FEW:
         return
-    for flow in flows["name"].unique(maintain_order=True):
-        part = flows.filter(pl.col("name") == flow).sort("repetition")
-        groups = part.partition_by(paths, as_dict=True, maintain_order=True)
-        samples = {str(key): rows["goodput_bps"].to_numpy() * 1e-6 for (key,), rows in groups.items()}
-        if len({len(s) for s in samples.values()}) == 1 and len(samples) > 1:
-            for compared in compare_all(samples):
-                yield f"Goodput of '{flow}' in Mbit/s, {short_names(paths)[paths[0]]}: {compared.sentence()}."
+    for cell, compared in results.comparisons("goodput_bps", paths[0]):
+        sentence = compared.scaled(1e-6).sentence()
+        yield f"Goodput of '{cell['name']}' in Mbit/s, {short_names(paths)[paths[0]]}: {sentence}."
 
 
 def _pictures(results: Results) -> Iterator[Picture]:

@@ -1,9 +1,10 @@
-"""Two sets of results side by side: what changed, and what of it is more than chance."""
+"""Two sets of results side by side: every change, tested for significance."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.metrics import holm
-from dumbbell.metrics.bootstrap import statistic_of
+from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels, too_few
 from dumbbell.registry import unknown
 from dumbbell.results.frames import label
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
-from dumbbell.results.summary import short_names
+from dumbbell.results.summary import IN_USE, short_names
 
-__all__ = ["BETTER", "METRICS", "Change", "compare", "p_value"]
+__all__ = ["BETTER", "METRICS", "Change", "compare"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,9 +38,9 @@ BETTER: dict[str, Literal["more", "less"]] = {
     "mean_sojourn_ms": "less",
     "p99_sojourn_ms": "less",
 }
-"""Whether more of a metric is better, for those of which that can be said."""
+"""Whether more or less of a metric is better, for the metrics where this is clear."""
 METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s", "utilization", "p99_sojourn_ms")
-"""What is compared unless told otherwise."""
+"""Metrics that are compared by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,24 @@ class Change:
     Attributes
     ----------
     cell, who, metric : str
-        Where, of which flow or queue, which column.
+        The cell, the flow or queue, the column.
     a, b : float
-        Medians, the metric's unit.
+        Means over the repetitions compared, the metric's unit.
     n : int
-        Repetitions compared; of the same seeds where `paired`.
+        Repetitions compared; of the same seeds if `paired`.
+    low, high : float
+        Interval of the change b - a, the metric's unit, at the level of Holm's step; NaN where none can be given.
     p : float
-        Two-sided, of Student's t on the pairs (Welch's where the seeds differ); 0 where every pair differs by the
-        same, 1 where nothing differs; NaN for fewer than two values.
+        Two-sided p-value of this comparison alone: Student's t on the pairs, Welch's t where the seeds differ.
+        NaN for less than two repetitions.
     adjusted : float
-        The same among all comparisons made (Holm).
+        The p-value among all comparisons made, by Holm.
     paired : bool
+        True if the repetitions of both have the same seeds.
+    level : float
+        Confidence level of all comparisons together, no unit.
+    few : str
+        Why the test cannot reach its level with these repetitions; empty if it can.
     """
 
     cell: str
@@ -69,79 +76,145 @@ class Change:
     a: float
     b: float
     n: int
+    low: float
+    high: float
     p: float
     adjusted: float
     paired: bool
+    level: float = LEVEL
+    few: str = ""
 
     @property
     def relative(self) -> float:
         """The change as a part of a, no unit; NaN where a is zero."""
         return (self.b - self.a) / abs(self.a) if self.a else math.nan
 
-    def shown(self, level: float = 0.95) -> bool:
-        """Whether a difference is shown, among all comparisons."""
-        return bool(self.adjusted <= 1 - level)
+    @property
+    def significant(self) -> bool:
+        """True if the change is significant among all comparisons."""
+        return bool(self.adjusted <= 1 - self.level)
 
-    def worse(self, level: float = 0.95) -> bool:
-        """Whether b is shown to be worse."""
+    @property
+    def worse(self) -> bool:
+        """True if b is significantly worse; False for metrics without a better direction."""
         better = BETTER.get(self.metric)
-        if better is None or not self.shown(level):
+        if better is None or not self.significant:
             return False
         return self.b < self.a if better == "more" else self.b > self.a
 
+    @property
+    def verdict(self) -> str:
+        """The result in words: "worse", "differs" or "no difference shown", the last with its reason."""
+        if self.significant:
+            return "worse" if self.worse else "differs"
+        return f"no difference shown{f': {self.few}' if self.few else ''}"
+
     def document(self) -> dict[str, Any]:
-        """Give it in plain values."""
-        values = {
-            name: getattr(self, name) for name in ("cell", "who", "metric", "a", "b", "n", "p", "adjusted", "paired")
-        }
-        values["relative"], values["shown"], values["worse"] = self.relative, self.shown(), self.worse()
+        """Return the change as plain values; None for a number that doesn't exist."""
+        names = ("cell", "who", "metric", "a", "b", "n", "p", "adjusted", "paired", "relative", "low", "high")
+        values = {name: getattr(self, name) for name in names}
+        values |= {"shown": self.significant, "worse": self.worse, "verdict": self.verdict}
         return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
 
 
-def p_value(a: npt.ArrayLike, b: npt.ArrayLike, *, pairs: bool) -> float:
-    """Give the two-sided p-value for a difference of means; see `Change.p`."""
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if min(first.size, second.size) < 2:
-        return math.nan
-    from scipy.stats import ttest_ind, ttest_rel  # noqa: PLC0415 - slow to import
+def compare(
+    a: Results | str | os.PathLike[str],
+    b: Results | str | os.PathLike[str],
+    metrics: Sequence[str] | None = None,
+    *,
+    level: float = LEVEL,
+) -> list[Change]:
+    """Compare every cell, flow and queue that two sets of results share.
 
-    if pairs:
-        difference = first - second
-        if np.ptp(difference) == 0:
-            return 1.0 if difference[0] == 0 else 0.0
-        return float(ttest_rel(first, second).pvalue)
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
-        return 1.0 if first[0] == second[0] else 0.0
-    return float(ttest_ind(first, second, equal_var=False).pvalue)
+    Parameters
+    ----------
+    a, b : Results or path
+        The results, or the directories that hold them. Repetitions are paired by their seed where both have the
+        same seeds.
+    metrics : sequence of str, optional
+        Columns of `Results.flows` and `Results.queues`; default: `METRICS`.
+    level : float, no unit
+        Confidence level of all comparisons together (Holm's correction).
 
-
-def compare(a: Results, b: Results, metrics: Sequence[str] | None = None) -> list[Change]:
-    """Compare every cell, flow and queue that both results have.
+    Returns
+    -------
+    list of Change
+        In the order of the cells; ``b - a`` of each quantity with its interval and p-value.
 
     Raises
     ------
     ResultsError
-        If they have no cell in common, or a metric is unknown.
+        If they have no cell in common, if a metric is unknown, or if a directory can't be read.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> scenario = dumbbell.Scenario(
+    ...     name="one flow",
+    ...     duration="5 s",
+    ...     repetitions=3,
+    ...     start_jitter="100 ms",
+    ...     network={
+    ...         "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"},
+    ...         "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+    ...     },
+    ...     flows=[{"name": "tcp", "variant": "cubic"}],
+    ... )
+    >>> slower = scenario.with_changes({"network.bottleneck.rate": "5 Mbit/s"})
+    >>> changes = dumbbell.compare(dumbbell.run(scenario), dumbbell.run(slower), ["goodput_bps"])
+    >>> [(change.who, change.n, change.verdict) for change in changes]
+    [('tcp', 3, 'worse')]
     """
-    cells_a, cells_b = ({json.dumps(runs[0].cell, sort_keys=True): runs for runs in r.by_cell()} for r in (a, b))
+    first, second = (r if isinstance(r, Results) else Results.load(r) for r in (a, b))
+    cells_a, cells_b = (
+        {json.dumps(runs[0].cell, sort_keys=True): runs for runs in r.by_cell()} for r in (first, second)
+    )
     common = [key for key in cells_a if key in cells_b]
     if not common:
         raise ResultsError("the two have no cell in common: nothing to compare")
-    known = {c for r in (a, b) for c in (*r.flows.columns, *r.queues.columns)}
+    known = {c for r in (first, second) for c in (*r.flows.columns, *r.queues.columns)}
     for metric in metrics or ():
         if metric not in known:
             raise ResultsError(unknown("metric", metric, sorted(known)))
-    wanted = metrics or METRICS
-    found = []
-    for key in common:
-        for kind in ("flows", "queues"):
-            found += _cell(cells_a[key], cells_b[key], kind, wanted)
-    adjusted = holm([change.p for change in found])
-    return [replace(change, adjusted=float(p)) for change, p in zip(found, adjusted, strict=True)]
+    samples = [
+        sample
+        for key in common
+        for kind in ("flows", "queues")
+        for sample in _samples(cells_a[key], cells_b[key], kind, metrics or METRICS)
+    ]
+    p = [compare_means(s.b, s.a, pairs=s.paired).p for s in samples]
+    steps = zip(samples, holm(p), holm_levels(p, level), strict=True)
+    return [replace(_change(s, float(own)), adjusted=float(adjusted), level=level) for s, adjusted, own in steps]
 
 
-def _cell(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[str]) -> list[Change]:
-    """Compare the flows or queues of one cell, each comparison as if it were the only one."""
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The values of one quantity on both sides; with pairs, by seed."""
+
+    cell: str
+    who: str
+    metric: str
+    a: Floats
+    b: Floats
+    paired: bool
+
+
+def _change(sample: _Sample, level: float) -> Change:
+    """Test one quantity at the level of its step of Holm's procedure."""
+    a, b = sample.a, sample.b
+    if sample.paired:
+        whole = ~(np.isnan(a) | np.isnan(b))
+        a, b = a[whole], b[whole]
+    test = compare_means(b, a, pairs=sample.paired, level=level)
+    mean_a, mean_b = (float(np.nanmean(side)) for side in (a, b))
+    where = (sample.cell, sample.who, sample.metric)
+    return Change(
+        *where, mean_a, mean_b, test.n, test.low, test.high, test.p, test.p, sample.paired, few=too_few(test)
+    )
+
+
+def _samples(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[str]) -> list[_Sample]:
+    """Collect the values of one cell's flows or queues that both sides have."""
     seeds = [run.seed for run in a if run.seed in {r.seed for r in b}]
     pairs = len(seeds) >= min(len(a), len(b))
     rows_a, rows_b = (_rows(runs, kind, seeds if pairs else None) for runs in (a, b))
@@ -151,26 +224,27 @@ def _cell(a: Sequence[Run], b: Sequence[Run], kind: str, metrics: Sequence[str])
     for name in rows_a:
         for metric in metrics:
             first, second = (_values(rows.get(name, []), metric) for rows in (rows_a, rows_b))
-            if not first.size or not second.size or (pairs and first.size != second.size):
-                continue
-            p = p_value(first, second, pairs=pairs)
-            middle_a, middle_b = (float(statistic_of(v, "median")) for v in (first, second))
-            n = min(first.size, second.size)
-            found.append(Change(cell, name, metric, middle_a, middle_b, n, p, p, pairs))
+            both = ~(np.isnan(first) | np.isnan(second)) if pairs and first.size == second.size else None
+            if both is not None and both.any():
+                found.append(_Sample(cell, name, metric, first, second, paired=True))
+            elif not pairs and not np.isnan(first).all() and not np.isnan(second).all():
+                found.append(_Sample(cell, name, metric, first, second, paired=False))
     return found
 
 
 def _rows(runs: Sequence[Run], kind: str, seeds: Sequence[int] | None) -> dict[str, list[dict[str, Any]]]:
+    """Group the rows of runs by flow or queue, in the order of the seeds; without links that carry only ACKs."""
     if seeds is not None:
         runs = sorted((r for r in runs if r.seed in seeds), key=lambda r: seeds.index(r.seed))
     rows: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
         for row in getattr(run, kind):
-            if kind == "flows" or row["utilization"] > 0.05:
+            if kind == "flows" or row["utilization"] > IN_USE:
                 rows.setdefault(row["name"], []).append(row)
     return rows
 
 
 def _values(rows: Sequence[dict[str, Any]], metric: str) -> Floats:
+    """Return a metric by repetition; NaN where a repetition has no value, so that pairs stay pairs."""
     values = [row.get(metric) for row in rows]
-    return np.array([v for v in values if isinstance(v, int | float)], dtype=np.float64)
+    return np.array([v if isinstance(v, int | float) else math.nan for v in values], dtype=np.float64)

@@ -41,7 +41,7 @@ class Measured:
     @classmethod
     def of(cls, what: str, found: Summary | Paired, unit: str = "", digits: int = 3) -> Measured:
         """Take over a summary or a paired difference."""
-        value = found.median if isinstance(found, Paired) else found.value
+        value = found.mean if isinstance(found, Paired) else found.value
         text = found.text(unit, digits)
         return cls(what, text, _number(value), _number(found.low), _number(found.high), unit, found.n)
 

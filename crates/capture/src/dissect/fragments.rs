@@ -1,14 +1,14 @@
-//! Fragments of IP datagrams, put together.
+//! Reassembly of IP fragments [RFC 791 §3.2, RFC 8200 §4.5], with Wireshark's rules for overlaps.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::Addresses;
 
-/// Bytes of fragments that are kept at most; the oldest datagram is given up for room.
+/// Most bytes of fragments; beyond it, the oldest incomplete datagram is discarded.
 const MAX_BYTES: usize = 16 << 20;
-/// Datagrams that wait at most.
+/// Most incomplete datagrams.
 const MAX_WAITING: usize = 4096;
-/// Bytes of memory that a fragment takes besides its own.
+/// Memory of a fragment besides its data, bytes.
 const PIECE: usize = 32;
 /// Longest datagram.
 const MAX_DATAGRAM: usize = 65_535;
@@ -18,7 +18,7 @@ const MAX_DATAGRAM: usize = 65_535;
 pub(super) struct Key {
     pub(super) addresses: Addresses,
     pub(super) id: u32,
-    /// 0 in IPv6, where it is no part of the key.
+    /// 0 in IPv6, where it is not part of the key.
     pub(super) protocol: u8,
     pub(super) vlan: u16,
 }
@@ -27,37 +27,37 @@ pub(super) struct Key {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragment {
     pub(super) key: Key,
-    /// Bytes of the datagram before it.
+    /// Offset in the datagram, bytes.
     pub(super) offset: u32,
-    /// Others follow.
+    /// The more-fragments flag.
     pub(super) more: bool,
     pub(super) protocol: u8,
 }
 
-/// A datagram that waits for fragments.
+/// An incomplete datagram.
 #[derive(Debug)]
 struct Waiting {
-    /// Which of the waiting came when, to find the oldest.
+    /// Number in order of arrival, to find the oldest.
     ticket: u64,
-    /// The fragments one after another as they came, and where each begins in the datagram and here.
+    /// The fragments in order of arrival, and the start of each in the datagram and in `bytes`.
     bytes: Vec<u8>,
     pieces: Vec<(usize, usize)>,
-    /// Parts that are there: sorted, apart from each other.
+    /// The received parts: sorted, disjoint, not adjacent.
     parts: Vec<(usize, usize)>,
-    /// Length of the datagram, once its last fragment is there.
+    /// Length of the datagram, after its last fragment has arrived.
     total: Option<usize>,
-    /// Protocol, of the first fragment if it is there.
+    /// Protocol: that of the first fragment, if it has arrived.
     protocol: u8,
 }
 
 impl Waiting {
-    /// The memory that it takes, about.
+    /// Its approximate memory.
     fn size(&self) -> usize {
         self.bytes.len() + PIECE * self.pieces.len()
     }
 
-    /// Puts the datagram together. Where fragments overlap, the one that begins first counts, of those that begin at the
-    /// same place the one that came first: as in Wireshark.
+    /// Assembles the datagram. Of overlapping fragments the one with the lower offset counts; at equal offsets, the one
+    /// that arrived first: as in Wireshark [Wireshark reassemble.c].
     fn assemble(&self, whole: &mut Vec<u8>) {
         whole.clear();
         let ends = self.pieces.iter().skip(1).map(|&(_, at)| at).chain([self.bytes.len()]);
@@ -65,32 +65,32 @@ impl Waiting {
             self.pieces.iter().zip(ends).map(|(&(begin, at), end)| (begin, &self.bytes[at..end])).collect();
         order.sort_by_key(|&(begin, _)| begin);
         for (begin, data) in order {
-            // Without gaps: at most some of it is there.
+            // There are no gaps: the start of the fragment may be present already.
             let new = whole.len().saturating_sub(begin);
             whole.extend_from_slice(data.get(new..).unwrap_or_default());
         }
     }
 }
 
-/// The fragments that wait for the rest of their datagram: at most 16 MiB in 4096 datagrams.
+/// The fragments of incomplete datagrams: at most 16 MiB in 4096 datagrams.
 #[derive(Debug, Default)]
 pub struct Fragments {
     waiting: HashMap<Key, Waiting>,
-    /// Tickets in the order of their age; those of datagrams that are complete are passed over.
+    /// Tickets, oldest first. Those of complete datagrams are skipped.
     order: VecDeque<(u64, Key)>,
     bytes: usize,
     tickets: u64,
-    given_up: u64,
+    discarded: u64,
     done: Vec<u8>,
 }
 
 impl Fragments {
-    /// Datagrams given up for room.
-    pub fn given_up(&self) -> u64 {
-        self.given_up
+    /// Number of discarded datagrams.
+    pub fn discarded(&self) -> u64 {
+        self.discarded
     }
 
-    /// Adds a fragment; the protocol and bytes of the datagram if that completes it.
+    /// Adds a fragment. Returns protocol and bytes of the datagram if it is complete now.
     pub(super) fn add(&mut self, piece: &Fragment, data: &[u8]) -> Option<(u8, &[u8])> {
         let begin = piece.offset as usize;
         let end = begin + data.len();
@@ -116,7 +116,7 @@ impl Fragments {
             _ => false,
         };
         if !complete {
-            self.make_room();
+            self.discard_oldest();
             return None;
         }
         let datagram = self.waiting.remove(&piece.key)?;
@@ -140,16 +140,16 @@ impl Fragments {
         self.order.push_back((self.tickets, piece.key));
     }
 
-    /// Gives up the oldest datagrams until the bounds are kept.
-    fn make_room(&mut self) {
+    /// Discards the oldest datagrams until both limits hold.
+    fn discard_oldest(&mut self) {
         while self.bytes > MAX_BYTES || self.waiting.len() > MAX_WAITING {
             let Some((ticket, key)) = self.order.pop_front() else { return };
             if self.waiting.get(&key).is_some_and(|datagram| datagram.ticket == ticket) {
-                self.given_up += 1;
+                self.discarded += 1;
                 self.bytes -= self.waiting.remove(&key).map_or(0, |datagram| datagram.size());
             }
         }
-        // Tickets of complete datagrams pile up where none is given up.
+        // Tickets of complete datagrams accumulate while none is discarded.
         if self.order.len() > 2 * MAX_WAITING {
             let waiting = &self.waiting;
             self.order.retain(|(ticket, key)| waiting.get(key).is_some_and(|d| d.ticket == *ticket));
@@ -157,7 +157,7 @@ impl Fragments {
     }
 }
 
-/// Adds a part to sorted parts that are apart from each other.
+/// Adds a part to sorted disjoint parts and merges those that it touches.
 fn join(parts: &mut Vec<(usize, usize)>, new: (usize, usize)) {
     let (mut begin, mut end) = new;
     let first = parts.partition_point(|part| part.1 < begin);
@@ -208,10 +208,10 @@ mod tests {
         let mut all = Fragments::default();
         assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
         assert_eq!(all.add(&piece(1, 16, false), b"end"), None);
-        // It came last, but begins first: its last four bytes are those of the datagram.
+        // It arrived last, but has the lowest offset: its last four bytes are those of the datagram.
         let whole = b"1111111111112222end";
         assert_eq!(all.add(&piece(1, 0, true), b"111111111111"), Some((17, &whole[..])));
-        // Of two at the same place the first; a longer one adds what is beyond.
+        // Of two at one offset the first counts; a longer one adds the bytes beyond.
         assert_eq!(all.add(&piece(2, 0, true), b"aaaaaaaa"), None);
         assert_eq!(all.add(&piece(2, 0, true), b"bbbbbbbbbbbbbbbb"), None);
         assert_eq!(all.add(&piece(2, 16, false), b"c"), Some((17, &b"aaaaaaaabbbbbbbbc"[..])));
@@ -224,21 +224,21 @@ mod tests {
             assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
             assert!(all.bytes <= MAX_BYTES);
         }
-        assert!(all.given_up() > 0);
+        assert!(all.discarded() > 0);
     }
 
     #[test]
     fn memory_is_bounded() {
         let mut all = Fragments::default();
         let data = [0; 1480];
-        // Each lacks its begin, and the last byte of the longest lies at 65,480 + 1,480 > 65,535: not kept.
+        // Each lacks its first fragment, and the last byte of the longest lies at 65,480 + 1,480 > 65,535: rejected.
         for id in 0..100_000 {
             assert_eq!(all.add(&piece(id, 64_000, true), &data), None);
         }
         assert!(all.bytes <= MAX_BYTES);
         assert!(all.waiting.len() <= MAX_WAITING);
         assert!(all.order.len() <= 2 * MAX_WAITING + 1);
-        assert_eq!(all.given_up(), 100_000 - 4096);
+        assert_eq!(all.discarded(), 100_000 - 4096);
         assert_eq!(all.add(&piece(7, 65_480, false), &data), None);
     }
 }

@@ -1,19 +1,20 @@
-//! Link layers, down to the IP header.
+//! Link layers by link type: the headers from the start of the frame to the EtherType or IP header. Formats are those of
+//! the LINKTYPE_ registry [draft-ietf-opsawg-pcaplinktype].
 
 use super::slice::Slice;
 use super::{Dissected, Path, Unread, ip, wireless};
 use crate::LinkType;
 
 const VLAN: u16 = 0x8100;
-/// Service tag (QinQ), and its number before the standard.
+/// Service tag (QinQ), and its number before IEEE 802.1ad.
 const SERVICE_VLAN: [u16; 2] = [0x88a8, 0x9100];
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE_SESSION: u16 = 0x8864;
-/// An Ethernet frame in something that isn't Ethernet.
+/// A bridged Ethernet frame (transparent Ethernet bridging).
 const BRIDGED: u16 = 0x6558;
-/// Below it, the field is a length.
+/// Least EtherType; below it, the field is a length (IEEE 802.3).
 const LEAST_ETHERTYPE: u16 = 0x0600;
 
 /// Dissects a frame of `link`.
@@ -39,7 +40,7 @@ fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
         LinkType::IEEE802_11 => wireless::frame(path, at, false),
         LinkType::IEEE802_11_RADIOTAP => wireless::radiotap(path, at),
         LinkType::PPI => match (at.u16_le(2), at.u32_le(4)) {
-            // A header around another link type; one within itself is refused.
+            // A header before a frame of another link type; PPI inside PPI is invalid.
             (Some(len), Some(inner)) if inner != u32::from(LinkType::PPI.0) => {
                 let inner = u16::try_from(inner).map_or(LinkType(u16::MAX), LinkType);
                 dissect(path, inner, at.after(len.into()))
@@ -68,10 +69,10 @@ pub(super) fn ethernet<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// What follows an EtherType (or a length, which stands in its place).
+/// Dissects the payload of an EtherType (or of an 802.3 length).
 pub(super) fn ethertype<'a>(mut path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a> {
     let (mut kind, mut at) = (kind, at);
-    // Each turn takes 4 bytes, so the frame's length bounds them.
+    // Each iteration consumes 4 bytes, so the frame's length bounds the loop.
     while kind == VLAN || SERVICE_VLAN.contains(&kind) {
         let (Some(tag), Some(next)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
         path.vlan = tag & 0x0fff;
@@ -92,7 +93,7 @@ pub(super) fn ethertype<'a>(mut path: Path<'a>, kind: u16, at: Slice<'a>) -> Dis
 /// IEEE 802.2, with or without SNAP.
 pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     match at.head::<8>() {
-        // The second organisation is 802.1H's, for frames that were bridged.
+        // The second organization code is that of 802.1H, for bridged frames.
         Some(&[0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8, high, low]) => {
             ethertype(path, u16::from_be_bytes([high, low]), at.after(8))
         }
@@ -102,7 +103,7 @@ pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// MPLS labels; what they carry is told by the first bits behind the last.
+/// MPLS labels. The first bits after the last label distinguish IPv4 and IPv6 [RFC 4928 §2].
 fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let mut at = at;
     loop {
@@ -119,19 +120,19 @@ fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// A session's PPPoE header. Its code should be 0; discovery has an EtherType of its own.
+/// The header of a PPPoE session [RFC 2516 §4]. Discovery has another EtherType.
 fn pppoe<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let Some(header) = at.head::<6>() else { return path.none(Unread::Cut) };
     let len = u16::from_be_bytes([header[4], header[5]]);
     ppp(path, at.after(6).cut(len.into()))
 }
 
-/// PPP, with or without address and control, its protocol in one byte or two.
+/// PPP [RFC 1661, RFC 1662], with or without address and control field, with a protocol field of one or two bytes.
 pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
-    // The address of all; the control byte behind it is 3.
+    // The all-stations address; the control byte 3 follows.
     let at = if at.u8(0) == Some(0xff) { at.after(2) } else { at };
     let (protocol, at) = match (at.u8(0), at.u16(0)) {
-        // The last byte of a protocol's number is odd, all before it are even.
+        // The last byte of a protocol number is odd, the first one of two is even.
         (Some(short), _) if short & 1 == 1 => (u16::from(short), at.after(1)),
         (_, Some(long)) => (long, at.after(2)),
         _ => return path.none(Unread::Cut),
@@ -144,8 +145,8 @@ pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// BSD's loopback: an address family in the byte order of the writer, who isn't known. Some write 16 bits of it only, some
-/// an EtherType, some PPP.
+/// BSD loopback: an address family in the byte order of the writer, which is unknown. Some writers use 16 bits, an
+/// EtherType, or PPP instead [Wireshark packet-null.c].
 fn null<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let Some(&header) = at.head::<4>() else { return path.none(Unread::Cut) };
     if header.starts_with(&[0xff, 0x03]) {
@@ -158,14 +159,14 @@ fn null<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     };
     let at = at.after(4);
     match family {
-        // Families are below 256: a 16-bit one in the other byte order.
+        // Address families are below 256: this is a 16-bit one in the other byte order.
         short if short < LEAST_ETHERTYPE && short & 0xff == 0 => loopback(path, (short >> 8).into(), at),
         short if short < LEAST_ETHERTYPE => loopback(path, short.into(), at),
         kind => ethertype(path, kind, at),
     }
 }
 
-/// An address family: IPv6 has another number in NetBSD and OpenBSD, FreeBSD, macOS.
+/// Dissects the payload of an address family. IPv6 has different numbers in NetBSD and OpenBSD, FreeBSD, macOS.
 fn loopback<'a>(path: Path<'a>, family: u32, at: Slice<'a>) -> Dissected<'a> {
     match family {
         2 => ip::any(path, at),
@@ -178,7 +179,7 @@ fn ethertype_only<'a>(path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a>
     if kind < LEAST_ETHERTYPE { path.none(Unread::NotIp) } else { ethertype(path, kind, at) }
 }
 
-/// Linux's cooked header: hardware type, protocol, bytes to step over.
+/// The Linux cooked header: hardware type, protocol, header length.
 fn cooked<'a>(
     path: Path<'a>,
     at: Slice<'a>,

@@ -1,7 +1,12 @@
-//! From a frame to the TCP or UDP header in it.
+//! Finds the TCP, UDP or ICMP header in a frame.
 //!
-//! Lengths follow Wireshark: what counts is the length that the IP header says, bounded by the frame's length on
-//! the wire; link-layer padding and trailers are cut off, a snap length changes nothing but the bytes at hand.
+//! ```text
+//! link (by link type) ──> ethertype ──> ip ──> transport ──> TCP, UDP, ICMP
+//!        wireless ───────────^          ^         |
+//!                                       +─ tunnel <+
+//! ```
+//! Lengths follow Wireshark: the length in the IP header counts, bounded by the frame's length on the wire. Link-layer
+//! padding and trailers are removed. A snap length shortens the available bytes and changes no length.
 
 mod fragments;
 mod ip;
@@ -13,10 +18,12 @@ mod udp;
 mod wireless;
 
 pub use fragments::Fragments;
-pub use tcp::{Flags, SackBlock, TcpOptions, TcpView};
+pub use tcp::TcpView;
 pub use udp::UdpView;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use dumbbell_wire::Ecn;
 
 use crate::Frame;
 use slice::Slice;
@@ -58,29 +65,29 @@ impl Addresses {
     }
 }
 
-/// What the IP header says.
+/// Fields of the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
     /// Source and destination.
     pub addresses: Addresses,
-    /// The two ECN bits: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
-    pub ecn: u8,
+    /// ECN field.
+    pub ecn: Ecn,
     /// Differentiated services code point.
     pub dscp: u8,
     /// Time to live, hop limit.
     pub ttl: u8,
     /// Identification: of IPv4 always, of IPv6 only in a fragment.
     pub id: Option<u32>,
-    /// The datagram's length, header included, as the frame's length on the wire bounds it. For a reassembled
-    /// datagram that of the whole.
+    /// The datagram's length, header included, bounded by the frame's length on the wire. For a reassembled
+    /// datagram it is the length of the whole.
     pub len: u32,
     /// The length field is 0: a super-packet (TSO, GRO, BIG TCP) whose length is that of the frame.
     pub no_length: bool,
-    /// Put together from fragments; this frame's fragment completed it.
+    /// Reassembled from fragments; the fragment in this frame completed it.
     pub reassembled: bool,
 }
 
-/// A tunnel that was met.
+/// A tunnel protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tunnel {
     /// GRE (IP protocol 47).
@@ -89,46 +96,46 @@ pub enum Tunnel {
     IpInIp,
     /// VXLAN (UDP port 4789).
     Vxlan,
-    /// Geneve (UDP port 6081); never entered.
+    /// Geneve (UDP port 6081); not decapsulated.
     Geneve,
-    /// GTP-U (UDP port 2152); never entered.
+    /// GTP-U (UDP port 2152); not decapsulated.
     GtpU,
-    /// L2TP (UDP port 1701, IP protocol 115); never entered.
+    /// L2TP (UDP port 1701, IP protocol 115); not decapsulated.
     L2tp,
-    /// Teredo (UDP port 3544); never entered.
+    /// Teredo (UDP port 3544); not decapsulated.
     Teredo,
-    /// IPsec's encrypted payload (IP protocol 50); never entered.
+    /// IPsec's encrypted payload (IP protocol 50); not decapsulated.
     Esp,
 }
 
-/// What was found in a frame.
+/// Headers of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Dissected<'a> {
     /// The IP header that carries `transport`, or the last one reached.
     pub ip: Option<Ip>,
-    /// The outermost tunnel met, entered or not.
+    /// The outermost tunnel, decapsulated or not.
     pub tunnel: Option<Tunnel>,
-    /// What the datagram carries.
+    /// The transport header.
     pub transport: Transport<'a>,
 }
 
 impl Dissected<'_> {
-    /// Whether Wireshark's statistics count the frame: one whose dissection ends inside of what ICMP quotes is taken for
-    /// a part of the quote, and left out.
+    /// True if Wireshark's statistics count the frame. They leave out a frame whose dissection ends inside the headers that
+    /// an ICMP error quotes.
     #[inline]
     pub fn is_counted(&self) -> bool {
         !matches!(self.transport, Transport::Icmp { quote_cut: true, .. })
     }
 }
 
-/// What a datagram carries.
+/// The transport header of a datagram.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport<'a> {
-    /// A TCP segment of which at least the first 16 bytes are there.
+    /// A TCP segment with at least the first 16 bytes of its header.
     Tcp(TcpView<'a>),
     /// A UDP datagram.
     Udp(UdpView<'a>),
-    /// ICMP or ICMPv6, and the headers that an error message quotes.
+    /// ICMP or ICMPv6, with the headers that an error message quotes.
     Icmp {
         /// Type.
         kind: u8,
@@ -136,26 +143,26 @@ pub enum Transport<'a> {
         code: u8,
         /// The quoted headers.
         quoted: Option<Quoted<'a>>,
-        /// The snap length cuts the headers that the message quotes.
+        /// The snap length cuts the quoted headers.
         quote_cut: bool,
     },
     /// Another protocol, by its number.
     Other(u8),
-    /// Nothing that could be read.
+    /// No readable transport header.
     None(Unread),
 }
 
 /// The headers in an ICMP error message. A quoted TCP header has no [`TcpView::len`]; by Wireshark's rules it finds or
-/// creates a stream and is not analysed.
+/// creates a stream and is not analyzed.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a> {
     /// The quoted IP header.
     pub ip: Ip,
-    /// What it carried; never `Udp` or `Icmp` with something quoted again.
+    /// The quoted transport header.
     pub transport: QuotedTransport<'a>,
 }
 
-/// What a quoted datagram carried.
+/// The transport header of a quoted datagram.
 #[derive(Clone, Copy, Debug)]
 pub enum QuotedTransport<'a> {
     /// TCP, at least 16 bytes of its header.
@@ -167,46 +174,46 @@ pub enum QuotedTransport<'a> {
         /// Destination port.
         dst_port: u16,
     },
-    /// Anything else, or not enough of it.
+    /// Anything else, or too few bytes.
     Other,
 }
 
-/// Why no transport header was found.
+/// The reason that a frame has no readable transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unread {
-    /// A link type that isn't known here.
+    /// An unknown link type.
     LinkType,
     /// Not IP: ARP, LLDP, a management frame and so on.
     NotIp,
     /// An encrypted 802.11 frame.
     Encrypted,
-    /// A fragment whose datagram isn't complete (yet), or never will be.
+    /// A fragment of a datagram that is not complete.
     Fragment,
-    /// A tunnel below UDP that isn't entered; one in UDP is told as [`Transport::Udp`].
+    /// A tunnel directly over IP that is not decapsulated. A tunnel over UDP is [`Transport::Udp`].
     Tunnel,
     /// The snap length cuts the headers.
     Cut,
-    /// A header that contradicts itself.
+    /// A header with inconsistent fields.
     Malformed,
 }
 
-/// Finds the transport header of each frame. Holds the fragments that wait for their datagram.
+/// Finds the transport header of each frame, and keeps the fragments of incomplete datagrams.
 #[derive(Debug, Default)]
 pub struct Dissector {
-    /// Enter GRE, IP-in-IP and VXLAN tunnels: the innermost datagram is the one that is told.
+    /// Decapsulate GRE, IP-in-IP and VXLAN: the innermost datagram is returned.
     pub enter_tunnels: bool,
     fragments: Fragments,
 }
 
-/// Tunnels within tunnels that are entered at most.
+/// Most nested tunnels that are decapsulated.
 const DEPTH: u8 = 8;
 
-/// How a header was reached.
+/// The layers that have been dissected so far.
 struct Path<'a> {
     /// `None` within a reassembled datagram.
     fragments: Option<&'a mut Fragments>,
     enter_tunnels: bool,
-    /// Tunnels that may still be entered.
+    /// Tunnels that may still be decapsulated.
     depth: u8,
     /// The outermost tunnel.
     tunnel: Option<Tunnel>,
@@ -217,7 +224,7 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// No transport header.
+    /// The result without a transport header.
     #[cold]
     fn none<'a>(&self, why: Unread) -> Dissected<'a> {
         Dissected { ip: self.outer, tunnel: self.tunnel, transport: Transport::None(why) }
@@ -225,17 +232,17 @@ impl Path<'_> {
 }
 
 impl Dissector {
-    /// A dissector; `enter_tunnels` as the field of that name.
+    /// Creates a dissector with this [`enter_tunnels`](Self::enter_tunnels).
     pub fn new(enter_tunnels: bool) -> Self {
         Self { enter_tunnels, fragments: Fragments::default() }
     }
 
-    /// The fragments that wait.
+    /// The fragments of incomplete datagrams.
     pub fn fragments(&self) -> &Fragments {
         &self.fragments
     }
 
-    /// Finds IP and what it carries in `frame`.
+    /// Finds the IP and the transport header of `frame`.
     #[inline]
     pub fn dissect<'a>(&'a mut self, frame: &Frame<'a>) -> Dissected<'a> {
         let path = Path {

@@ -1,28 +1,28 @@
-//! Bytes at hand, and how many there would be without the snap length.
+//! Captured bytes together with their length on the wire, which a snap length may have cut.
 
 /// A part of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slice<'a> {
-    /// What was captured of it.
+    /// The captured bytes.
     pub(super) data: &'a [u8],
     /// Its length on the wire; never less than that of `data`.
     pub(super) len: usize,
 }
 
 impl<'a> Slice<'a> {
-    /// A frame of `len` bytes, of which `data` was captured. (Files exist that say less than they hold.)
+    /// A frame of `len` bytes with `data` captured. Some files have a `len` that is too small.
     #[inline]
     pub(super) fn new(data: &'a [u8], len: usize) -> Self {
         Self { data, len: len.max(data.len()) }
     }
 
-    /// What follows the first `n` bytes; empty if there are fewer.
+    /// The part after the first `n` bytes; empty if there are fewer.
     #[inline]
     pub(super) fn after(self, n: usize) -> Self {
         Self { data: self.data.get(n..).unwrap_or_default(), len: self.len.saturating_sub(n) }
     }
 
-    /// The first `len` bytes of it: cut to a length that a header says.
+    /// The first `len` bytes: the length in a header.
     #[inline]
     pub(super) fn cut(self, len: usize) -> Self {
         if len >= self.len {

@@ -1,21 +1,14 @@
-//! From the IP protocol number to a transport header, or into a tunnel.
+//! Transport headers by the protocol number of IP: TCP, UDP, ICMP errors with the headers that they quote.
+
+use dumbbell_wire::protocol::{AUTHENTICATION, ESP, GRE, ICMP, ICMPV6, IPV4, IPV6, L2TP, TCP, UDP};
+use dumbbell_wire::{IcmpHeader, UdpHeader};
 
 use super::slice::Slice;
 use super::{Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip, link, tcp, udp};
 
-const ICMP: u8 = 1;
-const IPV4: u8 = 4;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const IPV6: u8 = 41;
-const GRE: u8 = 47;
-const ESP: u8 = 50;
-const ICMPV6: u8 = 58;
-const L2TP: u8 = 115;
-
 const VXLAN_PORT: u16 = 4789;
 
-/// Dissects what a datagram carries. `whole`: it is no fragment, so its length is known.
+/// Dissects the payload of a datagram. `whole`: it is not a fragment, so its length is known.
 #[inline]
 pub(super) fn dissect<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
     if protocol == TCP {
@@ -36,17 +29,17 @@ fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -
         ICMPV6 => found(icmp(at, is_error_v6, ip::quoted_v6)),
         IPV4 | IPV6 => tunnel(path, ip, Tunnel::IpInIp, |inner| ip::any(inner, at)),
         GRE => tunnel(path, ip, Tunnel::Gre, |inner| gre(inner, at)),
-        ESP => told(path, ip, Tunnel::Esp),
-        L2TP => told(path, ip, Tunnel::L2tp),
-        ip::next::AUTHENTICATION => authenticated(path, ip, at, whole),
+        ESP => opaque(path, ip, Tunnel::Esp),
+        L2TP => opaque(path, ip, Tunnel::L2tp),
+        AUTHENTICATION => authenticated(path, ip, at, whole),
         other => found(Transport::Other(other)),
     }
 }
 
-/// IPv4's authentication header (IPv6 has stepped over it): what it vouches for stands behind it.
+/// The authentication header of IPv4 [RFC 4302 §2]; the authenticated header follows it. In IPv6 it is an extension header.
 fn authenticated<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, whole: bool) -> Dissected<'a> {
     match at.head::<2>() {
-        // Depth: one such header may follow another.
+        // The depth bounds a chain of such headers.
         Some(&[next, count]) if path.depth > 0 => {
             let len = 8 + usize::from(count) * 4;
             dissect(Path { depth: path.depth - 1, ..path }, ip, next, at.after(len), whole)
@@ -56,13 +49,13 @@ fn authenticated<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, whole: bool) -> Diss
     }
 }
 
-/// A tunnel that is never entered.
-fn told<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
+/// A tunnel that is not decapsulated.
+fn opaque<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
     let tunnel = path.tunnel.or(Some(tunnel));
     Dissected { ip: Some(ip), tunnel, transport: Transport::None(Unread::Tunnel) }
 }
 
-/// A tunnel that is entered if that is wanted.
+/// A tunnel that is decapsulated if the option is set.
 fn tunnel<'a>(
     path: Path<'a>,
     ip: Ip,
@@ -70,12 +63,12 @@ fn tunnel<'a>(
     enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
 ) -> Dissected<'a> {
     if !path.enter_tunnels || path.depth == 0 {
-        return told(path, ip, tunnel);
+        return opaque(path, ip, tunnel);
     }
     enter(Path { depth: path.depth - 1, tunnel: path.tunnel.or(Some(tunnel)), outer: Some(ip), ..path })
 }
 
-/// UDP, and the tunnels that have a port of it.
+/// A UDP datagram, or a tunnel on a well-known UDP port.
 fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -> Dissected<'a> {
     let either = |port| view.dst_port == port || view.src_port == port;
     let tunnel = match () {
@@ -89,17 +82,17 @@ fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -
     let outermost = path.tunnel.or(Some(tunnel));
     if let (Tunnel::Vxlan, true, Some(len)) = (tunnel, path.enter_tunnels && path.depth > 0, view.len) {
         let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
-        return link::ethernet(inner, at.after(udp::HEADER).cut(len as usize).after(8));
+        return link::ethernet(inner, at.after(UdpHeader::LEN).cut(len as usize).after(8));
     }
     Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
 }
 
-/// GRE: flags and EtherType, then up to four optional fields.
+/// GRE [RFC 2784, RFC 2890], PPTP [RFC 2637 §4.1], ERSPAN: flags and EtherType, then up to four optional fields.
 fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
     let has = |bit: u16| usize::from(flags & bit != 0);
-    // Checksum and offset come together, if either bit (checksum, routing) is set; then key and sequence number, and in
-    // the version of PPTP an acknowledgement.
+    // Checksum and offset are both present if either bit (checksum, routing) is set; then key and sequence number, and in
+    // PPTP (version 1) an acknowledgment number.
     let version = flags & 7;
     let len = 4
         + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))
@@ -108,7 +101,7 @@ fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     match (version, kind) {
         (1, 0x880b) => link::ppp(path, body),
         (0, 0x88be) => link::ethernet(path, body.after(8 * has(0x1000))),
-        // Type III of the mirror's header; its last flag says that 8 more bytes follow.
+        // ERSPAN type III; its last flag means that 8 more bytes follow.
         (0, 0x22eb) => match body.u8(11) {
             Some(flags) => link::ethernet(path, body.after(12 + 8 * usize::from(flags & 1))),
             None => path.none(Unread::Cut),
@@ -118,13 +111,14 @@ fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
 }
 
-/// Error messages of ICMP: unreachable, source quench, time exceeded, parameter problem. (Of what a redirect quotes
-/// Wireshark reads eight bytes: too few.)
+/// True for error messages of ICMP: unreachable, source quench, time exceeded, parameter problem. (Wireshark reads only
+/// eight bytes of the datagram that a redirect quotes: too few.)
 fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 11 | 12)
 }
 
-/// Error messages of ICMPv6 that quote right behind their header: unreachable, too big, time exceeded, parameter problem.
+/// True for error messages of ICMPv6 whose quote follows their header: unreachable, too big, time exceeded, parameter
+/// problem.
 fn is_error_v6(kind: u8) -> bool {
     matches!(kind, 1..=4)
 }
@@ -134,12 +128,13 @@ fn icmp<'a>(
     is_error: fn(u8) -> bool,
     read: fn(Slice<'a>) -> Option<(Ip, u8, Slice<'a>)>,
 ) -> Transport<'a> {
-    let Some(&[kind, code]) = at.head::<2>() else { return Transport::None(Unread::Cut) };
+    let Some(header) = IcmpHeader::new(at.data) else { return Transport::None(Unread::Cut) };
+    let (kind, code) = (header.kind(), header.code());
     if !is_error(kind) {
         return Transport::Icmp { kind, code, quoted: None, quote_cut: false };
     }
-    let quote = at.after(8);
-    let begun = at.data.len() >= 8;
+    let quote = at.after(IcmpHeader::LEN);
+    let begun = at.data.len() >= IcmpHeader::LEN;
     let Some((ip, protocol, body)) = read(quote) else {
         return Transport::Icmp { kind, code, quoted: None, quote_cut: begun && ends_before(quote, 40) };
     };
@@ -152,7 +147,7 @@ fn icmp<'a>(
     Transport::Icmp { kind, code, quoted, quote_cut: ends_before(body, header) }
 }
 
-/// The snap length cuts it within the first `header` bytes.
+/// True if the snap length cuts it within the first `header` bytes.
 fn ends_before(at: Slice<'_>, header: usize) -> bool {
     at.data.len() < at.len.min(header)
 }

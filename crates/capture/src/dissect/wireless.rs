@@ -1,9 +1,9 @@
-//! IEEE 802.11 frames, down to the IP header.
+//! IEEE 802.11 frames, with or without a radiotap header.
 
 use super::slice::Slice;
 use super::{Dissected, Path, Unread, link};
 
-/// Bits of radiotap's flags field.
+/// Bits of the flags field of radiotap.
 const HAS_FCS: u8 = 0x10;
 const PADDED: u8 = 0x20;
 
@@ -28,7 +28,7 @@ fn radiotap_flags(at: Slice<'_>) -> Option<u8> {
     let present = at.u32_le(4)?;
     let mut end = 8;
     let mut word = present;
-    // Bit 31: another word of the bit mask follows.
+    // Bit 31: another word of the presence mask follows.
     while word & 0x8000_0000 != 0 {
         word = at.u32_le(end)?;
         end += 4;
@@ -36,15 +36,15 @@ fn radiotap_flags(at: Slice<'_>) -> Option<u8> {
     if present & 2 == 0 {
         return Some(0);
     }
-    // Only the 64-bit time comes before the flags, at a multiple of 8.
+    // Only the 64-bit TSFT field precedes the flags, aligned to 8 bytes.
     at.u8(if present & 1 == 1 { end.next_multiple_of(8) + 8 } else { end })
 }
 
-/// A frame; `padded`: its header is filled up to a multiple of 4 bytes.
+/// A frame; `padded`: its header is padded to a multiple of 4 bytes.
 pub(super) fn frame<'a>(path: Path<'a>, at: Slice<'a>, padded: bool) -> Dissected<'a> {
     let Some(&[first, second]) = at.head::<2>() else { return path.none(Unread::Cut) };
     let (version, kind, subtype) = (first & 3, first >> 2 & 3, first >> 4);
-    // Data frames only, and of them those that aren't empty.
+    // Only data frames that are not empty.
     if version != 0 || kind != 2 || subtype & 4 != 0 {
         return path.none(Unread::NotIp);
     }
@@ -71,7 +71,7 @@ pub(super) fn frame<'a>(path: Path<'a>, at: Slice<'a>, padded: bool) -> Dissecte
     if quality & 0x80 == 0 {
         return link::llc(path, body);
     }
-    // DIVERGES [IEEE 802.11]: of several frames in one (A-MSDU) the first is read.
+    // DIVERGES [IEEE 802.11]: only the first frame of an A-MSDU is read.
     match body.u16(12) {
         Some(len) => link::llc(path, body.after(14).cut(len.into())),
         None => path.none(Unread::Cut),

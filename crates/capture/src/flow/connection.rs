@@ -2,12 +2,12 @@
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
-use crate::dissect::Flags;
-use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, Marks};
+use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, OrderHints};
 use crate::tcp::label::{Label, Labels, Rules};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
 use crate::tcp::wireshark::{Scale, Stream, Verdict};
+use dumbbell_wire::TcpFlags;
 
 /// No segment on any usual wire carries more payload: a jumbo frame.
 const JUMBO: u32 = 9_000;
@@ -56,7 +56,7 @@ pub(crate) struct Connection {
 
 /// What a segment was found to be, for series and tables.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SegmentAnalysis {
     pub(crate) verdict: Verdict,
     pub(crate) new_bytes: u32,
     pub(crate) data: Option<Data>,
@@ -74,13 +74,13 @@ impl Connection {
 
     /// Takes the next segment.
     #[inline]
-    pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> Seen {
+    pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> SegmentAnalysis {
         let d = usize::from(placed.direction);
         let verdict = match rules {
             Rules::Wireshark40 => self.wire.segment::<false>(placed, s),
             _ => self.wire.segment::<true>(placed, s),
         };
-        let mut seen = Seen { verdict, ..Seen::default() };
+        let mut seen = SegmentAnalysis { verdict, ..SegmentAnalysis::default() };
         if s.quoted {
             return seen;
         }
@@ -92,7 +92,7 @@ impl Connection {
         side.packets += 1;
         side.bytes += u64::from(s.frame_len);
         side.last = s.time;
-        side.ecn[usize::from(s.ecn & 3)] += 1;
+        side.ecn[usize::from(s.ecn.bits())] += 1;
         side.cut_headers += u64::from(s.header_cut);
         if let Some(len) = s.len {
             self.take(d, s, len, &mut seen);
@@ -120,14 +120,14 @@ impl Connection {
     }
 
     #[inline]
-    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut Seen) {
+    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut SegmentAnalysis) {
         let now = s.time;
         let flags = s.flags;
         if !s.is_plain() || self.handshake_end.is_none() {
             self.handshake(d, s);
         }
-        let scale = match self.wire.sides[d].scale {
-            Scale::Shift(n) if !flags.has(Flags::SYN) => n,
+        let scale = match self.wire.flows[d].scale {
+            Scale::Shift(n) if !flags.contains(TcpFlags::SYN) => n,
             _ => 0,
         };
         let window = u64::from(s.window) << scale;
@@ -136,10 +136,10 @@ impl Connection {
         let side = &mut *self.sides[d];
         side.window_max = side.window_max.max(window);
         side.window_min = Some(side.window_min.map_or(window, |w| w.min(window)));
-        side.pushes += u64::from(flags.has(Flags::PSH));
-        if flags.any(Flags::ECE | Flags::CWR) && !flags.has(Flags::SYN) {
-            side.ece += u64::from(flags.has(Flags::ECE));
-            side.cwr += u64::from(flags.has(Flags::CWR));
+        side.pushes += u64::from(flags.contains(TcpFlags::PSH));
+        if flags.intersects(TcpFlags::ECE | TcpFlags::CWR) && !flags.contains(TcpFlags::SYN) {
+            side.ece += u64::from(flags.contains(TcpFlags::ECE));
+            side.cwr += u64::from(flags.contains(TcpFlags::CWR));
         }
         if len > 0 {
             side.data_packets += 1;
@@ -147,15 +147,16 @@ impl Connection {
             side.payload_max = side.payload_max.max(len);
             side.super_packets += u64::from(len > JUMBO);
         } else {
-            side.pure_acks += u64::from(s.is_plain() && flags.has(Flags::ACK));
+            side.pure_acks += u64::from(s.is_plain() && flags.contains(TcpFlags::ACK));
         }
         let tsval = s.options.timestamps.map(|t| t.0);
-        let virtual_bytes = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
+        let virtual_bytes =
+            u32::from(flags.contains(TcpFlags::SYN)) + u32::from(flags.contains(TcpFlags::FIN));
         let carries = len + virtual_bytes > 0;
         let mut unanswered = self.clocks[1 - d].unanswered() as u32;
         if let Some((value, echo)) = s.options.timestamps {
             side.timestamps += 1;
-            if flags.has(Flags::ACK)
+            if flags.contains(TcpFlags::ACK)
                 && let Some(rtt) = self.clocks[1 - d].echoed(echo, now)
             {
                 self.sides[1 - d].rtt_timestamp.add(rtt);
@@ -180,7 +181,7 @@ impl Connection {
                 time: now,
                 start: s.seq,
                 end: s.seq.wrapping_add(len).wrapping_add(virtual_bytes),
-                marks: Marks { tsval, ip_id: s.ip_id },
+                hints: OrderHints { tsval, ip_id: s.ip_id },
                 plain: s.is_plain(),
                 closed: self.windows[1 - d] == 0 && self.sides[1 - d].packets > 0,
                 rtt: if old { self.round_trip() } else { None },
@@ -188,13 +189,13 @@ impl Connection {
             };
             self.data(d, &arrival, len, seen);
         }
-        if flags.has(Flags::ACK) {
+        if flags.contains(TcpFlags::ACK) {
             self.acknowledged(d, s, len, window, seen);
         }
         self.windows[d] = window;
         self.steps(d, s, seen);
         self.update_limit(d, now);
-        if flags.has(Flags::ACK) {
+        if flags.contains(TcpFlags::ACK) {
             self.update_limit(1 - d, now);
         }
     }
@@ -228,24 +229,24 @@ impl Connection {
     fn handshake(&mut self, d: usize, s: &Segment) {
         let flags = s.flags;
         let side = &mut *self.sides[d];
-        if flags.has(Flags::SYN) {
+        if flags.contains(TcpFlags::SYN) {
             side.syns += 1;
             side.mss = s.options.mss.or(side.mss);
             side.wscale = s.options.wscale.or(side.wscale);
             side.sack_permitted |= s.options.sack_permitted;
-            if flags.has(Flags::ACK) {
-                side.syn_ecn |= flags.has(Flags::ECE);
+            if flags.contains(TcpFlags::ACK) {
+                side.syn_ecn |= flags.contains(TcpFlags::ECE);
                 self.syn_ack = self.syn_ack.or(Some(s.time));
                 self.opener = self.opener.or(Some(1 - d as u8));
             } else {
-                side.syn_ecn |= flags.has(Flags::ECE | Flags::CWR);
+                side.syn_ecn |= flags.contains(TcpFlags::ECE | TcpFlags::CWR);
                 // A repeated SYN: the answer may be to either; the last one gives the shorter time.
                 if self.syn_ack.is_none() {
                     self.syn = Some(s.time);
                 }
                 self.opener = self.opener.or(Some(d as u8));
             }
-        } else if flags.has(Flags::ACK)
+        } else if flags.contains(TcpFlags::ACK)
             && self.handshake_end.is_none()
             && self.syn_ack.is_some()
             && self.opener == Some(d as u8)
@@ -253,27 +254,27 @@ impl Connection {
             self.handshake_end = Some(s.time);
         }
         let side = &mut *self.sides[d];
-        if flags.has(Flags::FIN) {
+        if flags.contains(TcpFlags::FIN) {
             side.fins += 1;
             self.fin[d] = true;
         }
-        if flags.has(Flags::RST) {
+        if flags.contains(TcpFlags::RST) {
             side.resets += 1;
             self.reset = self.reset.or(Some(d as u8));
         }
     }
 
     #[inline]
-    fn data(&mut self, d: usize, a: &Arrival, len: u32, seen: &mut Seen) {
-        let taken = self.history[d].data(a);
+    fn data(&mut self, d: usize, a: &Arrival, len: u32, seen: &mut SegmentAnalysis) {
+        let outcome = self.history[d].data(a);
         let side = &mut *self.sides[d];
-        side.set_high(self.history[d].high, self.wire.sides[d].base_seq);
-        let new = taken.new_bytes.min(len);
+        side.set_high(self.history[d].high, self.wire.flows[d].base_seq);
+        let new = outcome.new_bytes.min(len);
         seen.new_bytes = new;
-        seen.needless = taken.needless;
-        seen.data = Some(taken.what);
-        side.gaps += u64::from(taken.opens_hole);
-        side.spurious += u64::from(taken.needless.is_some());
+        seen.needless = outcome.needless;
+        seen.data = Some(outcome.what);
+        side.gaps += u64::from(outcome.opens_hole);
+        side.spurious += u64::from(outcome.needless.is_some());
         if new > 0 {
             side.new_bytes += u64::from(new);
             if side.first_data.is_none() {
@@ -281,7 +282,7 @@ impl Connection {
             }
             side.last_data = a.time;
         }
-        match taken.what {
+        match outcome.what {
             Data::New => {
                 // A full segment is as long as the longest (or, of a super-packet, a multiple of the MSS).
                 let full = side.mss.map_or(side.payload_max, |m| u32::from(m).min(side.payload_max)).max(1);
@@ -317,8 +318,8 @@ impl Connection {
 
     /// Direction `d` acknowledges data of the other.
     #[inline]
-    fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut Seen) {
-        let sack = s.options.sack_blocks();
+    fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut SegmentAnalysis) {
+        let sack = s.options.sack.as_slice();
         let ack = Ack {
             time: s.time,
             ack: s.ack,
@@ -327,24 +328,24 @@ impl Connection {
             tsecr: s.options.timestamps.map(|t| t.1),
         };
         let missed = self.history[1 - d].missed;
-        let told = self.history[1 - d].acknowledge(&ack);
-        seen.acked = told;
+        let acked = self.history[1 - d].acknowledge(&ack);
+        seen.acked = acked;
         if !sack.is_empty() {
             let side = &mut *self.sides[d];
             side.sacks += 1;
             side.sack_blocks += sack.len() as u64;
-            side.dsacks += u64::from(told.dsack);
+            side.dsacks += u64::from(acked.dsack);
         }
         let other = &mut *self.sides[1 - d];
         other.missed_bytes += self.history[1 - d].missed - missed;
-        if told.needless.is_some() {
+        if acked.needless.is_some() {
             other.spurious += 1;
-            seen.needless = told.needless;
+            seen.needless = acked.needless;
         }
-        if told.copied {
+        if acked.copied {
             other.copies += 1;
         }
-        if let Some(rtt) = told.rtt {
+        if let Some(rtt) = acked.rtt {
             seen.rtt = Some(rtt);
             other.rtt_ack.add(rtt);
         }
@@ -352,7 +353,7 @@ impl Connection {
 
     /// Tells the rounds of both directions.
     #[inline]
-    fn steps(&mut self, d: usize, s: &Segment, seen: &Seen) {
+    fn steps(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis) {
         let least = self.round_trip().unwrap_or(0);
         let timestamps = s.options.timestamps;
         if seen.data.is_some() {
@@ -369,7 +370,7 @@ impl Connection {
                 una: h.una,
                 flight: h.flight(),
                 new_bytes: seen.new_bytes,
-                data_tsecr: timestamps.filter(|_| s.flags.has(Flags::ACK)).map(|t| t.1),
+                data_tsecr: timestamps.filter(|_| s.flags.contains(TcpFlags::ACK)).map(|t| t.1),
                 repeat,
                 fast,
                 timeout,
@@ -381,7 +382,7 @@ impl Connection {
             self.rounds[d].step(&step, &mut self.sides[d]);
         }
         let h = &self.history[1 - d];
-        if s.flags.has(Flags::ACK) && h.is_started() {
+        if s.flags.contains(TcpFlags::ACK) && h.is_started() {
             let step = Step {
                 time: s.time,
                 high: h.high,
@@ -391,7 +392,7 @@ impl Connection {
                 rtt: seen.acked.rtt,
                 ack_tsval: timestamps.map(|t| t.0),
                 repairing: h.episode.is_some(),
-                echo: s.flags.has(Flags::ECE) && !s.flags.has(Flags::SYN),
+                echo: s.flags.contains(TcpFlags::ECE) && !s.flags.contains(TcpFlags::SYN),
                 least,
                 keep: self.keep_rounds,
                 ..Step::default()
@@ -435,7 +436,7 @@ impl Connection {
 
 /// Our own labels of the retransmission family in place of Wireshark's.
 #[inline]
-fn own_labels(theirs: Labels, seen: &Seen) -> Labels {
+fn own_labels(theirs: Labels, seen: &SegmentAnalysis) -> Labels {
     let mut labels = Labels(theirs.0 & !Labels::FAMILY.0);
     match seen.data {
         Some(Data::Repeat { cause, spurious, .. }) => {

@@ -6,4 +6,4 @@ pub mod rounds;
 pub mod side;
 pub mod sketch;
 
-pub(crate) use connection::{Connection, Ending, Seen};
+pub(crate) use connection::{Connection, Ending, SegmentAnalysis};

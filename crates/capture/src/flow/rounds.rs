@@ -1,7 +1,7 @@
 //! Round trips of a direction's data, one after the other, and the phases that they make.
 //!
 //! A round ends when all data seen before it began is acknowledged and, with timestamps, when data echoes an
-//! acknowledgement of this round: a whole round trip wherever on the path the capture was made. Without timestamps
+//! acknowledgment of this round: a whole round trip wherever on the path the capture was made. Without timestamps
 //! the shortest known round trip has to be over.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //! ```
 
 use super::side::{LIMITS, Limit, Side};
-use crate::tcp::seq::le;
+use dumbbell_wire::seq::le;
 
 /// Most rounds remembered of a direction.
 pub(crate) const MOST_ROUNDS: usize = 4_096;
@@ -150,7 +150,7 @@ pub(crate) struct Rounds {
     now: Round,
     begun: bool,
     seq_mark: u32,
-    /// TSval of this round's first acknowledgement.
+    /// TSval of this round's first acknowledgment.
     ts_mark: Option<u32>,
     ts_echoed: bool,
     limited: [i64; LIMITS],
@@ -176,7 +176,7 @@ pub(crate) struct Step {
     pub(crate) new_bytes: u32,
     pub(crate) acked: u32,
     pub(crate) rtt: Option<i64>,
-    /// Timestamps of an acknowledgement (TSval) or of data (TSecr).
+    /// Timestamps of an acknowledgment (TSval) or of data (TSecr).
     pub(crate) ack_tsval: Option<u32>,
     pub(crate) data_tsecr: Option<u32>,
     pub(crate) repeat: bool,

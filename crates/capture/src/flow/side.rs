@@ -2,6 +2,7 @@
 
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
+use dumbbell_wire::seq;
 
 /// What keeps the sender from sending more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub struct Side {
     pub new_bytes: u64,
     /// Segments with payload.
     pub data_packets: u64,
-    /// Segments with nothing but an acknowledgement.
+    /// Segments with nothing but an acknowledgment.
     pub pure_acks: u64,
     /// Longest payload.
     pub payload_max: u32,
@@ -135,7 +136,7 @@ pub struct Side {
     pub flight_sum: u64,
     /// Segments with bytes in flight.
     pub flight_count: u64,
-    /// Time from data to its acknowledgement at the place of the capture.
+    /// Time from data to its acknowledgment at the place of the capture.
     pub rtt_ack: Sketch,
     /// Time from a timestamp on data to its echo.
     pub rtt_timestamp: Sketch,
@@ -166,7 +167,7 @@ impl Side {
     #[inline]
     pub(crate) fn unwrap(&self, number: u32, base: u32) -> i64 {
         match self.high {
-            Some((far, at)) => far + i64::from(number.wrapping_sub(at) as i32),
+            Some((far, at)) => far + i64::from(seq::distance(at, number)),
             None => i64::from(number.wrapping_sub(base)),
         }
     }

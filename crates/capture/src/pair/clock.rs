@@ -1,13 +1,15 @@
-//! The clocks of two captures: offset and drift, from the delays of what both have seen.
+//! Offset and drift between the clocks of two captures, from the packets that are in both.
 //!
-//! For a packet that A saw first, `b - a` is the offset of B's clock plus the way there; for one that B saw first it is
-//! the offset minus the way back. The least delays of both ways lie on two straight lines, whose slope is the drift; if
-//! both ways have the same least delay, the offset lies in the middle.
+//! For a packet that A captured first, `b - a` is the offset of B's clock plus the delay from A to B. For a packet that B
+//! captured first, it is the offset minus the delay from B to A. The least delays of each direction lie on a straight
+//! line; the slope of both lines is the drift. If both directions have the same least delay, the offset is in the middle
+//! between the lines. The method is that of NTP [RFC 5905 §8] with a minimum filter, and the edge of the convex hull
+//! gives the slope.
 
-/// Bins of time; they double in length when the captures are longer.
+/// Bins of time; their width doubles when the captures are longer.
 const BINS: usize = 512;
 
-/// The least (or greatest) difference in each stretch of time.
+/// The least (or greatest) difference in each bin of time.
 #[derive(Clone, Debug)]
 pub(super) struct Envelope {
     /// Time and difference, ns.
@@ -26,7 +28,7 @@ impl Envelope {
         Self { sign: -1, ..Self::least() }
     }
 
-    /// A packet at `t` (from the first) with difference `d`.
+    /// Adds a packet at time `t` after the first one, with difference `d`.
     pub(super) fn add(&mut self, t: i64, d: i64) {
         let t = t.max(0);
         while t / self.width >= BINS as i64 {
@@ -47,7 +49,7 @@ impl Envelope {
         self.bins.iter().flatten().map(|&(t, d)| (t, d * self.sign)).collect()
     }
 
-    /// Slope of the line that bounds the points: the edge of their hull over the middle of the time.
+    /// Slope of the line that bounds the points: the edge of their convex hull over the middle of the time.
     fn slope(&self) -> Option<f64> {
         let points = self.points();
         let (first, last) = (points.first()?.0, points.last()?.0);
@@ -71,33 +73,33 @@ impl Envelope {
         Some((edge[1].1 - edge[0].1) as f64 / (edge[1].0 - edge[0].0) as f64 * self.sign as f64)
     }
 
-    /// The bound with the drift taken off.
+    /// The bound after removal of the drift.
     fn bound(&self, drift: f64) -> Option<f64> {
         let flat = |&(t, d): &(i64, i64)| d as f64 - drift * t as f64 * self.sign as f64;
         self.points().iter().map(flat).min_by(f64::total_cmp).map(|d| d * self.sign as f64)
     }
 }
 
-/// A drift shows only over so long a time, ns.
+/// Shortest time over which a drift is estimated, ns.
 const LONG_ENOUGH: i64 = 10_000_000_000;
 
-/// B's clock against A's.
+/// B's clock relative to A's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {
     /// B's time minus A's, at the first packet, ns.
     pub offset: f64,
-    /// How much faster B's clock runs: ns per ns.
+    /// Frequency difference of B's clock, ns per ns; positive if it runs faster.
     pub drift: f64,
-    /// Packets of both ways were there: the offset is in the middle. Else it is a guess (no delay at all that way).
+    /// True if packets of both directions were matched. Otherwise the offset assumes a least delay of zero.
     pub both_ways: bool,
-    /// Least round trip between the two places, ns; NaN if there is only one way.
+    /// Least round-trip time between the two capture points, ns; NaN with one direction only.
     pub round_trip: f64,
 }
 
 impl Clock {
-    /// From the differences of what A saw first and what B saw first.
+    /// Estimates the clock from the differences of the packets that A, and those that B, captured first.
     pub(super) fn estimate(there: &Envelope, back: &Envelope) -> Self {
-        // Queues bend one bound or the other; a drift bends both alike.
+        // A queue changes the slope of one bound; a drift changes both by the same amount.
         let drift = match (there.slope(), back.slope()) {
             (Some(a), Some(b)) if a * b <= 0.0 => 0.0,
             (Some(a), Some(b)) => {
@@ -117,7 +119,7 @@ impl Clock {
         }
     }
 
-    /// The difference that the clocks make at time `t` after the first packet, ns.
+    /// The difference between the clocks at time `t` after the first packet, ns.
     pub(super) fn at(&self, t: i64) -> f64 {
         self.offset + self.drift * t as f64
     }
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn offset_and_drift_come_back() {
-        // B is 5 s ahead and gains 20 µs a second; 10 ms each way, plus queueing from 0 to 9 ms.
+        // B is 5 s ahead and gains 20 µs a second; 10 ms in each direction, plus queueing from 0 to 9 ms.
         let (mut there, mut back) = (Envelope::least(), Envelope::greatest());
         for i in 0..60_000_i64 {
             let t = i * 1_000_000;

@@ -1,19 +1,20 @@
-//! Two captures of one path, matched packet by packet: one-way delay, loss, reordering, queueing.
+//! Two captures of one path, matched packet by packet: one-way delay, loss, reordering, queueing delay.
 //!
 //! ```text
-//! A ─┐   both are read side by side, in the order of time        first pass: offset and drift of the clocks
-//!    ├─> packets that wait for the other capture, at most a      second pass: delays, losses, order
-//! B ─┘   million and for at most ten seconds
+//! A ─┐   both are read in order of time                          first pass: offset and drift of the clocks
+//!    ├─> packets wait for the other capture, at most one         second pass: delays, losses, reordering
+//! B ─┘   million packets and ten seconds
 //! ```
 //!
-//! A packet is known by its connection and the fields that stay the same on the way. Where offload has cut or joined
-//! segments, the one with the byte in question counts. Delays are relative: without a common clock only the sum of
-//! both ways can be measured, and the least delays of both ways are taken for equal ([`Clock`]).
+//! A packet is identified by its connection and the fields that do not change on the path; a segment that offload has
+//! split or merged, by its first byte. The metrics are those of RFC 7679 (one-way delay), RFC 7680 (one-way loss) and
+//! RFC 4737 (reordering). Delays are relative: without a common clock only the sum of both directions can be measured,
+//! and both directions are assumed to have the same least delay ([`Clock`]).
 
 mod clock;
+mod direction;
+mod packets;
 mod pass;
-mod stream;
-mod way;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -23,21 +24,21 @@ use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
 pub use clock::Clock;
 use clock::Envelope;
+use direction::{flows, series};
+use packets::{Packet, Packets};
 use pass::Pass;
-use stream::{Packets, Seen};
-use way::{flows, series};
 
-/// Most packets that wait.
+/// Most packets that wait for their counterpart.
 const MOST_WAITING: usize = 1_000_000;
 /// Most connections.
 const MOST_FLOWS: usize = 100_000;
-/// Packets from which the first guess of the offset is made.
+/// The first estimate of the offset uses four times as many packets of each capture.
 const FIRST: usize = 20_000;
 
-/// What was found.
+/// Results of a pair of captures.
 #[derive(Debug)]
 pub struct Pair {
-    /// The clocks.
+    /// B's clock relative to A's.
     pub clock: Clock,
     /// One row for each direction of each connection.
     pub flows: Table,
@@ -45,18 +46,18 @@ pub struct Pair {
     pub series: Table,
     /// Length of the intervals, ns.
     pub interval: u64,
-    /// Packets of A, of B, and those that are in both.
+    /// Number of packets in A, in B, and in both.
     pub packets: [u64; 3],
-    /// Where the files can't be read to their end.
+    /// Damage of the files.
     pub damage: Vec<Damage>,
 }
 
-/// A packet of both captures, for those who want each of them.
+/// A packet that is in both captures.
 #[derive(Clone, Copy, Debug)]
 pub struct Match {
     /// Frame in A and in B.
     pub frames: [u64; 2],
-    /// Time at the first of both places, ns since 1970 by A's clock.
+    /// Time at the first capture point of its path, ns since 1970 on A's clock.
     pub time: i64,
     /// Number of the connection.
     pub flow: u64,
@@ -66,10 +67,10 @@ pub struct Match {
     pub delay: f64,
 }
 
-/// Reads both captures side by side.
+/// One capture, with its next packet.
 struct Side {
     packets: Packets,
-    next: Option<Seen>,
+    next: Option<Packet>,
 }
 
 impl Side {
@@ -79,16 +80,16 @@ impl Side {
         Ok(Self { packets, next })
     }
 
-    fn take(&mut self) -> Option<Seen> {
+    fn take(&mut self) -> Option<Packet> {
         let next = self.packets.next();
         std::mem::replace(&mut self.next, next)
     }
 }
 
-type Print = (u64, u64, bool);
+type Fingerprint = (u64, u64, bool);
 
-fn print(key_hash: u64, s: &Seen) -> Print {
-    (key_hash, s.print, s.from_low)
+fn fingerprint(key_hash: u64, s: &Packet) -> Fingerprint {
+    (key_hash, s.fingerprint, s.from_low)
 }
 
 fn hash(hasher: &Folding, key: &Key) -> u64 {
@@ -96,30 +97,31 @@ fn hash(hasher: &Folding, key: &Key) -> u64 {
     hasher.hash_one(key)
 }
 
-/// A first guess of B's time minus A's, from packets that both have near their begin: between the least difference of
-/// what A saw first and the greatest of what B saw first, so that by it each packet comes first where it was first.
+/// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the least
+/// difference of the packets that A captured first and the greatest of those that B captured first, so that after its
+/// subtraction each packet is earlier at its first capture point.
 fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     let hasher = Folding::default();
-    let mut times: HashMap<Print, i64, Folding> = HashMap::default();
+    let mut times: HashMap<Fingerprint, i64, Folding> = HashMap::default();
     let mut first = Packets::open(a)?;
     for _ in 0..FIRST * 4 {
         let Some(s) = first.next() else { break };
-        times.entry(print(hash(&hasher, &s.key), &s)).or_insert(s.time);
+        times.entry(fingerprint(hash(&hasher, &s.key), &s)).or_insert(s.time);
     }
     let mut second = Packets::open(b)?;
-    let mut ways: HashMap<Key2, [Option<(i64, i64)>; 2], Folding> = HashMap::default();
+    let mut directions: HashMap<Key, [Option<(i64, i64)>; 2], Folding> = HashMap::default();
     for _ in 0..FIRST * 4 {
         let Some(s) = second.next() else { break };
-        if let Some(time) = times.remove(&print(hash(&hasher, &s.key), &s)) {
+        if let Some(time) = times.remove(&fingerprint(hash(&hasher, &s.key), &s)) {
             let difference = s.time - time;
-            let way = &mut ways.entry(Key2(s.key)).or_default()[usize::from(s.from_low)];
-            let (least, greatest) = way.unwrap_or((difference, difference));
-            *way = Some((least.min(difference), greatest.max(difference)));
+            let direction = &mut directions.entry(s.key).or_default()[usize::from(s.from_low)];
+            let (least, greatest) = direction.unwrap_or((difference, difference));
+            *direction = Some((least.min(difference), greatest.max(difference)));
         }
     }
     let (mut there, mut back): (Option<i64>, Option<i64>) = (None, None);
-    for way in ways.values() {
-        match way {
+    for direction in directions.values() {
+        match direction {
             [Some(x), Some(y)] => {
                 let (forward, backward) = if x.0 >= y.0 { (x, y) } else { (y, x) };
                 there = Some(there.map_or(forward.0, |t| t.min(forward.0)));
@@ -136,11 +138,8 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key2(Key);
-
-/// Matches two captures of one path; A should be the one at the sender's side. `same_clock`: one clock stamped both, so
-/// that delays are absolute. `matched` is given each packet of both.
+/// Matches two captures of one path; A should be the capture nearer to the sender. `same_clock`: both have time stamps of
+/// one clock, so delays are absolute. `matched` receives each packet that is in both.
 ///
 /// # Errors
 ///
@@ -172,7 +171,7 @@ pub fn pair(
     pass.run(a, b, progress, &mut |m| {
         let t = m.time_a - *origin.get_or_insert(m.time_a);
         let difference = m.time_b - m.time_a;
-        if m.way == 0 {
+        if m.direction == 0 {
             there.add(t, difference)
         } else {
             back.add(t, difference)
@@ -185,17 +184,18 @@ pub fn pair(
     let mut pass = Pass::new(rough, &sides, interval);
     let damage = pass.run(a, b, progress, &mut |m| {
         let difference = (m.time_b - m.time_a) as f64 - clock.at(m.time_a - origin);
-        let delay = if m.way == 0 { difference } else { -difference };
+        let delay = if m.direction == 0 { difference } else { -difference };
         if let Some(matched) = &mut matched {
-            let time = if m.way == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
-            matched(Match { frames: m.frames, time, flow: m.flow, direction: m.way, delay });
+            let time =
+                if m.direction == 0 { m.time_a } else { m.time_b - clock.at(m.time_a - origin) as i64 };
+            matched(Match { frames: m.frames, time, flow: m.flow, direction: m.direction, delay });
         }
         Some(delay)
     })?;
     let length = pass.ticks.length();
     let mut flows_of = pass.flows;
-    for way in flows_of.iter_mut().flat_map(|f| &mut f.ways) {
-        way.series.coarsen(pass.ticks.doublings);
+    for direction in flows_of.iter_mut().flat_map(|f| &mut f.directions) {
+        direction.series.coarsen(pass.ticks.doublings);
     }
     Ok(Pair {
         clock,
@@ -207,15 +207,15 @@ pub fn pair(
     })
 }
 
-/// Which lower halves lie on A's side.
-fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key2, bool, Folding>, Error> {
+/// Finds for each connection whether the lower endpoint of its key is on A's side.
+fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, Error> {
     let hasher = Folding::default();
-    let mut times: HashMap<Print, (), Folding> = HashMap::default();
-    let mut order: VecDeque<Print> = VecDeque::new();
-    let mut counts: HashMap<Key2, [u64; 2], Folding> = HashMap::default();
+    let mut times: HashMap<Fingerprint, (), Folding> = HashMap::default();
+    let mut order: VecDeque<Fingerprint> = VecDeque::new();
+    let mut counts: HashMap<Key, [u64; 2], Folding> = HashMap::default();
     let (mut a, mut b) = (Side::open(a)?, Side::open(b)?);
     while let Some((s, from_a)) = next(&mut a, &mut b, rough) {
-        let p = print(hash(&hasher, &s.key), &s);
+        let p = fingerprint(hash(&hasher, &s.key), &s);
         if from_a {
             times.insert(p, ());
             order.push_back(p);
@@ -224,18 +224,16 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key2, bool, Folding>,
             {
                 times.remove(&old);
             }
-        } else if times.remove(&p).is_some()
-            && (counts.len() < MOST_FLOWS || counts.contains_key(&Key2(s.key)))
-        {
-            // By the rough offset A saw it first: it comes from A's side.
-            counts.entry(Key2(s.key)).or_default()[usize::from(s.from_low)] += 1;
+        } else if times.remove(&p).is_some() && (counts.len() < MOST_FLOWS || counts.contains_key(&s.key)) {
+            // With the estimated offset A captured it first: it comes from A's side.
+            counts.entry(s.key).or_default()[usize::from(s.from_low)] += 1;
         }
     }
     Ok(counts.into_iter().map(|(key, [high, low])| (key, low >= high)).collect())
 }
 
-/// The next packet of both in the order of time.
-fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Seen, bool)> {
+/// The next packet of both captures in order of time.
+fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Packet, bool)> {
     let from_a = match (&a.next, &b.next) {
         (Some(x), Some(y)) => x.time + rough <= y.time,
         (Some(_), None) => true,

@@ -1,4 +1,4 @@
-//! Numbers in the byte order of a file.
+//! Integers in the byte order of a file or section.
 
 /// Byte order of a file or section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) enum Order {
     Big,
 }
 
-/// The `N` bytes at `at`; zeros where there are none (callers have checked that there are).
+/// The `N` bytes at `at`; zeros beyond the end (callers have checked the length).
 #[inline]
 fn take<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|b| b.first_chunk::<N>()).copied().unwrap_or([0; N])

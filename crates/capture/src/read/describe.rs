@@ -1,8 +1,8 @@
-//! What a capture says of itself: sections and interfaces.
+//! Descriptions of sections and interfaces in a capture file [draft-ietf-opsawg-pcapng §4.1, §4.2].
 
 use crate::LinkType;
 
-/// A section of a pcapng file: who captured it. A pcap file has one that says nothing.
+/// A section of a pcapng file: the hardware and software that captured it. A pcap file has an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// `shb_hardware`.
@@ -28,9 +28,9 @@ pub struct Interface {
     pub name: Option<String>,
     /// `if_description`.
     pub description: Option<String>,
-    /// `if_filter`, if it is a text.
+    /// `if_filter`, if it is a filter expression.
     pub filter: Option<String>,
-    /// Instructions of an `if_filter` that is a program for the packet filter.
+    /// Number of instructions of an `if_filter` that is BPF bytecode.
     pub filter_program: Option<u32>,
     /// `if_os`.
     pub os: Option<String>,
@@ -40,27 +40,27 @@ pub struct Interface {
     pub speed: Option<u64>,
     /// `if_fcslen`: bytes of frame check sequence in each frame.
     pub fcs_len: Option<u8>,
-    /// The same, from wherever it is known.
+    /// Bytes of frame check sequence, from `if_fcslen` or the link type field of pcap.
     pub(super) fcs: u8,
-    /// Bytes of direction and the like before each frame.
+    /// Bytes of a pseudo-header before each frame, such as a direction.
     pub(super) pseudo_header: u32,
     /// Comments on the interface.
     pub comments: Vec<String>,
     /// Unit of its time stamps.
     pub resolution: Resolution,
-    /// The `if_tsresol` byte as it stands in the file.
+    /// The `if_tsresol` byte of the file.
     pub tsresol: Option<u8>,
     /// `if_tsoffset`: seconds that are added to each time stamp.
     pub time_offset: i64,
-    /// Frames of it so far.
+    /// Frames of this interface so far.
     pub frames: u64,
     /// Number of statistics blocks.
     pub statistics: u32,
-    /// Frames that it received, by its last statistics block that says so.
+    /// `isb_ifrecv` of the last statistics block that has it: frames received.
     pub received: Option<u64>,
-    /// Frames that it dropped, by its last statistics block that says so.
+    /// `isb_ifdrop` of the last statistics block that has it: frames dropped.
     pub dropped: Option<u64>,
-    /// Frames that the operating system dropped after the filter, likewise.
+    /// `isb_osdrop` of the last statistics block that has it: frames dropped by the operating system.
     pub dropped_by_os: Option<u64>,
 }
 
@@ -123,12 +123,12 @@ impl Resolution {
         Self { base: 2, exponent, nanoseconds }
     }
 
-    /// Units in a second; the largest number there is if they are more.
+    /// Units in a second; `u64::MAX` if there are more.
     pub fn per_second(self) -> u64 {
         u64::from(self.base).checked_pow(self.exponent.into()).unwrap_or(u64::MAX)
     }
 
-    /// Decimal digits of a second that such time stamps are shown with: 0, 1, 2, 3, 6 or 9.
+    /// Decimal digits with which Wireshark shows such time stamps: 0, 1, 2, 3, 6 or 9.
     pub fn digits(self) -> u8 {
         match self.per_second().ilog10() {
             n @ 0..=3 => n as u8,
@@ -147,7 +147,7 @@ impl Resolution {
         }
     }
 
-    // DIVERGES [Wireshark]: it multiplies in 64 bits and gets wrong times where units are finer than 1/2^34 s.
+    // DIVERGES [Wireshark 4.0]: it multiplies in 64 bits, so times in units finer than 2^-34 s are wrong there.
     fn divide(self, units: u64) -> Option<i64> {
         let wide = u128::from(units);
         let ns = match self.base {

@@ -1,15 +1,16 @@
-//! From a file, the standard input or any stream to the bytes of the capture: decompressed if it is compressed.
+//! Opens a stream: detects gzip, Zstandard and LZ4 by their magic numbers (RFC 1952, RFC 8878, LZ4 frame format) and
+//! decompresses them in a second thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ahead::Ahead;
+use super::read_ahead::ReadAhead;
 
-/// How a file is compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compression {
-    /// gzip, also several members one after another.
+    /// gzip, also with several members.
     Gzip,
     /// Zstandard.
     Zstd,
@@ -18,7 +19,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Its name as Wireshark writes it.
+    /// Its name in Wireshark.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -28,7 +29,7 @@ impl Compression {
     }
 }
 
-/// A stream that tells how many bytes of the file were read: what a progress bar needs.
+/// A stream that counts the bytes read from it, for a progress bar.
 struct Counted<R> {
     source: R,
     count: Arc<AtomicU64>,
@@ -42,7 +43,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A stream with its compression taken off.
+/// A decompressed stream.
 pub(super) struct Input {
     pub(super) stream: Box<dyn Read + Send>,
     pub(super) compression: Option<Compression>,
@@ -50,19 +51,19 @@ pub(super) struct Input {
     pub(super) consumed: Arc<AtomicU64>,
 }
 
-/// How a stream that begins with `head` (four bytes, if it has so many) is compressed.
+/// The compression of a stream with these first four bytes (or fewer).
 pub(super) fn compression(head: &[u8]) -> Option<Compression> {
     match *head {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd] => Some(Compression::Zstd),
-        // Skippable frames, with which a file of either format may begin; zstd's tools write them.
+        // Skippable frames; a file of either format may begin with one, and the tools of zstd write them.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
         [0x04, 0x22, 0x4d, 0x18] => Some(Compression::Lz4),
         _ => None,
     }
 }
 
-/// Looks at the first bytes of `source` and puts a decompressor before it if they ask for one.
+/// Reads the first bytes of `source` and adds a decompressor if the stream is compressed.
 pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut source = Counted { source, count: consumed.clone() };
@@ -72,17 +73,17 @@ pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
     let whole = io::Cursor::new(head).chain(source);
     let stream: Box<dyn Read + Send> = match compression {
         None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(Ahead::new(flate2::read::MultiGzDecoder::new(whole))),
-        Some(Compression::Zstd) => Box::new(Ahead::new(zstd::Decoder::new(whole)?)),
-        Some(Compression::Lz4) => Box::new(Ahead::new(Lz4::new(whole))),
+        Some(Compression::Gzip) => Box::new(ReadAhead::new(flate2::read::MultiGzDecoder::new(whole))),
+        Some(Compression::Zstd) => Box::new(ReadAhead::new(zstd::Decoder::new(whole)?)),
+        Some(Compression::Lz4) => Box::new(ReadAhead::new(Lz4::new(whole))),
     };
     Ok(Input { stream, compression, consumed })
 }
 
-/// LZ4 frames one after another, as a concatenation of files has them.
+/// A sequence of LZ4 frames, as in concatenated files.
 struct Lz4<R: Read> {
     decoder: lz4_flex::frame::FrameDecoder<R>,
-    /// The current frame has given bytes.
+    /// The current frame has produced bytes.
     begun: bool,
 }
 
@@ -100,7 +101,7 @@ impl<R: Read> Read for Lz4<R> {
                 self.begun = true;
                 return Ok(n);
             }
-            // The decoder says 0 at the end of each frame and goes on with the next.
+            // The decoder returns 0 at the end of each frame and continues with the next.
             if !std::mem::take(&mut self.begun) {
                 return Ok(0);
             }

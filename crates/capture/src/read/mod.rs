@@ -1,15 +1,13 @@
 //! Reading captures: pcap and pcapng, plain or compressed, from a file, the standard input or any stream.
 
-mod ahead;
 mod bytes;
 mod describe;
 mod input;
 mod limits;
-#[cfg(target_os = "linux")]
-mod map;
 pub mod options;
 mod pcap;
 mod pcapng;
+mod read_ahead;
 mod window;
 
 use std::fs::File;
@@ -28,19 +26,18 @@ use bytes::Order;
 use options::Options;
 use window::Window;
 
-/// What can be read, for messages.
+/// The readable formats, for messages.
 const FORMATS: &str = "pcap and pcapng can be read, plain or compressed by gzip, zstd or lz4";
 
 /// Reads the frames of one file, in file order.
 ///
-/// Its memory is one window of the file: 4 MiB of a plain file, which is mapped (Linux), 256 KiB of a stream; more only
-/// while a longer frame needs it.
+/// Its memory is one window of the file: 256 KiB, more only while a longer frame needs it.
 pub struct Reader {
     name: String,
     window: Window,
     format: Format,
     interfaces: Vec<Interface>,
-    /// The sections of a file that has none.
+    /// The sections of a pcap file, which has none.
     no_sections: [Section; 1],
     /// Number of the last frame.
     number: u64,
@@ -48,9 +45,11 @@ pub struct Reader {
     damage: Option<Damage>,
     snaplen: Option<u32>,
     compression: Option<Compression>,
-    /// Bytes of the file read so far, if they aren't those of the window.
-    consumed: Option<Arc<AtomicU64>>,
+    /// Bytes of the file read so far, still compressed.
+    consumed: Arc<AtomicU64>,
     file_size: Option<u64>,
+    /// The file itself, to find out at the end whether it was truncated while it was read.
+    file: Option<File>,
 }
 
 enum Format {
@@ -58,35 +57,35 @@ enum Format {
     Pcapng(pcapng::Pcapng),
 }
 
-/// What a format's header says.
-struct Starting {
+/// Content of the header of a file.
+struct FileStart {
     format: Format,
     interfaces: Vec<Interface>,
     /// Snap length of the file as a whole.
     snaplen: Option<u32>,
 }
 
-/// A frame that the window has stepped over. Places are counted from the begin of its record or block.
+/// A frame that the window has passed. Positions are counted from the start of its record or block.
 struct Record {
     time: Option<i64>,
     len: u32,
     interface: u32,
     /// Bytes of the whole record or block.
     total: usize,
-    /// Where the captured bytes begin.
+    /// Position of the captured bytes.
     data: usize,
     captured: usize,
-    /// Where the options are.
+    /// Position of the options.
     options: Range<usize>,
     order: Order,
-    /// Numbers that were taken since the frame before.
+    /// Frame numbers used by other blocks since the frame before.
     skipped: u64,
 }
 
 impl Record {
-    /// Leaves out the first `n` bytes of the frame.
+    /// Removes the first `n` bytes of the frame.
     #[cold]
-    fn leave_out(&mut self, n: u32) {
+    fn remove_front(&mut self, n: u32) {
         let present = (n as usize).min(self.captured);
         self.data += present;
         self.captured -= present;
@@ -108,48 +107,24 @@ impl Reader {
         let refuse = |source| Error::Io { file: name.clone(), source };
         let file = File::open(path).map_err(refuse)?;
         let about = file.metadata().map_err(refuse)?;
-        let mut reader = Self::from_file(&name, file)?;
+        let handle = file.try_clone().map_err(refuse)?;
+        let mut reader = Self::from_read(&name, Box::new(file))?;
         // A pipe has no size.
-        reader.file_size = about.is_file().then_some(about.len());
-        Ok(reader)
-    }
-
-    /// A plain file that isn't compressed is mapped.
-    #[cfg(target_os = "linux")]
-    fn from_file(name: &str, file: File) -> Result<Self, Error> {
-        use std::os::unix::fs::FileExt;
-        let mut head = [0; 4];
-        let plain = file.read_at(&mut head, 0).is_ok_and(|n| input::compression(&head[..n]).is_none());
-        let mapped = if plain { map::Mapped::new(file) } else { Err(file) };
-        match mapped {
-            Ok(file) => Self::begin(name, Window::mapped(file), None, None),
-            Err(file) => Self::from_read(name, Box::new(file)),
+        if about.is_file() {
+            (reader.file_size, reader.file) = (Some(about.len()), Some(handle));
         }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn from_file(name: &str, file: File) -> Result<Self, Error> {
-        Self::from_read(name, Box::new(file))
+        Ok(reader)
     }
 
     /// Reads from any stream of bytes; `name` is for messages.
     ///
     /// # Errors
     ///
-    /// If it doesn't begin as a capture does.
+    /// If it does not begin with the header of a capture.
     pub fn from_read(name: &str, source: Box<dyn Read + Send>) -> Result<Self, Error> {
         let refuse = |source| Error::Io { file: name.to_owned(), source };
         let input = input::open(source).map_err(refuse)?;
-        Self::begin(name, Window::new(input.stream), input.compression, Some(input.consumed))
-    }
-
-    fn begin(
-        name: &str,
-        mut window: Window,
-        compression: Option<Compression>,
-        consumed: Option<Arc<AtomicU64>>,
-    ) -> Result<Self, Error> {
-        let refuse = |source| Error::Io { file: name.to_owned(), source };
+        let mut window = Window::new(input.stream);
         if !window.fill(4) {
             if let Some(source) = window.take_error() {
                 return Err(refuse(source));
@@ -158,7 +133,7 @@ impl Reader {
                 return Err(Error::Empty { file: name.to_owned() });
             }
         }
-        let starting = if pcapng::magic(window.bytes()) {
+        let start = if pcapng::magic(window.bytes()) {
             pcapng::open(name, &mut window)?
         } else if pcap::magic(window.bytes()).is_some() {
             pcap::open(name, &mut window)?
@@ -169,20 +144,21 @@ impl Reader {
         Ok(Self {
             name: name.to_owned(),
             window,
-            format: starting.format,
-            interfaces: starting.interfaces,
+            format: start.format,
+            interfaces: start.interfaces,
             no_sections: [Section::default()],
             number: 0,
             tally: Tally::default(),
             damage: None,
-            snaplen: starting.snaplen,
-            compression,
-            consumed,
+            snaplen: start.snaplen,
+            compression: input.compression,
+            consumed: input.consumed,
             file_size: None,
+            file: None,
         })
     }
 
-    /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) tells which).
+    /// The next frame; `None` at the end of the file or at damage ([`damage`](Self::damage) distinguishes them).
     #[inline]
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         if self.damage.is_some() {
@@ -193,10 +169,9 @@ impl Reader {
             Format::Pcapng(pcapng) => pcapng.next(&mut self.window, &mut self.interfaces),
         };
         match found {
-            Ok(Some(record)) if !self.window.broken() => Some(self.frame(record)),
-            Ok(Some(record)) => self.stop(None, record.total),
-            Ok(None) => self.stop(None, 0),
-            Err(fault) => self.stop(Some(fault), 0),
+            Ok(Some(record)) => Some(self.frame(record)),
+            Ok(None) => self.stop(None),
+            Err(fault) => self.stop(Some(fault)),
         }
     }
 
@@ -205,11 +180,11 @@ impl Reader {
         self.number += 1 + record.skipped;
         let mut record = record;
         let about = self.interfaces.get_mut(record.interface as usize);
-        // The format has looked it up, so it is there.
+        // The format reader has checked that the interface exists.
         let (link, fcs_len) = about.map_or((LinkType(u16::MAX), 0), |interface| {
             interface.frames += 1;
             if interface.pseudo_header > 0 {
-                record.leave_out(interface.pseudo_header);
+                record.remove_front(interface.pseudo_header);
             }
             (interface.link, interface.fcs)
         });
@@ -228,18 +203,21 @@ impl Reader {
         }
     }
 
-    /// No more frames: the end of the file, or damage, `back` bytes before the window's place.
+    /// Ends the reading: at the end of the file, or at damage.
     #[cold]
-    fn stop(&mut self, fault: Option<Fault>, back: usize) -> Option<Frame<'_>> {
+    fn stop(&mut self, fault: Option<Fault>) -> Option<Frame<'_>> {
         let fault = match self.window.take_error() {
             Some(error) => Some(Fault::Stream(error.to_string())),
+            None if self.is_truncated() => {
+                Some(Fault::Stream("the file was truncated while it was read".to_owned()))
+            }
             None => fault,
         };
         if let Some(fault) = fault {
             self.damage = Some(Damage {
                 file: self.name.clone(),
                 offset: match &self.format {
-                    Format::Pcap(_) => self.window.offset() - back as u64,
+                    Format::Pcap(_) => self.window.offset(),
                     Format::Pcapng(pcapng) => pcapng.block(),
                 },
                 frames: self.tally.packets,
@@ -248,6 +226,12 @@ impl Reader {
             });
         }
         None
+    }
+
+    /// True if the file is shorter now than when it was opened.
+    fn is_truncated(&self) -> bool {
+        let len = self.file.as_ref().and_then(|file| file.metadata().ok()).map(|about| about.len());
+        len.zip(self.file_size).is_some_and(|(now, before)| now < before)
     }
 
     /// The file's name.
@@ -260,7 +244,7 @@ impl Reader {
         &self.interfaces
     }
 
-    /// The sections begun so far; one that says nothing for a pcap file.
+    /// The sections begun so far; an empty one for a pcap file.
     pub fn sections(&self) -> &[Section] {
         match &self.format {
             Format::Pcap(_) => &self.no_sections,
@@ -268,7 +252,7 @@ impl Reader {
         }
     }
 
-    /// Where and why reading stopped before the end, once it has.
+    /// The damage that ended the reading; None so far or at a regular end.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -281,10 +265,10 @@ impl Reader {
     /// Bytes of the file read so far, compressed if it is, for a progress bar; the whole is
     /// [`file_size`](Self::file_size).
     pub fn consumed(&self) -> u64 {
-        self.consumed.as_ref().map_or(self.window.offset(), |count| count.load(Ordering::Relaxed))
+        self.consumed.load(Ordering::Relaxed)
     }
 
-    /// The file's size in bytes; `None` for a stream that has none, or whose end hasn't come yet.
+    /// The file's size in bytes; `None` for a stream that has none, or whose end is not known yet.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
@@ -299,7 +283,7 @@ impl Reader {
         Properties::new(self, kind, &self.tally)
     }
 
-    /// How the file is compressed.
+    /// The compression of the file.
     pub fn compression(&self) -> Option<Compression> {
         self.compression
     }
@@ -310,7 +294,7 @@ impl Reader {
     }
 }
 
-/// First bytes of an unknown file in words.
+/// A description of the first bytes of an unknown file.
 fn known(bytes: &[u8]) -> String {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     let what = match () {

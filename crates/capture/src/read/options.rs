@@ -1,10 +1,10 @@
-//! Options of pcapng blocks, decoded where somebody asks for them.
+//! Options of pcapng blocks [draft-ietf-opsawg-pcapng §3.5], decoded on access.
 
 use std::borrow::Cow;
 
 use super::bytes::Order;
 
-/// The options at the end of a pcapng block, as they stand there. Of a pcap frame: none.
+/// The undecoded options of a pcapng block; empty for a pcap frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     pub(super) bytes: &'a [u8],
@@ -13,11 +13,11 @@ pub struct Options<'a> {
 
 /// A comment, in any block.
 pub(super) const COMMENT: u16 = 1;
-/// Frames lost between this one and the one before it on the same interface.
+/// Code of `epb_dropcount`.
 const EPB_DROPCOUNT: u16 = 4;
 
 impl<'a> Options<'a> {
-    /// Code and value of each option, in order; ends at the end mark or at a length that leaves the block.
+    /// Code and value of each option, in order, up to `opt_endofopt` or a length beyond the block.
     pub fn iter(&self) -> OptionsIter<'a> {
         OptionsIter { rest: *self }
     }
@@ -27,7 +27,7 @@ impl<'a> Options<'a> {
         Comments { options: self.iter() }
     }
 
-    /// Frames lost between the frame before on the same interface and this one (`epb_dropcount`).
+    /// Frames lost between the previous frame of the interface and this one (`epb_dropcount`).
     pub fn dropped_before(&self) -> Option<u64> {
         self.u64(EPB_DROPCOUNT)
     }
@@ -45,7 +45,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// A text up to its end or the first NUL, which some writers add.
+/// A text, up to the NUL that some writers append.
 fn text(value: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(value.split(|&b| b == 0).next().unwrap_or_default())
 }

@@ -1,16 +1,17 @@
-//! The pcap format: a header of 24 bytes, then records of 16 bytes and the captured part of a frame.
+//! The pcap format [draft-ietf-opsawg-pcap]: a header of 24 bytes, then for each frame a record header of 16 bytes and
+//! the captured bytes. Versions before 2.4 and the variants of Ixia follow Wireshark [Wireshark libpcap.c].
 
 use super::bytes::Order;
 use super::describe::{Interface, Resolution};
 use super::window::Window;
-use super::{FORMATS, Format, Record, Starting, limits};
+use super::{FORMATS, FileStart, Format, Record, limits};
 use crate::{Error, Fault, LinkType};
 
 /// Bytes of the file's header.
 const HEADER: usize = 24;
 /// Bytes of a record's header.
 const RECORD: usize = 16;
-/// Ixia's variant has the length of the records after the header.
+/// Bytes after the header in Ixia's variant: the length of all records.
 const IXIA_EXTRA: usize = 4;
 
 /// State of a pcap file.
@@ -21,12 +22,12 @@ pub(super) struct Pcap {
     unit: i64,
     /// The order of a record's two lengths.
     lengths: Lengths,
-    /// Longest record that is believed.
+    /// Longest captured length that is accepted.
     limit: u32,
 }
 
-/// Files of versions before 2.3 have the length on the wire first; some of 2.3 as well, which shows
-/// only where the two differ.
+/// Order of the two lengths of a record. Versions before 2.3 have the length on the wire first. Version 2.3 has either
+/// order; the smaller one is then the captured length.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
     CapturedFirst,
@@ -34,7 +35,7 @@ enum Lengths {
     SmallerIsCaptured,
 }
 
-/// What the first four bytes say: byte order, nanoseconds in a unit, bytes after the header.
+/// Decodes the magic number: byte order, nanoseconds in a unit, additional bytes after the header.
 pub(super) fn magic(bytes: &[u8]) -> Option<(Order, i64, usize)> {
     [Order::Little, Order::Big].into_iter().find_map(|order| {
         let (unit, extra) = match order.u32(bytes, 0) {
@@ -49,7 +50,7 @@ pub(super) fn magic(bytes: &[u8]) -> Option<(Order, i64, usize)> {
 }
 
 /// Reads the file's header; the window holds at least its first four bytes, which [`magic`] knows.
-pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
+pub(super) fn open(name: &str, window: &mut Window) -> Result<FileStart, Error> {
     let refuse = |found: String| Error::Format { file: name.to_owned(), found, allowed: FORMATS };
     let Some((order, unit, extra)) = magic(window.bytes()) else {
         return Err(refuse("unknown bytes".to_owned()));
@@ -68,8 +69,8 @@ pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
         (2, 3) => Lengths::SmallerIsCaptured,
         _ => Lengths::CapturedFirst,
     };
-    // The upper half of the field tells of the frame check sequence: whether its length is known, and that in units of
-    // two bytes.
+    // The upper half of the field has a flag that the length of the frame check sequence is known, and that length in
+    // units of two bytes.
     let network = order.u32(bytes, 20);
     let link = LinkType((network & 0xffff) as u16);
     let fcs = if network & 0x0400_0000 == 0 { 0 } else { (network >> 28) as u8 * 2 };
@@ -77,14 +78,14 @@ pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
     let resolution = if unit == 1 { Resolution::NANO } else { Resolution::MICRO };
     let limit = limits::captured(link);
     let interface = Interface {
-        // A snap length of 0 is none, which in a pcap file is the longest frame that may stand in it.
+        // A snap length of 0 means no limit but that of the file format.
         snaplen: if snaplen == 0 { limit } else { snaplen },
         fcs,
         tsresol: (unit == 1).then_some(9),
         ..Interface::new(link, resolution)
     };
     window.advance(HEADER + extra);
-    Ok(Starting {
+    Ok(FileStart {
         format: Format::Pcap(Pcap { order, unit, lengths, limit }),
         interfaces: vec![interface],
         snaplen: (snaplen > 0).then_some(snaplen),
@@ -92,7 +93,7 @@ pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
 }
 
 impl Pcap {
-    /// Whether time stamps are in nanoseconds.
+    /// True if time stamps are in nanoseconds.
     pub(super) fn nanoseconds(&self) -> bool {
         self.unit == 1
     }
@@ -114,9 +115,6 @@ impl Pcap {
             Lengths::WireFirst => (second, first),
             Lengths::SmallerIsCaptured => (first.min(second), first.max(second)),
         };
-        if seconds | fraction == 0 && first | second == 0 && window.shrunk() {
-            return Err(Fault::Cut { have: 0, need: RECORD as u64 });
-        }
         if captured > self.limit {
             return Err(Fault::Length {
                 what: "the captured length of a record",
@@ -130,7 +128,6 @@ impl Pcap {
         if !window.fill(total) {
             return Err(Fault::Cut { have: window.bytes().len() as u64, need: total as u64 });
         }
-        window.expect(total);
         window.advance(total);
         Ok(Some(Record {
             // 2^32 seconds and as many microseconds are less than 2^63 ns.

@@ -1,10 +1,20 @@
-//! The pcapng format: blocks, in sections, of interfaces.
+//! The pcapng format [draft-ietf-opsawg-pcapng]: sections of blocks.
+//!
+//! | block | section of the draft |
+//! | --- | --- |
+//! | Section Header | 4.1 |
+//! | Interface Description | 4.2 |
+//! | Enhanced Packet, Simple Packet | 4.3, 4.4 |
+//! | Interface Statistics | 4.6 |
+//! | Packet (obsolete) | appendix A |
+//!
+//! Other blocks are skipped. Limits and frame numbers follow Wireshark [Wireshark pcapng.c].
 
 use super::bytes::Order;
 use super::describe::{Interface, Resolution, Section};
 use super::options::{COMMENT, Options};
 use super::window::Window;
-use super::{FORMATS, Format, Record, Starting, limits};
+use super::{FORMATS, FileStart, Format, Record, limits};
 use crate::{Error, Fault, LinkType};
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -13,14 +23,14 @@ const PACKET: u32 = 2;
 const SIMPLE: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED: u32 = 6;
-/// Blocks that Wireshark counts as frames of their own.
+/// Blocks that Wireshark numbers as frames: systemd journal, custom blocks.
 const NUMBERED: [u32; 3] = [9, 0x0bad, 0x4000_0bad];
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
-/// Block type and the length at its begin.
+/// Bytes of block type and length at the start of a block.
 const HEAD: usize = 8;
-/// The length again, at its end.
+/// Bytes of the length at its end.
 const TAIL: usize = 4;
 
 const SHB_HARDWARE: u16 = 2;
@@ -46,28 +56,28 @@ const ISB_OS_DROPPED: u16 = 7;
 pub(super) struct Pcapng {
     order: Order,
     sections: Vec<Section>,
-    /// Index of the section's first interface.
+    /// Index of the section's first interface in the file.
     base: usize,
-    /// Bytes of texts kept so far.
+    /// Bytes of text kept so far.
     texts: usize,
-    /// Numbers that blocks which aren't frames have taken since the last frame.
+    /// Frame numbers used by other blocks since the last frame.
     numbered: u64,
     /// Offset of the current block.
     block: u64,
 }
 
-/// A block's fixed fields lie where the block ends too early.
+/// The fault of a block that is too short for its fixed fields.
 fn short(what: &'static str, value: u32, least: usize) -> Fault {
     Fault::Length { what, value: value.into(), least: least as u64, most: limits::BLOCK.into() }
 }
 
-/// Whether a file begins with a section header.
+/// True if a file begins with a section header.
 pub(super) fn magic(bytes: &[u8]) -> bool {
     Order::Little.u32(bytes, 0) == SECTION
 }
 
-/// Makes sure that the file begins with a section header that can be read.
-pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
+/// Checks that the file begins with a readable section header.
+pub(super) fn open(name: &str, window: &mut Window) -> Result<FileStart, Error> {
     let whole = window.fill(28);
     let bytes = window.bytes();
     let known = Order::Little.u32(bytes, 8) == BYTE_ORDER || Order::Big.u32(bytes, 8) == BYTE_ORDER;
@@ -75,7 +85,7 @@ pub(super) fn open(name: &str, window: &mut Window) -> Result<Starting, Error> {
         let found = "a pcapng section header that is cut or has an unknown byte order".to_owned();
         return Err(Error::Format { file: name.to_owned(), found, allowed: FORMATS });
     }
-    Ok(Starting { format: Format::Pcapng(Pcapng::default()), interfaces: Vec::new(), snaplen: None })
+    Ok(FileStart { format: Format::Pcapng(Pcapng::default()), interfaces: Vec::new(), snaplen: None })
 }
 
 impl Pcapng {
@@ -83,12 +93,12 @@ impl Pcapng {
         &self.sections
     }
 
-    /// Offset in the stream of the block that was read last, or failed.
+    /// Offset in the stream of the last block, read or damaged.
     pub(super) fn block(&self) -> u64 {
         self.block
     }
 
-    /// Steps over blocks up to the next frame and over that.
+    /// Reads blocks up to and including the next frame.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -108,50 +118,50 @@ impl Pcapng {
                 self.section(window, interfaces.len())?;
                 continue;
             }
-            let said = self.order.u32(window.bytes(), 4);
+            let len_field = self.order.u32(window.bytes(), 4);
             match kind {
                 ENHANCED => {
-                    self.whole(window, said, 32)?;
-                    return self.enhanced(window, said, interfaces).map(Some);
+                    self.whole(window, len_field, 32)?;
+                    return self.enhanced(window, len_field, interfaces).map(Some);
                 }
                 PACKET => {
-                    self.whole(window, said, 32)?;
-                    return self.packet(window, said, interfaces).map(Some);
+                    self.whole(window, len_field, 32)?;
+                    return self.packet(window, len_field, interfaces).map(Some);
                 }
                 SIMPLE => {
-                    self.whole(window, said, 16)?;
-                    return self.simple(window, said, interfaces).map(Some);
+                    self.whole(window, len_field, 16)?;
+                    return self.simple(window, len_field, interfaces).map(Some);
                 }
                 INTERFACE => {
-                    self.whole(window, said, 20)?;
-                    self.interface(window, said, interfaces)?;
+                    self.whole(window, len_field, 20)?;
+                    self.interface(window, len_field, interfaces)?;
                 }
                 STATISTICS => {
-                    self.whole(window, said, 24)?;
-                    self.statistics(window, said, interfaces);
+                    self.whole(window, len_field, 24)?;
+                    self.statistics(window, len_field, interfaces);
                 }
                 _ => {
                     self.numbered += u64::from(NUMBERED.contains(&kind));
-                    self.skip(window, said)?;
+                    self.skip(window, len_field)?;
                 }
             }
         }
     }
 
-    /// Has the block as a whole in the window and checks its lengths; `least` is the shortest that has all fixed fields.
+    /// Reads the whole block into the window and checks both lengths; `least` is the length with all fixed fields.
     #[inline]
-    fn whole(&self, window: &mut Window, said: u32, least: usize) -> Result<(), Fault> {
-        if (said as usize) < least || said > limits::BLOCK {
-            return Err(short("the length of a block", said, least));
+    fn whole(&self, window: &mut Window, len_field: u32, least: usize) -> Result<(), Fault> {
+        if (len_field as usize) < least || len_field > limits::BLOCK {
+            return Err(short("the length of a block", len_field, least));
         }
-        let len = padded(said);
+        let len = padded(len_field);
         if !window.fill(len) {
             return Err(Fault::Cut { have: window.bytes().len() as u64, need: len as u64 });
         }
-        self.same(said, self.order.u32(window.bytes(), len - TAIL))
+        self.same(len_field, self.order.u32(window.bytes(), len - TAIL))
     }
 
-    /// Some writers give lengths without the padding: rounded up they must be the same.
+    /// Compares both lengths. Some writers leave out the padding, so they are compared after rounding up.
     #[inline]
     fn same(&self, head: u32, tail: u32) -> Result<(), Fault> {
         if head == tail || padded(head) == padded(tail) {
@@ -160,12 +170,12 @@ impl Pcapng {
         Err(Fault::Lengths { head, tail })
     }
 
-    /// Steps over a block that is of no interest, however long.
-    fn skip(&self, window: &mut Window, said: u32) -> Result<(), Fault> {
-        if (said as usize) < HEAD + TAIL {
-            return Err(short("the length of a block", said, HEAD + TAIL));
+    /// Skips a block of any length.
+    fn skip(&self, window: &mut Window, len_field: u32) -> Result<(), Fault> {
+        if (len_field as usize) < HEAD + TAIL {
+            return Err(short("the length of a block", len_field, HEAD + TAIL));
         }
-        let len = padded(said) as u64;
+        let len = padded(len_field) as u64;
         let stepped = window.skip(len - TAIL as u64);
         let have = stepped + window.bytes().len() as u64;
         if !window.fill(TAIL) {
@@ -173,7 +183,7 @@ impl Pcapng {
         }
         let tail = self.order.u32(window.bytes(), 0);
         window.advance(TAIL);
-        self.same(said, tail)
+        self.same(len_field, tail)
     }
 
     fn section(&mut self, window: &mut Window, interfaces: usize) -> Result<(), Fault> {
@@ -192,8 +202,8 @@ impl Pcapng {
                 });
             }
         };
-        let said = self.order.u32(bytes, 4);
-        self.whole(window, said, 28)?;
+        let len_field = self.order.u32(bytes, 4);
+        self.whole(window, len_field, 28)?;
         let bytes = window.bytes();
         let major = self.order.u16(bytes, 12);
         if major != 1 {
@@ -203,7 +213,7 @@ impl Pcapng {
                 allowed: "1 is known",
             });
         }
-        let len = padded(said);
+        let len = padded(len_field);
         let options = Options { bytes: &bytes[24..len - TAIL], order: self.order };
         let mut section =
             Section { first_interface: interfaces.min(u32::MAX as usize) as u32, ..Section::default() };
@@ -223,7 +233,7 @@ impl Pcapng {
     fn interface(
         &mut self,
         window: &mut Window,
-        said: u32,
+        len_field: u32,
         interfaces: &mut Vec<Interface>,
     ) -> Result<(), Fault> {
         if interfaces.len() >= limits::INTERFACES {
@@ -233,7 +243,7 @@ impl Pcapng {
                 allowed: "65536 are read",
             });
         }
-        let len = padded(said);
+        let len = padded(len_field);
         let bytes = &window.bytes()[..len];
         let options = Options { bytes: &bytes[16..len - TAIL], order: self.order };
         let find = |code| options.iter().find(|&(c, _)| c == code).map(|(_, value)| value);
@@ -243,7 +253,7 @@ impl Pcapng {
             new.tsresol = Some(value);
             new.resolution = Resolution::from_option(value);
         }
-        // The value is signed; the bits are the same.
+        // if_tsoffset is a signed 64-bit number.
         new.time_offset = options.u64(IF_TSOFFSET).unwrap_or(0).cast_signed();
         new.speed = options.u64(IF_SPEED);
         let mut texts = Texts { used: &mut self.texts };
@@ -267,9 +277,9 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Statistics of an interface that isn't described are passed over, as Wireshark does.
-    fn statistics(&mut self, window: &mut Window, said: u32, interfaces: &mut [Interface]) {
-        let len = padded(said);
+    /// Reads interface statistics; those of an undescribed interface are ignored, as in Wireshark.
+    fn statistics(&mut self, window: &mut Window, len_field: u32, interfaces: &mut [Interface]) {
+        let len = padded(len_field);
         let bytes = &window.bytes()[..len];
         let options = Options { bytes: &bytes[20..len - TAIL], order: self.order };
         let at = self.base + self.order.u32(bytes, 8) as usize;
@@ -286,24 +296,29 @@ impl Pcapng {
     fn enhanced(
         &mut self,
         window: &mut Window,
-        said: u32,
+        len_field: u32,
         interfaces: &[Interface],
     ) -> Result<Record, Fault> {
         let id = self.order.u32(window.bytes(), 8);
-        self.timed(window, said, interfaces, id)
+        self.timed(window, len_field, interfaces, id)
     }
 
-    /// The obsolete block: as the enhanced one, but with 16 bits of interface and 16 bits of drops.
-    fn packet(&mut self, window: &mut Window, said: u32, interfaces: &[Interface]) -> Result<Record, Fault> {
+    /// The obsolete Packet Block: as the enhanced one, with 16 bits of interface and 16 bits of drop count.
+    fn packet(
+        &mut self,
+        window: &mut Window,
+        len_field: u32,
+        interfaces: &[Interface],
+    ) -> Result<Record, Fault> {
         let id = u32::from(self.order.u16(window.bytes(), 8));
-        self.timed(window, said, interfaces, id)
+        self.timed(window, len_field, interfaces, id)
     }
 
     #[inline]
     fn timed(
         &mut self,
         window: &mut Window,
-        said: u32,
+        len_field: u32,
         interfaces: &[Interface],
         id: u32,
     ) -> Result<Record, Fault> {
@@ -312,9 +327,9 @@ impl Pcapng {
         let units = u64::from(self.order.u32(bytes, 12)) << 32 | u64::from(self.order.u32(bytes, 16));
         let captured = self.order.u32(bytes, 20);
         let len = self.order.u32(bytes, 24);
-        let total = padded(said);
-        let room = total - 28 - TAIL;
-        check_captured(captured, interface.link, room)?;
+        let total = padded(len_field);
+        let space = total - 28 - TAIL;
+        check_captured(captured, interface.link, space)?;
         let time = interface
             .resolution
             .to_nanoseconds(units)
@@ -326,23 +341,27 @@ impl Pcapng {
             total,
             data: 28,
             captured: captured as usize,
-            options: 28 + padded(captured).min(room)..total - TAIL,
+            options: 28 + padded(captured).min(space)..total - TAIL,
             order: self.order,
             skipped: std::mem::take(&mut self.numbered),
         };
-        window.expect(total);
         window.advance(total);
         Ok(record)
     }
 
-    fn simple(&mut self, window: &mut Window, said: u32, interfaces: &[Interface]) -> Result<Record, Fault> {
+    fn simple(
+        &mut self,
+        window: &mut Window,
+        len_field: u32,
+        interfaces: &[Interface],
+    ) -> Result<Record, Fault> {
         let (index, interface) = self.find(interfaces, 0)?;
         let len = self.order.u32(window.bytes(), 8);
-        let total = padded(said);
-        let room = total - 12 - TAIL;
-        // What was captured isn't said: all of the frame that the snap length lets through.
+        let total = padded(len_field);
+        let space = total - 12 - TAIL;
+        // The block has no captured length: it is the original length, limited by the snap length.
         let captured = if interface.snaplen > 0 { len.min(interface.snaplen) } else { len };
-        check_captured(captured, interface.link, room)?;
+        check_captured(captured, interface.link, space)?;
         window.advance(total);
         Ok(Record {
             time: None,
@@ -374,15 +393,15 @@ fn padded(len: u32) -> usize {
 }
 
 #[inline]
-fn check_captured(captured: u32, link: LinkType, room: usize) -> Result<(), Fault> {
-    let most = (room as u64).min(limits::captured(link).into());
+fn check_captured(captured: u32, link: LinkType, space: usize) -> Result<(), Fault> {
+    let most = (space as u64).min(limits::captured(link).into());
     if u64::from(captured) <= most {
         return Ok(());
     }
     Err(Fault::Length { what: "the captured length of a frame", value: captured.into(), least: 0, most })
 }
 
-/// Keeps texts as long as there is room for them.
+/// Keeps texts up to a total length.
 struct Texts<'a> {
     used: &'a mut usize,
 }

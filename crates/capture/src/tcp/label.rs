@@ -18,7 +18,7 @@ pub enum Label {
     LostSegment,
     /// Acknowledges what wasn't captured.
     AckLostSegment,
-    /// Repeats the last acknowledgement.
+    /// Repeats the last acknowledgment.
     DuplicateAck,
     /// The window is closed.
     ZeroWindow,

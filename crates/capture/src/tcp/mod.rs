@@ -1,9 +1,8 @@
-//! TCP: connections told apart, segments labelled.
+//! TCP: connections told apart, segments labeled.
 
 pub(crate) mod history;
 pub mod label;
 pub mod segment;
-pub(crate) mod seq;
 pub(crate) mod track;
 pub(crate) mod wireshark;
 

@@ -1,7 +1,8 @@
 //! A segment without its payload: what the analysis needs of it.
 
 use crate::Frame;
-use crate::dissect::{Flags, Ip, TcpOptions, TcpView};
+use crate::dissect::{Ip, TcpView};
+use dumbbell_wire::{Ecn, TcpFlags, TcpOptions};
 
 /// What is kept of a segment between dissection and analysis.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +15,18 @@ pub struct Segment {
     pub frame_len: u32,
     /// Sequence number.
     pub seq: u32,
-    /// Acknowledgement number.
+    /// Acknowledgment number.
     pub ack: u32,
-    /// Payload bytes; `None`: not to be analysed ([`TcpView::len`]).
+    /// Payload bytes; `None`: not to be analyzed ([`TcpView::len`]).
     pub len: Option<u32>,
     /// Window, unscaled.
     pub window: u16,
     /// Flags.
-    pub flags: Flags,
+    pub flags: TcpFlags,
     /// Identification of the IPv4 header; 0 where there is none.
     pub ip_id: u16,
-    /// The two ECN bits of the IP header.
-    pub ecn: u8,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
     /// Time to live.
     pub ttl: u8,
     /// Header length as the header says.
@@ -64,12 +65,12 @@ impl Segment {
     /// None of SYN, FIN and RST is set.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        !self.flags.any(Flags::SYN | Flags::FIN | Flags::RST)
+        !self.flags.intersects(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST)
     }
 
     /// A SYN that isn't an answer.
     #[inline]
     pub fn is_first_syn(&self) -> bool {
-        self.flags.has(Flags::SYN) && !self.flags.has(Flags::ACK)
+        self.flags.contains(TcpFlags::SYN) && !self.flags.contains(TcpFlags::ACK)
     }
 }

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
 
-use crate::dissect::{Addresses, Flags};
+use crate::dissect::Addresses;
+use dumbbell_wire::TcpFlags;
 
 /// A pair of endpoints, the same for both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,9 +142,9 @@ struct Slot {
 pub(crate) struct Header {
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    pub(crate) flags: Flags,
+    pub(crate) flags: TcpFlags,
     /// It has a length: only then its numbers count.
-    pub(crate) analysed: bool,
+    pub(crate) analyzed: bool,
 }
 
 /// The connections that are open.
@@ -201,11 +202,11 @@ impl Tracker {
         slot.used = true;
         let mut direction = usize::from(slot.low_first != from_low);
         let (mut reused, mut syn_again) = (false, false);
-        if h.flags.has(Flags::SYN)
+        if h.flags.contains(TcpFlags::SYN)
             && let Some(base) = slot.base[direction]
         {
             let other = h.seq != base;
-            if !h.flags.has(Flags::ACK) {
+            if !h.flags.contains(TcpFlags::ACK) {
                 reused = other || v44 && slot.ending;
                 syn_again = !reused;
                 fresh |= reused;
@@ -232,14 +233,14 @@ impl Tracker {
                 self.streams += 1;
             }
         }
-        if h.analysed {
-            let syn = h.flags.has(Flags::SYN);
+        if h.analyzed {
+            let syn = h.flags.contains(TcpFlags::SYN);
             slot.base[direction].get_or_insert(if syn { h.seq } else { h.seq.wrapping_sub(1) });
-            if h.flags.has(Flags::ACK) {
+            if h.flags.contains(TcpFlags::ACK) {
                 slot.base[1 - direction].get_or_insert(h.ack.wrapping_sub(1));
             }
         }
-        slot.ending |= h.flags.any(Flags::FIN | Flags::RST);
+        slot.ending |= h.flags.intersects(TcpFlags::FIN | TcpFlags::RST);
         Placed {
             slot: n,
             stream: slot.stream,

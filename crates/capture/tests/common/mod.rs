@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use dumbbell_capture::capinfos::{Numbers, report};
-use dumbbell_capture::dissect::{QuotedTransport, TcpOptions};
+use dumbbell_capture::dissect::QuotedTransport;
 use dumbbell_capture::{Dissected, Dissector, PacketLengths, Reader, TcpView, Transport};
+use dumbbell_wire::{SackBlock, TcpOptions};
 
 /// What is told of a capture, one text each.
 pub struct Told {
@@ -126,8 +127,8 @@ fn tcp<'a, 'b>(found: &'b Dissected<'a>) -> Option<&'b TcpView<'a>> {
 fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
     let text = |value: Option<u32>| value.map_or(String::new(), |v| v.to_string());
     let TcpOptions { mss, wscale, timestamps, .. } = tcp.options;
-    let side = |pick: fn(&dumbbell_capture::dissect::SackBlock) -> u32| {
-        let blocks = tcp.options.sack_blocks().iter().map(|b| pick(b).to_string());
+    let side = |pick: fn(&SackBlock) -> u32| {
+        let blocks = tcp.options.sack.as_slice().iter().map(|b| pick(b).to_string());
         blocks.collect::<Vec<_>>().join(",")
     };
     let _ = write!(
@@ -137,7 +138,7 @@ fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
         tcp.dst_port,
         tcp.seq,
         tcp.ack,
-        tcp.flags.0,
+        tcp.flags.bits(),
         tcp.window,
         tcp.header_len,
         text(tcp.len),
@@ -145,8 +146,8 @@ fn write_tcp(frames: &mut String, tcp: &TcpView<'_>) {
         text(wscale.map(u32::from)),
         text(timestamps.map(|t| t.0)),
         text(timestamps.map(|t| t.1)),
-        side(|b| b.left),
-        side(|b| b.right),
+        side(|b| b.left.0),
+        side(|b| b.right.0),
     );
 }
 

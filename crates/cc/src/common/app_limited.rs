@@ -1,10 +1,10 @@
-//! Time that a law itself leaves unused.
+//! Intervals in which the algorithm itself sends less than the path carries, such as BBR's ProbeRTT.
 
 use crate::RateSample;
 
-/// A stretch of sending below what the path carries because the law wanted so, not the path: its delivery rates count
-/// as held back by the application [draft-ietf-ccwg-bbr-06 §4.1.2.4 MarkConnectionAppLimited]. Counted in bytes
-/// delivered when a segment left.
+/// An interval in which the algorithm, not the path, limits sending. Its rate samples count as application-limited
+/// [draft-ietf-ccwg-bbr-06 §4.1.2.4 MarkConnectionAppLimited; Linux tcp_bbr.c bbr_update_min_rtt sets tp->app_limited].
+/// Its ends are the bytes delivered on the connection when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AppLimitedInterval {
     from: u64,
@@ -12,7 +12,7 @@ pub struct AppLimitedInterval {
 }
 
 impl AppLimitedInterval {
-    /// All that is sent from now on, until what is outstanding now is delivered.
+    /// Marks the segments that are sent from now on, until the data in flight now is delivered.
     pub fn mark(&mut self, delivered: u64, inflight: u64) {
         if delivered > self.to {
             self.from = delivered;
@@ -20,13 +20,13 @@ impl AppLimitedInterval {
         self.to = (delivered + inflight).max(1);
     }
 
-    /// Whether a segment was sent in it, which left when so much was delivered.
+    /// True if a segment was sent in the interval: `prior_delivered` bytes were delivered when it was sent.
     #[must_use]
     pub fn contains(&self, prior_delivered: u64) -> bool {
         self.to > 0 && (self.from..=self.to).contains(&prior_delivered)
     }
 
-    /// Whether a rate says too little, be it for the application or for this.
+    /// True if a rate sample was limited by the application or by the algorithm.
     #[must_use]
     pub fn is_limited(&self, rate: &RateSample) -> bool {
         rate.app_limited || self.contains(rate.prior_delivered)
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn from_the_mark_until_what_was_outstanding_is_delivered() {
+    fn lasts_until_the_data_in_flight_at_the_mark_is_delivered() {
         let mut interval = AppLimitedInterval::default();
         assert!(!interval.contains(0));
         interval.mark(100, 20);
@@ -49,7 +49,7 @@ mod tests {
                 && interval.contains(140)
                 && !interval.contains(141)
         );
-        // A later one is another.
+        // A mark after its end begins another interval.
         interval.mark(500, 10);
         assert!(!interval.contains(140) && interval.contains(505));
     }

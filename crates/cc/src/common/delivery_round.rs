@@ -1,24 +1,24 @@
-//! Round trips, counted by what was delivered.
+//! Round trips, counted by delivered data.
 
-/// Packet-timed round trips: one ends when a segment sent after its start is delivered
-/// [draft-ietf-ccwg-bbr-06 §5.5.1].
+/// A packet-timed round trip: it ends when a segment that was sent after its start is delivered
+/// [draft-ietf-ccwg-bbr-06 §5.5.1; Linux tcp_bbr.c bbr_update_bw].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRound {
-    /// Round trips so far.
+    /// Completed round trips.
     pub round_count: u64,
-    /// Whether the last ACK ended one.
+    /// True if the last ACK ended one.
     pub round_start: bool,
     /// Bytes delivered on the connection when the current one began.
     next_round_delivered: u64,
 }
 
 impl DeliveryRound {
-    /// A round starts now, not counted.
+    /// Starts a round trip now, without counting the current one.
     pub fn start_round(&mut self, delivered: u64) {
         self.next_round_delivered = delivered;
     }
 
-    /// A segment was delivered that left when `prior_delivered` bytes were; `delivered` are now.
+    /// A segment was delivered. `prior_delivered` bytes were delivered when it was sent, and `delivered` are now.
     pub fn on_ack(&mut self, prior_delivered: u64, delivered: u64) {
         self.round_start = prior_delivered >= self.next_round_delivered;
         if self.round_start {

@@ -1,4 +1,20 @@
-//! What all laws share that grow with ACKs and shrink with losses: such a law states only what is its own.
+//! The part that all variants share which grow with ACKs and shrink with losses; such a variant implements only its own
+//! rules.
+//!
+//! ```text
+//! CongestionControl    LossDriven, in this order; default in parentheses
+//! on_established       on_established                                                        (nothing)
+//! on_arrival           on_arrival                                                            (nothing)
+//! on_ack               on_ack_sample        every ACK: RTT and rate samples                  (nothing)
+//!                      on_ack_slow_start    outside recovery, cwnd-limited, cwnd < ssthresh  (RFC 5681)
+//!                      on_ack_avoidance     likewise, cwnd >= ssthresh                       required
+//! on_congestion        on_congestion_ecn    a mark: true replaces everything that follows    (false)
+//!                      on_congestion_begin  an episode that can be undone begins             (nothing)
+//!                      on_congestion_ssthresh  the new window                                required
+//!                      on_congestion_done   the window has been reduced                      (nothing)
+//! on_undo, on_recovery_exit, on_restart     the window has been undone, bounded, reduced     (nothing)
+//! on_tx_start          on_tx_start                                                           (nothing)
+//! ```
 
 use super::Window;
 use crate::{
@@ -7,19 +23,19 @@ use crate::{
 };
 use dumbbell_units::Dur;
 
-/// A law whose window is a [`Window`]. It is told of ACKs and losses in the order of the methods here; the blanket
-/// implementation of [`CongestionControl`] does the rest as RFC 5681 has it.
+/// An algorithm whose window is a [`Window`]. The blanket implementation of [`CongestionControl`] adds the rules of RFC
+/// 5681. A hook has the name of the trait's event, followed by the step of it.
 pub trait LossDriven: Send + std::fmt::Debug {
-    /// The window.
+    /// Returns the window.
     fn window(&self) -> &Window;
 
-    /// The window, to be changed.
+    /// Returns the window, to be changed.
     fn window_mut(&mut self) -> &mut Window;
 
-    /// The handshake is over; see [`CongestionControl::on_established`].
+    /// The handshake is complete; see [`CongestionControl::on_established`].
     fn on_established(&mut self, _rtt: Option<Dur>, _cx: &Cx) {}
 
-    /// Whether it listens to [`LossDriven::on_arrival`].
+    /// True if [`LossDriven::on_arrival`] is needed.
     fn wants_arrivals(&self) -> bool {
         false
     }
@@ -27,51 +43,52 @@ pub trait LossDriven: Send + std::fmt::Debug {
     /// See [`CongestionControl::on_arrival`].
     fn on_arrival(&mut self, _ev: &AckArrival, _cx: &Cx) {}
 
-    /// Every ACK with news, in recovery too: for round-trip times and rates.
+    /// Every ACK that delivers data, also in recovery: takes RTT and rate samples. Linux: `pkts_acked`.
     fn on_ack_sample(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
-    /// An ACK of new data in slow start, outside recovery, with the window in use. Gives the bytes that count for
-    /// avoidance.
+    /// An ACK of new data in slow start, outside recovery, while cwnd-limited. Returns the bytes that are left for
+    /// congestion avoidance. Linux: `cong_avoid`.
     fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
         self.window_mut().slow_start(ev.acked, cx)
     }
 
-    /// The same in congestion avoidance.
+    /// Likewise, in congestion avoidance.
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx);
 
-    /// A mark was echoed; true if the law answers by itself, which is then not as to a loss.
+    /// A mark was echoed. Returns true if the variant has its own response to marks; otherwise the response is that to a
+    /// loss [RFC 3168 §6.1.2].
     fn on_congestion_ecn(&mut self, _ev: &CongestionEvent) -> bool {
         false
     }
 
-    /// Congestion that may turn out to be none begins: the time to remember what reductions change beside the window.
+    /// An episode of congestion begins that may be undone: saves state that the reductions change, besides the window.
     fn on_congestion_begin(&mut self) {}
 
-    /// Congestion: what is left of the window, in bytes. Not asked for a further timeout of the same segment, which
-    /// leaves ssthresh as it is [RFC 5681 §3.1].
+    /// Returns the window after the reduction, in bytes. Not called for a repeated timeout of the same segment, which
+    /// leaves ssthresh unchanged [RFC 5681 §3.1]. Linux: `ssthresh`.
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64;
 
-    /// The window has just been reduced or set to one segment.
+    /// The window has just been reduced, or set to one segment. Linux: `set_state`.
     fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
 
-    /// The window is what it was before the episode, which was none.
-    fn on_undo(&mut self, _cx: &Cx) {}
+    /// The window has its value of before the spurious episode again; it was `reduced_cwnd` bytes. Linux: `undo_cwnd`.
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {}
 
-    /// Recovery has ended; the window is bounded.
+    /// Recovery has ended, and the window is bounded.
     fn on_recovery_exit(&mut self, _cx: &Cx) {}
 
-    /// A segment leaves with nothing in flight.
+    /// A segment is sent with nothing in flight; see [`CongestionControl::on_tx_start`].
     fn on_tx_start(&mut self, _ev: &TxStart, _cx: &Cx) {}
 
-    /// Sending starts again after idling; the window is bounded.
+    /// Sending starts again after an idle period, and the window is reduced.
     fn on_restart(&mut self, _cx: &Cx) {}
 
-    /// The answer: the window, and what the law says beside it.
+    /// Returns the window, and the pacing rate if the variant has one.
     fn control(&self) -> Control {
         self.window().control()
     }
 
-    /// The private columns.
+    /// See [`CongestionControl::observe`].
     fn observe(&self, _row: &mut Vec<f64>) {}
 }
 
@@ -119,11 +136,11 @@ impl<L: LossDriven> CongestionControl for L {
             self.on_congestion_begin();
         }
         if ev.kind != Congestion::Timeout || ev.backoffs == 0 {
-            let left = self.on_congestion_ssthresh(ev, cx);
+            let reduced = self.on_congestion_ssthresh(ev, cx);
             let window = self.window_mut();
-            let before = window.cwnd.max(2.0 * cx.mss);
-            window.reduce_to(left, cx);
-            window.cwnd = window.cwnd.min(before); // an estimate may be above the window
+            let max = window.cwnd.max(2.0 * cx.mss);
+            window.reduce_to(reduced, cx);
+            window.cwnd = window.cwnd.min(max); // an estimate of the bandwidth-delay product may exceed cwnd
         }
         if matches!(ev.kind, Congestion::Collapse | Congestion::Timeout) {
             self.window_mut().set_loss_window(cx);
@@ -137,13 +154,14 @@ impl<L: LossDriven> CongestionControl for L {
         window.end_episode();
         LossDriven::on_recovery_exit(self, cx);
         if !cx.counts_segments() {
-            self.window_mut().limit(ev.bound); // Linux lets the burst go
+            self.window_mut().limit(ev.bound); // a Linux stack permits the burst
         }
     }
 
     fn on_undo(&mut self, cx: &Cx) {
+        let reduced_cwnd = self.window().cwnd;
         if self.window_mut().undo() {
-            LossDriven::on_undo(self, cx);
+            LossDriven::on_undo(self, reduced_cwnd, cx);
         }
     }
 

@@ -1,64 +1,65 @@
-//! Congestion marks of laws that answer to how many there are: their share round by round, and when to answer them.
+//! ECN marks, for variants that respond to the fraction of marked data (DCTCP, Prague): that fraction for each round trip,
+//! and when to respond.
 
 use super::Round;
 use crate::AckEvent;
 
-/// What an ACK asks for.
+/// The response to congestion marks that an ACK requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EcnResponse {
-    /// Nothing.
+    /// No response.
     None,
-    /// The answer in proportion to the share of marks, once a window of data [RFC 8257 §3.3].
+    /// A response in proportion to the fraction of marked data, once per window of data [RFC 8257 §3.3].
     Scalable,
-    /// The receiver cannot count marks and has echoed that there was one, as RFC 3168 has it: as to a loss, of this window
-    /// in bytes.
+    /// The response to a loss, from this window in bytes: the receiver doesn't count marks, it echoes as in RFC 3168.
     Classic(f64),
 }
 
-/// See the top of this file.
+/// Counts marks by round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     round: Option<Round>,
     delivered: u64,
     marked: u64,
-    /// What was outstanding at the last answer: no other before it is acknowledged.
-    answered: Option<Round>,
-    /// The receiver has been seen to count marks.
+    /// Set from a response until the data in flight at that time is acknowledged: no other response until then (Linux:
+    /// TCP_CA_CWR).
+    cwr: Option<Round>,
+    /// True if the receiver has counted marks.
     counted: bool,
-    /// The endpoint was told of a mark, and the next ACK shows of which kind; the window then.
+    /// The window at an echoed mark; the next ACK shows whether the receiver counts marks.
     echoed: Option<f64>,
 }
 
 impl Marks {
-    /// The endpoint tells of a mark.
+    /// The endpoint reports an echoed mark.
     pub fn on_ecn_echo(&mut self, window: f64) {
         self.echoed = Some(window);
     }
 
-    /// Takes in an ACK; gives the bytes marked and delivered when it ends a round, and what it asks for.
+    /// Processes an ACK. Returns the marked and delivered bytes of the round trip that it ends, and the required response.
     pub fn on_ack(&mut self, ev: &AckEvent) -> (Option<(f64, f64)>, EcnResponse) {
         let round = self.count(ev);
         self.counted |= ev.marked > 0;
         let echoed = if ev.delivered > 0 { self.echoed.take() } else { None };
-        if self.answered.is_some_and(|round| round.ended(ev.snd_una)) {
-            self.answered = None;
+        if self.cwr.is_some_and(|round| round.ended(ev.snd_una)) {
+            self.cwr = None;
         }
-        let answer = match echoed {
-            _ if self.answered.is_some() => EcnResponse::None,
+        let response = match echoed {
+            _ if self.cwr.is_some() => EcnResponse::None,
             _ if ev.marked > 0 => EcnResponse::Scalable,
             Some(window) if !self.counted => EcnResponse::Classic(window),
             _ => EcnResponse::None,
         };
-        if answer != EcnResponse::None {
-            self.answered = Some(Round::from(ev.snd_nxt));
+        if response != EcnResponse::None {
+            self.cwr = Some(Round::from(ev.snd_nxt));
         }
-        (round, answer)
+        (round, response)
     }
 
-    /// Whether what was outstanding at the last answer isn't acknowledged yet.
+    /// True from a response until the data in flight at that time is acknowledged.
     #[must_use]
     pub fn in_cwr(&self) -> bool {
-        self.answered.is_some()
+        self.cwr.is_some()
     }
 
     fn count(&mut self, ev: &AckEvent) -> Option<(f64, f64)> {

@@ -1,4 +1,4 @@
-//! What several laws share.
+//! Parts that several variants share.
 
 mod app_limited;
 mod base_delay;

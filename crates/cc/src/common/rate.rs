@@ -1,8 +1,8 @@
-//! Delivery rates, one after the other.
+//! Delivery rates of consecutive intervals.
 
 use dumbbell_units::{Dur, Time};
 
-/// Counts what is delivered and gives its rate at the end of each interval.
+/// Counts delivered bytes and returns their rate at the end of each interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRate {
     since: Option<Time>,
@@ -10,13 +10,14 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Takes in an ACK; gives a rate, in bytes/s, if at least `interval` has passed since the last one. What this ACK
-    /// tells of then counts for the next interval: so many ACKs as gaps between them.
+    /// Processes an ACK. Returns the rate in bytes/s if at least `interval` has passed since the last rate. The bytes of
+    /// the ACK that ends an interval belong to the next one, so that the ACKs of an interval are as many as the gaps
+    /// between them.
     pub fn on_ack(&mut self, delivered: u64, interval: Dur, now: Time) -> Option<f64> {
         let since = *self.since.get_or_insert(now);
-        let passed = now.since(since);
-        let over = passed >= interval && passed > Dur::ZERO;
-        let rate = over.then(|| self.bytes as f64 / passed.as_secs());
+        let elapsed = now.since(since);
+        let over = elapsed >= interval && elapsed > Dur::ZERO;
+        let rate = over.then(|| self.bytes as f64 / elapsed.as_secs());
         if over {
             (self.since, self.bytes) = (Some(now), 0);
         }
@@ -24,7 +25,7 @@ impl DeliveryRate {
         rate
     }
 
-    /// Forgets the interval that runs; the next ACK starts one.
+    /// Discards the current interval; the next ACK starts one.
     pub fn restart(&mut self) {
         *self = DeliveryRate::default();
     }

@@ -1,28 +1,28 @@
 //! Round trips, counted by sequence numbers.
 
-/// One round trip: it is over when a segment sent after its start is acknowledged.
+/// One round trip: it ends when a segment that was sent after its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// The first byte that was sent in it.
-    pub first: u64,
+    /// SND.NXT at its start (Linux: ca->end_seq, vegas->beg_snd_nxt).
+    pub end_seq: u64,
 }
 
 impl Round {
-    /// The round that starts with the next segment.
+    /// Returns the round trip that starts with the next segment.
     #[must_use]
     pub fn from(snd_nxt: u64) -> Round {
-        Round { first: snd_nxt }
+        Round { end_seq: snd_nxt }
     }
 
-    /// Whether an ACK up to `snd_una` ends it.
+    /// True if an ACK up to `snd_una` ends it.
     #[must_use]
     pub fn ended(&self, snd_una: u64) -> bool {
-        snd_una > self.first
+        snd_una > self.end_seq
     }
 
-    /// Bytes sent in it so far, retransmissions not counted.
+    /// Returns the bytes sent in it so far, without retransmissions.
     #[must_use]
     pub fn sent(&self, snd_nxt: u64) -> u64 {
-        snd_nxt.saturating_sub(self.first)
+        snd_nxt.saturating_sub(self.end_seq)
     }
 }

@@ -1,91 +1,92 @@
-//! Round-trip times, round by round.
+//! RTT statistics of each round trip.
 
 use super::Round;
 use crate::AckEvent;
 use dumbbell_units::Dur;
 
-/// Collects the samples of each round trip, and the smallest and largest of all.
+/// Collects the RTT samples of each round trip, and the minimum and maximum of the connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RttPerRound {
     round: Option<Round>,
     sum: f64,
     count: u32,
-    least: f64,
+    min: f64,
+    /// Minimum and maximum of the connection.
     bounds: Option<(f64, f64)>,
 }
 
-/// What a round trip brought, s.
+/// The RTT samples of one round trip, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundRtt {
-    /// The mean of its samples.
+    /// Their mean.
     pub mean: f64,
-    /// The smallest of them.
-    pub least: f64,
-    /// The smallest sample of the connection.
-    pub base: f64,
-    /// The largest sample of the connection.
-    pub max: f64,
+    /// Their minimum.
+    pub min: f64,
+    /// The minimum of the connection.
+    pub base_rtt: f64,
+    /// The maximum of the connection.
+    pub max_rtt: f64,
 }
 
 impl RttPerRound {
-    /// Takes in an ACK; when it ends a round, gives what that brought, unless there was no sample. The sample of the ACK
-    /// that ends a round counts for the next.
+    /// Processes an ACK. Returns the statistics of the round trip that it ends, if that had a sample. The sample of this
+    /// ACK belongs to the next round trip.
     pub fn on_ack(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
-        let measured = self.end(ev);
+        let rtt = self.end_round(ev);
         self.sample(ev);
-        measured
+        rtt
     }
 
-    /// The first half of that: ends the round if the ACK does.
-    pub fn end(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
-        let mut measured = None;
+    /// The first half of [`RttPerRound::on_ack`]: ends the round trip if the ACK does.
+    pub fn end_round(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
+        let mut rtt = None;
         if self.round.is_none_or(|round| round.ended(ev.snd_una)) {
-            if let (Some(_), Some((base, max)), 1..) = (self.round, self.bounds, self.count) {
+            if let (Some(_), Some((base_rtt, max_rtt)), 1..) = (self.round, self.bounds, self.count) {
                 let mean = self.sum / f64::from(self.count);
-                measured = Some(RoundRtt { mean, least: self.least, base, max });
+                rtt = Some(RoundRtt { mean, min: self.min, base_rtt, max_rtt });
             }
             self.round = Some(Round::from(ev.snd_nxt));
-            (self.sum, self.count, self.least) = (0.0, 0, f64::INFINITY);
+            (self.sum, self.count, self.min) = (0.0, 0, f64::INFINITY);
         }
-        measured
+        rtt
     }
 
-    /// The second: takes the sample in.
+    /// The second half: takes the sample of the ACK.
     pub fn sample(&mut self, ev: &AckEvent) {
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO).map(Dur::as_secs) {
             self.sum += rtt;
             self.count += 1;
-            self.least = self.least.min(rtt);
+            self.min = self.min.min(rtt);
             self.bounds = Some(self.bounds.map_or((rtt, rtt), |(base, max)| (base.min(rtt), max.max(rtt))));
         }
     }
 
-    /// Samples of the round that runs.
+    /// Returns the number of samples of the current round trip.
     #[must_use]
     pub fn samples(&self) -> u32 {
         self.count
     }
 
-    /// The smallest sample of the connection, s; NaN before the first.
+    /// Returns the minimum RTT of the connection, s; NaN before the first sample.
     #[must_use]
-    pub fn base(&self) -> f64 {
+    pub fn base_rtt(&self) -> f64 {
         self.bounds.map_or(f64::NAN, |(base, _)| base)
     }
 
-    /// The largest sample of the connection, s; NaN before the first.
+    /// Returns the maximum RTT of the connection, s; NaN before the first sample.
     #[must_use]
-    pub fn max(&self) -> f64 {
+    pub fn max_rtt(&self) -> f64 {
         self.bounds.map_or(f64::NAN, |(_, max)| max)
     }
 
-    /// Nothing is known any more, the extremes neither; a round trip begins at `snd_nxt`.
-    pub fn forget(&mut self, snd_nxt: u64) {
+    /// Forgets all samples, also the minimum and maximum; a round trip begins at `snd_nxt`.
+    pub fn reset(&mut self, snd_nxt: u64) {
         *self =
-            RttPerRound { round: Some(Round::from(snd_nxt)), least: f64::INFINITY, ..RttPerRound::default() };
+            RttPerRound { round: Some(Round::from(snd_nxt)), min: f64::INFINITY, ..RttPerRound::default() };
     }
 
-    /// Forgets the round that runs; the next ACK starts one.
-    pub fn restart(&mut self) {
+    /// Discards the current round trip; the next ACK starts one.
+    pub fn restart_round(&mut self) {
         self.round = None;
     }
 }

@@ -1,56 +1,60 @@
-//! The common slow start: how fast it grows, and what ends it before a loss.
+//! The common slow start: its growth per ACK, and the rule that may end it before a loss (HyStart, HyStart++).
 
 use super::{HyStart, HyStartPlusPlus};
 use crate::{AckEvent, Cx, Setup, SlowStart};
 
-/// What looks for the end.
+/// The rule that ends slow start.
 #[derive(Clone, Copy, Debug)]
 enum Exit {
     /// Only ssthresh.
     Threshold,
     HyStart(HyStart),
-    /// With the ssthresh of the first slow start, the only one in which it works.
+    /// With the ssthresh of the initial slow start: HyStart++ works only there [RFC 9406 §4.3].
     PlusPlus(HyStartPlusPlus, f64),
 }
 
-/// See the top of this file.
+/// The slow start of one connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SlowStarter {
-    /// Segments that an ACK adds at most.
+pub(super) struct SlowStartRule {
+    /// Most segments by which one ACK increases cwnd (L).
     limit: f64,
     exit: Exit,
 }
 
-impl SlowStarter {
-    pub(super) fn new(setup: &Setup) -> SlowStarter {
+impl SlowStartRule {
+    pub(super) fn new(setup: &Setup) -> SlowStartRule {
         let exit = match setup.slow_start {
             SlowStart::Standard => Exit::Threshold,
             SlowStart::HyStart => Exit::HyStart(HyStart::new(setup.paced)),
             SlowStart::HyStartPlusPlus => Exit::PlusPlus(HyStartPlusPlus::new(setup.paced), setup.ssthresh),
         };
-        SlowStarter { limit: setup.slow_start_limit, exit }
+        SlowStartRule { limit: setup.slow_start_limit, exit }
     }
 
-    /// Takes in an ACK of slow start; gives whether that is over.
+    /// Processes an ACK in slow start. Returns true if slow start ends.
     pub(super) fn on_ack(&mut self, ev: &AckEvent, cwnd: f64, ssthresh: f64, cx: &Cx) -> bool {
         match &mut self.exit {
             Exit::Threshold => false,
             Exit::HyStart(hystart) => hystart.on_ack(ev, cwnd, cx),
-            Exit::PlusPlus(plus_plus, first) => ssthresh == *first && plus_plus.on_ack(ev),
+            Exit::PlusPlus(plus_plus, initial_ssthresh) => {
+                ssthresh == *initial_ssthresh && plus_plus.on_ack(ev)
+            }
         }
     }
 
-    /// Everything was lost.
-    pub(super) fn collapse(&mut self) {
+    /// cwnd was set to one segment.
+    pub(super) fn on_loss_window(&mut self) {
         if let Exit::HyStart(hystart) = &mut self.exit {
-            hystart.restart();
+            hystart.reset();
         }
     }
 
-    /// Most segments that an ACK counts for, and what of them is added to the window.
+    /// Returns the most segments that one ACK counts for, and the fraction of them that is added to cwnd.
     pub(super) fn growth(&self, ssthresh: f64) -> (f64, f64) {
         match &self.exit {
-            Exit::PlusPlus(plus_plus, first) if ssthresh == *first => plus_plus.growth(),
+            Exit::PlusPlus(plus_plus, initial_ssthresh) if ssthresh == *initial_ssthresh => {
+                plus_plus.growth()
+            }
             _ => (self.limit, 1.0),
         }
     }

@@ -1,18 +1,17 @@
-//! The largest value of the recent past.
+//! The maximum of a window of round trips or of time.
 
 use std::collections::VecDeque;
 
-/// The maximum of a series over a window that ends with the latest value; time is whatever the caller counts in, such as
-/// round trips. A value falls out of the window when one arrives that is more than the window's length younger: without
-/// new values nothing is forgotten.
+/// The maximum of a series over a window that ends with the latest value. The caller chooses the unit of time, for example
+/// round trips. A value leaves the window only when a newer value arrives: without new values nothing is forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct WindowedMax {
-    /// Falling values, each the largest since the one before it; at most one for each time.
+    /// Falling values: each is the largest after the one before it. At most one for each time.
     candidates: VecDeque<(u64, f64)>,
 }
 
 impl WindowedMax {
-    /// Takes in a value at time `at`, which never goes back.
+    /// Adds a value at time `at`, which never decreases.
     pub fn update(&mut self, value: f64, at: u64, window: u64) {
         while self.candidates.back().is_some_and(|(_, v)| *v <= value) {
             self.candidates.pop_back();
@@ -25,7 +24,7 @@ impl WindowedMax {
         }
     }
 
-    /// The maximum; zero before the first value.
+    /// Returns the maximum; zero before the first value.
     #[must_use]
     pub fn get(&self) -> f64 {
         self.candidates.front().map_or(0.0, |(_, v)| *v)
@@ -37,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_of_the_window_and_then_the_largest_since() {
+    fn returns_the_maximum_of_the_window() {
         let mut max = WindowedMax::default();
         assert_eq!(max.get(), 0.0);
         for (at, value, expected) in [
@@ -52,13 +51,13 @@ mod tests {
             max.update(value, at, 2);
             assert_eq!(max.get(), expected, "at {at}");
         }
-        // A long silence forgets nothing; the value that ends it is then all there is.
+        // Nothing is forgotten without a new value; that value is then the only one.
         max.update(1.0, 100, 2);
         assert_eq!(max.get(), 1.0);
     }
 
     #[test]
-    fn falling_values_of_one_round_take_no_room() {
+    fn falling_values_of_one_round_use_no_memory() {
         let mut max = WindowedMax::default();
         for value in (0..1000).rev() {
             max.update(f64::from(value), 7, 10);

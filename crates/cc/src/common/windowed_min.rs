@@ -1,14 +1,14 @@
-//! The smallest value of the last while.
+//! The minimum of a time window.
 
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
 
-/// Keeps only what can still become the smallest: values that rise with time.
+/// The minimum of the values of a time window. It keeps only values that can still become the minimum: they rise with time.
 #[derive(Clone, Debug, Default)]
 pub struct WindowedMin(VecDeque<(Time, f64)>);
 
 impl WindowedMin {
-    /// Takes in a value, forgets those older than `span` (except this one), and gives the smallest of the rest.
+    /// Adds a value, removes values older than `span`, and returns the minimum.
     pub fn add(&mut self, value: f64, span: Dur, now: Time) -> f64 {
         while self.0.back().is_some_and(|(_, v)| *v >= value) {
             self.0.pop_back();
@@ -20,7 +20,7 @@ impl WindowedMin {
         self.get().unwrap_or(value)
     }
 
-    /// The smallest as of the last value; None before the first.
+    /// Returns the minimum as of the last value; None before the first.
     #[must_use]
     pub fn get(&self) -> Option<f64> {
         self.0.front().map(|(_, v)| *v)

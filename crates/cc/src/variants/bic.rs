@@ -216,7 +216,7 @@ impl LossDriven for Bic {
         self.before = self.w_max;
     }
 
-    fn on_undo(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         if !self.linux {
             self.w_max = self.before;
         }

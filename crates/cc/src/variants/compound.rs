@@ -87,7 +87,7 @@ struct Compound {
     zeta: f64,
     gamma: f64,
     low_window: f64,
-    round_trips: RttPerRound,
+    rtts: RttPerRound,
     /// Of the last round, for the trace.
     diff: f64,
 }
@@ -104,7 +104,7 @@ impl Compound {
             zeta: params.float("zeta"),
             gamma: params.float("gamma"),
             low_window: params.float("low_window"),
-            round_trips: RttPerRound::default(),
+            rtts: RttPerRound::default(),
             diff: f64::NAN,
         }
     }
@@ -124,7 +124,7 @@ impl Compound {
         let win = self.window.segments(cx);
         // DIVERGES [draft-sridharan-tcpm-ctcp-02]: the mean of the round instead of the smoothed RTT, whose memory
         // reaches further back than the decision.
-        self.diff = win * (1.0 - round.base / round.mean);
+        self.diff = win * (1.0 - round.base_rtt / round.mean);
         if self.diff >= self.gamma {
             self.set_delay_window((self.dwnd - self.zeta * self.diff * cx.mss).max(0.0));
         } else if win >= self.low_window {
@@ -144,7 +144,7 @@ impl LossDriven for Compound {
     }
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
-        let round = self.round_trips.on_ack(ev);
+        let round = self.rtts.on_ack(ev);
         let decides = !ev.in_recovery && ev.cwnd_limited && !self.window.in_slow_start();
         if let Some(round) = round.filter(|_| decides) {
             self.decide(&round, cx);
@@ -159,7 +159,7 @@ impl LossDriven for Compound {
         self.before = self.dwnd;
     }
 
-    fn on_undo(&mut self, cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, cx: &Cx) {
         self.dwnd = self.dwnd.max(self.before);
         self.bound_delay_window(cx);
     }
@@ -180,7 +180,7 @@ impl LossDriven for Compound {
             self.dwnd = 0.0;
         }
         self.bound_delay_window(cx);
-        self.round_trips.restart(); // the queue of the round that runs is not that of this window
+        self.rtts.restart_round(); // the queue of the round that runs is not that of this window
     }
 
     fn on_recovery_exit(&mut self, cx: &Cx) {
@@ -189,10 +189,10 @@ impl LossDriven for Compound {
 
     fn on_restart(&mut self, _cx: &Cx) {
         self.dwnd = 0.0;
-        self.round_trips.restart();
+        self.rtts.restart_round();
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.dwnd, self.diff, self.round_trips.base()]);
+        row.extend([self.dwnd, self.diff, self.rtts.base_rtt()]);
     }
 }

@@ -88,7 +88,7 @@ struct Illinois {
     betas: (f64, f64),
     window_threshold: f64,
     theta: u64,
-    round_trips: RttPerRound,
+    rtts: RttPerRound,
     alpha: f64,
     beta: f64,
     /// snd_una as of the last ACK, and how far that moved it: what Linux counts, told of before or not.
@@ -112,7 +112,7 @@ impl Illinois {
             betas: ordered("beta_min", "beta_max")?,
             window_threshold: params.float("window_threshold"),
             theta: params.int("theta"),
-            round_trips: RttPerRound::default(),
+            rtts: RttPerRound::default(),
             alpha: alphas.1,
             beta: RENO.1,
             una: None,
@@ -153,7 +153,7 @@ impl Illinois {
             (self.alpha, self.beta) = RENO;
             return;
         }
-        let (da, dm) = (round.mean - round.base, round.max - round.base);
+        let (da, dm) = (round.mean - round.base_rtt, round.max_rtt - round.base_rtt);
         (self.alpha, self.beta) = (self.alpha(da, dm), self.beta(da, dm));
     }
 }
@@ -171,10 +171,10 @@ impl LossDriven for Illinois {
         self.acked = self.una.replace(ev.snd_una).map_or(ev.acked, |una| ev.snd_una - una);
         let round = if cx.counts_segments() {
             // The sample of the ACK that ends a round belongs to it, and a recovery to the round that it interrupts.
-            self.round_trips.sample(ev);
-            if ev.in_recovery { None } else { self.round_trips.end(ev) }
+            self.rtts.sample(ev);
+            if ev.in_recovery { None } else { self.rtts.end_round(ev) }
         } else {
-            self.round_trips.on_ack(ev)
+            self.rtts.on_ack(ev)
         };
         if let Some(round) = round {
             self.decide(&round, cx);
@@ -209,15 +209,15 @@ impl LossDriven for Illinois {
         if ev.kind == Congestion::Timeout {
             (self.alpha, self.beta) = RENO;
             self.quiet = None;
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
     fn on_restart(&mut self, _cx: &Cx) {
-        self.round_trips.restart();
+        self.rtts.restart_round();
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.alpha, self.beta, self.round_trips.base(), self.round_trips.max()]);
+        row.extend([self.alpha, self.beta, self.rtts.base_rtt(), self.rtts.max_rtt()]);
     }
 }

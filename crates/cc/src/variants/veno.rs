@@ -223,7 +223,7 @@ impl LossDriven for Veno {
         self.base_before = self.base_rtt;
     }
 
-    fn on_undo(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         let both = self.base_before.into_iter().chain(self.base_rtt);
         self.base_rtt = both.reduce(f64::min);
     }

@@ -92,7 +92,7 @@ struct Yeah {
     gamma: f64,
     rho: u64,
     zeta: u64,
-    round_trips: RttPerRound,
+    rtts: RttPerRound,
     /// Segments in the queue in the last round.
     q: f64,
     /// Slow rounds in a row; 0: fast.
@@ -113,7 +113,7 @@ impl Yeah {
             gamma: params.float("gamma"),
             rho: params.int("rho"),
             zeta: params.int("zeta"),
-            round_trips: RttPerRound::default(),
+            rtts: RttPerRound::default(),
             q: 0.0,
             slow: 0,
             fast: 0,
@@ -125,8 +125,8 @@ impl Yeah {
     /// Linux: a round whose end is looked at after the window has grown, with three samples at least.
     fn look(&mut self, ev: &AckEvent, cx: &Cx) {
         if cx.counts_segments() {
-            let enough = self.round_trips.samples() > 2;
-            if let Some(round) = self.round_trips.end(ev).filter(|_| enough) {
+            let enough = self.rtts.samples() > 2;
+            if let Some(round) = self.rtts.end_round(ev).filter(|_| enough) {
                 self.decide(&round, cx);
             }
         }
@@ -135,12 +135,12 @@ impl Yeah {
     /// Fast or slow, and the decrease before a loss [BCV].
     fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
         let cwnd = self.window.segments(cx);
-        let delay = round.least - round.base;
-        self.q = cwnd * delay / round.least;
+        let delay = round.min - round.base_rtt;
+        self.q = cwnd * delay / round.min;
         if cx.counts_segments() {
             self.q = self.q.floor();
         }
-        if self.q <= self.q_max && delay <= round.base / self.phi {
+        if self.q <= self.q_max && delay <= round.base_rtt / self.phi {
             self.slow = 0;
             self.fast += 1;
             if self.fast > self.zeta {
@@ -173,10 +173,10 @@ impl LossDriven for Yeah {
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.sample(ev); // Linux: counts for the round that the ACK ends, and that is seen after growth
+            self.rtts.sample(ev); // Linux: counts for the round that the ACK ends, and that is seen after growth
             return;
         }
-        let round = self.round_trips.on_ack(ev);
+        let round = self.rtts.on_ack(ev);
         if let Some(round) = round.filter(|_| !ev.in_recovery && ev.cwnd_limited) {
             self.decide(&round, cx);
         }
@@ -198,7 +198,7 @@ impl LossDriven for Yeah {
 
     fn on_recovery_exit(&mut self, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
@@ -206,7 +206,7 @@ impl LossDriven for Yeah {
         self.before = (self.fast, self.w_reno);
     }
 
-    fn on_undo(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         (self.fast, self.w_reno) = self.before;
     }
 
@@ -221,21 +221,21 @@ impl LossDriven for Yeah {
 
     fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
-            self.round_trips.restart();
+            self.rtts.restart_round();
         }
     }
 
     fn on_tx_start(&mut self, ev: &TxStart, cx: &Cx) {
         if cx.counts_segments() {
-            self.round_trips.forget(ev.snd_nxt);
+            self.rtts.reset(ev.snd_nxt);
         }
     }
 
     fn on_restart(&mut self, _cx: &Cx) {
-        self.round_trips.restart();
+        self.rtts.restart_round();
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.round_trips.base(), self.q, self.w_reno, self.slow as f64]);
+        row.extend([self.rtts.base_rtt(), self.q, self.w_reno, self.slow as f64]);
     }
 }

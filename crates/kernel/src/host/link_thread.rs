@@ -5,15 +5,14 @@
 //! How late packets were handed over is measured.
 
 use crate::error::{KernelError, Step};
-use crate::meter::Unwrapped;
 use crate::meter::packet::Packet;
 use crate::run::network::Observation;
 use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::Ecn;
 use dumbbell_sim::meter::DurationStats;
 use dumbbell_sim::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, SeqUnwrapper};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -53,7 +52,7 @@ pub(super) struct Report {
 struct Numbering {
     port: u16,
     connections: u32,
-    place: Unwrapped,
+    place: SeqUnwrapper,
     highest: u64,
     datagrams: u64,
 }
@@ -73,7 +72,7 @@ impl Numbering {
                 ..Numbering::default()
             };
         }
-        let start = self.place.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = self.place.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         let again = packet.payload > 0 && start < self.highest;
         self.highest = self.highest.max(start + u64::from(packet.payload));
         (self.connections - 1, start, again)
@@ -189,7 +188,7 @@ impl Link<'_> {
             if now > spin.looked.0 + SHARE {
                 spin.adapt(now, sys::thread_time());
             }
-            sys::epoll_look(&epoll, &mut ready).step(|| "epoll".into())?;
+            sys::epoll_poll(&epoll, &mut ready).step(|| "epoll".into())?;
             if ready.is_empty() && due > now + spin.ns {
                 let at = due - spin.ns;
                 // Setting it takes as long as a packet: where it is still to wake us, and not too late, it is left alone.
@@ -290,6 +289,7 @@ impl Link<'_> {
 mod tests {
     use super::*;
     use crate::meter::packet::Tcp;
+    use dumbbell_wire::Seq;
 
     #[test]
     fn a_busy_thread_spins_less() {
@@ -310,7 +310,7 @@ mod tests {
             payload,
             ce: false,
             key: 0,
-            tcp: Some(Tcp { seq, ack: 0, syn, acks: false, connection }),
+            tcp: Some(Tcp { seq: Seq(seq), ack: Seq(0), syn, acks: false, connection }),
         };
         let mut n = Numbering::default();
         // The SYN has number 999, so the first byte has 1000.

@@ -33,14 +33,14 @@ struct Order {
     /// From one sample of the sockets to the next, ns.
     sample_ns: u64,
     /// The process that the run belongs to.
-    owner: u32,
+    parent_pid: u32,
     calibration: Calibration,
     /// What calibration holds the network against, if that isn't the plan: to try how a network that is off is refused.
     #[serde(default)]
-    promised: Option<Plan>,
+    expected: Option<Plan>,
     /// What carries packets between hosts.
     #[serde(default)]
-    way: Way,
+    emulation: Emulation,
     /// Whether interfaces segment and merge (not over our own link).
     #[serde(default)]
     offloads: bool,
@@ -52,7 +52,7 @@ struct Order {
 /// What carries packets between hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Way {
+enum Emulation {
     /// Our own link.
     #[default]
     Link,
@@ -84,16 +84,16 @@ fn work() -> Result<(), KernelError> {
     let text = fs::read_to_string("plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
-    if !sys::end_with(order.owner).step(|| "prctl".into())? {
+    if !sys::die_with_parent(order.parent_pid).step(|| "prctl".into())? {
         return Ok(()); // nobody waits for us
     }
-    sys::open_many();
+    sys::raise_nofile_limit();
     if !sys::is_root() {
-        sys::become_root_within().step(|| "a user namespace (needed without root)".into())?;
+        sys::new_user_namespace().step(|| "a user namespace (needed without root)".into())?;
     }
-    let mut measured = match order.way {
-        Way::Link => over_own_link(&order)?,
-        Way::Tc => tc::run(&order)?,
+    let mut measured = match order.emulation {
+        Emulation::Link => over_own_link(&order)?,
+        Emulation::Tc => tc::run(&order)?,
     };
     measured.facts["bpf"] = order.bpf.clone().into();
     run::output::write(Path::new("."), &measured)
@@ -101,18 +101,18 @@ fn work() -> Result<(), KernelError> {
 
 fn over_own_link(order: &Order) -> Result<Measured, KernelError> {
     let plan = &order.plan;
-    let sites = TunTopology::new(plan)?;
-    let hosts = tun_hosts::build(&sites, LoadedVariants::load(&order.bpf)?)?;
+    let flow_hosts = TunTopology::new(plan)?;
+    let hosts = tun_hosts::build(&flow_hosts, LoadedVariants::load(&order.bpf)?)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
-            let promised = order.promised.as_ref().unwrap_or(plan);
-            calibrate::over_own_link(plan, promised, &hosts, how == Calibration::Refuse)?
+            let expected = order.expected.as_ref().unwrap_or(plan);
+            calibrate::over_own_link(plan, expected, &hosts, how == Calibration::Refuse)?
         }
     };
     let link = emulated_network::EmulatedNetwork::new(plan, &hosts);
-    let mut measured = run::execute(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;
+    let mut measured = run::execute(plan, &hosts.flow_hosts, link, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = measured_first;
-    measured.facts["host"] = facts::kernel(&hosts.sites, INTERFACE, hosts.mtu)?;
+    measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;
     Ok(measured)
 }

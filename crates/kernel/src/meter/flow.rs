@@ -7,8 +7,10 @@ use crate::meter::packet::{Packet, Tcp};
 use crate::meter::tcp_cc_info::CcInfo;
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::{DurationStats, TimeAverages};
-use dumbbell_trace::{ColumnData, Table};
+use dumbbell_trace::Table;
+use dumbbell_trace::tables::{FlowTable, KernelFlowColumns};
 use dumbbell_units::{Dur, Time};
+use dumbbell_wire::SeqUnwrapper;
 use std::collections::VecDeque;
 
 /// What a sample of a sender's socket says.
@@ -44,30 +46,10 @@ pub(crate) struct TcpSample {
     pub(crate) law: CcInfo,
 }
 
-/// Sequence numbers of a connection without wrapping, the first byte being 0.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unwrapped {
-    first: Option<u32>,
-    last: u64,
-}
-
-impl Unwrapped {
-    pub(crate) fn of(&mut self, seq: u32) -> u64 {
-        let first = *self.first.get_or_insert(seq);
-        let here = first.wrapping_add(self.last as u32);
-        let step = i64::from(seq.wrapping_sub(here) as i32);
-        let value = self.last.saturating_add_signed(step);
-        self.last = self.last.max(value);
-        value
-    }
-}
-
 #[derive(Debug, Default)]
 struct Columns {
-    t: Vec<u64>,
-    floats: [Vec<f64>; 8],
-    counts: [Vec<u64>; 7],
-    phase: Vec<u8>,
+    flow: FlowTable,
+    kernel: KernelFlowColumns,
     laws: Vec<CcInfo>,
 }
 
@@ -77,8 +59,8 @@ pub(crate) struct FlowMeter {
     window: Window,
     connection: u16,
     segments: Segments,
-    data: Unwrapped,
-    arrived_at: (u16, Unwrapped, Ranges),
+    data: SeqUnwrapper,
+    arrived_at: (u16, SeqUnwrapper, Ranges),
     /// In-order bytes of connections that are over.
     delivered_before: u64,
     delivered_at_start: Option<u64>,
@@ -105,8 +87,8 @@ impl FlowMeter {
             window,
             connection: 0,
             segments: Segments::default(),
-            data: Unwrapped::default(),
-            arrived_at: (0, Unwrapped::default(), Ranges::default()),
+            data: SeqUnwrapper::default(),
+            arrived_at: (0, SeqUnwrapper::default(), Ranges::default()),
             delivered_before: 0,
             delivered_at_start: None,
             mss: 1448,
@@ -169,10 +151,10 @@ impl FlowMeter {
         if tcp.connection != self.connection {
             self.connection = tcp.connection;
             self.segments = Segments::default();
-            self.data = Unwrapped::default();
+            self.data = SeqUnwrapper::default();
         }
         // The SYN takes one number before the first byte.
-        let start = self.data.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = self.data.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         (packet.payload > 0).then(|| (start, start + u64::from(packet.payload)))
     }
 
@@ -187,13 +169,12 @@ impl FlowMeter {
     pub(crate) fn answered(&mut self, packet: &Packet, now: u64) {
         self.restart_inflight(now);
         let Some(tcp) = packet.tcp.filter(|t| t.acks && t.connection == self.connection) else { return };
-        let Some(first) = self.data.first else { return };
-        let here = first.wrapping_add(self.segments.acked() as u32);
-        let step = i64::from(tcp.ack.wrapping_sub(here) as i32);
-        if step <= 0 {
+        let acked = self.segments.acked();
+        let Some(ack) = self.data.first().and_then(|first| tcp.ack.unwrap_near(first, acked)) else { return };
+        if ack <= acked {
             return;
         }
-        let ack = (self.segments.acked() + step as u64).min(self.segments.highest());
+        let ack = ack.min(self.segments.highest());
         let counts = self.window.holds(now);
         let (rtt, all) = (&mut self.rtt, &mut self.first_rtt);
         self.segments.acknowledged(ack, |a| {
@@ -232,9 +213,9 @@ impl FlowMeter {
         let (connection, unwrapped, ranges) = &mut self.arrived_at;
         if *connection != tcp.connection {
             self.delivered_before += ranges.in_order();
-            (*connection, *unwrapped, *ranges) = (tcp.connection, Unwrapped::default(), Ranges::default());
+            (*connection, *unwrapped, *ranges) = (tcp.connection, SeqUnwrapper::default(), Ranges::default());
         }
-        let start = unwrapped.of(tcp.seq.wrapping_add(u32::from(tcp.syn)));
+        let start = unwrapped.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         if packet.payload > 0 {
             let known = ranges.add(start, start + u64::from(packet.payload));
             self.duplicate_bytes += if counts { known } else { 0 };
@@ -265,23 +246,24 @@ impl FlowMeter {
         let delivered = self.delivered();
         if let Some(c) = &mut self.columns {
             let mss = f64::from(s.mss);
-            c.t.push(now);
-            let floats = [
-                s.cwnd * mss,
-                s.ssthresh * mss,
-                srtt,
-                s.rto,
-                s.pacing_rate,
-                s.delivery_rate,
-                s.min_rtt,
-                s.rttvar,
-            ];
-            c.floats.iter_mut().zip(floats).for_each(|(column, v)| column.push(v));
             let (una, next) = (self.segments.acked(), self.segments.highest());
-            let own = [s.lost, s.retransmits, s.reordering].map(u64::from);
-            let counts = [next.saturating_sub(una), una, next, delivered, own[0], own[1], own[2]];
-            c.counts.iter_mut().zip(counts).for_each(|(column, v)| column.push(v));
-            c.phase.push(s.phase);
+            c.flow.t_ns.push(now);
+            c.flow.cwnd.push(s.cwnd * mss);
+            c.flow.ssthresh.push(s.ssthresh * mss);
+            c.flow.srtt_ns.push(srtt);
+            c.flow.rto_ns.push(s.rto);
+            c.flow.inflight.push(next.saturating_sub(una));
+            c.flow.snd_una.push(una);
+            c.flow.snd_nxt.push(next);
+            c.flow.delivered.push(delivered);
+            c.flow.phase.push(s.phase);
+            c.kernel.pacing_rate.push(s.pacing_rate);
+            c.kernel.delivery_rate.push(s.delivery_rate);
+            c.kernel.min_rtt_ns.push(s.min_rtt);
+            c.kernel.rttvar_ns.push(s.rttvar);
+            c.kernel.lost.push(u64::from(s.lost));
+            c.kernel.retransmits.push(u64::from(s.retransmits));
+            c.kernel.reordering.push(u64::from(s.reordering));
             c.laws.push(s.law);
         }
     }
@@ -318,31 +300,13 @@ impl FlowMeter {
 
     /// The series, if they were kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
-        let c = self.columns.take().filter(|c| !c.t.is_empty())?;
-        let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt, rttvar] = c.floats;
-        let [inflight, snd_una, snd_nxt, delivered, lost, retransmits, reordering] = c.counts;
-        let table = Table::new(format!("flow/{name}"))
-            .with("t_ns", ColumnData::U64(c.t))
-            .with("cwnd", ColumnData::F64(cwnd))
-            .with("ssthresh", ColumnData::F64(ssthresh))
-            .with("srtt_ns", ColumnData::F64(srtt))
-            .with("rto_ns", ColumnData::F64(rto))
-            .with("inflight", ColumnData::U64(inflight))
-            .with("snd_una", ColumnData::U64(snd_una))
-            .with("snd_nxt", ColumnData::U64(snd_nxt))
-            .with("delivered", ColumnData::U64(delivered))
-            .with("phase", ColumnData::U8(c.phase))
-            .with("pacing_rate", ColumnData::F64(pacing))
-            .with("delivery_rate", ColumnData::F64(delivery))
-            .with("min_rtt_ns", ColumnData::F64(min_rtt))
-            .with("rttvar_ns", ColumnData::F64(rttvar))
-            .with("lost", ColumnData::U64(lost))
-            .with("retransmits", ColumnData::U64(retransmits))
-            .with("reordering", ColumnData::U64(reordering));
+        let c = self.columns.take().filter(|c| !c.flow.t_ns.is_empty())?;
+        let table = c.kernel.append_to(c.flow.into_table(name));
         let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
-        Some(own.iter().enumerate().fold(table, |table, (n, name)| {
+        let column = |n: usize| {
             let value = |law: &CcInfo| if law.columns == own { law.values[n] } else { f64::NAN };
-            table.with(*name, ColumnData::F64(c.laws.iter().map(value).collect()))
-        }))
+            c.laws.iter().map(value).collect()
+        };
+        Some(table.with_private(own, (0..own.len()).map(column).collect()))
     }
 }

@@ -9,7 +9,7 @@ pub(crate) mod tap;
 pub(crate) mod tcp_cc_info;
 pub(crate) mod tcp_info;
 
-pub(crate) use flow::{FlowMeter, TcpSample, Unwrapped};
+pub(crate) use flow::{FlowMeter, TcpSample};
 pub(crate) use link::{LinkMeter, Lost};
 
 /// The span of time that figures count: [from, to), ns of the run.

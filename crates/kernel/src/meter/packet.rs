@@ -1,6 +1,7 @@
 //! What the head of an IP packet says.
 
-use std::net::Ipv4Addr;
+use dumbbell_wire::protocol::{ICMP, TCP, UDP};
+use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};
 
 /// A packet, as far as the figures need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Sequence number.
-    pub seq: u32,
+    pub seq: Seq,
     /// Acknowledgment number.
-    pub ack: u32,
+    pub ack: Seq,
     /// Whether it opens a connection.
     pub syn: bool,
     /// Whether the acknowledgment number counts.
@@ -34,19 +35,13 @@ pub struct Tcp {
     pub connection: u16,
 }
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const ICMP: u8 = 1;
-const SYN: u8 = 0x02;
-const ACK: u8 = 0x10;
-
 impl Packet {
     /// The direction of the flow that a packet's destination is the end of.
     #[must_use]
     pub fn direction_to(bytes: &[u8]) -> Option<u32> {
-        match bytes.get(16..20)? {
+        match Ipv4Header::new(bytes)?.dst().octets() {
             [10, side @ (1 | 2), high, low] => {
-                Some(2 * u32::from(u16::from_be_bytes([*high, *low])) + u32::from(*side == 1))
+                Some(2 * u32::from(u16::from_be_bytes([high, low])) + u32::from(side == 1))
             }
             _ => None,
         }
@@ -55,45 +50,36 @@ impl Packet {
     /// Reads an IPv4 header and what follows; None if it belongs to no flow.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Packet> {
-        let word = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
-        let long = |at: usize| Some((u32::from(word(at)?) << 16) | u32::from(word(at + 2)?));
-        if bytes.first()? >> 4 != 4 {
-            return None;
-        }
-        let header = usize::from(bytes[0] & 15) * 4;
-        let total = u32::from(word(2)?);
-        let source = Ipv4Addr::from(long(12)?).octets();
-        let (flow, reverse) = match source {
+        let ip = Ipv4Header::new(bytes).filter(|ip| ip.version() == 4)?;
+        let (flow, reverse) = match ip.src().octets() {
             [10, side @ (1 | 2), high, low] => {
                 (u32::from(u16::from_be_bytes([high, low])), u32::from(side == 2))
             }
             _ => return None,
         };
-        let id = u64::from(word(4)?);
+        let total = u32::from(ip.total_len());
         let mut packet = Packet {
             direction: 2 * flow + reverse,
             bytes: total,
             payload: total,
-            ce: bytes.get(1)? & 3 == 3,
-            key: id,
+            ce: ip.ecn() == Ecn::CE,
+            key: u64::from(ip.id()),
             tcp: None,
         };
-        match *bytes.get(9)? {
+        match ip.protocol() {
             UDP | ICMP => Some(packet),
             TCP => {
-                let at = header;
-                let flags = *bytes.get(at + 13)?;
-                let ports = [word(at)?, word(at + 2)?];
+                let header = TcpHeader::new(bytes.get(ip.header_len()..)?)?;
                 let tcp = Tcp {
-                    seq: long(at + 4)?,
-                    ack: long(at + 8)?,
-                    syn: flags & SYN != 0,
-                    acks: flags & ACK != 0,
-                    connection: ports[0].max(ports[1]),
+                    seq: header.seq(),
+                    ack: header.ack(),
+                    syn: header.flags().contains(TcpFlags::SYN),
+                    acks: header.flags().contains(TcpFlags::ACK),
+                    connection: header.src_port().max(header.dst_port()),
                 };
-                packet.payload = total - header as u32 - u32::from(bytes[at + 12] >> 4) * 4;
+                packet.payload = total - (ip.header_len() + header.header_len()) as u32;
                 // The identification counts up with each packet of a connection; connections differ in port.
-                packet.key |= (u64::from(tcp.connection) << 16) | (u64::from(tcp.seq) << 32);
+                packet.key |= (u64::from(tcp.connection) << 16) | (u64::from(tcp.seq.0) << 32);
                 packet.tcp = Some(tcp);
                 Some(packet)
             }
@@ -115,16 +101,12 @@ pub(crate) fn fill_checksum(head: &mut [u8]) {
         return;
     }
     head[place..place + 2].fill(0);
-    let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-    // Addresses, protocol, length; header and payload.
-    let length = word(&head[2..4]) - header as u32;
-    let mut sum = u32::from(head[9]) + length;
-    sum += head[12..20].chunks(2).chain(head[header..].chunks(2)).map(word).sum::<u32>();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    // A datagram's 0 would say that there is none.
-    let sum = if head[9] == UDP && sum == 0xffff { 0xffff } else { !(sum as u16) };
+    let protocol = head[9];
+    let mut sum = Checksum::default();
+    sum.add(&head[12..20]); // addresses
+    sum.add_protocol(protocol, u32::from(u16::from_be_bytes([head[2], head[3]])) - header as u32);
+    sum.add(&head[header..]);
+    let sum = if protocol == UDP { sum.finish_udp() } else { sum.finish() };
     head[place..place + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
@@ -145,12 +127,12 @@ mod tests {
         b[22..24].copy_from_slice(&5001u16.to_be_bytes());
         b[24..28].copy_from_slice(&1_000_000u32.to_be_bytes());
         b[32] = 8 << 4; // header of 32 bytes: timestamps
-        b[33] = ACK;
+        b[33] = TcpFlags::ACK.bits() as u8;
         let p = Packet::read(&b).unwrap();
         // 1500 - 20 - 32 = 1448; flow 5 forward: direction 10.
         assert_eq!((p.direction, p.bytes, p.payload, p.ce), (10, 1500, 1448, true));
         let tcp = p.tcp.unwrap();
-        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (1_000_000, 20_000, false, true));
+        assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (Seq(1_000_000), 20_000, false, true));
         b[15] = 6;
         b[13] = 2; // now from flow 6's receiver
         let p = Packet::read(&b).unwrap();

@@ -12,14 +12,14 @@ const ETHERNET: i32 = 14;
 const SUPER_PACKET: u64 = 1 << 16;
 
 /// Who has what the kernel's own links don't.
-pub(crate) const ELSEWHERE: &str = "the simulator and --backend kernel -o way=link do";
+pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel -o emulation=link do";
 
 /// The queue at a node's interface, and the transmitter and wire behind it.
 pub(crate) fn stages(
     plan: &Plan,
     link: &LinkPlan,
     mtu: u32,
-    ground: Target,
+    target: Target,
 ) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
     // Every field by name: one that is added must be honoured or refused here.
     let LinkPlan {
@@ -60,25 +60,28 @@ pub(crate) fn stages(
     let refuse =
         |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
     if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
-        return refuse(key, &format!("the kernel's own links don't have {what}: {ELSEWHERE}"));
+        return refuse(key, &format!("the kernel's own links don't have {what}: {SUPPORTED_BY}"));
     }
     let LossPlan::Independent(loss) = loss else {
-        return refuse("loss", &format!("the kernel's own links don't have losses in bursts: {ELSEWHERE}"));
+        return refuse(
+            "loss",
+            &format!("the kernel's own links don't have losses in bursts: {SUPPORTED_BY}"),
+        );
     };
     let jitter_ns = match jitter {
         None => 0,
         Some(JitterPlan::Uniform { max_ns }) => *max_ns,
         Some(_) => {
             let message =
-                format!("the kernel's own links have uniform jitter only: give a time; {ELSEWHERE}");
+                format!("the kernel's own links have uniform jitter only: give a time; {SUPPORTED_BY}");
             return refuse("jitter", &message);
         }
     };
     let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);
     // What is sent while a timer may be late: tokens that would be lost otherwise.
-    let late = rate_bps * ground.late_us() / 8_000_000 + 1;
-    let at_once = if ground.offloads { packet.max(SUPER_PACKET) } else { packet };
+    let late = rate_bps * target.late_us() / 8_000_000 + 1;
+    let at_once = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
     let shaper = Qdisc::Tbf {
         rate_bps: *rate_bps,
         burst: at_once + late,
@@ -87,12 +90,12 @@ pub(crate) fn stages(
     };
     let jitter = jitter_ns / 2; // the kernel's varies to both sides
     let wire = Qdisc::Netem {
-        rate_bps: if ground.transmits(link) { *rate_bps } else { 0 },
+        rate_bps: if target.netem_has_rate(link) { *rate_bps } else { 0 },
         overhead,
         delay_ns: delay_ns + jitter,
         jitter_ns: jitter,
         loss: *loss,
         seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
     };
-    Ok((shaper, ground.has_wire(link).then_some(wire)))
+    Ok((shaper, target.has_netem(link).then_some(wire)))
 }

@@ -5,8 +5,9 @@ use crate::meter::Lost;
 use crate::meter::tap::TappedPacket;
 use crate::plan::veth::FlowPlacement;
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_units::Time;
+use dumbbell_wire::Ecn;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufWriter;
@@ -50,8 +51,8 @@ impl Captures {
     }
 
     /// The interfaces by which packets come from the hosts of flows.
-    pub(super) fn entrances(flows: &[FlowPlacement]) -> impl Iterator<Item = u32> {
-        flows.iter().flat_map(|ends| ends.entrances)
+    pub(super) fn node_interfaces(flows: &[FlowPlacement]) -> impl Iterator<Item = u32> {
+        flows.iter().flat_map(|ends| ends.node_interfaces)
     }
 
     /// A packet has come to a node and goes on by a link, unless its flow's end is there.

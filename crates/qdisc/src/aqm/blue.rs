@@ -1,64 +1,64 @@
-//! BLUE's law: a probability that losses raise and idle time lowers [Feng, Shin, Kandlur and Saha, The BLUE Active Queue
-//! Management Algorithms, IEEE/ACM Trans. Networking 10(4), 2002].
+//! The BLUE algorithm: a drop probability that packet loss raises and an idle link lowers [Feng, Shin, Kandlur and
+//! Saha, The BLUE Active Queue Management Algorithms, IEEE/ACM Trans. Networking 10(4), 2002].
 //!
 //! ```text
-//! a packet is lost to a full queue    p += increment
-//! the link is idle                    p -= decrement
-//! either at most once in freeze_time, within 0..1
+//! packet loss at a full queue    p_m += increment (d1)
+//! link idle                      p_m -= decrement (d2)
+//! each at most once per freeze_time, with p_m in 0..1
 //! ```
 
 use dumbbell_units::{Dur, Time};
 
-/// What is fixed.
+/// The parameters of BLUE.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// Step up, d1.
+pub struct BlueParams {
+    /// Increase of the probability at a packet loss, d1.
     pub increment: f64,
-    /// Step down, d2.
+    /// Decrease on an idle link, d2.
     pub decrement: f64,
-    /// The least time from one step to the next; above zero.
+    /// Minimum time between two changes; above zero.
     pub freeze_time: Dur,
 }
 
-/// The law's state.
+/// The state of BLUE for one queue.
 #[derive(Clone, Debug)]
 pub struct Blue {
-    config: Config,
-    probability: f64,
-    /// From when on the next step may be.
-    free_from: Time,
+    params: BlueParams,
+    p_m: f64,
+    /// Earliest time of the next change.
+    next_update: Time,
 }
 
 impl Blue {
-    /// A fresh queue's state.
+    /// Returns the initial state: probability 0.
     #[must_use]
-    pub fn new(config: Config) -> Blue {
-        Blue { config, probability: 0.0, free_from: Time::ZERO }
+    pub fn new(params: BlueParams) -> Blue {
+        Blue { params, p_m: 0.0, next_update: Time::ZERO }
     }
 
-    /// The probability with which arrivals are told of congestion.
+    /// Returns the probability with which arrivals are dropped or marked.
     #[must_use]
-    pub fn probability(&self) -> f64 {
-        self.probability
+    pub fn p_m(&self) -> f64 {
+        self.p_m
     }
 
-    /// A packet was lost to a full queue.
-    pub fn lost(&mut self, now: Time) {
-        if now >= self.free_from {
-            self.probability = (self.probability + self.config.increment).min(1.0);
-            self.free_from = now + self.config.freeze_time;
+    /// A packet was lost at a full queue.
+    pub fn on_loss(&mut self, now: Time) {
+        if now >= self.next_update {
+            self.p_m = (self.p_m + self.params.increment).min(1.0);
+            self.next_update = now + self.params.freeze_time;
         }
     }
 
-    /// The link was idle from then until now.
-    pub fn idle(&mut self, since: Time, now: Time) {
-        let first = self.free_from.max(since);
+    /// The link was idle from `since` to `now`.
+    pub fn on_idle(&mut self, since: Time, now: Time) {
+        let first = self.next_update.max(since);
         if first > now {
             return;
         }
-        let further = now.since(first).0 / self.config.freeze_time.0;
-        self.probability = (self.probability - self.config.decrement * (1 + further) as f64).max(0.0);
-        self.free_from = first + self.config.freeze_time * (1 + further);
+        let further = now.since(first).0 / self.params.freeze_time.0;
+        self.p_m = (self.p_m - self.params.decrement * (1 + further) as f64).max(0.0);
+        self.next_update = first + self.params.freeze_time * (1 + further);
     }
 }
 
@@ -66,38 +66,38 @@ impl Blue {
 mod tests {
     use super::*;
 
-    fn law() -> Blue {
-        Blue::new(Config { increment: 0.25, decrement: 0.0625, freeze_time: Dur(100) })
+    fn blue() -> Blue {
+        Blue::new(BlueParams { increment: 0.25, decrement: 0.0625, freeze_time: Dur(100) })
     }
 
     #[test]
-    fn losses_raise_the_probability_once_in_freeze_time() {
-        let mut law = law();
+    fn losses_raise_the_probability_once_per_freeze_time() {
+        let mut blue = blue();
         for (now, p) in [(0, 0.25), (99, 0.25), (100, 0.5), (350, 0.75), (449, 0.75), (450, 1.0), (900, 1.0)]
         {
-            law.lost(Time(now));
-            assert_eq!(law.probability(), p, "at {now}");
+            blue.on_loss(Time(now));
+            assert_eq!(blue.p_m(), p, "at {now}");
         }
     }
 
     #[test]
     fn idle_time_lowers_it() {
-        let mut law = law();
-        law.lost(Time(0));
-        law.lost(Time(100));
-        // Frozen until 200; idle from 150 to 199: nothing.
-        law.idle(Time(150), Time(199));
-        assert_eq!(law.probability(), 0.5);
-        // Idle on to 450: at 200, 300, 400.
-        law.idle(Time(150), Time(450));
-        assert_eq!(law.probability(), 0.5 - 3.0 * 0.0625);
-        // The next step is free from 500: a loss before has no effect.
-        law.lost(Time(499));
-        assert_eq!(law.probability(), 0.3125);
-        // Idle from 600 on, which is free: at once, and at 700.
-        law.idle(Time(600), Time(700));
-        assert_eq!(law.probability(), 0.1875);
-        law.idle(Time(800), Time(1_000_000));
-        assert_eq!(law.probability(), 0.0);
+        let mut blue = blue();
+        blue.on_loss(Time(0));
+        blue.on_loss(Time(100));
+        // Frozen until 200: idle time from 150 to 199 has no effect.
+        blue.on_idle(Time(150), Time(199));
+        assert_eq!(blue.p_m(), 0.5);
+        // Idle until 450: decreases at 200, 300 and 400.
+        blue.on_idle(Time(150), Time(450));
+        assert_eq!(blue.p_m(), 0.5 - 3.0 * 0.0625);
+        // The next change is possible from 500 on: an earlier loss has no effect.
+        blue.on_loss(Time(499));
+        assert_eq!(blue.p_m(), 0.3125);
+        // Idle from 600 on: decreases at 600 and 700.
+        blue.on_idle(Time(600), Time(700));
+        assert_eq!(blue.p_m(), 0.1875);
+        blue.on_idle(Time(800), Time(1_000_000));
+        assert_eq!(blue.p_m(), 0.0);
     }
 }

@@ -1,48 +1,50 @@
-//! A shaper in deficit mode: each packet pushes back the time of the next by what it takes at the rate.
+//! A shaper in deficit mode: each packet delays the next one by its transmission time at the rate
+//! [Linux sch_cake.c cake_advance_shaper].
 //!
 //! ```text
-//! next := max(next, now)          at the first arrival after nothing waited: no credit for idle time, so no burst
-//! a packet may go when next <= now;  next += bytes / rate       what a late departure has lost is made up for
+//! arrival at an empty queue   time_next_packet = max(time_next_packet, now): idle time gives no credit, so no burst
+//! departure                   allowed from time_next_packet on; time_next_packet += bytes / rate, so that a late
+//!                             departure does not lower the rate
 //! ```
-//! Counted exactly, in fractions of a nanosecond.
+//! Times are counted exactly, in fractions of a nanosecond.
 
 use dumbbell_units::{Bytes, Rate, Time};
 
-/// See the top of this file.
+/// A deficit-mode shaper with its state.
 #[derive(Clone, Debug)]
 pub struct DeficitShaper {
     rate: Rate,
-    next: Time,
-    /// What `next` lacks, in nanoseconds / rate.
-    rest: u128,
+    time_next_packet: Time,
+    /// Fraction of a nanosecond to add to `time_next_packet`, in units of 1 ns / rate.
+    remainder: u128,
 }
 
 impl DeficitShaper {
-    /// A shaper that lets the first packet go at once; the rate is above zero.
+    /// Returns a shaper that sends the first packet at once; the rate is above zero.
     #[must_use]
     pub fn new(rate: Rate) -> DeficitShaper {
-        DeficitShaper { rate, next: Time::ZERO, rest: 0 }
+        DeficitShaper { rate, time_next_packet: Time::ZERO, remainder: 0 }
     }
 
-    /// When the next packet may go: the first whole nanosecond.
+    /// Returns the time from which on the next packet may be sent, rounded up to a nanosecond.
     #[must_use]
-    pub fn next(&self) -> Time {
-        Time(self.next.0 + u64::from(self.rest > 0))
+    pub fn time_next_packet(&self) -> Time {
+        Time(self.time_next_packet.0 + u64::from(self.remainder > 0))
     }
 
-    /// A packet arrives and nothing waits.
-    pub fn wake(&mut self, now: Time) {
-        if self.next < now {
-            (self.next, self.rest) = (now, 0);
+    /// A packet arrives at an empty queue [Linux sch_cake.c cake_enqueue].
+    pub fn on_arrival_at_empty_queue(&mut self, now: Time) {
+        if self.time_next_packet < now {
+            (self.time_next_packet, self.remainder) = (now, 0);
         }
     }
 
-    /// A packet of so many bytes goes.
-    pub fn send(&mut self, bytes: Bytes) {
-        let takes = self.rest + u128::from(bytes.0) * 8 * 1_000_000_000;
+    /// A packet is sent.
+    pub fn advance(&mut self, bytes: Bytes) {
+        let duration = self.remainder + u128::from(bytes.0) * 8 * 1_000_000_000;
         let rate = u128::from(self.rate.0);
-        self.next = Time(self.next.0.saturating_add((takes / rate) as u64));
-        self.rest = takes % rate;
+        self.time_next_packet = Time(self.time_next_packet.0.saturating_add((duration / rate) as u64));
+        self.remainder = duration % rate;
     }
 }
 
@@ -51,32 +53,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_spaced_by_what_they_take() {
+    fn packets_are_spaced_by_their_transmission_time() {
         // 3 bit/s: a byte takes 8/3 s.
         let mut shaper = DeficitShaper::new(Rate(3));
-        shaper.wake(Time(5));
+        shaper.on_arrival_at_empty_queue(Time(5));
         let mut sent = Vec::new();
         for _ in 0..4 {
-            sent.push(shaper.next().0);
-            shaper.send(Bytes(1));
+            sent.push(shaper.time_next_packet().0);
+            shaper.advance(Bytes(1));
         }
         assert_eq!(sent, [5, 2_666_666_672, 5_333_333_339, 8_000_000_005]);
     }
 
     #[test]
-    fn late_departures_are_made_up_for_but_idle_time_is_not() {
-        // 8 Mbit/s: 1000 bytes a millisecond. A backlog whose packets at 0 and 1 ms could not go until 5 ms: the next may
-        // go at once.
+    fn late_departures_are_compensated_but_idle_time_is_not() {
+        // 8 Mbit/s: 1000 bytes per millisecond. Two packets due at 0 and 1 ms are sent late; the next is due at 2 ms
+        // all the same.
         let mut shaper = DeficitShaper::new(Rate(8_000_000));
-        shaper.wake(Time(0));
-        (0..2).for_each(|_| shaper.send(Bytes(1000)));
-        assert_eq!(shaper.next(), Time(2_000_000));
-        // Nothing waited until 9 ms: from there on.
-        shaper.wake(Time(9_000_000));
-        assert_eq!(shaper.next(), Time(9_000_000));
-        // An arrival at an empty queue before its time waits.
-        shaper.send(Bytes(1000));
-        shaper.wake(Time(9_500_000));
-        assert_eq!(shaper.next(), Time(10_000_000));
+        shaper.on_arrival_at_empty_queue(Time(0));
+        (0..2).for_each(|_| shaper.advance(Bytes(1000)));
+        assert_eq!(shaper.time_next_packet(), Time(2_000_000));
+        // The queue is empty until 9 ms, so the next packet may be sent then.
+        shaper.on_arrival_at_empty_queue(Time(9_000_000));
+        assert_eq!(shaper.time_next_packet(), Time(9_000_000));
+        // An arrival at an empty queue waits for the shaper.
+        shaper.advance(Bytes(1000));
+        shaper.on_arrival_at_empty_queue(Time(9_500_000));
+        assert_eq!(shaper.time_next_packet(), Time(10_000_000));
     }
 }

@@ -1,4 +1,5 @@
-//! AQM laws: pure state machines without packets, so that each can be tested against its document.
+//! AQM algorithms and shapers as pure state machines without packets, so that each can be tested against its source.
+//! The queue disciplines in `../disciplines` combine them with queues.
 
 pub mod blue;
 pub mod cobalt;
@@ -9,13 +10,13 @@ pub mod pie;
 pub mod red;
 pub mod token_bucket;
 
-/// What happens to a packet.
+/// The decision of an AQM algorithm on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing.
+    /// Send it unchanged.
     Pass,
-    /// It is marked, or dropped if it can't be.
+    /// Mark it, or drop it if it is not ECN-capable.
     Mark,
-    /// It is dropped.
+    /// Drop it.
     Drop,
 }

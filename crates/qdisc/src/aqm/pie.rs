@@ -1,176 +1,194 @@
-//! PIE's law: which arrivals tell of congestion, by a probability that a PI controller sets [RFC 8033].
+//! The PIE algorithm: a PI controller sets the probability with which arrivals are dropped or marked [RFC 8033].
 //!
 //! ```text
-//! update    each tupdate:  p += (alpha (delay - target) + beta (delay - delay before)) / scale          [§4.2]
-//!           scale          2048, 512, 128, 32, 8, 2 for p below 1e-6, 1e-5, ... 1e-1; above 1           [§4.2]
-//!           at p >= 10 %   no more than 2 % in one step                                                 [§5.5]
-//!           delay > 250 ms 2 % more                                                                     [Linux]
-//!           no delay, twice in a row:  p x 0.98                                                         [§4.2]
-//! burst     150 ms from the end of congestion (p = 0, both delays below target / 2) nothing is told     [§4.4]
-//! arrival   not told if the delay of the last update was below target / 2 and p < 20 %, or if no more than two
-//!           full packets wait                                                                           [§4.1]
-//! spread    the probabilities of arrivals since the last notice add up: below 0.85 none is told, from 8.5 on the
-//!           next is; in between each with probability p                                                 [§5.4]
-//! rate      with the estimator the delay is what waits over the rate at which 16 KiB went, an average that a new
-//!           measurement moves by a quarter                                                              [§5.2]
+//! update     each tupdate:  drop_prob += (alpha (qdelay - target) + beta (qdelay - qdelay_old)) / scale     [§4.2]
+//!            scale          2048, 512, 128, 32, 8, 2 for drop_prob below 1e-6, 1e-5, ... 1e-1; else 1       [§4.2]
+//!            drop_prob >= 10 %     each step is at most 2 %                                                 [§5.5]
+//!            qdelay > 250 ms       2 % more                              [Linux sch_pie.c pie_calculate_probability]
+//!            qdelay and qdelay_old both zero: drop_prob x 0.98                                              [§4.2]
+//! burst      no drops while burst_allowance > 0: 150 ms from the end of congestion, which is drop_prob = 0 and
+//!            qdelay and qdelay_old below target / 2                                                         [§4.4]
+//! arrival    accepted without a draw if qdelay_old < target / 2 and drop_prob < 20 %, or if at most two full packets
+//!            are in the queue                                                                               [§4.1]
+//! derandomization  accu_prob adds up drop_prob since the last drop: below 0.85 no drop, from 8.5 on always a drop,
+//!            in between a drop with probability drop_prob                                                   [§5.4]
+//! estimator  with dq_rate_estimator qdelay is the backlog divided by the departure rate, measured over 16 KiB; a new
+//!            measurement has a weight of 1/4 in the average                                                 [§5.2]
 //! ```
+//! The names are those of RFC 8033 and of struct pie_vars in Linux.
 
 use dumbbell_units::{Dur, Time};
 
-/// For how long nothing is told once congestion begins [RFC 8033 §4.4].
+/// Time without drops at the beginning of congestion [RFC 8033 §4.4].
 pub const MAX_BURST: Dur = Dur::millis(150);
-/// Bytes of one measurement of the departure rate [RFC 8033 §5.2].
-pub const MEASURED_BYTES: u64 = 1 << 14;
-/// Share of a new measurement in the average: 16 KiB / 64 KiB [RFC 8033 §5.2].
+/// Bytes of one measurement of the departure rate [RFC 8033 §5.2, DQ_THRESHOLD].
+pub const DQ_THRESHOLD: u64 = 1 << 14;
+/// Weight of a new measurement in the average: 16 KiB / 64 KiB [RFC 8033 §5.2].
 const MEASUREMENT_WEIGHT: f64 = 0.25;
-/// Delays above this drive the probability up whatever the controller says [Linux: against overload].
+/// Above this delay the probability rises whatever the controller computes
+/// [Linux sch_pie.c pie_calculate_probability].
 const HIGH_DELAY: Dur = Dur::millis(250);
-/// What they add, and the largest step at a probability of 10 % and more [RFC 8033 §5.5].
-const STEP: f64 = 0.02;
+/// The additional rise, and the largest step at a probability of 10 % or more [RFC 8033 §5.5].
+const MAX_STEP: f64 = 0.02;
 
-/// What is fixed.
+/// The parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// The delay to keep.
+pub struct PieParams {
+    /// Target queue delay.
     pub target: Dur,
-    /// From one update to the next.
+    /// Time between two updates of the probability.
     pub tupdate: Dur,
-    /// Weight of the distance from the target, 1/s.
+    /// Weight of the deviation from the target, 1/s.
     pub alpha: f64,
     /// Weight of the change of the delay, 1/s.
     pub beta: f64,
-    /// Whether the delay is estimated from the departure rate; otherwise it is the last packet's.
-    pub estimates: bool,
+    /// True if the delay is estimated from the departure rate; otherwise it is the sojourn time of the last packet.
+    pub dq_rate_estimator: bool,
 }
 
-/// The law's state.
+/// The state of PIE for one queue.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    probability: f64,
-    delay: Dur,
-    /// At the last update.
-    delay_before: Dur,
-    burst: Dur,
-    accumulated: f64,
-    /// Begin of the running measurement and the bytes gone since.
-    measuring: Option<(Time, u64)>,
-    /// Time in which [`MEASURED_BYTES`] go, s.
-    drain_time: Option<f64>,
+    drop_prob: f64,
+    qdelay: Dur,
+    /// Delay at the last update.
+    qdelay_old: Dur,
+    burst_allowance: Dur,
+    /// Sum of the probabilities since the last drop.
+    accu_prob: f64,
+    /// Start of the running measurement (dq_tstamp) and the bytes dequeued since (dq_count).
+    measurement: Option<(Time, u64)>,
+    /// Average time in which [`DQ_THRESHOLD`] bytes leave, s.
+    avg_dq_time: Option<f64>,
 }
 
 impl Default for Pie {
-    /// An empty queue's state.
+    /// The initial state, that of an empty queue.
     fn default() -> Pie {
         Pie {
-            probability: 0.0,
-            delay: Dur::ZERO,
-            delay_before: Dur::ZERO,
-            burst: MAX_BURST,
-            accumulated: 0.0,
-            measuring: None,
-            drain_time: None,
+            drop_prob: 0.0,
+            qdelay: Dur::ZERO,
+            qdelay_old: Dur::ZERO,
+            burst_allowance: MAX_BURST,
+            accu_prob: 0.0,
+            measurement: None,
+            avg_dq_time: None,
         }
     }
 }
 
 impl Pie {
-    /// The probability.
+    /// Returns the drop probability.
     #[must_use]
-    pub fn probability(&self) -> f64 {
-        self.probability
+    pub fn drop_prob(&self) -> f64 {
+        self.drop_prob
     }
 
-    /// The delay as far as it is known.
+    /// Returns the current estimate of the queue delay.
     #[must_use]
-    pub fn delay(&self) -> Dur {
-        self.delay
+    pub fn qdelay(&self) -> Dur {
+        self.qdelay
     }
 
-    /// For how much longer nothing is told.
+    /// Returns the remaining time without drops.
     #[must_use]
-    pub fn burst(&self) -> Dur {
-        self.burst
+    pub fn burst_allowance(&self) -> Dur {
+        self.burst_allowance
     }
 
-    /// Whether this arrival is told of congestion. `short`: no more than two full packets wait. `share`: what the
-    /// packet's size makes of its probability. `draw` gives a number uniform in 0..1.
-    pub fn arrive(&mut self, config: &Config, short: bool, share: f64, draw: impl FnOnce() -> f64) -> bool {
-        let low = config.target / 2;
-        if self.probability == 0.0 && self.delay < low && self.delay_before < low {
-            self.burst = MAX_BURST;
+    /// Returns true if this arrival is to be dropped or marked [RFC 8033 §4.1; Linux sch_pie.c pie_drop_early].
+    /// `short_queue`: at most two full packets wait. `size_factor`: scales the probability in byte mode, else 1. `draw`
+    /// returns a number uniform in 0..1.
+    pub fn drop_early(
+        &mut self,
+        params: &PieParams,
+        short_queue: bool,
+        size_factor: f64,
+        draw: impl FnOnce() -> f64,
+    ) -> bool {
+        let half_target = params.target / 2;
+        if self.drop_prob == 0.0 && self.qdelay < half_target && self.qdelay_old < half_target {
+            self.burst_allowance = MAX_BURST;
         }
-        if self.burst > Dur::ZERO || short || (self.delay_before < low && self.probability < 0.2) {
+        if self.burst_allowance > Dur::ZERO
+            || short_queue
+            || (self.qdelay_old < half_target && self.drop_prob < 0.2)
+        {
             return false;
         }
-        let probability = self.probability * share;
-        self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
-        let told = match self.accumulated {
+        let local_prob = self.drop_prob * size_factor;
+        self.accu_prob = if local_prob == 0.0 { 0.0 } else { self.accu_prob + local_prob };
+        let drop = match self.accu_prob {
             a if a < 0.85 => false,
             a if a >= 8.5 => true,
-            _ => draw() < probability,
+            _ => draw() < local_prob,
         };
-        if told {
-            self.accumulated = 0.0;
+        if drop {
+            self.accu_prob = 0.0;
         }
-        told
+        drop
     }
 
-    /// An arrival was lost to a full queue, which is a notice too.
-    pub fn lost(&mut self) {
-        self.accumulated = 0.0;
+    /// An arrival was dropped because the queue was full. This also signals congestion, so accu_prob restarts
+    /// [Linux sch_pie.c pie_qdisc_enqueue].
+    pub fn on_tail_drop(&mut self) {
+        self.accu_prob = 0.0;
     }
 
-    /// A packet leaves that has waited for `sojourn`, with so many bytes left behind it.
-    pub fn depart(&mut self, config: &Config, now: Time, sojourn: Dur, bytes: u32, left: u64) {
-        if !config.estimates {
-            // An empty queue has no delay, whatever its last packet had [Linux]: the RFC's text leaves that open.
-            self.delay = if left == 0 { Dur::ZERO } else { sojourn };
+    /// A packet leaves after `sojourn`, with `backlog` bytes left in the queue [Linux sch_pie.c pie_process_dequeue].
+    pub fn on_dequeue(&mut self, params: &PieParams, now: Time, sojourn: Dur, bytes: u32, backlog: u64) {
+        if !params.dq_rate_estimator {
+            // An empty queue has no delay, whatever the sojourn time of its last packet [Linux sch_pie.c
+            // pie_process_dequeue]. RFC 8033 leaves this open.
+            self.qdelay = if backlog == 0 { Dur::ZERO } else { sojourn };
             return;
         }
-        if let Some((began, gone)) = &mut self.measuring {
-            *gone += u64::from(bytes);
-            if *gone >= MEASURED_BYTES {
-                let sample = now.since(*began).as_secs() * MEASURED_BYTES as f64 / *gone as f64;
-                let average = self.drain_time.unwrap_or(sample);
-                self.drain_time = Some(average + MEASUREMENT_WEIGHT * (sample - average));
-                self.measuring = None;
+        if let Some((dq_tstamp, dq_count)) = &mut self.measurement {
+            *dq_count += u64::from(bytes);
+            if *dq_count >= DQ_THRESHOLD {
+                let sample = now.since(*dq_tstamp).as_secs() * DQ_THRESHOLD as f64 / *dq_count as f64;
+                let average = self.avg_dq_time.unwrap_or(sample);
+                self.avg_dq_time = Some(average + MEASUREMENT_WEIGHT * (sample - average));
+                self.measurement = None;
             }
         }
-        if self.measuring.is_none() && left >= MEASURED_BYTES {
-            self.measuring = Some((now, 0));
+        if self.measurement.is_none() && backlog >= DQ_THRESHOLD {
+            self.measurement = Some((now, 0));
         }
     }
 
-    /// An update, with so many bytes waiting. Gives whether further ones could change anything while nothing happens.
-    pub fn update(&mut self, config: &Config, waiting: u64) -> bool {
-        if config.estimates {
-            let drains = waiting as f64 / MEASURED_BYTES as f64 * self.drain_time.unwrap_or(0.0);
-            self.delay = Dur::from_secs_f64(drains);
+    /// Updates the probability [RFC 8033 §4.2; Linux sch_pie.c pie_calculate_probability]; `backlog` is in bytes.
+    /// Returns false once further updates of an idle queue would change nothing.
+    pub fn calculate_probability(&mut self, params: &PieParams, backlog: u64) -> bool {
+        if params.dq_rate_estimator {
+            let seconds = backlog as f64 / DQ_THRESHOLD as f64 * self.avg_dq_time.unwrap_or(0.0);
+            self.qdelay = Dur::from_secs_f64(seconds);
         }
-        let (delay, before) = (self.delay.as_secs(), self.delay_before.as_secs());
-        let error = config.alpha * (delay - config.target.as_secs()) + config.beta * (delay - before);
-        let mut step = error / scale(self.probability);
-        if self.probability >= 0.1 {
-            step = step.min(STEP);
+        let (qdelay, qdelay_old) = (self.qdelay.as_secs(), self.qdelay_old.as_secs());
+        let p = params.alpha * (qdelay - params.target.as_secs()) + params.beta * (qdelay - qdelay_old);
+        let mut delta = p / scale(self.drop_prob);
+        if self.drop_prob >= 0.1 {
+            delta = delta.min(MAX_STEP);
         }
-        // DIVERGES [RFC 8033 §4.2]: the document has no such term; without it an overload takes seconds to be met.
-        if self.delay > HIGH_DELAY {
-            step += STEP;
+        // DIVERGES [RFC 8033 §4.2]: the RFC has no such term. Without it the response to an overload takes seconds
+        // [Linux sch_pie.c pie_calculate_probability].
+        if self.qdelay > HIGH_DELAY {
+            delta += MAX_STEP;
         }
-        self.probability += step;
-        if self.delay == Dur::ZERO && self.delay_before == Dur::ZERO {
-            self.probability *= 0.98;
+        self.drop_prob += delta;
+        if self.qdelay == Dur::ZERO && self.qdelay_old == Dur::ZERO {
+            self.drop_prob *= 0.98;
         }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        self.delay_before = self.delay;
-        self.burst = self.burst.saturating_sub(config.tupdate);
-        self.probability > 0.0 || self.delay > Dur::ZERO || self.burst > Dur::ZERO
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        self.qdelay_old = self.qdelay;
+        self.burst_allowance = self.burst_allowance.saturating_sub(params.tupdate);
+        self.drop_prob > 0.0 || self.qdelay > Dur::ZERO || self.burst_allowance > Dur::ZERO
     }
 }
 
-/// What the steps of the probability are divided by, so that they suit its size [RFC 8033 §4.2].
-fn scale(probability: f64) -> f64 {
-    match probability {
+/// Returns the divisor of a step, which adapts the step to the size of the probability [RFC 8033 §4.2].
+fn scale(drop_prob: f64) -> f64 {
+    match drop_prob {
         p if p < 1e-6 => 2048.0,
         p if p < 1e-5 => 512.0,
         p if p < 1e-4 => 128.0,
@@ -186,31 +204,31 @@ mod tests {
     use super::*;
 
     const MS: Dur = Dur::millis(1);
-    const CONFIG: Config = Config {
+    const PARAMS: PieParams = PieParams {
         target: Dur::millis(15),
         tupdate: Dur::millis(15),
         alpha: 0.125,
         beta: 1.25,
-        estimates: false,
+        dq_rate_estimator: false,
     };
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-12 + 1e-12 * b.abs(), "{a} {b}");
     }
 
-    /// An update after a packet has left that waited for so many ms (0: the queue ran empty).
-    fn update(law: &mut Pie, ms: u64) -> f64 {
-        law.depart(&CONFIG, Time::ZERO, MS * ms, 1000, ms);
-        law.update(&CONFIG, 0);
-        law.probability()
+    /// Updates after a packet has left with a sojourn time of `ms` (0: the queue is empty).
+    fn update(pie: &mut Pie, ms: u64) -> f64 {
+        pie.on_dequeue(&PARAMS, Time::ZERO, MS * ms, 1000, ms);
+        pie.calculate_probability(&PARAMS, 0);
+        pie.drop_prob()
     }
 
-    fn at(probability: f64, before_ms: u64) -> Pie {
-        Pie { probability, delay_before: MS * before_ms, burst: Dur::ZERO, ..Pie::default() }
+    fn at(drop_prob: f64, old_ms: u64) -> Pie {
+        Pie { drop_prob, qdelay_old: MS * old_ms, burst_allowance: Dur::ZERO, ..Pie::default() }
     }
 
     #[test]
-    fn each_size_of_the_probability_has_its_step() {
+    fn steps_are_scaled_to_the_size_of_the_probability() {
         // Delay 35 ms, 25 ms before, target 15 ms: 0.125 x 0.020 + 1.25 x 0.010 = 0.015.
         for (p, scale) in [
             (0.0, 2048.0),
@@ -234,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn steps_up_are_capped_from_ten_percent_on_and_high_delays_add_their_own() {
+    fn steps_are_capped_from_ten_percent_on_and_high_delays_add_two_percent() {
         // Delay 115 ms, 15 ms before: 0.125 x 0.1 + 1.25 x 0.1 = 0.1375.
         near(update(&mut at(0.2, 15), 115), 0.22);
         near(update(&mut at(0.05, 15), 115), 0.05 + 0.1375 / 2.0);
-        // 260 ms, 260 ms before: 0.125 x 0.245 = 0.030625, capped to 0.02, and 0.02 more.
+        // 260 ms, 260 ms before: 0.125 x 0.245 = 0.030625, capped to 0.02, plus 0.02.
         near(update(&mut at(0.2, 260), 260), 0.24);
-        // At 250 ms not yet: 0.125 x 0.235 = 0.029375, capped.
+        // At 250 ms nothing is added: 0.125 x 0.235 = 0.029375, capped.
         near(update(&mut at(0.2, 250), 250), 0.22);
         near(update(&mut at(0.99, 260), 260), 1.0);
     }
@@ -249,79 +267,82 @@ mod tests {
     fn without_delay_the_probability_decays() {
         // 0.125 x -0.015 = -0.001875, then x 0.98.
         near(update(&mut at(0.3, 0), 0), (0.3 - 0.001875) * 0.98);
-        // Only the second time in a row: 0.125 x -0.015 + 1.25 x -0.001 = -0.003125.
+        // Not at the first delay of zero: 0.125 x -0.015 + 1.25 x -0.001 = -0.003125.
         near(update(&mut at(0.3, 1), 0), 0.3 - 0.003125);
     }
 
     #[test]
-    fn a_burst_passes_and_its_allowance_comes_back() {
-        let mut law = Pie { probability: 1.0, ..at(0.0, 100) };
-        law.burst = MAX_BURST;
+    fn the_burst_allowance_runs_out_and_is_renewed() {
+        let mut pie = Pie { drop_prob: 1.0, ..at(0.0, 100) };
+        pie.burst_allowance = MAX_BURST;
         // 150 ms / 15 ms = 10 updates.
         for _ in 0..10 {
-            assert!(!law.arrive(&CONFIG, false, 1.0, || 0.0));
-            update(&mut law, 100);
+            assert!(!pie.drop_early(&PARAMS, false, 1.0, || 0.0));
+            update(&mut pie, 100);
         }
-        law.accumulated = 0.0;
-        assert!(law.arrive(&CONFIG, false, 1.0, || 0.0)); // 0 + 1 is above 0.85
-        // Congestion is over once p is 0 and both delays are below 7.5 ms.
-        let mut law = at(0.0, 7);
-        law.delay = MS * 8;
-        law.arrive(&CONFIG, false, 1.0, || 0.0);
-        assert_eq!(law.burst(), Dur::ZERO);
-        law.delay = MS * 7;
-        law.arrive(&CONFIG, false, 1.0, || 0.0);
-        assert_eq!(law.burst(), MAX_BURST);
+        pie.accu_prob = 0.0;
+        assert!(pie.drop_early(&PARAMS, false, 1.0, || 0.0)); // 0 + 1 is above 0.85
+        // Congestion has ended once drop_prob is 0 and both delays are below 7.5 ms.
+        let mut pie = at(0.0, 7);
+        pie.qdelay = MS * 8;
+        pie.drop_early(&PARAMS, false, 1.0, || 0.0);
+        assert_eq!(pie.burst_allowance(), Dur::ZERO);
+        pie.qdelay = MS * 7;
+        pie.drop_early(&PARAMS, false, 1.0, || 0.0);
+        assert_eq!(pie.burst_allowance(), MAX_BURST);
     }
 
     #[test]
-    fn short_queues_and_short_delays_are_spared() {
-        let told = |p, before, short| at(p, before).arrive(&CONFIG, short, 1.0, || 0.0);
-        assert!(told(0.9, 15, false));
-        assert!(!told(0.9, 15, true));
-        // Below 7.5 ms nothing below 20 %.
-        assert!(!told(0.19, 7, false));
-        assert!(told(0.9, 7, false));
+    fn short_queues_and_short_delays_have_no_drops() {
+        let drops = |p, old, short| at(p, old).drop_early(&PARAMS, short, 1.0, || 0.0);
+        assert!(drops(0.9, 15, false));
+        assert!(!drops(0.9, 15, true));
+        // Below 7.5 ms no drops below 20 %.
+        assert!(!drops(0.19, 7, false));
+        assert!(drops(0.9, 7, false));
     }
 
     #[test]
-    fn notices_are_spread() {
-        // p = 0.25: sums 0.25, 0.5, 0.75, 1.0: the fourth may be the first; and so on after each.
-        let numbers = |p: f64, share: f64, draw: f64, arrivals: u32| {
-            let mut law = at(p, 15);
-            (1..=arrivals).filter(|_| law.arrive(&CONFIG, false, share, || draw)).collect::<Vec<u32>>()
+    fn drops_are_derandomized() {
+        // p = 0.25: accu_prob is 0.25, 0.5, 0.75, 1.0: at the earliest the fourth arrival is dropped, and so on after
+        // each drop.
+        let numbers = |p: f64, size_factor: f64, draw: f64, arrivals: u32| {
+            let mut pie = at(p, 15);
+            (1..=arrivals)
+                .filter(|_| pie.drop_early(&PARAMS, false, size_factor, || draw))
+                .collect::<Vec<u32>>()
         };
         assert_eq!(numbers(0.25, 1.0, 0.0, 12), [4, 8, 12]);
-        // If chance never tells, the sum does: 8.5 / 0.25 = 34.
+        // If no draw decides for a drop, accu_prob does: 8.5 / 0.25 = 34.
         assert_eq!(numbers(0.25, 1.0, 0.999, 70), [34, 68]);
-        // Half-size packets in byte mode: 0.125 each; 0.85 is passed by the seventh.
+        // Half-size packets in byte mode: 0.125 each; the seventh exceeds 0.85.
         assert_eq!(numbers(0.25, 0.5, 0.0, 14), [7, 14]);
-        // A loss starts the sum again.
-        let mut law = at(0.25, 15);
-        (0..3).for_each(|_| assert!(!law.arrive(&CONFIG, false, 1.0, || 0.0)));
-        law.lost();
-        assert!(!law.arrive(&CONFIG, false, 1.0, || 0.0));
+        // A tail drop restarts the sum.
+        let mut pie = at(0.25, 15);
+        (0..3).for_each(|_| assert!(!pie.drop_early(&PARAMS, false, 1.0, || 0.0)));
+        pie.on_tail_drop();
+        assert!(!pie.drop_early(&PARAMS, false, 1.0, || 0.0));
     }
 
     #[test]
-    fn the_rate_is_measured_over_sixteen_kilobytes() {
-        let config = Config { estimates: true, ..CONFIG };
-        let mut law = Pie::default();
-        // Below 16 384 bytes waiting nothing is measured, and the delay counts as zero.
-        let depart = |law: &mut Pie, ms: u64, left: u64| {
-            law.depart(&config, Time::ZERO + MS * ms, Dur::ZERO, 2048, left);
+    fn the_departure_rate_is_measured_over_16_kib() {
+        let params = PieParams { dq_rate_estimator: true, ..PARAMS };
+        let mut pie = Pie::default();
+        // With a backlog below 16 384 bytes nothing is measured, and the delay is zero.
+        let depart = |pie: &mut Pie, ms: u64, backlog: u64| {
+            pie.on_dequeue(&params, Time::ZERO + MS * ms, Dur::ZERO, 2048, backlog);
         };
-        depart(&mut law, 0, 16_383);
-        law.update(&config, 16_383);
-        assert_eq!(law.delay(), Dur::ZERO);
-        // From 10 ms on, 8 packets of 2048 bytes in 20 ms: 16 384 bytes take 20 ms; 32 768 waiting are 40 ms.
-        depart(&mut law, 10, 30_000);
-        (0..8).for_each(|n| depart(&mut law, 16 + 2 * n, 30_000));
-        law.update(&config, 32_768);
-        assert_eq!(law.delay(), MS * 40);
-        // The next measurement began at 30 ms; 8 packets to 90 ms: 60 ms. 20 + (60 - 20) / 4 = 30.
-        (1..=8).for_each(|n| depart(&mut law, 50 + 5 * n, 1000));
-        law.update(&config, 16_384);
-        assert_eq!(law.delay(), MS * 30);
+        depart(&mut pie, 0, 16_383);
+        pie.calculate_probability(&params, 16_383);
+        assert_eq!(pie.qdelay(), Dur::ZERO);
+        // From 10 ms on, 8 packets of 2048 bytes in 20 ms: 16 384 bytes take 20 ms; a backlog of 32 768 takes 40 ms.
+        depart(&mut pie, 10, 30_000);
+        (0..8).for_each(|n| depart(&mut pie, 16 + 2 * n, 30_000));
+        pie.calculate_probability(&params, 32_768);
+        assert_eq!(pie.qdelay(), MS * 40);
+        // The next measurement begins at 30 ms; 8 packets until 90 ms: 60 ms. 20 + (60 - 20) / 4 = 30.
+        (1..=8).for_each(|n| depart(&mut pie, 50 + 5 * n, 1000));
+        pie.calculate_probability(&params, 16_384);
+        assert_eq!(pie.qdelay(), MS * 30);
     }
 }

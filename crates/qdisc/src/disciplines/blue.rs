@@ -1,18 +1,18 @@
-//! BLUE: one FIFO queue that drops or marks arrivals with a probability which losses raise and idle time lowers
-//! [Feng, Shin, Kandlur and Saha 2002].
+//! BLUE: one FIFO queue that drops or marks arrivals with a probability which packet loss raises and an idle link
+//! lowers [Feng, Shin, Kandlur and Saha 2002].
 //!
-//! The law is [`crate::aqm::blue`]; here are the queue, its limit, ECN.
+//! The algorithm is [`crate::aqm::blue`]; this file adds the queue, its limit and ECN.
 //!
 //! ```text
-//! arrival   full: dropped, a loss for the law; else told with the law's probability: marked if ECN-capable and `ecn`
-//!           is set, dropped if not
-//! idle      from the end of the last transmission to the next arrival that finds the link idle
+//! arrival   at a full queue: dropped, which raises the probability
+//!           otherwise with the probability: marked if ECN-capable and `ecn` is set, else dropped
+//! idle      from the end of the last transmission to the next arrival at the idle link
 //! ```
-//! DIVERGES [Feng et al. 2002]: an arrival that finds the link idle and nothing waiting is always accepted, as
-//! everywhere here.
+//! DIVERGES [Feng et al. 2002]: an arrival at an idle link with an empty queue is always accepted, as in all
+//! disciplines here.
 
-use crate::aqm::blue::{Blue as Law, Config};
-use crate::discipline::{Discipline, Limit, LinkInfo, span};
+use crate::aqm::blue::{Blue, BlueParams};
+use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_duration};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
@@ -21,35 +21,30 @@ use dumbbell_units::{Bytes, Rate, Time};
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "blue",
-    title: "a drop probability that losses raise and idle time lowers",
+    title: "a drop probability that packet loss raises and an idle link lowers",
     year: 1999,
     source: "Feng, Shin, Kandlur and Saha 2002",
-    doc: "Each loss to a full queue raises the probability with which arrivals are dropped (marked), each idle link \
-          lowers it, either at most once in freeze_time. Neither the queue's length nor its delay plays a part.",
+    doc: "Each packet loss at a full queue raises the probability with which arrivals are dropped (marked); an idle link \
+          lowers it; each at most once per freeze_time. The queue length and the delay are not used.",
     params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "1000 packets",
-            doc: "how much may wait: packets, wire bytes, a time at the link's rate, or bdp (link rate x largest base RTT)",
-        },
+        LIMIT,
         Spec {
             name: "increment",
             kind: Kind::Probability,
             default: "0.25 %",
-            doc: "step up at a loss, d1: well above decrement, since queues fill faster than links run idle",
+            doc: "increase of the probability at a loss, d1; well above decrement, because queues fill faster than links become idle",
         },
         Spec {
             name: "decrement",
             kind: Kind::Probability,
             default: "0.025 %",
-            doc: "step down on an idle link, d2",
+            doc: "decrease on an idle link, d2",
         },
         Spec {
             name: "freeze_time",
             kind: Kind::Duration,
             default: "100 ms",
-            doc: "the least time from one step to the next: about a round trip, so that a step can show",
+            doc: "minimum time between two changes: about a round-trip time, so that a change can take effect",
         },
         Spec {
             name: "ecn",
@@ -59,67 +54,67 @@ pub(crate) const ROW: Discipline = Discipline {
         },
     ],
     columns: &["probability"],
-    build: |params, link| Ok(Box::new(Blue::new(params, link)?)),
+    build: |params, link| Ok(Box::new(BlueQdisc::new(params, link)?)),
 };
 
-/// See the top of this file.
+/// The BLUE discipline.
 #[derive(Debug)]
-pub(crate) struct Blue {
-    law: Law,
-    draws: Stream,
+pub(crate) struct BlueQdisc {
+    blue: Blue,
+    random: Stream,
     ecn: bool,
     limit: Limit,
     rate: Rate,
     idle_since: Time,
-    waiting: Fifo,
+    queue: Fifo,
 }
 
-impl Blue {
-    fn new(params: &Params, link: &LinkInfo) -> Result<Blue, ParamError> {
-        let config = Config {
+impl BlueQdisc {
+    fn new(params: &Params, link: &LinkInfo) -> Result<BlueQdisc, ParamError> {
+        let blue_params = BlueParams {
             increment: params.probability("increment"),
             decrement: params.probability("decrement"),
-            freeze_time: span(params, "freeze_time")?,
+            freeze_time: positive_duration(params, "freeze_time")?,
         };
-        Ok(Blue {
-            law: Law::new(config),
-            draws: link.stream(),
+        Ok(BlueQdisc {
+            blue: Blue::new(blue_params),
+            random: link.stream(),
             ecn: params.bool("ecn"),
             limit: link.limit(params.length("limit")),
             rate: link.rate,
             idle_since: Time::ZERO,
-            waiting: Fifo::default(),
+            queue: Fifo::default(),
         })
     }
 }
 
-impl Qdisc for Blue {
+impl Qdisc for BlueQdisc {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut QdiscContext) {
-        if self.waiting.is_empty() && !cx.link_busy {
-            self.law.idle(self.idle_since.min(cx.now), cx.now);
-            self.waiting.push(packet);
-        } else if !self.limit.has_room(self.waiting.backlog(), &packet) {
-            self.law.lost(cx.now);
+        if self.queue.is_empty() && !cx.link_busy {
+            self.blue.on_idle(self.idle_since.min(cx.now), cx.now);
+            self.queue.push(packet);
+        } else if !self.limit.admits(self.queue.backlog(), &packet) {
+            self.blue.on_loss(cx.now);
             cx.drop_packet(packet, DropReason::Full);
-        } else if self.draws.uniform() < self.law.probability() && !(self.ecn && cx.mark(&mut packet)) {
+        } else if self.random.uniform() < self.blue.p_m() && !(self.ecn && cx.mark(&mut packet)) {
             cx.drop_packet(packet, DropReason::Early);
         } else {
-            self.waiting.push(packet);
+            self.queue.push(packet);
         }
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
-        let packet = self.waiting.pop()?;
-        // Idle time begins when this packet is out, unless another comes before.
+        let packet = self.queue.pop()?;
+        // The link is idle from the end of this transmission on, unless another packet is sent before.
         self.idle_since = cx.now + self.rate.time_for(Bytes(u64::from(packet.bytes)));
         Some(packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.waiting.backlog()
+        self.queue.backlog()
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.push(self.law.probability());
+        row.push(self.blue.p_m());
     }
 }

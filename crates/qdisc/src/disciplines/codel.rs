@@ -1,16 +1,17 @@
-//! CoDel: one FIFO queue that drops or marks at its head while the delay stands [RFC 8289].
+//! CoDel: one FIFO queue that drops or marks at its head while the queueing delay persists [RFC 8289].
 //!
-//! The law is [`crate::aqm::codel`]; here are the queue, its limit, ECN.
+//! The algorithm is [`crate::aqm::codel`]; this file adds the queue, its limit and ECN.
 //!
 //! ```text
-//! arrival      dropped if the limit would be passed; nothing else happens here                       [RFC 8289 §5.4]
-//! departure    the law decides on packets at the head until one may go; ECN-capable ones are marked if `ecn` is set
-//! full packet  the largest packet seen so far                                                        [RFC 8289 §4.1]
-//! ce_threshold a packet that has waited for longer is marked whatever the law says (for DCTCP's kind of control)
+//! arrival      dropped if it would exceed the limit; nothing else happens at arrival                 [RFC 8289 §5.4]
+//! departure    CoDel drops packets at the head until one may be sent; ECN-capable ones are marked if `ecn` is set
+//! full packet  the largest packet so far (maxpacket)                                                 [RFC 8289 §4.1]
+//! ce_threshold a packet with a longer sojourn time is marked whatever CoDel decides, for congestion control like DCTCP
+//!              [Linux codel_impl.h codel_dequeue]
 //! ```
 
-use crate::aqm::codel::{Codel as Law, Config, Head, Source};
-use crate::discipline::{Discipline, Limit, LinkInfo, span};
+use crate::aqm::codel::{Codel, CodelParams, Head, PacketSource};
+use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo, positive_duration};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
@@ -20,37 +21,32 @@ pub(crate) const TARGET: Spec = Spec {
     name: "target",
     kind: Kind::Duration,
     default: "5 ms",
-    doc: "delay that may stand [RFC 8289 §4.3]",
+    doc: "acceptable persistent queueing delay [RFC 8289 §4.3]",
 };
 pub(crate) const INTERVAL: Spec = Spec {
     name: "interval",
     kind: Kind::Duration,
     default: "100 ms",
-    doc: "for how long the target has to be passed, and the first spacing of drops: about the largest round-trip time \
-          [RFC 8289 §4.2]",
+    doc: "time for which the delay must reach the target before the first drop, and initial time between drops: about the \
+          largest round-trip time [RFC 8289 §4.2]",
 };
 pub(crate) const CE_THRESHOLD: Spec = Spec {
     name: "ce_threshold",
     kind: Kind::Or("none", &Kind::Duration),
     default: "none",
-    doc: "every ECN-capable packet that has waited for longer than this is marked, `ecn` or not [RFC 8290 §5.2.7]",
+    doc: "ECN-capable packets with a longer sojourn time are marked, whatever `ecn` is [RFC 8290 §5.2.7]",
 };
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "codel",
-    title: "controlled delay: drops at the head while the delay stands",
+    title: "controlled delay: drops at the head while the queueing delay persists",
     year: 2012,
     source: "RFC 8289",
-    doc: "A packet's delay is known when it leaves. Once every packet of an interval has waited for target or longer, \
-          one is dropped (marked), the next interval / sqrt(2) after that, interval / sqrt(3), ... until one has waited \
-          for less. Nothing is dropped that would let the link run dry.",
+    doc: "The sojourn time of a packet is measured when it leaves. Once it has been target or longer for a whole \
+          interval, a packet is dropped (marked). Further drops follow at times that shrink with interval / sqrt(count), \
+          until a sojourn time is below target. No packet is dropped if at most one full packet is left in the queue.",
     params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "1000 packets",
-            doc: "how much may wait: packets, wire bytes, a time at the link's rate, or bdp (link rate x largest base RTT)",
-        },
+        LIMIT,
         TARGET,
         INTERVAL,
         Spec {
@@ -62,44 +58,47 @@ pub(crate) const ROW: Discipline = Discipline {
         CE_THRESHOLD,
     ],
     columns: &["qdelay_ns", "dropping", "count"],
-    build: |params, link| Ok(Box::new(Codel::new(params, link)?)),
+    build: |params, link| Ok(Box::new(CodelQdisc::new(params, link)?)),
 };
 
-/// What the disciplines around the law share: its settings and ECN's.
+/// The settings that CoDel and FQ-CoDel share: the parameters of the algorithm and the rules for marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) law: Config,
+    pub(crate) codel: CodelParams,
     pub(crate) ecn: bool,
     ce_threshold: Option<Dur>,
-    /// The only codepoint that `ce_threshold` is meant for, if it is one.
-    selected: Option<Ecn>,
+    /// The only codepoint to which `ce_threshold` applies; None: all.
+    ce_threshold_selector: Option<Ecn>,
 }
 
 impl Settings {
     pub(crate) fn new(params: &Params) -> Result<Settings, ParamError> {
         Ok(Settings {
-            law: Config { target: span(params, "target")?, interval: span(params, "interval")? },
+            codel: CodelParams {
+                target: positive_duration(params, "target")?,
+                interval: positive_duration(params, "interval")?,
+            },
             ecn: params.bool("ecn"),
             ce_threshold: params.unless_word("ce_threshold", Params::duration),
-            selected: None,
+            ce_threshold_selector: None,
         })
     }
 
-    /// The same with `ce_threshold` for packets of one codepoint only.
-    pub(crate) fn with_selected(self, selected: Option<Ecn>) -> Settings {
-        Settings { selected, ..self }
+    /// Restricts `ce_threshold` to packets of one codepoint.
+    pub(crate) fn with_selector(self, ce_threshold_selector: Option<Ecn>) -> Settings {
+        Settings { ce_threshold_selector, ..self }
     }
 
-    /// Marks a packet that leaves if it has waited for longer than `ce_threshold`.
-    pub(crate) fn mark_late(&self, packet: &mut Packet, cx: &mut QdiscContext) {
-        let late = self.ce_threshold.is_some_and(|t| cx.now.since(packet.enqueued) > t);
-        if late && self.selected.is_none_or(|ecn| ecn == packet.ecn) {
+    /// Marks a departing packet if its sojourn time is above `ce_threshold`.
+    pub(crate) fn mark_above_ce_threshold(&self, packet: &mut Packet, cx: &mut QdiscContext) {
+        let above = self.ce_threshold.is_some_and(|t| cx.now.since(packet.enqueued) > t);
+        if above && self.ce_threshold_selector.is_none_or(|ecn| ecn == packet.ecn) {
             let _ = cx.mark(packet);
         }
     }
 
-    /// Tells of congestion by a mark, which gives the packet back, or by a drop.
-    pub(crate) fn tell(&self, mut packet: Packet, cx: &mut QdiscContext) -> Option<Packet> {
+    /// Signals congestion by a mark, and returns the packet, or by a drop.
+    pub(crate) fn mark_or_drop(&self, mut packet: Packet, cx: &mut QdiscContext) -> Option<Packet> {
         if self.ecn && cx.mark(&mut packet) {
             return Some(packet);
         }
@@ -108,76 +107,80 @@ impl Settings {
     }
 }
 
-/// See the top of this file.
+/// The CoDel discipline.
 #[derive(Debug)]
-pub(crate) struct Codel {
-    law: Law,
+pub(crate) struct CodelQdisc {
+    codel: Codel,
     settings: Settings,
     limit: Limit,
-    waiting: Fifo,
-    full_packet: u32,
+    queue: Fifo,
+    maxpacket: u32,
 }
 
-impl Codel {
-    fn new(params: &Params, link: &LinkInfo) -> Result<Codel, ParamError> {
-        Ok(Codel {
-            law: Law::default(),
+impl CodelQdisc {
+    fn new(params: &Params, link: &LinkInfo) -> Result<CodelQdisc, ParamError> {
+        Ok(CodelQdisc {
+            codel: Codel::default(),
             settings: Settings::new(params)?,
             limit: link.limit(params.length("limit")),
-            waiting: Fifo::default(),
-            full_packet: 0,
+            queue: Fifo::default(),
+            maxpacket: 0,
         })
     }
 }
 
-/// The queue for the law.
-struct Queue<'a> {
-    waiting: &'a mut Fifo,
+/// The queue as a source of packets for the algorithm.
+struct Source<'a> {
+    queue: &'a mut Fifo,
     settings: &'a Settings,
-    full_packet: u32,
+    maxpacket: u32,
     cx: &'a mut QdiscContext,
 }
 
-impl Source for Queue<'_> {
+impl PacketSource for Source<'_> {
     type Packet = Packet;
 
-    fn take(&mut self) -> Option<Head<Packet>> {
-        let packet = self.waiting.pop()?;
+    fn dequeue(&mut self) -> Option<Head<Packet>> {
+        let packet = self.queue.pop()?;
         let sojourn = self.cx.now.since(packet.enqueued);
-        Some(Head { packet, sojourn, last: self.waiting.bytes() <= u64::from(self.full_packet) })
+        Some(Head { packet, sojourn, last: self.queue.bytes() <= u64::from(self.maxpacket) })
     }
 
-    fn tell(&mut self, packet: Packet) -> Option<Packet> {
-        self.settings.tell(packet, self.cx)
+    fn mark_or_drop(&mut self, packet: Packet) -> Option<Packet> {
+        self.settings.mark_or_drop(packet, self.cx)
     }
 }
 
-impl Qdisc for Codel {
+impl Qdisc for CodelQdisc {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        self.full_packet = self.full_packet.max(packet.bytes);
-        let straight_on = self.waiting.is_empty() && !cx.link_busy; // goes into service, however small the limit
-        if straight_on || self.limit.has_room(self.waiting.backlog(), &packet) {
-            self.waiting.push(packet);
+        self.maxpacket = self.maxpacket.max(packet.bytes);
+        let sent_at_once = self.queue.is_empty() && !cx.link_busy; // whatever the limit
+        if sent_at_once || self.limit.admits(self.queue.backlog(), &packet) {
+            self.queue.push(packet);
         } else {
             cx.drop_packet(packet, DropReason::Full);
         }
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
-        let Codel { law, settings, waiting, full_packet, .. } = self;
+        let CodelQdisc { codel, settings, queue, maxpacket, .. } = self;
         let now = cx.now;
-        let mut queue = Queue { waiting, settings, full_packet: *full_packet, cx };
-        let mut packet = law.dequeue(&settings.law, now, &mut queue)?;
-        settings.mark_late(&mut packet, cx);
+        let mut source = Source { queue, settings, maxpacket: *maxpacket, cx };
+        let mut packet = codel.dequeue(&settings.codel, now, &mut source)?;
+        settings.mark_above_ce_threshold(&mut packet, cx);
         Some(packet)
     }
 
     fn backlog(&self) -> Backlog {
-        self.waiting.backlog()
+        self.queue.backlog()
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let Codel { law, .. } = self;
-        row.extend([law.sojourn().0 as f64, f64::from(u8::from(law.dropping())), f64::from(law.count())]);
+        let CodelQdisc { codel, .. } = self;
+        row.extend([
+            codel.ldelay().0 as f64,
+            f64::from(u8::from(codel.dropping())),
+            f64::from(codel.count()),
+        ]);
     }
 }

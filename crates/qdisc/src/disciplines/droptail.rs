@@ -1,48 +1,39 @@
-//! DropTail: one first-in first-out queue; an arrival that finds it full is dropped.
+//! DropTail: one first-in first-out queue; an arrival at a full queue is dropped [RFC 2309 §2; Linux sch_fifo.c].
 //!
-//! The limit counts waiting packets (or their bytes); the packet in transmission is outside. With
-//! `counting = "ns2"` it counts as one, so a limit of L leaves room for L - 1 waiting packets behind it, as the
-//! queue of ns-2 does, which drops when length + 1 >= L.
+//! The limit counts waiting packets (or their bytes), without the packet in transmission. With `counting = "ns2"` the
+//! packet in transmission counts as one, so a limit of L allows L - 1 waiting packets behind it: ns-2 drops when
+//! length + 1 >= L [ns-2 drop-tail.cc DropTail::enque].
 
-use crate::discipline::{Discipline, Limit, LinkInfo};
+use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo};
+use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
-use std::collections::VecDeque;
 
 const COUNTING: Spec = Spec {
     name: "counting",
     kind: Kind::Choice(&["waiting", "ns2"]),
     default: "waiting",
-    doc: "\"waiting\": the limit counts waiting packets only (Linux pfifo); \"ns2\": the packet in service counts too",
+    doc: "\"waiting\": the limit counts waiting packets only (Linux pfifo); \"ns2\": it includes the packet in transmission",
 };
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "droptail",
-    title: "one FIFO queue, arrivals dropped when it is full",
+    title: "one FIFO queue, arrivals at a full queue are dropped",
     year: 1974,
     source: "RFC 2309 §2 (tail drop)",
-    doc: "An arrival that finds no room is dropped. In bytes, a packet that does not fit whole is dropped while a \
-          smaller one may still fit. Never marks.",
-    params: &[
-        Spec {
-            name: "limit",
-            kind: Kind::Length,
-            default: "1000 packets",
-            doc: "how much may wait: packets, wire bytes, a time at the link's rate, or bdp (link rate x largest base RTT)",
-        },
-        COUNTING,
-    ],
+    doc: "An arrival that does not fit into the queue is dropped. With a limit in bytes, a large packet may be dropped \
+          while a smaller one still fits. Never marks.",
+    params: &[LIMIT, COUNTING],
     columns: &[],
     build: |params, link| Ok(Box::new(DropTail::new(params, link))),
 };
 
-/// See the top of this file.
+/// The DropTail discipline.
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
     counts_service: bool,
-    waiting: VecDeque<Packet>,
-    bytes: u64,
+    queue: Fifo,
 }
 
 impl DropTail {
@@ -50,39 +41,35 @@ impl DropTail {
         DropTail {
             limit: link.limit(params.length("limit")),
             counts_service: params.choice("counting") == "ns2",
-            waiting: VecDeque::new(),
-            bytes: 0,
+            queue: Fifo::default(),
         }
     }
 
-    fn has_room(&self, packet: &Packet, link_busy: bool) -> bool {
-        if !link_busy && self.waiting.is_empty() {
-            return true; // goes straight into service, however small the limit
+    fn admits(&self, packet: &Packet, link_busy: bool) -> bool {
+        if !link_busy && self.queue.is_empty() {
+            return true; // sent at once, whatever the limit
         }
         match self.limit {
             Limit::Packets(limit) => {
                 let in_service = u64::from(self.counts_service && link_busy);
-                (self.waiting.len() as u64) + in_service < limit.0
+                self.queue.packets() + in_service < limit.0
             }
-            Limit::Bytes(limit) => self.bytes + u64::from(packet.bytes) <= limit.0,
+            Limit::Bytes(limit) => self.queue.bytes() + u64::from(packet.bytes) <= limit.0,
         }
     }
 }
 
 impl Qdisc for DropTail {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        if self.has_room(&packet, cx.link_busy) {
-            self.bytes += u64::from(packet.bytes);
-            self.waiting.push_back(packet);
+        if self.admits(&packet, cx.link_busy) {
+            self.queue.push(packet);
         } else {
             cx.drop_packet(packet, DropReason::Full);
         }
     }
 
     fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        self.bytes -= u64::from(packet.bytes);
-        Some(packet)
+        self.queue.pop()
     }
 
     fn can_bypass(&self) -> bool {
@@ -90,6 +77,6 @@ impl Qdisc for DropTail {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.waiting.len() as u64, bytes: self.bytes }
+        self.queue.backlog()
     }
 }

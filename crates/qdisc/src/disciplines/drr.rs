@@ -2,18 +2,20 @@
 //! "SV"].
 //!
 //! ```text
-//! round    the queues with packets wait in a ring; the one at its head gets quantum bytes of credit and sends packets
-//!          while its credit covers them, then goes to the back and keeps what is left              [SV §3]
-//! empty    a queue that empties leaves the ring and loses its credit                               [SV §3]
-//! full     the arrival is put in, then the last packet of the longest queue is dropped until all fits:
-//!          buffer stealing [SV §3, after McKenney 1990]; longest by what the limit counts, a tie falls on the arrival
+//! round    the active queues are in a list; the first one gets quantum bytes of deficit and sends packets while the deficit
+//!          covers them, then moves to the end of the list and keeps the rest                       [SV §3]
+//! empty    a queue that becomes empty leaves the list and loses its deficit                        [SV §3]
+//! full     the arrival is enqueued, then the last packet of the longest queue is dropped until the limit holds:
+//!          buffer stealing [SV §3, after McKenney 1990]. Lengths are in the unit of the limit; among equal queues that of
+//!          the arrival loses the packet
 //! ```
-//! Queues are told apart by flow (each direction is one, since `packet.flow` holds it) or by class. An arrival and a
-//! departure take constant time while quantum is at least the largest packet [SV §4]; only a drop looks at all queues
-//! with packets. Queues of flows that have gone are used again, so nothing is allocated once the largest number of
-//! flows and packets has been seen. The paper hashes flows into a fixed number of queues; here each has its own.
+//! Packets are classified by flow (each direction is one, since `packet.flow` includes it) or by class. Arrivals and
+//! departures take constant time while quantum is at least the largest packet [SV §4]; only a drop searches all active
+//! queues. Queues of inactive flows are reused, so that no memory is allocated beyond the maximum in use. The paper
+//! hashes flows into a fixed number of queues; here each flow has its own.
 
-use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
+use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use std::collections::{HashMap, VecDeque};
@@ -23,50 +25,49 @@ pub(crate) const ROW: Discipline = Discipline {
     title: "deficit round robin: a queue for each flow or class, equal shares in bytes",
     year: 1995,
     source: "Shreedhar and Varghese 1995",
-    doc: "Queues take turns; a turn is worth quantum bytes, and what is not used is kept while packets wait. When the \
-          limit is passed the longest queue loses its last packet. Never marks.",
+    doc: "Queues are served in rounds; each may send quantum bytes per round, and the unused rest is kept while packets \
+          wait. Beyond the limit the longest queue loses its last packet. Never marks.",
     params: &[
         Spec {
             name: "by",
             kind: Kind::Choice(&["flow", "class"]),
             default: "flow",
-            doc: "what has a queue of its own: each direction of each flow, or each class",
+            doc: "a queue for each direction of each flow, or for each class",
         },
         Spec {
             name: "quantum",
             kind: Kind::Bytes,
             default: "1500 bytes",
-            doc: "credit of a queue in each round; at least the largest packet, or a packet may take several rounds",
+            doc: "bytes that a queue may send per round; below the largest packet, a packet may take several rounds",
         },
         Spec {
             name: "limit",
             kind: Kind::Length,
             default: "1000 packets",
-            doc: "how much may wait in all queues together; the longest queue pays",
+            doc: "maximum backlog of all queues together; beyond it the longest queue loses packets",
         },
         Spec {
             name: "queue_limit",
             kind: Kind::Or("none", &Kind::Length),
             default: "none",
-            doc: "how much may wait in one queue; what arrives at a full queue is dropped",
+            doc: "maximum backlog of one queue; an arrival beyond it is dropped",
         },
     ],
     columns: &["active", "longest"],
     build: |params, link| Ok(Box::new(Drr::new(params, link)?)),
 };
 
-/// One queue.
+/// The queue of a flow or class.
 #[derive(Debug, Default)]
 struct Queue {
     key: u32,
-    waiting: VecDeque<Packet>,
-    bytes: u64,
+    packets: Fifo,
     deficit: u64,
-    /// Whether it has had its quantum in this turn.
+    /// True once the deficit has grown by the quantum in the current turn.
     granted: bool,
 }
 
-/// See the top of this file.
+/// The DRR discipline.
 #[derive(Debug)]
 pub(crate) struct Drr {
     by_class: bool,
@@ -74,77 +75,73 @@ pub(crate) struct Drr {
     limit: Limit,
     queue_limit: Option<Limit>,
     queues: Vec<Queue>,
-    /// Where the queue of a flow or class is, for those in the ring. Only looked up, never walked: its order is random.
-    places: HashMap<u32, usize>,
-    /// Places of queues that nobody uses.
-    free: Vec<usize>,
-    ring: VecDeque<usize>,
-    packets: u64,
-    bytes: u64,
+    /// Index of the queue of each active flow or class. It is only looked up, never iterated: its order is random.
+    indices: HashMap<u32, usize>,
+    /// Indices of unused queues.
+    unused: Vec<usize>,
+    /// The active queues in the order of their turns.
+    active_list: VecDeque<usize>,
+    backlog: Backlog,
 }
 
 impl Drr {
     fn new(params: &Params, link: &LinkInfo) -> Result<Drr, ParamError> {
         Ok(Drr {
             by_class: params.choice("by") == "class",
-            quantum: some_bytes(params, "quantum")?,
+            quantum: positive_bytes(params, "quantum")?,
             limit: link.limit(params.length("limit")),
             queue_limit: params.unless_word("queue_limit", Params::length).map(|l| link.limit(l)),
             queues: Vec::new(),
-            places: HashMap::new(),
-            free: Vec::new(),
-            ring: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            indices: HashMap::new(),
+            unused: Vec::new(),
+            active_list: VecDeque::new(),
+            backlog: Backlog::default(),
         })
     }
 
-    /// The place of this key's queue, which joins the ring if it isn't in it.
-    fn place(&mut self, key: u32) -> usize {
-        if let Some(&place) = self.places.get(&key) {
-            return place;
+    /// Returns the index of the queue for this key and adds it to the active list if necessary.
+    fn activate(&mut self, key: u32) -> usize {
+        if let Some(&index) = self.indices.get(&key) {
+            return index;
         }
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.unused.pop().unwrap_or_else(|| {
             self.queues.push(Queue::default());
             self.queues.len() - 1
         });
-        self.queues[place].key = key;
-        self.places.insert(key, place);
-        self.ring.push_back(place);
-        place
+        self.queues[index].key = key;
+        self.indices.insert(key, index);
+        self.active_list.push_back(index);
+        index
     }
 
-    /// Takes the queue at the head of the ring, which is empty, out of it.
-    fn retire_head(&mut self) {
-        if let Some(place) = self.ring.pop_front() {
-            let queue = &mut self.queues[place];
+    /// Removes the first queue, which is empty, from the active list.
+    fn deactivate_first(&mut self) {
+        if let Some(index) = self.active_list.pop_front() {
+            let queue = &mut self.queues[index];
             (queue.deficit, queue.granted) = (0, false);
-            self.places.remove(&queue.key);
-            self.free.push(place);
+            self.indices.remove(&queue.key);
+            self.unused.push(index);
         }
     }
 
     fn longest(&self, arrival: usize) -> usize {
-        let length = |place: &usize| match self.limit {
-            Limit::Packets(_) => self.queues[*place].waiting.len() as u64,
-            Limit::Bytes(_) => self.queues[*place].bytes,
+        let length = |index: &usize| match self.limit {
+            Limit::Packets(_) => self.queues[*index].packets.packets(),
+            Limit::Bytes(_) => self.queues[*index].packets.bytes(),
         };
-        // The ring's order is that of the rounds, so a tie that leaves the arrival out is decided the same every time.
-        self.ring
-            .iter()
-            .fold(arrival, |best, place| if length(place) > length(&best) { *place } else { best })
+        // The active list has the order of the rounds, so a choice among equal queues is deterministic.
+        let longer = |best, index: &usize| if length(index) > length(&best) { *index } else { best };
+        self.active_list.iter().fold(arrival, longer)
     }
 
-    /// Drops the last packet of a queue. If that empties it, it stays in the ring until its turn.
-    fn drop_last(&mut self, place: usize, cx: &mut QdiscContext) {
-        let queue = &mut self.queues[place];
-        if let Some(packet) = queue.waiting.pop_back() {
-            queue.bytes -= u64::from(packet.bytes);
-            if queue.waiting.is_empty() {
+    /// Drops the last packet of a queue. A queue that becomes empty stays in the active list until its turn.
+    fn drop_last(&mut self, index: usize, cx: &mut QdiscContext) {
+        let queue = &mut self.queues[index];
+        if let Some(packet) = queue.packets.pop_last() {
+            if queue.packets.is_empty() {
                 queue.deficit = 0;
             }
-            self.packets -= 1;
-            self.bytes -= u64::from(packet.bytes);
+            self.backlog.remove(&packet);
             cx.drop_packet(packet, DropReason::Full);
         }
     }
@@ -152,29 +149,27 @@ impl Drr {
 
 impl Qdisc for Drr {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        let straight_on = self.packets == 0 && !cx.link_busy; // goes into service, however small the limits
-        let place = self.place(if self.by_class { u32::from(packet.class) } else { packet.flow });
-        let queue = &mut self.queues[place];
-        queue.bytes += u64::from(packet.bytes);
-        self.packets += 1;
-        self.bytes += u64::from(packet.bytes);
-        queue.waiting.push_back(packet);
-        if straight_on {
+        let sent_at_once = self.backlog.packets == 0 && !cx.link_busy; // whatever the limits
+        let index = self.activate(if self.by_class { u32::from(packet.class) } else { packet.flow });
+        self.backlog.add(&packet);
+        let queue = &mut self.queues[index].packets;
+        queue.push(packet);
+        if sent_at_once {
             return;
         }
-        if self.queue_limit.is_some_and(|l| l.is_below(queue.waiting.len() as u64, queue.bytes)) {
-            self.drop_last(place, cx);
+        if self.queue_limit.is_some_and(|l| l.is_exceeded_by(queue.packets(), queue.bytes())) {
+            self.drop_last(index, cx);
         }
-        while self.limit.is_below(self.packets, self.bytes) {
-            self.drop_last(self.longest(place), cx);
+        while self.limit.is_exceeded_by(self.backlog.packets, self.backlog.bytes) {
+            self.drop_last(self.longest(index), cx);
         }
     }
 
     fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
         loop {
-            let queue = &mut self.queues[*self.ring.front()?];
-            let Some(next) = queue.waiting.front() else {
-                self.retire_head();
+            let queue = &mut self.queues[*self.active_list.front()?];
+            let Some(next) = queue.packets.first() else {
+                self.deactivate_first();
                 continue;
             };
             let size = u64::from(next.bytes);
@@ -184,28 +179,26 @@ impl Qdisc for Drr {
             }
             if queue.deficit < size {
                 queue.granted = false;
-                self.ring.rotate_left(1);
+                self.active_list.rotate_left(1);
                 continue;
             }
-            let packet = queue.waiting.pop_front()?;
+            let packet = queue.packets.pop()?;
             queue.deficit -= size;
-            queue.bytes -= size;
-            self.packets -= 1;
-            self.bytes -= size;
-            if queue.waiting.is_empty() {
-                self.retire_head();
+            self.backlog.remove(&packet);
+            if queue.packets.is_empty() {
+                self.deactivate_first();
             }
             return Some(packet);
         }
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets, bytes: self.bytes }
+        self.backlog
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let queues = || self.ring.iter().map(|&place| &self.queues[place]);
-        row.push(queues().filter(|q| !q.waiting.is_empty()).count() as f64);
-        row.push(queues().map(|q| q.bytes).max().unwrap_or(0) as f64);
+        let queues = || self.active_list.iter().map(|&index| &self.queues[index].packets);
+        row.push(queues().filter(|q| !q.is_empty()).count() as f64);
+        row.push(queues().map(Fifo::bytes).max().unwrap_or(0) as f64);
     }
 }

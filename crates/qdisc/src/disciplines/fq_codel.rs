@@ -1,22 +1,24 @@
-//! FQ-CoDel: a queue for each flow, served in turn, those that build no queue first, each under CoDel [RFC 8290].
+//! FQ-CoDel: a queue for each flow with its own CoDel, served by deficit round robin; flows without a standing queue
+//! are served first [RFC 8290; Linux sch_fq_codel.c].
 //!
-//! The scheduler is [`crate::flows`], the law [`crate::aqm::codel`].
+//! The scheduler is `flow_queues.rs`, the AQM algorithm [`crate::aqm::codel`].
 //!
 //! ```text
-//! arrival    into the queue that the flow's hash says, whatever waits there                               [§4.1]
-//! full       if limit or memory_limit is passed, the queue with the most bytes gives up packets from its head: half of
-//!            its bytes, but no more than drop_batch packets; CoDel's count of that queue grows by as many [Linux]
-//! departure  the law of the queue whose turn it is decides; the link must not run dry with respect to what waits in
-//!            all queues together                                                            [RFC 8289 §4.4]
+//! arrival    into the queue of the flow's hash                                             [RFC 8290 §4.1]
+//! full       beyond limit or memory_limit, packets are dropped from the head of the queue with the most bytes: half of its
+//!            bytes, at most drop_batch packets. CoDel's count of that queue grows by as many
+//!                                                                          [Linux sch_fq_codel.c fq_codel_drop]
+//! departure  CoDel of the selected queue decides. It does not drop if at most one full packet is left in all queues
+//!            together                                                                      [RFC 8289 §4.4]
 //! ```
-//! The flow's number stands for the 5-tuple, so each direction of a flow is a flow of its own, as it is there; further
-//! connections of the same flow share its queue. The hash is salted with the run's seed.
+//! The flow number replaces the 5-tuple: each direction of a flow is a flow of its own, and all connections of a flow
+//! share one queue. The hash is perturbed with the seed of the run.
 
 use super::codel::{CE_THRESHOLD, INTERVAL, Settings, TARGET};
-use crate::aqm::codel::{Codel as Law, Head, Source};
-use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::aqm::codel::{Codel, Head, PacketSource};
+use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
-use crate::flows::{Empty, Flow, Flows, hash, place, pop};
+use crate::flow_queues::{CurrentFlow, EmptyNewFlow, FlowQueues, flow_hash, reciprocal_scale};
 use crate::{Backlog, DropReason, Ecn, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -24,34 +26,35 @@ pub(crate) const FLOWS: Spec = Spec {
     name: "flows",
     kind: Kind::Int { min: 1, max: 65_536 },
     default: "1024",
-    doc: "number of queues that flows are hashed into [RFC 8290 §5.2.5]",
+    doc: "number of queues into which flows are hashed [RFC 8290 §5.2.5]",
 };
 pub(crate) const QUANTUM: Spec = Spec {
     name: "quantum",
     kind: Kind::Bytes,
     default: "1514 bytes",
-    doc: "credit of a queue in each round [RFC 8290 §5.2.4]",
+    doc: "bytes that a queue may send per round [RFC 8290 §5.2.4]",
 };
 pub(crate) const MEMORY_LIMIT: Spec = Spec {
     name: "memory_limit",
     kind: Kind::Bytes,
     default: "32 MiB",
-    doc: "a second limit, in wire bytes (Linux counts the memory that packets take)",
+    doc: "a second limit, in wire bytes (Linux counts the memory of the packets)",
 };
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "fq_codel",
-    title: "flow queueing: a queue for each flow, each under CoDel, flows without a queue first",
+    title: "flow queueing: a queue with CoDel for each flow, flows without a standing queue first",
     year: 2014,
     source: "RFC 8290",
-    doc: "Flows are hashed into queues, which take turns in bytes; a queue that was empty goes before those that have a \
-          backlog. CoDel runs on each. When the limit is passed the largest queue loses packets from its head.",
+    doc: "Flows are hashed into queues, which are served by deficit round robin; a queue that was empty is served before \
+          those with a backlog. CoDel runs on each queue. Beyond the limit, packets are dropped from the head of the \
+          largest queue.",
     params: &[
         Spec {
             name: "limit",
             kind: Kind::Length,
             default: "10240 packets",
-            doc: "how much may wait in all queues together; the largest queue pays [RFC 8290 §5.2.3]",
+            doc: "maximum backlog of all queues together; beyond it the largest queue loses packets [RFC 8290 §5.2.3]",
         },
         FLOWS,
         TARGET,
@@ -68,106 +71,109 @@ pub(crate) const ROW: Discipline = Discipline {
             name: "ce_threshold_selector",
             kind: Kind::Choice(&["any", "ect1"]),
             default: "any",
-            doc: "which packets ce_threshold is meant for: all that are ECN-capable, or ECT(1) alone",
+            doc: "packets to which ce_threshold applies: all ECN-capable packets, or only ECT(1)",
         },
         MEMORY_LIMIT,
         Spec {
             name: "drop_batch",
             kind: Kind::Int { min: 1, max: 65_536 },
             default: "64",
-            doc: "the most packets that are dropped at a time when a limit is passed",
+            doc: "maximum number of packets dropped at a time when a limit is exceeded",
         },
     ],
     columns: &["active", "new", "old", "fattest", "dropping"],
     build: |params, link| Ok(Box::new(FqCodel::new(params, link)?)),
 };
 
-/// See the top of this file.
+/// The FQ-CoDel discipline.
 #[derive(Debug)]
 pub(crate) struct FqCodel {
-    flows: Flows<Law>,
+    flows: FlowQueues<Codel>,
     settings: Settings,
     limit: Limit,
     memory_limit: u64,
     drop_batch: u64,
-    salt: u64,
-    full_packet: u32,
+    perturbation: u64,
+    maxpacket: u32,
 }
 
 impl FqCodel {
     fn new(params: &Params, link: &LinkInfo) -> Result<FqCodel, ParamError> {
-        let selected = (params.choice("ce_threshold_selector") == "ect1").then_some(Ecn::ECT1);
+        let queues = params.int("flows") as usize;
+        let selector = (params.choice("ce_threshold_selector") == "ect1").then_some(Ecn::ECT1);
         Ok(FqCodel {
-            flows: Flows::new(params.int("flows") as usize, some_bytes(params, "quantum")?, Empty::Revisit),
-            settings: Settings::new(params)?.with_selected(selected),
+            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?, EmptyNewFlow::MoveToOld),
+            settings: Settings::new(params)?.with_selector(selector),
             limit: link.limit(params.length("limit")),
             memory_limit: params.bytes("memory_limit").0,
             drop_batch: params.int("drop_batch"),
-            salt: link.stream().next_u64(),
-            full_packet: 0,
+            perturbation: link.stream().next_u64(),
+            maxpacket: 0,
         })
     }
 
     fn is_over(&self) -> bool {
         let Backlog { packets, bytes } = self.flows.backlog();
-        self.limit.is_below(packets, bytes) || bytes > self.memory_limit
+        self.limit.is_exceeded_by(packets, bytes) || bytes > self.memory_limit
     }
 
-    /// Drops from the head of the largest queue.
+    /// Drops packets from the head of the largest queue [Linux sch_fq_codel.c fq_codel_drop].
     fn drop_batch(&mut self, cx: &mut QdiscContext) {
         let Some(fattest) = self.flows.fattest() else { return };
-        let keep = self.flows.flow(fattest).fifo.bytes().div_ceil(2);
+        let keep = self.flows.flow(fattest).queue.bytes().div_ceil(2);
         let mut dropped = 0;
-        while dropped < self.drop_batch && (dropped == 0 || self.flows.flow(fattest).fifo.bytes() > keep) {
-            let Some(packet) = self.flows.pop(fattest) else { break };
+        while dropped < self.drop_batch && (dropped == 0 || self.flows.flow(fattest).queue.bytes() > keep) {
+            let Some(packet) = self.flows.dequeue_head(fattest) else { break };
             cx.drop_packet(packet, DropReason::Full);
             dropped += 1;
         }
-        self.flows.flow(fattest).state.add(dropped as u32);
+        self.flows.flow(fattest).aqm.add_to_count(dropped as u32);
     }
 }
 
-/// The queue whose turn it is, for the law.
-struct Turn<'a> {
-    waiting: &'a mut Fifo,
-    total: &'a mut Backlog,
+/// The selected queue as a source of packets for its CoDel.
+struct Source<'a> {
+    queue: &'a mut Fifo,
+    backlog: &'a mut Backlog,
     settings: &'a Settings,
-    full_packet: u32,
+    maxpacket: u32,
     cx: &'a mut QdiscContext,
 }
 
-impl Source for Turn<'_> {
+impl PacketSource for Source<'_> {
     type Packet = Packet;
 
-    fn take(&mut self) -> Option<Head<Packet>> {
-        let packet = pop(self.waiting, self.total)?;
+    fn dequeue(&mut self) -> Option<Head<Packet>> {
+        let packet = self.queue.pop()?;
+        self.backlog.remove(&packet);
         let sojourn = self.cx.now.since(packet.enqueued);
-        Some(Head { packet, sojourn, last: self.total.bytes <= u64::from(self.full_packet) })
+        Some(Head { packet, sojourn, last: self.backlog.bytes <= u64::from(self.maxpacket) })
     }
 
-    fn tell(&mut self, packet: Packet) -> Option<Packet> {
-        self.settings.tell(packet, self.cx)
+    fn mark_or_drop(&mut self, packet: Packet) -> Option<Packet> {
+        self.settings.mark_or_drop(packet, self.cx)
     }
 }
 
 impl Qdisc for FqCodel {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        self.full_packet = self.full_packet.max(packet.bytes);
-        let straight_on = self.flows.backlog().packets == 0 && !cx.link_busy; // into service, however small the limit
-        self.flows.push(place(hash(packet.flow, self.salt), self.flows.len()), packet);
-        while !straight_on && self.is_over() {
+        self.maxpacket = self.maxpacket.max(packet.bytes);
+        let sent_at_once = self.flows.backlog().packets == 0 && !cx.link_busy; // whatever the limit
+        let index = reciprocal_scale(flow_hash(packet.flow, self.perturbation), self.flows.len());
+        self.flows.enqueue(index, packet);
+        while !sent_at_once && self.is_over() {
             self.drop_batch(cx);
         }
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
-        let FqCodel { flows, settings, full_packet, .. } = self;
-        let (now, full_packet) = (cx.now, *full_packet);
-        let mut packet = flows.next(|flow, total| {
-            let Flow { fifo: waiting, state: law, .. } = flow;
-            law.dequeue(&settings.law, now, &mut Turn { waiting, total, settings, full_packet, cx })
+        let FqCodel { flows, settings, maxpacket, .. } = self;
+        let (now, maxpacket) = (cx.now, *maxpacket);
+        let mut packet = flows.dequeue(|CurrentFlow { flow, backlog }| {
+            let source = &mut Source { queue: &mut flow.queue, backlog, settings, maxpacket, cx };
+            flow.aqm.dequeue(&settings.codel, now, source)
         })?;
-        settings.mark_late(&mut packet, cx);
+        settings.mark_above_ce_threshold(&mut packet, cx);
         Some(packet)
     }
 
@@ -176,10 +182,7 @@ impl Qdisc for FqCodel {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let (new, old) = self.flows.list_lengths();
-        let active = self.flows.listed().filter(|f| !f.fifo.is_empty()).count();
-        let fattest = self.flows.listed().map(|f| f.fifo.bytes()).max().unwrap_or(0);
-        let dropping = self.flows.listed().filter(|f| f.state.dropping()).count();
-        row.extend([active, new, old, fattest as usize, dropping].map(|n| n as f64));
+        self.flows.observe(row);
+        row.push(self.flows.listed().filter(|f| f.aqm.dropping()).count() as f64);
     }
 }

@@ -1,37 +1,38 @@
-//! FQ-PIE: a queue for each flow, served in turn, those that build no queue first, each under PIE of its own.
+//! FQ-PIE: a queue for each flow with its own PIE, served by deficit round robin; flows without a standing queue are
+//! served first [Linux sch_fq_pie.c].
 //!
-//! Linux's combination of FQ-CoDel's scheduler ([`crate::flows`]) with PIE ([`crate::aqm::pie`], each queue with a
-//! probability of its own); there is no document but its manual page, tc-fq_pie(8).
+//! It combines the scheduler of FQ-CoDel (`flow_queues.rs`) with PIE ([`crate::aqm::pie`], one probability per queue).
+//! Its only documentation is the manual page tc-fq_pie(8).
 //!
 //! ```text
-//! arrival    into the queue that the flow's hash says, if its PIE admits it; dropped if limit or memory_limit would be
-//!            passed: no other queue pays
+//! arrival    into the queue of the flow's hash, if the PIE of that queue accepts it. It is dropped if it would exceed limit
+//!            or memory_limit; other queues lose nothing                       [Linux sch_fq_pie.c fq_pie_qdisc_enqueue]
 //! ```
-//! Hash, flows and directions are as in [`crate::fq_codel`].
+//! The hash, flows and directions are those of FQ-CoDel.
 
 use super::fq_codel::{FLOWS, MEMORY_LIMIT, QUANTUM};
 use super::pie::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, ECN, Settings, TARGET, TUPDATE};
-use crate::aqm::pie::Pie as Law;
-use crate::discipline::{Discipline, LinkInfo, some_bytes};
-use crate::flows::{Empty, Flow, Flows, hash, place, pop};
-use crate::ticks::Ticks;
+use crate::aqm::pie::Pie;
+use crate::discipline::{Discipline, LinkInfo, positive_bytes};
+use crate::flow_queues::{EmptyNewFlow, Flow, FlowQueues, flow_hash, reciprocal_scale};
+use crate::update_timer::UpdateTimer;
 use crate::{Backlog, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Bytes, Time};
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "fq_pie",
-    title: "flow queueing: a queue for each flow, each under PIE, flows without a queue first",
+    title: "flow queueing: a queue with PIE for each flow, flows without a standing queue first",
     year: 2020,
     source: "RFC 8033, RFC 8290 (scheduler), Linux 5.6",
-    doc: "Flows are hashed into queues, which take turns in bytes; a queue that was empty goes before those that have a \
-          backlog. PIE runs on each. What arrives when the limit is reached is dropped.",
+    doc: "Flows are hashed into queues, which are served by deficit round robin; a queue that was empty is served before \
+          those with a backlog. PIE runs on each queue. An arrival beyond the limit is dropped.",
     params: &[
         Spec {
             name: "limit",
             kind: Kind::Length,
             default: "10240 packets",
-            doc: "how much may wait in all queues together; the arrival pays",
+            doc: "maximum backlog of all queues together; an arrival beyond it is dropped",
         },
         FLOWS,
         TARGET,
@@ -45,7 +46,7 @@ pub(crate) const ROW: Discipline = Discipline {
             name: "ecn_prob",
             kind: Kind::Probability,
             default: "10 %",
-            doc: "probability from which on ECN-capable packets are dropped too",
+            doc: "probability from which on ECN-capable packets are dropped, not marked",
         },
         BYTEMODE,
         DQ_RATE_ESTIMATOR,
@@ -54,68 +55,69 @@ pub(crate) const ROW: Discipline = Discipline {
     build: |params, link| Ok(Box::new(FqPie::new(params, link)?)),
 };
 
-/// The PIE of one queue with its own clock, so that only queues in use are updated.
+/// The PIE of one queue with its own timer, so that only queues in use are updated.
 #[derive(Debug)]
-struct Clocked {
-    law: Law,
-    ticks: Ticks,
+struct TimedPie {
+    pie: Pie,
+    update_timer: UpdateTimer,
 }
 
-/// See the top of this file.
+/// The FQ-PIE discipline.
 #[derive(Debug)]
 pub(crate) struct FqPie {
-    flows: Flows<Option<Clocked>>,
+    flows: FlowQueues<Option<TimedPie>>,
     settings: Settings,
     memory_limit: u64,
-    salt: u64,
+    perturbation: u64,
 }
 
 impl FqPie {
     fn new(params: &Params, link: &LinkInfo) -> Result<FqPie, ParamError> {
+        let queues = params.int("flows") as usize;
         let mut settings = Settings::new(params, link, params.probability("ecn_prob"))?;
         Ok(FqPie {
-            flows: Flows::new(params.int("flows") as usize, some_bytes(params, "quantum")?, Empty::Revisit),
+            flows: FlowQueues::new(queues, positive_bytes(params, "quantum")?, EmptyNewFlow::MoveToOld),
             memory_limit: params.bytes("memory_limit").0,
-            salt: settings.draws.next_u64(),
+            perturbation: settings.random.next_u64(),
             settings,
         })
     }
 }
 
-/// The law of a queue, up to date.
-fn law<'a>(flow: &'a mut Flow<Option<Clocked>>, settings: &Settings, now: Time) -> &'a mut Law {
-    let fresh = || Clocked { law: Law::default(), ticks: Ticks::new(settings.law.tupdate) };
-    let Clocked { law, ticks } = flow.state.get_or_insert_with(fresh);
-    let waiting = flow.fifo.bytes();
-    ticks.run(now, |_| law.update(&settings.law, waiting));
-    law
+/// Returns the PIE of a queue after running the updates that are due.
+fn updated_pie<'a>(flow: &'a mut Flow<Option<TimedPie>>, settings: &Settings, now: Time) -> &'a mut Pie {
+    let initial = || TimedPie { pie: Pie::default(), update_timer: UpdateTimer::new(settings.pie.tupdate) };
+    let TimedPie { pie, update_timer } = flow.aqm.get_or_insert_with(initial);
+    let backlog = flow.queue.bytes();
+    update_timer.run(now, |_| pie.calculate_probability(&settings.pie, backlog));
+    pie
 }
 
 impl Qdisc for FqPie {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        let place = place(hash(packet.flow, self.salt), self.flows.len());
+        let index = reciprocal_scale(flow_hash(packet.flow, self.perturbation), self.flows.len());
         let total = self.flows.backlog();
-        let straight_on = total.packets == 0 && !cx.link_busy; // goes into service, however small the limit
+        let sent_at_once = total.packets == 0 && !cx.link_busy; // whatever the limit
         let in_memory = total.bytes + u64::from(packet.bytes) <= self.memory_limit;
-        let has_room = in_memory && self.settings.limit.has_room(total, &packet);
-        let flow = self.flows.flow(place);
-        let waiting = Bytes(flow.fifo.bytes());
-        let law = law(flow, &self.settings, cx.now);
-        if !straight_on && !has_room {
-            self.settings.refuse(law, packet, cx);
-        } else if let Some(packet) = self.settings.admit(law, waiting, packet, cx) {
-            self.flows.push(place, packet);
+        let admitted = in_memory && self.settings.limit.admits(total, &packet);
+        let flow = self.flows.flow(index);
+        let backlog = Bytes(flow.queue.bytes());
+        let pie = updated_pie(flow, &self.settings, cx.now);
+        if !sent_at_once && !admitted {
+            self.settings.tail_drop(pie, packet, cx);
+        } else if let Some(packet) = self.settings.admit(pie, backlog, packet, cx) {
+            self.flows.enqueue(index, packet);
         }
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         let FqPie { flows, settings, .. } = self;
-        flows.next(|flow, total| {
-            law(flow, settings, cx.now);
-            let packet = pop(&mut flow.fifo, total)?;
-            let left = flow.fifo.bytes();
-            if let Some(Clocked { law, .. }) = &mut flow.state {
-                law.depart(&settings.law, cx.now, cx.now.since(packet.enqueued), packet.bytes, left);
+        flows.dequeue(|mut current| {
+            updated_pie(current.flow, settings, cx.now);
+            let packet = current.dequeue_head()?;
+            let left = current.flow.queue.bytes();
+            if let Some(TimedPie { pie, .. }) = &mut current.flow.aqm {
+                pie.on_dequeue(&settings.pie, cx.now, cx.now.since(packet.enqueued), packet.bytes, left);
             }
             Some(packet)
         })
@@ -126,11 +128,9 @@ impl Qdisc for FqPie {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let (new, old) = self.flows.list_lengths();
-        let active = self.flows.listed().filter(|f| !f.fifo.is_empty()).count();
-        let fattest = self.flows.listed().map(|f| f.fifo.bytes()).max().unwrap_or(0);
-        row.extend([active, new, old, fattest as usize].map(|n| n as f64));
-        let probability = |f: &Flow<Option<Clocked>>| f.state.as_ref().map_or(0.0, |c| c.law.probability());
-        row.push(self.flows.listed().map(probability).fold(0.0, f64::max));
+        self.flows.observe(row);
+        let drop_prob =
+            |f: &Flow<Option<TimedPie>>| f.aqm.as_ref().map_or(0.0, |timed| timed.pie.drop_prob());
+        row.push(self.flows.listed().map(drop_prob).fold(0.0, f64::max));
     }
 }

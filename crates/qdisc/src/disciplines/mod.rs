@@ -1,10 +1,11 @@
-//! The queue disciplines: one file and one row of this list each. The order is that of the tables.
+//! The list of queue disciplines, in the order of the tables in the docs. The macro declares the module and the
+//! registry row.
 
 macro_rules! disciplines {
     ($($module:ident)+) => {
         $(mod $module;)+
 
-        /// Every row of the registry.
+        /// All rows of the registry.
         pub(crate) const ROWS: &[crate::Discipline] = &[$($module::ROW),+];
     };
 }

@@ -1,19 +1,21 @@
-//! Strict priority: a FIFO queue for each class, of which the first that has packets sends [Linux's prio].
+//! Strict priority: a FIFO queue ("band") for each class; the first non-empty band sends [Linux sch_prio.c].
 //!
 //! ```text
-//! arrival     into the queue of its class, 0 going first; dropped if queue_limit would be passed there
-//! limit       if all queues together would pass it, the last packet of the last class that has any is dropped: what goes
-//!             first is never lost to what goes later
-//! departure   the first packet of the first class that has any: a class starves while those before it fill the link
+//! arrival     into the band of its class, where 0 has the highest priority; dropped if it would exceed queue_limit there
+//! limit       if all bands together exceed it, the last packet of the last non-empty band is dropped: a packet is never
+//!             dropped in favor of one with lower priority
+//! departure   the first packet of the first non-empty band [Linux sch_prio.c prio_dequeue]; a class starves while those
+//!             before it fill the link
 //! ```
-//! A flow's `class` says its queue; Linux derives it from a packet's type of service by its priomap.
+//! The `class` of a flow selects the band; Linux maps the type of service of a packet with its priomap
+//! [Linux sch_prio.c prio_classify].
 
 use crate::discipline::{Discipline, Limit, LinkInfo};
 use crate::fifo::Fifo;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
 
-/// Queues that have a column of their own.
+/// Bands with a column of their own.
 const NAMED: usize = 3;
 
 pub(crate) const ROW: Discipline = Discipline {
@@ -21,8 +23,8 @@ pub(crate) const ROW: Discipline = Discipline {
     title: "strict priority: a queue for each class, class 0 first",
     year: 1999,
     source: "Linux (tc-prio)",
-    doc: "Each packet waits in the queue of its flow's class. The first queue with packets sends, so a class gets what \
-          those before it leave, which may be nothing. Never marks.",
+    doc: "Each packet waits in the queue of its flow's class. The first non-empty queue sends, so a class gets the \
+          capacity that the classes before it leave unused, which may be none. Never marks.",
     params: &[
         Spec {
             name: "bands",
@@ -34,26 +36,26 @@ pub(crate) const ROW: Discipline = Discipline {
             name: "limit",
             kind: Kind::Or("none", &Kind::Length),
             default: "none",
-            doc: "how much may wait in all queues together; the last class pays",
+            doc: "maximum backlog of all queues together; beyond it the last class loses packets",
         },
         Spec {
             name: "queue_limit",
             kind: Kind::Or("none", &Kind::Length),
             default: "1000 packets",
-            doc: "how much may wait in one queue; what arrives at a full queue is dropped",
+            doc: "maximum backlog of one queue; an arrival beyond it is dropped",
         },
     ],
     columns: &["band0", "band1", "band2", "others"],
     build: |params, link| Ok(Box::new(Prio::new(params, link))),
 };
 
-/// See the top of this file.
+/// The strict priority discipline.
 #[derive(Debug)]
 pub(crate) struct Prio {
     bands: Vec<Fifo>,
     limit: Option<Limit>,
     queue_limit: Option<Limit>,
-    total: Backlog,
+    backlog: Backlog,
 }
 
 impl Prio {
@@ -63,39 +65,35 @@ impl Prio {
             bands: std::iter::repeat_with(Fifo::default).take(params.int("bands") as usize).collect(),
             limit: limit("limit"),
             queue_limit: limit("queue_limit"),
-            total: Backlog::default(),
+            backlog: Backlog::default(),
         }
-    }
-
-    fn leaves(&mut self, packet: &Packet) {
-        self.total.packets -= 1;
-        self.total.bytes -= u64::from(packet.bytes);
     }
 }
 
 impl Qdisc for Prio {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        let straight_on = self.total.packets == 0 && !cx.link_busy; // goes into service, however small the limits
-        // Whoever builds the network refuses flows of classes that there aren't.
+        let sent_at_once = self.backlog.packets == 0 && !cx.link_busy; // whatever the limits
+        // A scenario with a class beyond the bands is refused when the network is built.
         let band = usize::from(packet.class).min(self.bands.len() - 1);
         let band = &mut self.bands[band];
-        if !straight_on && self.queue_limit.is_some_and(|l| !l.has_room(band.backlog(), &packet)) {
+        if !sent_at_once && self.queue_limit.is_some_and(|l| !l.admits(band.backlog(), &packet)) {
             cx.drop_packet(packet, DropReason::Full);
             return;
         }
-        self.total.packets += 1;
-        self.total.bytes += u64::from(packet.bytes);
+        self.backlog.add(&packet);
         band.push(packet);
-        while !straight_on && self.limit.is_some_and(|l| l.is_below(self.total.packets, self.total.bytes)) {
+        while !sent_at_once
+            && self.limit.is_some_and(|l| l.is_exceeded_by(self.backlog.packets, self.backlog.bytes))
+        {
             let Some(packet) = self.bands.iter_mut().rev().find_map(Fifo::pop_last) else { return };
-            self.leaves(&packet);
+            self.backlog.remove(&packet);
             cx.drop_packet(packet, DropReason::Full);
         }
     }
 
     fn dequeue(&mut self, _cx: &mut QdiscContext) -> Option<Packet> {
         let packet = self.bands.iter_mut().find_map(Fifo::pop)?;
-        self.leaves(&packet);
+        self.backlog.remove(&packet);
         Some(packet)
     }
 
@@ -108,7 +106,7 @@ impl Qdisc for Prio {
     }
 
     fn backlog(&self) -> Backlog {
-        self.total
+        self.backlog
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

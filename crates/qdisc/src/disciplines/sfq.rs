@@ -1,22 +1,24 @@
-//! SFQ: stochastic fairness queueing: flows hashed into queues that take turns [McKenney, Stochastic Fairness Queueing,
-//! INFOCOM 1990], as Linux has it since 3.3.
+//! SFQ: stochastic fairness queueing: flows are hashed into queues that are served in turn [McKenney, Stochastic
+//! Fairness Queueing, INFOCOM 1990; Linux sch_sfq.c since 3.3].
 //!
 //! ```text
-//! arrival   into the queue of its hash; a queue that was empty goes to the end of the ring with quantum bytes of credit.
-//!           Dropped if its queue holds depth packets or flows queues are in use; with headdrop the first packet of its
-//!           own queue makes way for it, where depth is passed
-//! full      the queue with the most packets loses its last one (headdrop: its first); a tie falls on the arrival's
-//! next      the queue at the head of the ring sends while its credit is above zero; then it gets quantum more and goes
-//!           to the end
-//! perturb   a new hash; what waits is put in anew, each flow in its order; what finds no room is dropped
+//! arrival   into the queue of its hash; a queue that was empty joins the end of the round with an allot of quantum bytes.
+//!           Dropped if its queue holds depth packets or if flows queues are in use; with headdrop the first packet of its
+//!           own queue is dropped instead, if depth is exceeded                             [sfq_enqueue]
+//! full      the queue with the most packets loses its last one (headdrop: its first); among equal queues that of the arrival
+//!                                                                                          [sfq_drop]
+//! dequeue   the first queue of the round sends while its allot is above zero; then the allot grows by quantum and the queue
+//!           moves to the end                                                               [sfq_dequeue]
+//! perturb   a new hash; the waiting packets are enqueued again, each flow in its order, and dropped if they do not fit
+//!                                                                                          [sfq_rehash]
 //! ```
-//! The flow's number stands for the addresses and ports; each direction is a flow of its own. Not a longest-queue
-//! search but one over the queues in use is made, and only at a drop.
+//! The flow number replaces addresses and ports; each direction is a flow of its own. The longest queue is searched
+//! among the queues in use, and only at a drop; Linux keeps lists of queues by length.
 
-use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
-use crate::flows::{hash, place};
-use crate::ticks::Ticks;
+use crate::flow_queues::{flow_hash, reciprocal_scale};
+use crate::update_timer::UpdateTimer;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
@@ -25,30 +27,29 @@ use std::collections::VecDeque;
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "sfq",
-    title: "stochastic fairness queueing: flows hashed into queues that take turns",
+    title: "stochastic fairness queueing: flows hashed into queues that are served in turn",
     year: 1990,
     source: "McKenney 1990, Linux 3.3",
-    doc: "Flows are hashed into queues; queues take turns, each worth quantum bytes. When the limit is passed the longest \
-          queue loses its last packet. perturb changes the hash now and then, so that no two flows share a queue for \
-          long. Never marks.",
+    doc: "Flows are hashed into queues; each may send quantum bytes per round. Beyond the limit the longest queue loses its \
+          last packet. perturb changes the hash periodically, so that no two flows share a queue for long. Never marks.",
     params: &[
         Spec {
             name: "limit",
             kind: Kind::Length,
             default: "127 packets",
-            doc: "how much may wait in all queues together; the longest queue pays",
+            doc: "maximum backlog of all queues together; beyond it the longest queue loses packets",
         },
         Spec {
             name: "perturb",
             kind: Kind::Or("none", &Kind::Duration),
             default: "none",
-            doc: "from one change of the hash to the next",
+            doc: "time between two changes of the hash",
         },
         Spec {
             name: "quantum",
             kind: Kind::Bytes,
             default: "1514 bytes",
-            doc: "credit of a queue in each round",
+            doc: "bytes that a queue may send per round",
         },
         Spec {
             name: "divisor",
@@ -60,47 +61,47 @@ pub(crate) const ROW: Discipline = Discipline {
             name: "flows",
             kind: Kind::Int { min: 1, max: 65_408 },
             default: "127",
-            doc: "the most queues in use at a time",
+            doc: "maximum number of queues in use at a time",
         },
         Spec {
             name: "depth",
             kind: Kind::Int { min: 1, max: 1_000_000 },
             default: "127",
-            doc: "the most packets in one queue",
+            doc: "maximum number of packets in one queue",
         },
         Spec {
             name: "headdrop",
             kind: Kind::Bool,
             default: "false",
-            doc: "drops are made at the head of a queue, so that the sender hears of them sooner",
+            doc: "packets are dropped at the head of a queue, so that the sender detects the loss sooner",
         },
     ],
     columns: &["active", "longest"],
     build: |params, link| Ok(Box::new(Sfq::new(params, link)?)),
 };
 
-/// One queue.
+/// One queue (a slot in Linux).
 #[derive(Debug, Default)]
-struct Queue {
-    waiting: Fifo,
-    credit: i64,
+struct Slot {
+    queue: Fifo,
+    allot: i64,
 }
 
-/// See the top of this file.
+/// The SFQ discipline.
 #[derive(Debug)]
 pub(crate) struct Sfq {
-    queues: Vec<Queue>,
-    /// The queues with packets, in the order of their turns.
-    ring: VecDeque<usize>,
-    total: Backlog,
+    slots: Vec<Slot>,
+    /// The slots with packets, in the order of their turns.
+    round: VecDeque<usize>,
+    backlog: Backlog,
     limit: Limit,
     quantum: i64,
     flows: usize,
     depth: u64,
     headdrop: bool,
-    perturb: Option<Ticks>,
+    perturb: Option<UpdateTimer>,
     random: Stream,
-    salt: u64,
+    perturbation: u64,
 }
 
 impl Sfq {
@@ -108,75 +109,79 @@ impl Sfq {
         let mut random = link.stream();
         let perturb = params.unless_word("perturb", Params::duration);
         if perturb == Some(Dur::ZERO) {
-            let message = "zero given: must be above; \"none\" leaves the hash as it is".into();
+            let message = "0 given, a time above zero or \"none\" is needed".into();
             return Err(ParamError { name: "perturb".into(), message });
         }
         Ok(Sfq {
-            queues: std::iter::repeat_with(Queue::default).take(params.int("divisor") as usize).collect(),
-            ring: VecDeque::new(),
-            total: Backlog::default(),
+            slots: std::iter::repeat_with(Slot::default).take(params.int("divisor") as usize).collect(),
+            round: VecDeque::new(),
+            backlog: Backlog::default(),
             limit: link.limit(params.length("limit")),
-            quantum: some_bytes(params, "quantum")? as i64,
+            quantum: positive_bytes(params, "quantum")? as i64,
             flows: params.int("flows") as usize,
             depth: params.int("depth"),
             headdrop: params.bool("headdrop"),
-            perturb: perturb.map(Ticks::new),
-            salt: random.next_u64(),
+            perturb: perturb.map(UpdateTimer::new),
+            perturbation: random.next_u64(),
             random,
         })
     }
 
-    /// Puts a packet into its queue, which is given; the packet comes back if there is no room for its flow.
-    fn push(&mut self, packet: Packet) -> Result<usize, Packet> {
-        let place = place(hash(packet.flow, self.salt), self.queues.len());
-        let queue = &mut self.queues[place];
-        if queue.waiting.is_empty() {
-            if self.ring.len() >= self.flows {
-                return Err(packet);
-            }
-            queue.credit = self.quantum;
-            self.ring.push_back(place);
-        } else if queue.waiting.packets() >= self.depth {
-            return Err(packet);
-        }
-        self.total.packets += 1;
-        self.total.bytes += u64::from(packet.bytes);
-        queue.waiting.push(packet);
-        Ok(place)
+    /// Returns the slot of a flow [Linux sch_sfq.c sfq_hash].
+    fn slot_of(&self, flow: u32) -> usize {
+        reciprocal_scale(flow_hash(flow, self.perturbation), self.slots.len())
     }
 
-    /// Takes the last or the first packet of a queue, which leaves the ring if that empties it.
-    fn take(&mut self, place: usize, last: bool) -> Option<Packet> {
-        let queue = &mut self.queues[place];
-        let packet = if last { queue.waiting.pop_last() } else { queue.waiting.pop() }?;
-        self.total.packets -= 1;
-        self.total.bytes -= u64::from(packet.bytes);
-        if queue.waiting.is_empty() {
-            self.ring.retain(|&p| p != place);
+    /// Enqueues a packet and returns its slot, or returns the packet if it does not fit.
+    fn push(&mut self, packet: Packet) -> Result<usize, Packet> {
+        let index = self.slot_of(packet.flow);
+        let slot = &mut self.slots[index];
+        if slot.queue.is_empty() {
+            if self.round.len() >= self.flows {
+                return Err(packet);
+            }
+            slot.allot = self.quantum;
+            self.round.push_back(index);
+        } else if slot.queue.packets() >= self.depth {
+            return Err(packet);
+        }
+        self.backlog.add(&packet);
+        slot.queue.push(packet);
+        Ok(index)
+    }
+
+    /// Takes the last or the first packet of a slot, which leaves the round if it is then empty.
+    fn take(&mut self, index: usize, last: bool) -> Option<Packet> {
+        let slot = &mut self.slots[index];
+        let packet = if last { slot.queue.pop_last() } else { slot.queue.pop() }?;
+        self.backlog.remove(&packet);
+        if slot.queue.is_empty() {
+            self.round.retain(|&i| i != index);
         }
         Some(packet)
     }
 
-    /// The queue with the most packets; a tie goes to `arrival`, then to the one whose turn is next.
+    /// Returns the slot with the most packets; among equal ones that of the arrival, then the next in the round.
     fn longest(&self, arrival: usize) -> usize {
-        let length = |place: usize| self.queues[place].waiting.packets();
-        self.ring.iter().fold(arrival, |best, &place| if length(place) > length(best) { place } else { best })
+        let length = |index: usize| self.slots[index].queue.packets();
+        let longer = |best, &index: &usize| if length(index) > length(best) { index } else { best };
+        self.round.iter().fold(arrival, longer)
     }
 
-    /// Changes the hash if it is time.
+    /// Changes the hash if this is due, and enqueues all packets again [Linux sch_sfq.c sfq_rehash].
     fn perturb(&mut self, cx: &mut QdiscContext) {
-        if !self.perturb.as_mut().is_some_and(|ticks| ticks.due(cx.now)) {
+        if !self.perturb.as_mut().is_some_and(|timer| timer.due(cx.now)) {
             return;
         }
-        self.salt = self.random.next_u64();
-        let mut waiting = Vec::new();
-        for place in std::mem::take(&mut self.ring) {
-            while let Some(packet) = self.queues[place].waiting.pop() {
-                waiting.push(packet);
+        self.perturbation = self.random.next_u64();
+        let mut packets = Vec::new();
+        for index in std::mem::take(&mut self.round) {
+            while let Some(packet) = self.slots[index].queue.pop() {
+                packets.push(packet);
             }
         }
-        self.total = Backlog::default();
-        for packet in waiting {
+        self.backlog = Backlog::default();
+        for packet in packets {
             if let Err(packet) = self.push(packet) {
                 cx.drop_packet(packet, DropReason::Full);
             }
@@ -187,23 +192,23 @@ impl Sfq {
 impl Qdisc for Sfq {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.perturb(cx);
-        let straight_on = self.total.packets == 0 && !cx.link_busy; // goes into service, however small the limits
+        let sent_at_once = self.backlog.packets == 0 && !cx.link_busy; // whatever the limits
         let arrival = match self.push(packet) {
-            Ok(place) => place,
+            Ok(index) => index,
             Err(packet) if self.headdrop => {
-                let own = place(hash(packet.flow, self.salt), self.queues.len());
+                let own = self.slot_of(packet.flow);
                 let Some(first) = self.take(own, false) else {
-                    return cx.drop_packet(packet, DropReason::Full); // no further queue may be used
+                    return cx.drop_packet(packet, DropReason::Full); // all queues are in use
                 };
                 cx.drop_packet(first, DropReason::Full);
                 match self.push(packet) {
-                    Ok(place) => place,
+                    Ok(index) => index,
                     Err(packet) => return cx.drop_packet(packet, DropReason::Full),
                 }
             }
             Err(packet) => return cx.drop_packet(packet, DropReason::Full),
         };
-        while !straight_on && self.limit.is_below(self.total.packets, self.total.bytes) {
+        while !sent_at_once && self.limit.is_exceeded_by(self.backlog.packets, self.backlog.bytes) {
             let Some(packet) = self.take(self.longest(arrival), !self.headdrop) else { return };
             cx.drop_packet(packet, DropReason::Full);
         }
@@ -212,30 +217,28 @@ impl Qdisc for Sfq {
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
         self.perturb(cx);
         loop {
-            let place = *self.ring.front()?;
-            let queue = &mut self.queues[place];
-            if queue.credit <= 0 {
-                queue.credit += self.quantum;
-                self.ring.rotate_left(1);
+            let slot = &mut self.slots[*self.round.front()?];
+            if slot.allot <= 0 {
+                slot.allot += self.quantum;
+                self.round.rotate_left(1);
                 continue;
             }
-            let packet = queue.waiting.pop()?;
-            queue.credit -= i64::from(packet.bytes);
-            if queue.waiting.is_empty() {
-                self.ring.pop_front();
+            let packet = slot.queue.pop()?;
+            slot.allot -= i64::from(packet.bytes);
+            if slot.queue.is_empty() {
+                self.round.pop_front();
             }
-            self.total.packets -= 1;
-            self.total.bytes -= u64::from(packet.bytes);
+            self.backlog.remove(&packet);
             return Some(packet);
         }
     }
 
     fn backlog(&self) -> Backlog {
-        self.total
+        self.backlog
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let longest = self.ring.iter().map(|&place| self.queues[place].waiting.packets()).max();
-        row.extend([self.ring.len() as f64, longest.unwrap_or(0) as f64]);
+        let longest = self.round.iter().map(|&index| self.slots[index].queue.packets()).max();
+        row.extend([self.round.len() as f64, longest.unwrap_or(0) as f64]);
     }
 }

@@ -1,20 +1,21 @@
-//! Token bucket filter: a FIFO queue whose packets leave at a rate, with bursts up to a bucket's size [Linux's tbf].
+//! Token bucket filter: a FIFO queue whose packets leave at a rate, with bursts up to the size of the bucket
+//! [Linux sch_tbf.c].
 //!
 //! The bucket is [`crate::aqm::token_bucket`].
 //!
 //! ```text
-//! arrival     dropped if the limit would be passed; nothing is held against the bucket here
-//! departure   the first packet, once the bucket holds its bytes
-//! limit       or latency: the longest that a packet may wait; the queue then holds rate x latency + burst
-//! inner       another discipline in place of the queue, with a limit of its own. The packet that it gives is held here
-//!             until it may go; an AQM inside therefore decides one packet ahead              [Linux's tbf likewise]
+//! arrival     dropped if it would exceed the limit; the bucket is not used here               [tbf_enqueue]
+//! departure   the first packet, once the bucket holds its bytes                               [tbf_dequeue]
+//! limit       or latency: the longest time in the queue; the limit is then rate x latency + burst
+//! inner       another discipline instead of the queue, with its own limit. Its next packet is held here until the bucket
+//!             permits it, so an AQM inside decides one packet ahead           [tbf_dequeue, which calls peek]
 //! ```
-//! A link at a rate well above this one sends bursts of up to burst bytes at its own rate. DIVERGES [Linux's tbf]: a
-//! packet larger than the bucket goes when that is full and leaves a debt; Linux drops every such packet, and a flow of
-//! them starves for a parameter.
+//! A link with a much higher rate sends bursts of up to burst bytes at its own rate. DIVERGES [Linux sch_tbf.c
+//! tbf_enqueue]: a packet larger than the bucket is sent when the bucket is full, and the tokens become negative. Linux
+//! drops each such packet (or segments it), so that a flow of large packets would starve because of a parameter.
 
 use crate::aqm::token_bucket::TokenBucket;
-use crate::discipline::{Discipline, Limit, LinkInfo, some_bytes};
+use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
 use crate::registry::build;
 use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
@@ -24,60 +25,61 @@ use dumbbell_units::{Bytes, Packets, Rate, Time};
 
 pub(crate) const ROW: Discipline = Discipline {
     name: "tbf",
-    title: "token bucket filter: shapes to a rate, lets bursts through",
+    title: "token bucket filter: shapes to a rate and permits bursts",
     year: 1999,
     source: "Linux (tc-tbf)",
-    doc: "Tokens come in at the rate and are kept up to burst bytes; a packet leaves once there are enough for it. On a \
-          link that is faster, a queue forms here instead of before it. Never marks.",
+    doc: "Tokens accumulate at the rate, up to burst bytes; a packet leaves once the tokens cover its bytes. On a faster \
+          link the queue builds up here. Never marks.",
     params: &[
         Spec {
             name: "rate",
             kind: Kind::Or("link", &Kind::Rate),
             default: "link",
-            doc: "at which tokens come in",
+            doc: "rate of the tokens; link: the link's rate",
         },
         Spec {
             name: "burst",
             kind: Kind::Bytes,
             default: "10 kB",
-            doc: "size of the bucket; below the largest packet, packets leave one by one at the rate",
+            doc: "size of the bucket; if it is below the largest packet, packets leave one by one at the rate",
         },
         Spec {
             name: "limit",
             kind: Kind::Or("none", &Kind::Length),
             default: "none",
-            doc: "how much may wait; times and bdp at this discipline's rate. Neither limit nor latency: 1000 packets",
+            doc: "maximum backlog; times and bdp refer to the rate of this discipline; without limit and latency: 1000 packets",
         },
         Spec {
             name: "latency",
             kind: Kind::Or("none", &Kind::Duration),
             default: "none",
-            doc: "instead of limit: the longest that a packet may wait here; rate x latency + burst may wait",
+            doc: "instead of limit: the longest time in the queue; the limit is rate x latency + burst",
         },
         Spec {
             name: "inner",
             kind: Kind::Or("none", &Kind::Part(&Part { what: "a queue discipline", key: "discipline" })),
             default: "none",
-            doc: "what the packets wait in, in place of a FIFO queue; limit and latency are then its matter",
+            doc: "discipline that holds the packets instead of a FIFO queue, with its own limit",
         },
     ],
     columns: &["tokens"],
     build: |params, link| Ok(Box::new(Tbf::new(params, link)?)),
 };
 
-/// What packets wait in.
+/// The queue in which packets wait.
 #[derive(Debug)]
-enum Waiting {
+enum Inner {
     Fifo(Fifo, Limit),
-    /// A discipline, and the packet that it has given and that may not go yet.
-    Inner(Box<dyn Qdisc>, Option<Packet>),
+    /// A discipline, and the packet taken from it that waits for tokens.
+    Qdisc(Box<dyn Qdisc>, Option<Packet>),
 }
 
-/// See the top of this file.
+/// The token bucket filter.
 #[derive(Debug)]
 pub(crate) struct Tbf {
     bucket: TokenBucket,
-    waiting: Waiting,
+    inner: Inner,
+    /// Time at which the bucket will hold the next packet.
     ready: Time,
 }
 
@@ -86,50 +88,50 @@ impl Tbf {
         let error = |name: &str, message: &str| ParamError { name: name.into(), message: message.into() };
         let rate = params.unless_word("rate", Params::rate).unwrap_or(link.rate);
         if rate == Rate(0) {
-            return Err(error("rate", "zero given: must be above"));
+            return Err(error("rate", "0 given, a rate above zero is needed"));
         }
-        let burst = Bytes(some_bytes(params, "burst")?);
+        let burst = Bytes(positive_bytes(params, "burst")?);
         let limit = params.unless_word("limit", Params::length);
         let latency = params.unless_word("latency", Params::duration);
         let shaped = LinkInfo { rate, path: format!("{}/inner", link.path), ..link.clone() };
-        let waiting = match (params.unless_word("inner", Params::part), limit, latency) {
+        let inner = match (params.unless_word("inner", Params::part), limit, latency) {
             (Some(_), Some(_), _) => {
-                return Err(error("limit", "there is an inner discipline: give the limit to it"));
+                return Err(error("limit", "an inner discipline is given: set its limit instead"));
             }
             (Some(_), _, Some(_)) => {
-                return Err(error("latency", "there is an inner discipline: give a limit to it"));
+                return Err(error("latency", "an inner discipline is given: set its limit instead"));
             }
             (_, Some(_), Some(_)) => {
-                return Err(error("latency", "limit is given too, which says the same: remove one"));
+                return Err(error("latency", "both limit and latency are given: remove one"));
             }
             (Some(inner), None, None) => {
                 let within = |e: ParamError| ParamError { name: format!("inner.{}", e.name), ..e };
-                Waiting::Inner(build(&inner.name, &inner.params, &shaped).map_err(within)?, None)
+                Inner::Qdisc(build(&inner.name, &inner.params, &shaped).map_err(within)?, None)
             }
             (None, limit, latency) => {
                 let by_latency = |l| Length::Bytes(Bytes(rate.bytes_in(l).0 + burst.0));
                 let limit = limit.or_else(|| latency.map(by_latency));
-                Waiting::Fifo(Fifo::default(), shaped.limit(limit.unwrap_or(Length::Packets(Packets(1000)))))
+                Inner::Fifo(Fifo::default(), shaped.limit(limit.unwrap_or(Length::Packets(Packets(1000)))))
             }
         };
-        Ok(Tbf { bucket: TokenBucket::new(rate, burst), waiting, ready: Time::ZERO })
+        Ok(Tbf { bucket: TokenBucket::new(rate, burst), inner, ready: Time::ZERO })
     }
 }
 
 impl Qdisc for Tbf {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
-        match &mut self.waiting {
-            Waiting::Fifo(waiting, limit) => {
-                let straight_on = waiting.is_empty() && !cx.link_busy; // is the next to go, however small the limit
-                if straight_on || limit.has_room(waiting.backlog(), &packet) {
-                    waiting.push(packet);
+        match &mut self.inner {
+            Inner::Fifo(queue, limit) => {
+                let sent_at_once = queue.is_empty() && !cx.link_busy; // whatever the limit
+                if sent_at_once || limit.admits(queue.backlog(), &packet) {
+                    queue.push(packet);
                 } else {
                     cx.drop_packet(packet, DropReason::Full);
                 }
             }
-            Waiting::Inner(qdisc, held) => {
+            Inner::Qdisc(qdisc, held) => {
                 let link_busy = cx.link_busy;
-                cx.link_busy |= held.is_some(); // what comes now doesn't go next
+                cx.link_busy |= held.is_some(); // the arrival is not sent next
                 qdisc.enqueue(packet, cx);
                 cx.link_busy = link_busy;
             }
@@ -137,44 +139,44 @@ impl Qdisc for Tbf {
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet> {
-        let next = match &mut self.waiting {
-            Waiting::Fifo(waiting, _) => waiting.first(),
-            Waiting::Inner(qdisc, held) => {
+        let next = match &mut self.inner {
+            Inner::Fifo(queue, _) => queue.first(),
+            Inner::Qdisc(qdisc, held) => {
                 if held.is_none() {
                     *held = qdisc.dequeue(cx);
                 }
                 held.as_ref()
             }
         };
-        if let Err(ready) = self.bucket.take(cx.now, Bytes(u64::from(next?.bytes))) {
+        if let Err(ready) = self.bucket.consume(cx.now, Bytes(u64::from(next?.bytes))) {
             self.ready = ready;
             return None;
         }
-        match &mut self.waiting {
-            Waiting::Fifo(waiting, _) => waiting.pop(),
-            Waiting::Inner(_, held) => held.take(),
+        match &mut self.inner {
+            Inner::Fifo(queue, _) => queue.pop(),
+            Inner::Qdisc(_, held) => held.take(),
         }
     }
 
     fn classes(&self) -> Option<u16> {
-        match &self.waiting {
-            Waiting::Fifo(..) => None,
-            Waiting::Inner(qdisc, _) => qdisc.classes(),
+        match &self.inner {
+            Inner::Fifo(..) => None,
+            Inner::Qdisc(qdisc, _) => qdisc.classes(),
         }
     }
 
     fn next_ready(&self) -> Option<Time> {
         let own = (self.backlog().packets > 0).then_some(self.ready);
-        match &self.waiting {
-            Waiting::Inner(qdisc, None) => qdisc.next_ready().or(own),
+        match &self.inner {
+            Inner::Qdisc(qdisc, None) => qdisc.next_ready().or(own),
             _ => own,
         }
     }
 
     fn backlog(&self) -> Backlog {
-        match &self.waiting {
-            Waiting::Fifo(waiting, _) => waiting.backlog(),
-            Waiting::Inner(qdisc, held) => {
+        match &self.inner {
+            Inner::Fifo(queue, _) => queue.backlog(),
+            Inner::Qdisc(qdisc, held) => {
                 let Backlog { packets, bytes } = qdisc.backlog();
                 let held = held.as_ref().map_or(0, |p| u64::from(p.bytes));
                 Backlog { packets: packets + u64::from(held > 0), bytes: bytes + held }
@@ -183,6 +185,6 @@ impl Qdisc for Tbf {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.push(self.bucket.level());
+        row.push(self.bucket.tokens());
     }
 }

@@ -1,13 +1,14 @@
+//! BLUE against numbers worked by hand [Feng et al. 2002].
+
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture};
+use dumbbell_testkit::{Fate, QdiscFixture, near};
 use dumbbell_units::Dur;
 
 const STEPS: &[(&str, &str)] =
     &[("limit", "2 packets"), ("increment", "25 %"), ("decrement", "10 %"), ("freeze_time", "100 ms")];
 
-/// A queue that has lost a packet each 100 ms, so often.
+/// Returns a queue that has lost one packet per 100 ms, `losses` times.
 fn after(losses: u32, params: &[(&str, &str)]) -> QdiscFixture {
     let mut q = QdiscFixture::new("blue", &[STEPS, params].concat());
     while q.column("probability") < 0.25 * f64::from(losses) {
@@ -21,13 +22,13 @@ fn after(losses: u32, params: &[(&str, &str)]) -> QdiscFixture {
 fn losses_raise_the_probability_and_idle_time_lowers_it() {
     let mut q = after(2, &[]);
     near(q.column("probability"), 0.5);
-    // The last packet takes 1000 x 8 / 10 Mbit/s = 0.8 ms; idle from then on. An arrival 250 ms after it finds steps at 0.8,
-    // 100.8 and 200.8 ms.
+    // The last packet takes 1000 x 8 / 10 Mbit/s = 0.8 ms; the link is idle from then on. At an arrival 250 ms later
+    // the probability has decreased at 0.8, 100.8 and 200.8 ms.
     q.drain();
     q.advance(Dur::millis(250)).busy(false);
     assert_eq!(q.arrive(0, 1000), Fate::Queued);
     near(q.column("probability"), 0.2);
-    // What finds a busy link brings nothing down.
+    // An arrival at a busy link lowers nothing.
     q.drain();
     q.advance(Dur::millis(250)).busy(true);
     q.arrive(0, 1000);
@@ -35,8 +36,8 @@ fn losses_raise_the_probability_and_idle_time_lowers_it() {
 }
 
 #[test]
-fn arrivals_are_told_with_that_probability() {
-    // 4000 at 25 %: sd 27, five of them.
+fn arrivals_are_dropped_or_marked_with_the_probability() {
+    // 4000 arrivals at 25 %: standard deviation 27; the tolerance is five of them.
     let count = |ecn: Ecn, params: &[(&str, &str)], fate: Fate| {
         let mut q = after(1, params);
         q.drain();
@@ -60,7 +61,7 @@ fn arrivals_are_told_with_that_probability() {
         let found = count(ecn, params, fate);
         assert!((1000 - 137..=1000 + 137).contains(&found), "{ecn:?}: {found}");
     }
-    // At certainty only an idle link lets packets in.
+    // At probability 1 packets are accepted only by an idle link.
     let mut q = after(4, &[]);
     q.drain();
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Early));

@@ -1,14 +1,15 @@
+//! CAKE against numbers worked by hand [Linux sch_cake.c].
+
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{QdiscFixture, given, link};
+use dumbbell_testkit::{QdiscFixture, given, link, near};
 use dumbbell_units::{Dur, Time};
 
 #[test]
-fn the_shaper_spaces_packets_and_gives_no_burst() {
-    // 8 Mbit/s: 1000 bytes a millisecond, 1500 one and a half.
+fn the_shaper_spaces_packets_and_permits_no_burst() {
+    // 8 Mbit/s: 1000 bytes take 1 ms, 1500 bytes 1.5 ms.
     let mut q = QdiscFixture::new("cake", &[("bandwidth", "8 Mbit/s")]);
-    q.advance(Dur::secs(1)); // idle time is no credit
+    q.advance(Dur::secs(1)); // idle time gives no credit
     for bytes in [1000, 1500, 1000, 1000] {
         q.arrive(1, bytes);
     }
@@ -21,7 +22,8 @@ fn the_shaper_spaces_packets_and_gives_no_burst() {
         }
     }
     assert_eq!(left, [(1, 0), (2, 1_000_000), (3, 2_500_000), (4, 3_500_000)]);
-    // Framing counts: 1000 + 44 bytes; and small packets for no less than mpu: 84 bytes each, to 1.128 and 1.212 ms.
+    // The shaper counts overhead: 1000 + 44 bytes; and small packets with at least mpu: 84 bytes each, to 1.128 and
+    // 1.212 ms.
     let mut q = QdiscFixture::new(
         "cake",
         &[("bandwidth", "8 Mbit/s"), ("overhead", "44 bytes"), ("mpu", "84 bytes")],
@@ -38,9 +40,9 @@ fn the_shaper_spaces_packets_and_gives_no_burst() {
 }
 
 #[test]
-fn flows_hardly_ever_share_a_queue() {
-    // 200 flows in 128 sets of eight: 1.6 in a set on average, nine and more in one with probability below 1e-4. One hash
-    // into 1024 places would have 200^2 / 2048 = 20 pairs that share.
+fn flows_rarely_share_a_queue() {
+    // 200 flows in 128 sets of eight: 1.6 per set on average, nine or more in one with a probability below 1e-4. A
+    // simple hash into 1024 queues would give 200^2 / 2048 = 20 pairs that share a queue.
     let active = |name: &str| {
         let mut q = QdiscFixture::new(name, &[]);
         (0..200).for_each(|flow| _ = q.arrive(flow, 1000));
@@ -49,7 +51,7 @@ fn flows_hardly_ever_share_a_queue() {
     near(active("cake"), 200.0);
     let fq_codel = active("fq_codel");
     assert!((150.0..200.0).contains(&fq_codel), "{fq_codel}");
-    // With more flows than queues they have to.
+    // With more flows than queues they have to share.
     let mut q = QdiscFixture::new("cake", &[]);
     (0..3000).for_each(|flow| _ = q.arrive(flow, 1000));
     assert!((1000.0..=1024.0).contains(&q.column("active")), "{}", q.column("active"));
@@ -61,24 +63,25 @@ fn flows_hardly_ever_share_a_queue() {
 
 #[test]
 fn cobalt_marks_and_drops_but_never_the_last_packet() {
-    // One flow with 300 packets; one leaves each 0.8 ms: high after 5 ms, at 5.6; the first notice is due at 105.6 ms.
-    let told = |ecn: Ecn| {
+    // One flow with 300 packets; one leaves each 0.8 ms: over target from 5.6 ms on, so the first signal is at 105.6
+    // ms.
+    let first_signal = |ecn: Ecn| {
         let mut q = QdiscFixture::new("cake", &[]);
         q.ecn(ecn);
         (0..300).for_each(|_| _ = q.arrive(1, 1000));
-        for chance in 0..200 {
+        for departure in 0..200 {
             q.send();
             let dropped = q.dropped();
             if q.marked() > 0 || !dropped.is_empty() {
-                return (chance, dropped);
+                return (departure, dropped);
             }
             q.advance(Dur::micros(800));
         }
         (0, Vec::new())
     };
-    assert_eq!(told(Ecn::NOT_ECT), (132, vec![(133, Early)]));
-    assert_eq!(told(Ecn::ECT0), (132, vec![]));
-    // A packet that is alone in its queue passes, however late it is.
+    assert_eq!(first_signal(Ecn::NOT_ECT), (132, vec![(133, Early)]));
+    assert_eq!(first_signal(Ecn::ECT0), (132, vec![]));
+    // A packet that is alone in its queue is sent, whatever its sojourn time.
     let mut q = QdiscFixture::new("cake", &[]);
     for _ in 0..50 {
         q.arrive(1, 1000);
@@ -89,8 +92,8 @@ fn cobalt_marks_and_drops_but_never_the_last_packet() {
 }
 
 #[test]
-fn the_fattest_flow_pays_and_blue_hears_of_it() {
-    // Flow 1 has 5 packets of 1000, flow 2 three of 100: 5300 bytes. With 100 more the limit is passed.
+fn the_fattest_flow_loses_packets_and_its_blue_counts_them() {
+    // Flow 1 has five packets of 1000, flow 2 three of 100: 5300 bytes. 100 more exceed the limit.
     let mut q = QdiscFixture::new("cake", &[("limit", "5300 bytes")]);
     q.advance(Dur::millis(100));
     (0..5).for_each(|_| assert_eq!(q.burst(1, 1000), []));
@@ -99,7 +102,7 @@ fn the_fattest_flow_pays_and_blue_hears_of_it() {
     assert_eq!(q.burst(2, 100), [(1, Full)]);
     near(q.column("blue"), 1.0 / 256.0);
     near(q.column("dropping"), 1.0);
-    // Within the target of 5 ms no further step, after it one.
+    // Within the target of 5 ms there is no further increase, after it one.
     (0..9).for_each(|_| assert_eq!(q.burst(2, 100), []));
     assert_eq!(q.burst(2, 100), [(2, Full)]);
     near(q.column("blue"), 1.0 / 256.0);
@@ -112,9 +115,9 @@ fn the_fattest_flow_pays_and_blue_hears_of_it() {
 }
 
 #[test]
-fn flows_take_turns_by_a_quantum_that_suits_the_bandwidth() {
-    // 8 Mbit/s: 1 000 000 / 4096 = 244 bytes, at least 300. 100-byte packets: credit 300, 200, 100, then empty at 0: three
-    // in a turn.
+fn the_quantum_follows_from_the_bandwidth() {
+    // 8 Mbit/s: 1 000 000 / 4096 = 244 bytes, at least 300. 100-byte packets: deficit 300, 200, 100, then 0: three per
+    // turn.
     let mut q = QdiscFixture::new("cake", &[("bandwidth", "8 Mbit/s")]);
     (0..6).for_each(|_| _ = q.arrive(1, 100));
     (0..6).for_each(|_| _ = q.arrive(2, 100));

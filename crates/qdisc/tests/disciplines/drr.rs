@@ -1,14 +1,14 @@
+//! DRR against numbers worked by hand [Shreedhar and Varghese 1995].
+
 use dumbbell_qdisc::DropReason::Full;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link, near};
 
 #[test]
 fn a_round_with_unequal_packets() {
-    // Quantum 500. QdiscFixture 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8); 4: 50, 700, 180
-    // (9-11). Credit when its turn comes, what is sent, what is left:
-    //   round 1   q1 500: 200, 300 left | q2 500: 500, 0 left | q3 500: -     | q4 500: 50, 450 left
-    //   round 2   q1 800: 750, 20, gone | q2 500: 500, gone   | q3 1000: 600, 100, 300 left | q4 950: 700, 180, gone
-    //   round 3                                                q3 800: 400, gone
+    // Quantum 500. QdiscFixture 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8); 4: 50, 700,
+    // 180 (9-11). Deficit at the turn, packets sent, deficit left: round 1   q1 500: 200, 300 left | q2 500: 500, 0
+    // left | q3 500: -     | q4 500: 50, 450 left round 2   q1 800: 750, 20, gone | q2 500: 500, gone   | q3 1000: 600,
+    // 100, 300 left | q4 950: 700, 180, gone round 3                                                q3 800: 400, gone
     let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
     for (flow, sizes) in
         [(1, &[200, 750, 20][..]), (2, &[500, 500]), (3, &[600, 100, 400]), (4, &[50, 700, 180])]
@@ -25,7 +25,7 @@ fn a_round_with_unequal_packets() {
 
 #[test]
 fn shares_are_equal_in_bytes() {
-    // 1500-byte packets (odd numbers) against 500-byte ones, quantum 500: one large packet for three small.
+    // 1500-byte packets (odd numbers) and 500-byte packets, quantum 500: one large packet per three small ones.
     let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
     for _ in 0..8 {
         q.arrive(1, 1500);
@@ -36,9 +36,9 @@ fn shares_are_equal_in_bytes() {
 }
 
 #[test]
-fn an_empty_queue_keeps_no_credit() {
-    // Quantum 1000. Flow 1 sends 100 of its 1000 and is empty; when it comes back with 1500 bytes it has 1000, then
-    // 2000: flow 2 goes first, with 1000 each turn.
+fn an_empty_queue_keeps_no_deficit() {
+    // Quantum 1000. Flow 1 sends 100 of its 1000 and is empty. With a new packet of 1500 bytes it has 1000, then 2000:
+    // flow 2 sends first, 1000 per turn.
     let mut q = QdiscFixture::new("drr", &[("quantum", "1000 bytes")]);
     q.arrive(1, 100);
     assert_eq!(q.send(), Some(1));
@@ -46,8 +46,8 @@ fn an_empty_queue_keeps_no_credit() {
     q.arrive(2, 1000);
     q.arrive(2, 1000);
     assert_eq!(q.drain(), [3, 2, 4]);
-    // Nor one that a drop empties: flow 1 gets 1000 for its 1500 bytes and loses the packet to a larger backlog; its
-    // next packet of 1400 needs two turns again, so that of flow 2 goes first.
+    // The same holds for a queue emptied by a drop: flow 1 gets 1000 for its 1500 bytes, then the packet is dropped.
+    // Its next packet of 1400 needs two turns again, so flow 2 sends first.
     let mut q = QdiscFixture::new("drr", &[("quantum", "1000 bytes"), ("limit", "2499 bytes")]);
     q.arrive(1, 1500);
     q.arrive(2, 990);
@@ -59,7 +59,7 @@ fn an_empty_queue_keeps_no_credit() {
 
 #[test]
 fn directions_and_classes() {
-    // The lowest bit of the flow is its direction: 2 and 3 are two queues by flow; here also two classes.
+    // The lowest bit of the flow is the direction: 2 and 3 are two queues by flow; here also two classes.
     for by in ["flow", "class"] {
         let mut q = QdiscFixture::new("drr", &[("by", by), ("quantum", "100 bytes")]);
         for flow in [2, 2, 3, 3] {
@@ -70,24 +70,24 @@ fn directions_and_classes() {
 }
 
 #[test]
-fn the_longest_queue_pays() {
+fn the_longest_queue_loses_packets() {
     let mut q = QdiscFixture::new("drr", &[("limit", "4 packets")]);
     for flow in [1, 1, 1, 2] {
         assert_eq!(q.arrive(flow, 500), Fate::Queued);
     }
-    // Flow 1 has three, flow 2 two with the arrival: the last of flow 1 goes.
+    // Flow 1 has three packets, flow 2 two with the arrival: the last packet of flow 1 is dropped.
     assert_eq!(q.arrive(2, 1500), Fate::Displaced(3));
-    // Two each: the next makes its own queue the longest.
+    // Two each: the next arrival makes its own queue the longest.
     assert_eq!(q.arrive(1, 500), Fate::Dropped(Full));
-    // Two, two and one: flow 1 comes first in the round.
+    // Two, two and one: flow 1 is first in the round.
     assert_eq!(q.arrive(3, 40), Fate::Displaced(2));
-    // In bytes: 3000 wait in flow 1 after 2 packets, 1000 in flow 2; 4500 > 4000.
+    // In bytes: flow 1 has 3000, flow 2 has 1000; 4500 > 4000.
     let mut q = QdiscFixture::new("drr", &[("limit", "4000 bytes")]);
     for (flow, bytes) in [(1, 1500), (1, 1500), (2, 500), (2, 500)] {
         assert_eq!(q.arrive(flow, bytes), Fate::Queued);
     }
     assert_eq!(q.arrive(2, 500), Fate::Displaced(2));
-    // A tie falls on the arrival: one packet each, room for two.
+    // Among equal queues that of the arrival loses a packet: one packet each, limit two.
     let mut q = QdiscFixture::new("drr", &[("limit", "2 packets")]);
     q.arrive(1, 500);
     q.arrive(2, 500);
@@ -95,7 +95,7 @@ fn the_longest_queue_pays() {
 }
 
 #[test]
-fn a_queue_may_have_a_limit_of_its_own() {
+fn each_queue_can_have_a_limit() {
     let mut q = QdiscFixture::new("drr", &[("queue_limit", "2 packets")]);
     for (flow, fate) in [(1, Fate::Queued), (1, Fate::Queued), (1, Fate::Dropped(Full)), (2, Fate::Queued)] {
         assert_eq!(q.arrive(flow, 500), fate);
@@ -103,7 +103,7 @@ fn a_queue_may_have_a_limit_of_its_own() {
 }
 
 #[test]
-fn an_idle_link_takes_what_the_limit_would_not() {
+fn an_idle_link_accepts_a_packet_beyond_the_limit() {
     let mut q = QdiscFixture::new("drr", &[("limit", "100 bytes"), ("queue_limit", "1 bytes")]);
     assert_eq!(q.busy(false).arrive(1, 1500), Fate::Queued);
     assert_eq!(q.send(), Some(1));

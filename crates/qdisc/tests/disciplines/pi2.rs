@@ -1,12 +1,13 @@
+//! PI2 against numbers worked by hand [De Schepper et al. 2016].
+
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture};
+use dumbbell_testkit::{Fate, QdiscFixture, near};
 use dumbbell_units::Dur;
 
 const MS: Dur = Dur::millis(1);
 
-/// What becomes of 4000 arrivals at a queue whose first packet has waited since 0, at 65 ms.
+/// Returns the fates of 4000 arrivals at 65 ms, at a queue whose first packet has waited since 0.
 fn fates(ecn: Ecn, params: &[(&str, &str)]) -> Vec<Fate> {
     let mut q = QdiscFixture::new("pi2", &[&[("limit", "5000 packets")], params].concat());
     (0..5).for_each(|_| _ = q.arrive(0, 1000));
@@ -18,21 +19,21 @@ fn fates(ecn: Ecn, params: &[(&str, &str)]) -> Vec<Fate> {
     fates
 }
 
-/// Within five standard deviations of a share `p` of them.
+/// True if the share with this fate is within five standard deviations of `p`.
 fn share(fates: &[Fate], fate: Fate, p: f64) -> bool {
     let (n, found) = (fates.len() as f64, fates.iter().filter(|f| **f == fate).count() as f64);
     (found - n * p).abs() <= 5.0 * (n * p * (1.0 - p)).sqrt()
 }
 
 #[test]
-fn classic_senders_get_the_square_and_scalable_ones_twice_the_probability() {
+fn classic_packets_have_the_square_and_scalable_packets_twice_the_probability() {
     // 0.2175^2 = 0.0473; 2 x 0.2175 = 0.435, k = 4: 0.87.
     let square = 0.2175f64 * 0.2175;
     assert!(share(&fates(Ecn::NOT_ECT, &[]), Fate::Dropped(Early), square));
     assert!(share(&fates(Ecn::ECT0, &[]), Fate::Marked, square));
     assert!(share(&fates(Ecn::ECT1, &[]), Fate::Marked, 0.435));
     assert!(share(&fates(Ecn::ECT1, &[("coupling_factor", "4")]), Fate::Marked, 0.87));
-    // Nothing else happens to them.
+    // Scalable packets are never dropped here.
     assert!(!fates(Ecn::ECT1, &[]).iter().any(|f| matches!(f, Fate::Dropped(_))));
     // Without ECN all are classic and dropped.
     assert!(share(&fates(Ecn::ECT1, &[("ecn", "false")]), Fate::Dropped(Early), square));
@@ -40,7 +41,7 @@ fn classic_senders_get_the_square_and_scalable_ones_twice_the_probability() {
 
 #[test]
 fn short_and_full_queues() {
-    // Fewer than two full packets wait: let through, whatever the probability.
+    // Packets are accepted while fewer than two full packets wait, whatever the probability.
     let mut q = QdiscFixture::new("pi2", &[("limit", "3 packets")]);
     (0..3).for_each(|_| _ = q.arrive(0, 1000));
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
@@ -51,7 +52,7 @@ fn short_and_full_queues() {
     assert_eq!(q.arrive(0, 999), Fate::Queued);
     assert_eq!(q.arrive(0, 1000), Fate::Queued); // 1999 wait
     q.send();
-    assert_eq!(q.arrive(0, 1000), Fate::Queued); // likewise
+    assert_eq!(q.arrive(0, 1000), Fate::Queued); // the same
     q.send();
     assert_eq!(q.arrive(0, 1000), Fate::Dropped(Early)); // 2000
 }

@@ -1,10 +1,11 @@
+//! Strict priority against numbers worked by hand [Linux sch_prio.c].
+
 use dumbbell_qdisc::DropReason::Full;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture};
+use dumbbell_testkit::{Fate, QdiscFixture, near};
 
 #[test]
-fn the_first_class_with_packets_sends() {
-    // The fixture's class is the flow's number.
+fn the_first_non_empty_class_sends() {
+    // The class of the fixture is the flow number.
     let mut q = QdiscFixture::new("prio", &[]);
     for class in [2, 1, 0, 2, 1, 0] {
         q.arrive(class, 1000);
@@ -28,12 +29,12 @@ fn lower_classes_starve() {
 }
 
 #[test]
-fn each_queue_has_its_limit_and_all_may_have_one() {
+fn limits_of_each_queue_and_of_all_queues() {
     let mut q = QdiscFixture::new("prio", &[("queue_limit", "1 packets")]);
     for (class, fate) in [(1, Fate::Queued), (1, Fate::Dropped(Full)), (0, Fate::Queued), (2, Fate::Queued)] {
         assert_eq!(q.arrive(class, 1000), fate);
     }
-    // The last class pays, whoever comes.
+    // The last class loses packets, whatever the class of the arrival.
     let mut q = QdiscFixture::new("prio", &[("limit", "3 packets"), ("bands", "4")]);
     for class in [1, 3, 1] {
         q.arrive(class, 1000);

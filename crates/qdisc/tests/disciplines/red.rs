@@ -1,13 +1,14 @@
+//! RED against numbers worked by hand [Floyd and Jacobson 1993, ns-2].
+
 use dumbbell_qdisc::DropReason::{Early, Forced, Full};
 use dumbbell_qdisc::Ecn;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link, near};
 use dumbbell_units::Dur;
 
 #[test]
-fn ns2_counts_bytes_and_leaves_the_arrival_out() {
-    // A limit of 10 x 500 bytes. With 1040-byte packets 0, 1040, 2080, 3120, 4160 wait before each of five arrivals,
-    // all below 5000; the sixth finds 5200.
+fn ns2_counts_bytes_without_the_arrival() {
+    // A limit of 10 x 500 bytes. With 1040-byte packets the backlog before each of five arrivals is 0, 1040, 2080,
+    // 3120, 4160, all below 5000; before the sixth it is 5200.
     let mut q = QdiscFixture::new(
         "red",
         &[("limit", "10 packets"), ("mode", "bytes"), ("counting", "ns2"), ("wait", "true")],
@@ -16,7 +17,7 @@ fn ns2_counts_bytes_and_leaves_the_arrival_out() {
         assert_eq!(q.arrive(0, 1040), Fate::Queued);
     }
     assert_eq!(q.arrive(0, 1040), Fate::Dropped(Full));
-    // Counted as waiting, the limit is ten packets.
+    // With counting = "waiting" the limit is ten packets.
     let mut q = QdiscFixture::new("red", &[("limit", "10 packets"), ("mode", "bytes")]);
     for _ in 0..10 {
         assert_eq!(q.arrive(0, 1040), Fate::Queued);
@@ -26,18 +27,18 @@ fn ns2_counts_bytes_and_leaves_the_arrival_out() {
 
 #[test]
 fn automatic_thresholds_and_weight() {
-    // 10 Mbit/s are 2500 packets of 500 bytes a second; 5 ms are 12.5, half of that 6.25, three times that 18.75:
-    // 3125 and 9375 bytes, as ns-2 prints them. Weight 1: the average is what waits. At 6250 bytes the probability is
-    // half of 10 %.
+    // 10 Mbit/s are 2500 packets of 500 bytes per second; 5 ms are 12.5, half of that 6.25, three times that 18.75:
+    // 3125 and 9375 bytes, as ns-2 prints them. With weight 1 the average is the backlog. At 6250 bytes the probability
+    // is half of 10 %.
     let mut q = QdiscFixture::new("red", &[("mode", "bytes"), ("weight", "1")]);
     q.arrive(0, 6250);
     q.arrive(0, 40);
     near(q.column("avg"), 6250.0);
     near(q.column("probability"), 0.05);
-    // In packets: at 8 waiting (8 - 6.25) / 12.5 * 10 %.
+    // In packets: (8 - 6.25) / 12.5 * 10 % with a backlog of 8.
     let mut q = QdiscFixture::new("red", &[("weight", "1")]);
     while q.backlog().packets < 8 {
-        q.arrive(0, 1000); // from the eighth on one may be dropped early
+        q.arrive(0, 1000); // from the eighth on a packet may be dropped early
     }
     q.arrive(0, 1000);
     near(q.column("avg"), 8.0);
@@ -47,30 +48,30 @@ fn automatic_thresholds_and_weight() {
     q.arrive(0, 6250);
     q.arrive(0, 40);
     assert!((q.column("avg") - 6250.0 * 0.000_399_920_010_665).abs() < 1e-9);
-    // On a slow link five packets are the least: 1 Mbit/s would give 0.625.
+    // On a slow link min_th is at least five packets: 1 Mbit/s would give 0.625.
     let slow = dumbbell_qdisc::LinkInfo { rate: dumbbell_units::Rate(1_000_000), ..link() };
-    let below = [("max_th", "5 packets")];
-    let refused = dumbbell_qdisc::build("red", &given(&below), &slow).unwrap_err();
+    let max_th = [("max_th", "5 packets")];
+    let refused = dumbbell_qdisc::build("red", &given(&max_th), &slow).unwrap_err();
     assert_eq!(refused.to_string(), "max_th: 5 packets is not above min_th, which is 5 packets");
 }
 
 #[test]
-fn idle_time_counts_in_typical_packets() {
-    // Weight 1/2. The arrivals find 0, 1, 2, 3 waiting: avg 0, 0.5, 1.25, 2.125.
+fn idle_time_is_counted_in_mean_packets() {
+    // Weight 1/2. The backlog at the arrivals is 0, 1, 2, 3: avg 0, 0.5, 1.25, 2.125.
     let mut q = QdiscFixture::new("red", &[("weight", "0.5"), ("min_th", "100 packets")]);
     for _ in 0..4 {
         q.arrive(0, 1250);
     }
     near(q.column("avg"), 2.125);
     assert_eq!(q.drain().len(), 4);
-    // The last packet takes 1250 * 8 / 10 Mbit/s = 1 ms; then 1.2 ms are three packets of 500 bytes: avg / 2^3.
+    // The last packet takes 1250 * 8 / 10 Mbit/s = 1 ms; the 1.2 ms after it are three packets of 500 bytes: avg / 2^3.
     q.advance(Dur::micros(2200)).busy(false);
     assert_eq!(q.arrive(0, 1250), Fate::Queued);
     near(q.column("avg"), 2.125 / 8.0);
 }
 
-/// Keeps `waiting` packets waiting over 40 arrivals; what became of these.
-fn hold(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
+/// Returns the fates of 40 arrivals at a queue that is kept at `waiting` packets.
+fn fates_at(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
     let mut q = QdiscFixture::new("red", params);
     if capable {
         q.ecn(Ecn::ECT0);
@@ -90,8 +91,8 @@ fn hold(waiting: u64, params: &[(&str, &str)], capable: bool) -> Vec<Fate> {
 
 #[test]
 fn marks_below_max_th_drops_above() {
-    // Two waiting: p_b = (2 - 1) / (3 - 1) = 1/2, so of two arrivals in a row at least one is told; with three, half-way
-    // from max_th 3 on, still by chance if gentle; 2 max_th = 6: all.
+    // With two waiting p_b = (2 - 1) / (3 - 1) = 1/2, so of two arrivals in a row at least one is dropped or marked.
+    // From max_th = 3 to 2 max_th = 6 packets are dropped at random if gentle, above that always.
     let params: &[(&str, &str)] = &[
         ("weight", "1"),
         ("min_th", "1 packets"),
@@ -100,16 +101,16 @@ fn marks_below_max_th_drops_above() {
         ("ecn", "true"),
     ];
     let count = |fates: &[Fate], fate| fates.iter().filter(|f| **f == fate).count();
-    let marked = hold(2, params, true);
+    let marked = fates_at(2, params, true);
     assert!(count(&marked, Fate::Marked) >= 20);
     assert_eq!(count(&marked, Fate::Marked) + count(&marked, Fate::Queued), 40);
-    assert!(count(&hold(2, params, false), Fate::Dropped(Early)) >= 20);
-    // [RFC 3168 §7]: above max_th a mark is not enough, p_b is 1 there by max_p.
+    assert!(count(&fates_at(2, params, false), Fate::Dropped(Early)) >= 20);
+    // Above max_th packets are dropped, not marked [RFC 3168 §7]; p_b is 1 there because max_p is.
     let mut q = QdiscFixture::new("red", params);
     q.ecn(Ecn::ECT0);
     let fates: Vec<Fate> = (0..40).map(|_| q.arrive(0, 1000)).collect();
     assert!(count(&fates, Fate::Dropped(Early)) > 0, "{fates:?}");
-    // Not gentle: above max_th everything goes.
+    // Not gentle: above max_th all packets are dropped.
     let mut q = QdiscFixture::new("red", &[params, &[("gentle", "false"), ("limit", "3 packets")]].concat());
     for _ in 0..20 {
         q.arrive(0, 1000);
@@ -124,9 +125,9 @@ fn marks_below_max_th_drops_above() {
 }
 
 #[test]
-fn a_short_queue_may_be_spared() {
-    // A burst brings the average above max_th, and a weight of 1/100 keeps it there: with two waiting everything goes,
-    // with one only where no packet is spared.
+fn least_waiting_prevents_drops_at_a_short_queue() {
+    // A burst raises the average above max_th, and a weight of 1/100 keeps it there: with two waiting all packets are
+    // dropped, with one only if least_waiting is 0.
     let params: &[(&str, &str)] = &[
         ("weight", "0.01"),
         ("min_th", "1 packets"),
@@ -134,8 +135,8 @@ fn a_short_queue_may_be_spared() {
         ("gentle", "false"),
         ("limit", "1000 packets"),
     ];
-    let spared = [params, &[("least_waiting", "2")]].concat();
-    for (params, fate) in [(params, Fate::Dropped(Forced)), (&spared[..], Fate::Queued)] {
+    let with_least_waiting = [params, &[("least_waiting", "2")]].concat();
+    for (params, fate) in [(params, Fate::Dropped(Forced)), (&with_least_waiting[..], Fate::Queued)] {
         let mut q = QdiscFixture::new("red", params);
         while q.column("avg") < 2.5 {
             q.arrive(0, 1000);

@@ -1,13 +1,14 @@
+//! The token bucket filter against numbers worked by hand [Linux sch_tbf.c].
+
 use dumbbell_qdisc::DropReason::Full;
-use dumbbell_testkit::near;
-use dumbbell_testkit::{Fate, QdiscFixture, given, link};
+use dumbbell_testkit::{Fate, QdiscFixture, given, link, near};
 use dumbbell_units::param::Raw;
 use dumbbell_units::{Dur, Time};
 
 #[test]
-fn departures_to_the_nanosecond() {
-    // 8 Mbit/s: 1000 bytes a millisecond; the bucket holds 3000. Seven packets of 1000 at 0: three at once, then one each
-    // millisecond.
+fn departure_times_are_exact_to_the_nanosecond() {
+    // 8 Mbit/s: 1000 bytes per millisecond; the bucket holds 3000. Seven packets of 1000 at 0: three at once, then one
+    // per millisecond.
     let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "3000 bytes")]);
     (0..7).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued));
     assert_eq!((q.send(), q.send(), q.send()), (Some(1), Some(2), Some(3)));
@@ -23,7 +24,7 @@ fn departures_to_the_nanosecond() {
         assert_eq!(q.send(), Some(number));
     }
     assert_eq!((q.send(), q.next_ready()), (None, None));
-    // After 1.5 ms without packets there are 1500 bytes: 1000 go, then 500 are missing for a further 1000.
+    // After 1.5 ms without packets the bucket holds 1500 bytes: one packet is sent, 500 bytes are missing for the next.
     q.advance(Dur::micros(1500));
     q.arrive(0, 1000);
     q.arrive(0, 1000);
@@ -33,7 +34,7 @@ fn departures_to_the_nanosecond() {
 }
 
 #[test]
-fn a_packet_larger_than_the_bucket_is_late_not_lost() {
+fn a_packet_larger_than_the_bucket_is_delayed_not_dropped() {
     let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "500 bytes")]);
     q.arrive(0, 1500);
     q.arrive(0, 1500);
@@ -59,8 +60,8 @@ fn limit_or_latency() {
         assert_eq!(q.arrive(0, 1000), Fate::Dropped(Full));
     }
     for (params, text) in [
-        (&[("limit", "5 packets"), ("latency", "10 ms")][..], "latency: limit is given too"),
-        (&[("rate", "0 Mbit/s")], "rate: zero given"),
+        (&[("limit", "5 packets"), ("latency", "10 ms")][..], "latency: both limit and latency are given"),
+        (&[("rate", "0 Mbit/s")], "rate: 0 given"),
         (&[("burst", "0 bytes")], "burst: 0 bytes given"),
     ] {
         let refused = dumbbell_qdisc::build("tbf", &given(params), &link()).unwrap_err().to_string();
@@ -69,9 +70,9 @@ fn limit_or_latency() {
 }
 
 #[test]
-fn another_discipline_may_do_the_queueing() {
-    // 8 Mbit/s, a bucket of 1000, packets of 1000: one each millisecond, whatever is inside. With fq_codel flow 2's packet
-    // goes before flow 1's backlog, but not before the one that is held.
+fn an_inner_discipline_can_hold_the_packets() {
+    // 8 Mbit/s, a bucket of 1000, packets of 1000: one per millisecond, whatever is inside. With fq_codel the packet of
+    // flow 2 is sent before the backlog of flow 1, but not before the packet that is held.
     let mut q =
         QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "fq_codel")]);
     (0..5).for_each(|_| _ = q.arrive(1, 1000));
@@ -84,14 +85,14 @@ fn another_discipline_may_do_the_queueing() {
         order.extend(q.send());
     }
     assert_eq!((order, q.now()), (vec![2, 6, 3, 4, 5], Time(5_000_000)));
-    // A shaper inside has its own word: 4 Mbit/s of cake, every other millisecond.
+    // An inner shaper limits the rate too: cake at 4 Mbit/s.
     let cake = Raw::Table(vec![
         ("discipline".into(), Raw::Text("cake".into())),
         ("bandwidth".into(), Raw::Text("4 Mbit/s".into())),
     ]);
     let params = [("rate".into(), Raw::Text("8 Mbit/s".into())), ("inner".into(), cake)];
     assert!(dumbbell_qdisc::build("tbf", &params, &link()).is_ok());
-    // What is wrong is said with its place.
+    // An error names its place.
     let refuse = |inner: Raw, more: &[(&str, &str)]| {
         let params = [vec![("inner".into(), inner)], given(more)].concat();
         dumbbell_qdisc::build("tbf", &params, &link()).unwrap_err().to_string()
@@ -108,5 +109,8 @@ fn another_discipline_may_do_the_queueing() {
     );
     assert!(refuse(codel("tarket", "5 ms"), &[]).starts_with("inner.tarket: unknown parameter"));
     assert!(refuse(codel("target", "5"), &[]).starts_with("inner.target: '5' has no unit"));
-    assert!(refuse(codel("target", "5 ms"), &[("limit", "1 bdp")]).starts_with("limit: there is an inner"));
+    assert!(
+        refuse(codel("target", "5 ms"), &[("limit", "1 bdp")])
+            .starts_with("limit: an inner discipline is given")
+    );
 }

@@ -1,7 +1,6 @@
-//! Properties that hold for every row of the registry: a new row is covered without a line here.
+//! Properties that hold for every row of the registry. A new row is tested without a change here.
 
-// A property that cannot be checked has failed.
-#![allow(clippy::expect_used)]
+#![expect(clippy::expect_used, reason = "a property that cannot be checked has failed")]
 
 use dumbbell_qdisc::{Backlog, Discipline, Ecn, Packet, Qdisc, QdiscContext, build, find, registry};
 use dumbbell_testkit::{any_given, check_specs, link};
@@ -23,9 +22,25 @@ fn rows_are_complete() {
         let mut columns = Vec::new();
         qdisc.observe(&mut columns);
         assert_eq!(columns.len(), row.columns.len(), "{}", row.name);
-        assert_eq!(find(row.name).expect("it is there").name, row.name);
-        let refused = find(&format!("{}x", row.name)).expect_err("no such name");
+        assert_eq!(find(row.name).expect("a registered name").name, row.name);
+        let refused = find(&format!("{}x", row.name)).expect_err("an unknown name");
         assert!(refused.message.contains(row.name), "{refused}");
+    }
+}
+
+/// A row that is missing its test or its page in the docs is an unfinished discipline.
+#[test]
+fn every_row_has_a_test_and_a_page() {
+    let tests = include_str!("../disciplines/main.rs");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for row in registry() {
+        assert!(
+            tests.contains(&format!("mod {};", row.name)),
+            "tests/disciplines/main.rs lacks {}",
+            row.name
+        );
+        let page = format!("{root}/docs/reference/disciplines/{}.md", row.name);
+        assert!(std::path::Path::new(&page).exists(), "{page} is missing");
     }
 }
 
@@ -36,7 +51,7 @@ enum Op {
         bytes: u32,
         ecn: Ecn,
     },
-    /// The transmission ends and the next packet is taken.
+    /// The transmission ends and the next packet is dequeued.
     Send,
     Wait(u64),
 }
@@ -50,40 +65,40 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..400)
 }
 
-/// What is known of a packet from its arrival.
+/// The fields of a packet at its arrival.
 #[derive(Clone, Copy)]
-struct Known {
+struct Arrived {
     flow: u32,
     bytes: u32,
     ecn: Ecn,
 }
 
-/// A link that keeps the books on its discipline.
-struct Books {
+/// The account of all packets, kept by the link.
+struct Account {
     row: &'static Discipline,
-    waiting: HashMap<u32, Known>,
+    waiting: HashMap<u32, Arrived>,
     bytes: u64,
-    /// The last packet of each flow, or of each flow's codepoint.
+    /// The last packet of each flow, or of each codepoint of a flow.
     last_of_flow: HashMap<(u32, Option<u8>), u32>,
-    /// Whether a flow has packets of several codepoints: they may then wait in different queues.
+    /// True if a flow has packets of several codepoints, which may wait in different queues.
     mixed: bool,
     limit: Option<Length>,
 }
 
-impl Books {
-    fn leave(&mut self, packet: &Packet) -> Known {
-        let known = self.waiting.remove(&packet.body).expect("it came in and has not left");
-        assert_eq!((known.flow, known.bytes), (packet.flow, packet.bytes));
-        self.bytes -= u64::from(known.bytes);
-        known
+impl Account {
+    fn leave(&mut self, packet: &Packet) -> Arrived {
+        let arrived = self.waiting.remove(&packet.body).expect("a packet that arrived and has not left");
+        assert_eq!((arrived.flow, arrived.bytes), (packet.flow, packet.bytes));
+        self.bytes -= u64::from(arrived.bytes);
+        arrived
     }
 
     fn departed(&mut self, packet: &Packet) {
-        let known = self.leave(packet);
-        let marked = packet.ecn == Ecn::CE && known.ecn.is_capable();
-        assert!(packet.ecn == known.ecn || marked, "{:?} became {:?}", known.ecn, packet.ecn);
+        let arrived = self.leave(packet);
+        let marked = packet.ecn == Ecn::CE && arrived.ecn.is_capable();
+        assert!(packet.ecn == arrived.ecn || marked, "{:?} became {:?}", arrived.ecn, packet.ecn);
         let codepoint =
-            CODEPOINTS.iter().position(|c| *c == known.ecn).map(|c| c as u8).filter(|_| self.mixed);
+            CODEPOINTS.iter().position(|c| *c == arrived.ecn).map(|c| c as u8).filter(|_| self.mixed);
         let before = self.last_of_flow.insert((packet.flow, codepoint), packet.body).unwrap_or(0);
         assert!(before < packet.body, "{}: flow {} overtook itself", self.row.name, packet.flow);
     }
@@ -92,7 +107,7 @@ impl Books {
         let Backlog { packets, bytes } = q.backlog();
         assert_eq!((packets, bytes), (self.waiting.len() as u64, self.bytes), "{}", self.row.name);
         if packets == 1 && q.next_ready().is_some() {
-            return; // accepted by an idle link, and the shaper holds it back
+            return; // accepted by an idle link and delayed by the shaper
         }
         match self.limit {
             Some(Length::Packets(limit)) => assert!(packets <= limit.0, "{packets} wait, limit {limit}"),
@@ -104,12 +119,12 @@ impl Books {
 
 fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op], mixed: bool) {
     let Ok(mut q) = build(row.name, given, &link()) else {
-        return; // values that contradict each other are refused, which the law tests look at
+        return; // contradictory values, which the tests of the disciplines cover
     };
     let value = |name: &str| given.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone());
-    // ns-2 counts otherwise; the law tests look at that.
+    // The limit of ns-2 has another meaning, which the tests of the disciplines cover.
     let ns2 = value("counting") == Some(Raw::Text("ns2".into()));
-    let mut books = Books {
+    let mut account = Account {
         row,
         waiting: HashMap::new(),
         bytes: 0,
@@ -123,32 +138,32 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op], mixed: boo
     let mut cx = QdiscContext::default();
     let mut number = 0;
     for op in ops {
-        let mut take = false;
+        let mut dequeue = false;
         match *op {
             Op::Arrive { flow, bytes, ecn } => {
                 number += 1;
                 let ecn = if mixed { ecn } else { CODEPOINTS[flow as usize % CODEPOINTS.len()] };
                 let class = (flow % 3) as u16;
-                let straight_on = !cx.link_busy && books.waiting.is_empty();
-                books.waiting.insert(number, Known { flow, bytes, ecn });
-                books.bytes += u64::from(bytes);
+                let sent_at_once = !cx.link_busy && account.waiting.is_empty();
+                account.waiting.insert(number, Arrived { flow, bytes, ecn });
+                account.bytes += u64::from(bytes);
                 q.enqueue(Packet { bytes, flow, class, ecn, body: number, enqueued: cx.now }, &mut cx);
                 while let Some((packet, _)) = cx.take_dropped() {
-                    assert!(!straight_on, "{}: dropped although the link was idle", row.name);
-                    books.leave(&packet);
+                    assert!(!sent_at_once, "{}: dropped although the link was idle", row.name);
+                    account.leave(&packet);
                 }
-                take = !cx.link_busy;
+                dequeue = !cx.link_busy;
             }
             Op::Send => {
                 cx.link_busy = false;
-                take = true;
+                dequeue = true;
             }
             Op::Wait(ns) => cx.now += Dur(ns),
         }
-        if take {
+        if dequeue {
             match q.dequeue(&mut cx) {
                 Some(packet) => {
-                    books.departed(&packet);
+                    account.departed(&packet);
                     cx.link_busy = true;
                 }
                 None => {
@@ -159,42 +174,42 @@ fn run(row: &'static Discipline, given: &[(String, Raw)], ops: &[Op], mixed: boo
                     );
                 }
             }
-            // A discipline may also drop when it is asked for a packet.
+            // A discipline may also drop packets at a dequeue.
             while let Some((packet, _)) = cx.take_dropped() {
-                books.leave(&packet);
+                account.leave(&packet);
             }
         }
-        books.check(q.as_ref());
+        account.check(q.as_ref());
         let mut columns = Vec::new();
         q.observe(&mut columns);
         assert_eq!(columns.len(), row.columns.len(), "{}", row.name);
         assert!(columns.iter().all(|c| !c.is_infinite()), "{}: {columns:?}", row.name);
     }
-    // Everything that waits can be had, in the end.
+    // Finally all waiting packets can be dequeued.
     for _ in 0..100_000 {
-        if books.waiting.is_empty() {
+        if account.waiting.is_empty() {
             break;
         }
         match q.dequeue(&mut cx) {
-            Some(packet) => books.departed(&packet),
+            Some(packet) => account.departed(&packet),
             None => cx.now = q.next_ready().unwrap_or(Time::NEVER),
         }
         while let Some((packet, _)) = cx.take_dropped() {
-            books.leave(&packet);
+            account.leave(&packet);
         }
     }
-    assert!(books.waiting.is_empty(), "{}: packets never came out", row.name);
-    books.check(q.as_ref());
+    assert!(account.waiting.is_empty(), "{}: packets were never dequeued", row.name);
+    account.check(q.as_ref());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
-    /// In = out + dropped + waiting after every step, in packets and bytes; the backlog is true; a flow keeps its
-    /// order; a link is never kept idle with packets waiting; limits hold; only ECN-capable packets are marked, and
-    /// nothing else becomes of a codepoint.
+    /// After every step arrived = departed + dropped + waiting, in packets and bytes; the backlog is correct; a flow
+    /// keeps its order; the link is never idle while packets wait; limits hold; only ECN-capable packets are marked,
+    /// and codepoints do not change otherwise.
     #[test]
-    fn every_discipline_keeps_its_books(
+    fn every_discipline_accounts_for_all_packets(
         (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),
         ops in ops(),
         mixed in any::<bool>(),
@@ -202,7 +217,7 @@ proptest! {
         run(row, &given, &ops, mixed);
     }
 
-    /// The same seed and path make the same decisions.
+    /// Equal seeds and paths give equal decisions.
     #[test]
     fn every_discipline_repeats_itself(i in 0..registry().len(), ops in ops()) {
         let fates = || {

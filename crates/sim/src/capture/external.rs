@@ -3,8 +3,9 @@
 use super::{Capture, Recorder};
 use crate::packets::Body;
 use dumbbell_plan::Plan;
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_units::Time;
+use dumbbell_wire::Ecn;
 
 /// Records packets of a real kernel. Calls are in the order of time.
 #[derive(Debug)]

@@ -12,9 +12,10 @@ mod write;
 use crate::packets::Body;
 use dumbbell_cc::Phase;
 use dumbbell_plan::{CapturePlan, Plan};
-use dumbbell_qdisc::{DropReason, Ecn};
+use dumbbell_qdisc::DropReason;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, TcpFlags};
 use std::sync::Arc;
 use write::{Addressing, InterfaceOf};
 
@@ -37,7 +38,7 @@ impl Cause {
     /// Derives the reason from the sender's phase.
     pub(crate) fn of(phase: Phase, segment: &Segment) -> Cause {
         match phase {
-            _ if segment.flags.syn => Cause::Timeout,
+            _ if segment.flags.contains(TcpFlags::SYN) => Cause::Timeout,
             Phase::Recovery => Cause::Fast,
             Phase::Loss => Cause::Timeout,
             _ => Cause::Other,

@@ -4,6 +4,7 @@
 //! arrived, or will arrive.
 
 use super::SentPacket;
+use dumbbell_wire::TcpFlags;
 use std::collections::{BTreeMap, HashMap};
 
 /// Sent parts of a connection's sequence space: begin -> (end, true if a packet that carried it was not dropped).
@@ -12,11 +13,11 @@ type Parts = BTreeMap<u64, (u64, bool)>;
 /// The sequence numbers of a packet, counted from the SYN: SYN, payload, FIN.
 fn span(packet: &SentPacket) -> (u64, u64) {
     let segment = &packet.segment;
-    if segment.flags.syn {
+    if segment.flags.contains(TcpFlags::SYN) {
         return (0, 1);
     }
     let begin = packet.number + 1;
-    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.fin))
+    (begin, begin + u64::from(segment.payload) + u64::from(segment.flags.contains(TcpFlags::FIN)))
 }
 
 pub(super) fn mark_spurious(sent: &mut [SentPacket]) {

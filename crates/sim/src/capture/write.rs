@@ -2,11 +2,11 @@
 
 use super::{CapturedPacket, Cause, Run, SentPacket};
 use dumbbell_capture::LinkType;
-use dumbbell_capture::dissect::{Flags, SackBlock, TcpOptions};
 use dumbbell_capture::write::{
     About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
 };
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_wire::{TcpFlags, TcpOptions};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -192,7 +192,7 @@ impl Capture {
         let routers = if at_link { seen.hops } else { seen.hops.saturating_sub(1) };
         // Unique per packet, within 16 bits: it identifies the same packet in two captures.
         let ip = IpFields {
-            ecn: seen.ecn.bits(),
+            ecn: seen.ecn,
             ttl: TTL.saturating_sub(routers),
             id: seen.packet as u16,
             ..IpFields::default()
@@ -240,33 +240,22 @@ impl Capture {
 
 fn segment(about: &SentPacket, from: SocketAddr, to: SocketAddr, ip: IpFields) -> Segment {
     let s = &about.segment;
-    let bits = [
-        (s.flags.fin, Flags::FIN),
-        (s.flags.psh, Flags::PSH),
-        (s.flags.syn, Flags::SYN),
-        (s.flags.ack, Flags::ACK),
-        (s.flags.ece, Flags::ECE),
-        (s.flags.cwr, Flags::CWR),
-    ];
-    let flags = bits.iter().filter(|(set, _)| *set).fold(0, |all, (_, bit)| all | bit);
-    let mut options = TcpOptions {
+    let options = TcpOptions {
         mss: s.mss,
         wscale: s.window_scale,
         sack_permitted: s.sack_permitted,
+        sack: s.sack,
         timestamps: s.timestamps,
         ..TcpOptions::default()
     };
-    for (place, (left, right)) in options.sack.iter_mut().zip(s.sack.as_slice()) {
-        *place = SackBlock { left: left.0, right: right.0 };
-        options.sack_count += 1;
-    }
     Segment {
         from,
         to,
         ip,
-        seq: s.seq.0,
-        ack: s.ack.0,
-        flags: Flags(flags),
+        seq: s.seq,
+        ack: s.ack,
+        // The AccECN option is not written, so neither is its flag.
+        flags: s.flags.without(TcpFlags::AE),
         window: s.window,
         options,
         aligned: s.aligned,

@@ -10,7 +10,8 @@ use dumbbell_plan::{AppPlan, FlowResult, Named, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::Seq;
 use std::sync::Arc;
 
 /// Where a flow's congestion control algorithm comes from.

@@ -1,10 +1,10 @@
 //! Captures of runs: what is in them, what they tell of the truth, and that they change nothing.
 
 use crate::plans::{Row, cbr};
-use dumbbell_capture::dissect::Flags;
 use dumbbell_capture::{Dissector, Frame, Reader, Transport};
 use dumbbell_plan::Plan;
 use dumbbell_sim::{Output, run};
+use dumbbell_wire::TcpFlags;
 use serde_json::json;
 use std::io::Cursor;
 use std::process::Command;
@@ -152,10 +152,10 @@ fn one_loss_one_retransmission() {
     each_frame(file(&output, "all"), |frame, comments| {
         let found = dissector.dissect(frame);
         let Transport::Tcp(tcp) = found.transport else { panic!("not TCP") };
-        first.get_or_insert((tcp.flags.0, tcp.options.mss));
+        first.get_or_insert((tcp.flags, tcp.options.mss));
         told.extend(comments.iter().map(|c| (tcp.seq, c.clone())));
     });
-    assert_eq!(first, Some((Flags::SYN, Some(1460))));
+    assert_eq!(first, Some((TcpFlags::SYN, Some(1460))));
     let (dropped, again) = (&told[0], &told[1]);
     assert_eq!(dropped.1, "dropped at n0->n1: scripted");
     assert_eq!(again.1, "retransmission: fast");

@@ -16,8 +16,8 @@ use crate::ecn::{EcnMode, EcnReceiver};
 use crate::receiver::{PathRtt, Receiver};
 use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase};
-use dumbbell_qdisc::Ecn;
-use dumbbell_units::{Dur, Seq, Time};
+use dumbbell_units::{Dur, Time};
+use dumbbell_wire::{Ecn, Seq};
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,20 +4,22 @@ use super::{Endpoint, State, timestamp};
 use crate::ecn::{AckRequest, EcnMode};
 use crate::segment::Segment;
 use crate::sender::IncomingAck;
-use dumbbell_qdisc::Ecn;
 use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 impl Endpoint {
     /// Handles a segment that arrives; `ecn` is the ECN field of its packet.
     pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         self.sender.delivered.clear();
-        if segment.flags.syn {
+        if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;
         }
         match self.state {
             State::Closed | State::Listen | State::SynSent => return,
-            State::SynReceived if segment.flags.ack => self.on_handshake_ack(segment, now),
+            State::SynReceived if segment.flags.contains(TcpFlags::ACK) => {
+                self.on_handshake_ack(segment, now)
+            }
             _ => {}
         }
         let request = self.count_mark(segment, ecn);
@@ -27,14 +29,14 @@ impl Endpoint {
         {
             self.ts_recent = value;
         }
-        if segment.flags.ack {
+        if segment.flags.contains(TcpFlags::ACK) {
             self.on_ack(segment, now);
         }
         let length = segment.sequence_length();
         if length > 0
             && let Some(start) = start
         {
-            if segment.flags.fin {
+            if segment.flags.contains(TcpFlags::FIN) {
                 self.receiver.fin = Some(start + length - 1);
             }
             let path = self.path();
@@ -45,7 +47,8 @@ impl Endpoint {
                 window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
             }
             let range = (start, start + length);
-            self.receiver.on_data(range, segment.flags.psh, now, &path, &self.sender.config);
+            let psh = segment.flags.contains(TcpFlags::PSH);
+            self.receiver.on_data(range, psh, now, &path, &self.sender.config);
             if request.now {
                 self.receiver.acks.pending = self.receiver.acks.pending.max(1);
             }
@@ -63,8 +66,8 @@ impl Endpoint {
     }
 
     fn on_syn(&mut self, segment: &Segment, now: Time) {
-        let answers_ours = segment.flags.ack && self.state == State::SynSent;
-        let opens = !segment.flags.ack && self.state == State::Listen;
+        let answers_ours = segment.flags.contains(TcpFlags::ACK) && self.state == State::SynSent;
+        let opens = !segment.flags.contains(TcpFlags::ACK) && self.state == State::Listen;
         if !answers_ours && !opens {
             // A repeated SYN or SYN-ACK: the answer to it was lost.
             if self.state == State::SynReceived {
@@ -122,7 +125,8 @@ impl Endpoint {
         let config = &self.sender.config;
         let mut request = self.ecn.on_packet(ecn, segment.flags, segment.payload);
         // After CWR the sender's window may be very small [Linux tcp_input.c tcp_ecn_accept_cwr].
-        let reduced = self.ecn.mode != EcnMode::Accurate && segment.flags.cwr && segment.payload > 0;
+        let cwr = segment.flags.contains(TcpFlags::CWR);
+        let reduced = self.ecn.mode != EcnMode::Accurate && cwr && segment.payload > 0;
         request.now |= reduced && config.ack.quick > 0;
         if request.before && self.receiver.acks.has_unacknowledged() {
             self.prior_ack = Some((self.receiver.nxt, ecn != Ecn::CE));
@@ -142,8 +146,9 @@ impl Endpoint {
         let Some(ack) = segment.ack.unwrap_near(self.isn, una) else { return };
         let mut blocks = [(0, 0); 4];
         let mut count = 0;
-        for &(left, right) in segment.sack.as_slice() {
-            if let (Some(l), Some(r)) = (left.unwrap_near(self.isn, una), right.unwrap_near(self.isn, una)) {
+        let offset = |seq: Seq| seq.unwrap_near(self.isn, una);
+        for block in segment.sack.as_slice() {
+            if let (Some(l), Some(r)) = (offset(block.left), offset(block.right)) {
                 blocks[count] = (l, r);
                 count += 1;
             }
@@ -165,7 +170,7 @@ impl Endpoint {
         let ack = IncomingAck {
             ack,
             wnd_end: ack + (u64::from(segment.window) << self.peer_scale),
-            may_be_duplicate: segment.payload == 0 && !segment.flags.fin,
+            may_be_duplicate: segment.payload == 0 && !segment.flags.contains(TcpFlags::FIN),
             sack,
             dsack,
             echo,

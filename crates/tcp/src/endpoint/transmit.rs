@@ -2,10 +2,10 @@
 
 use super::{Endpoint, State, Transmit, timestamp};
 use crate::ecn::EcnMode;
-use crate::segment::{ACCECN_MOST, Flags, HEADER_MOST, Segment};
+use crate::segment::{MAX_ACCECN, MAX_HEADER, Segment};
 use crate::sender::Outgoing;
-use dumbbell_qdisc::Ecn;
-use dumbbell_units::{Seq, Time};
+use dumbbell_units::Time;
+use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 impl Endpoint {
     /// Writes the next segment to send into `out`; must be called until it returns None.
@@ -18,7 +18,8 @@ impl Endpoint {
             // A separate ACK: it isn't the ACK of the packet that made it due, so that other ACKs stay pending.
             let pending = self.receiver.acks.pending;
             self.fill(self.sender.snd.max, now, out);
-            (out.ack, out.flags.ece, self.receiver.acks.pending) = (self.peer_isn.at(nxt), ece, pending);
+            (out.ack, self.receiver.acks.pending) = (self.peer_isn.at(nxt), pending);
+            out.flags.set(TcpFlags::ECE, ece);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         if let Some(early) = self.receiver.early_blocks.take() {
@@ -74,9 +75,8 @@ impl Endpoint {
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
         self.fill(next.start, now, out);
         out.payload = next.payload;
-        out.flags.fin = next.fin;
-        out.flags.psh = next.psh;
-        out.flags.cwr |= next.cwr;
+        out.flags |=
+            TcpFlags::FIN.when(next.fin) | TcpFlags::PSH.when(next.psh) | TcpFlags::CWR.when(next.cwr);
         let ecn = self.codepoint(next);
         Transmit { ecn, retransmission: next.retransmission, payload_offset: next.start - 1 }
     }
@@ -100,7 +100,7 @@ impl Endpoint {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
         out.ack = self.peer_isn.at(self.receiver.nxt);
-        out.flags = Flags { ack: true, ..Flags::default() };
+        out.flags = TcpFlags::ACK;
         out.window = match &mut self.receiver.window {
             None => self.window_field,
             // A small window that is scaled to zero would never open again.
@@ -125,7 +125,7 @@ impl Endpoint {
         }
         out.accecn = None;
         if self.ecn.mode != EcnMode::Off {
-            let option_fits = out.header_bytes() + ACCECN_MOST <= HEADER_MOST;
+            let option_fits = out.header_bytes() + MAX_ACCECN <= MAX_HEADER;
             out.accecn = self.ecn.write_feedback(&mut out.flags, option_fits);
         }
         self.last_ack_sent = self.receiver.nxt;

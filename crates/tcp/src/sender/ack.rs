@@ -5,9 +5,9 @@ use super::summary::AckSummary;
 use crate::cc_driver::cc_cx;
 use crate::ecn::EcnMode;
 use crate::endpoint::timestamp;
-use crate::segment::{AccEcn, Flags};
 use dumbbell_cc::{AckArrival, AckEvent, CaState};
 use dumbbell_units::Time;
+use dumbbell_wire::{AccEcn, TcpFlags};
 
 /// An acknowledgment, with offsets and times in place of wire values.
 pub(crate) struct IncomingAck<'a> {
@@ -23,7 +23,7 @@ pub(crate) struct IncomingAck<'a> {
     pub(crate) echo: Option<Time>,
     /// Its own timestamp, by the receiver's clock.
     pub(crate) tsval: Option<u32>,
-    pub(crate) flags: Flags,
+    pub(crate) flags: TcpFlags,
     pub(crate) accecn: Option<&'a AccEcn>,
 }
 

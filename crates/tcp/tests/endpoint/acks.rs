@@ -5,6 +5,7 @@ use dumbbell_tcp::Segment;
 use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
 use dumbbell_units::{Dur, Rate};
+use dumbbell_wire::TcpFlags;
 use std::cell::RefCell;
 
 /// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
@@ -113,7 +114,7 @@ fn reporting<'a>(reports: &'a Reports, mut fate: impl FnMut(u64) -> Fate + 'a) -
             return if segment.payload > 0 { fate(n) } else { Fate::Arrives };
         }
         let number = |seq: u32| u64::from(seq.wrapping_sub(first)) / MSS;
-        let blocks = segment.sack.as_slice().iter().map(|(l, r)| (number(l.0), number(r.0))).collect();
+        let blocks = segment.sack.as_slice().iter().map(|b| (number(b.left.0), number(b.right.0))).collect();
         reports.borrow_mut().push((0.0, blocks));
         Fate::Arrives
     })
@@ -178,7 +179,7 @@ fn what_ends_a_piece_or_a_full_buffer_is_pushed_and_acknowledged_at_once() {
     // 1,028,066 again.
     let pushed = RefCell::new(Vec::new());
     let faults: Faults<'_> = Box::new(|forward, n, segment: &Segment| {
-        if forward && segment.payload > 0 && segment.flags.psh {
+        if forward && segment.payload > 0 && segment.flags.contains(TcpFlags::PSH) {
             pushed.borrow_mut().push(n + 1);
         }
         Fate::Arrives

@@ -4,6 +4,7 @@
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
+use dumbbell_wire::TcpFlags;
 use proptest::prelude::*;
 
 pub(crate) fn faulty(seed: u64, loss: f64, late: f64, twice: f64) -> Faults<'static> {
@@ -82,7 +83,7 @@ fn a_lost_handshake_or_fin_only_delays() {
         let faults: Faults<'static> = {
             let mut controls = 0;
             Box::new(move |_, _, segment| {
-                let control = segment.flags.syn || segment.flags.fin;
+                let control = segment.flags.contains(TcpFlags::SYN) || segment.flags.contains(TcpFlags::FIN);
                 controls += usize::from(control);
                 if control && controls == lost + 1 { Fate::Lost } else { Fate::Arrives }
             })

@@ -2,6 +2,7 @@
 
 use crate::modern::{MSS, answers, linux, timeline};
 use dumbbell_testkit::wire::{Fate, losing};
+use dumbbell_wire::TcpFlags;
 
 #[test]
 fn two_round_trips_after_the_last_ack_the_last_segment_goes_again() {
@@ -67,7 +68,7 @@ fn a_loss_that_the_probe_repaired_is_a_loss() {
     // If only its ACK was lost (the fifth: all are quick), the receiver tells that the probe came twice: no loss.
     let mut acks = 0;
     let faults = move |forward: bool, _: u64, segment: &dumbbell_tcp::Segment| {
-        acks += u32::from(!forward && !segment.flags.syn);
+        acks += u32::from(!forward && !segment.flags.contains(TcpFlags::SYN));
         if !forward && acks == 5 { Fate::Lost } else { Fate::Arrives }
     };
     assert_eq!(probe(Box::new(faults)), (vec![], 7));

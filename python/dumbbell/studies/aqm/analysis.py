@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dumbbell.results import Results
-from dumbbell.studies.aqm import claims_codel, claims_others, figures_more, figures_plane
+from dumbbell.studies.aqm import claims_codel, claims_pie_fq_codel, figures_other, figures_plane
 from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating
 from dumbbell.studies.aqm.tables import tables
@@ -29,19 +29,19 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     slow = Phases(results["8.2.6-1"], alternating(20.0), 0.05)
     fast = Phases(results["8.2.6-2"], alternating(0.1), 0.005)
     findings = [
-        *claims_others.droptail(sections),
+        *claims_pie_fq_codel.droptail(sections),
         *claims_codel.codel(sections, congestion, slow, fast),
-        *claims_others.pie(sections, congestion),
-        *claims_others.flow_queueing(sections),
-        *claims_others.interactions(sections),
+        *claims_pie_fq_codel.pie(sections, congestion),
+        *claims_pie_fq_codel.flow_queueing(sections),
+        *claims_pie_fq_codel.interactions(sections),
     ]
     return Analysis(
         findings=findings,
         pictures=[
             *figures_plane.pictures(sections),
-            figures_more.fairness_picture(sections["6.2"]),
-            figures_more.burst_picture(sections),
-            *figures_more.phase_pictures(congestion, slow, fast),
+            figures_other.fairness_picture(sections["6.2"]),
+            figures_other.burst_picture(sections),
+            *figures_other.phase_pictures(congestion, slow, fast),
         ],
         tables=tables(sections, congestion, slow, fast),
         summary=counted(findings, {c.id: c.text for c in study.paper.claims}),

@@ -148,7 +148,7 @@ def interactions(sections: Mapping[str, Section]) -> list[Finding]:
     for n in (n for n in fair.names if n != "droptail"):
         difference = paired(apart[n], apart["droptail"])
         measured.append(Measured.of(f"{LABELS[n]} less DropTail, doublings", difference))
-        if difference.shown == "lower":
+        if difference.direction == "lower":
             better.append(n)
     one_queue = [n for n in fair.names if n in SINGLE and n != "droptail"]
     holds = all(n in better for n in one_queue)

@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.finding import Analysis, Note, Table
-from dumbbell.studies.geni_fairness import claims1, claims2
+from dumbbell.studies.geni_fairness import claims_part1, claims_part2
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs
 from dumbbell.studies.geni_fairness.figures import Harmed, pictures
 from dumbbell.studies.shared import LABELS, counted
@@ -33,7 +33,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     others = _others(results)
     harmed = Harmed(pairs, _solo(results["solo"]))
     reported = study.paper.figures["throughput_mbps"]
-    findings = [*claims1.claims(part1, jitter), *claims2.claims(pairs, others, over)]
+    findings = [*claims_part1.claims(part1, jitter), *claims_part2.claims(pairs, others, over)]
     return Analysis(
         findings=findings,
         pictures=pictures(part1, jitter, pairs, others, over, harmed, reported),

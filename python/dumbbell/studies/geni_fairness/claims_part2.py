@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dumbbell.metrics import Summary, summarize, summarize_all
-from dumbbell.metrics.pairs import FEWEST
+from dumbbell.metrics.summary import FEWEST
 from dumbbell.studies import rules
 from dumbbell.studies.finding import Finding, Measured, Verdict
 from dumbbell.studies.geni_fairness.data import VARIANTS, Over, Pairs, pair_name

@@ -90,7 +90,7 @@ def sides(grid: Grid) -> dict[tuple[float, float], tuple[str | None, Measured]]:
     found = compare_all(samples, pairs=[(f"cubic {d:g} {p:g}", f"reno {d:g} {p:g}") for d, p in cells])
     told = {}
     for (d, p), one in zip(cells, found, strict=True):
-        side = ("higher" if one.difference.median > 0 else "lower") if one.shown else None
+        side = one.direction
         measured = Measured.of(f"CUBIC less Reno, {d:g} ms, {p:g} %", one.difference, "Mbit/s")
         told[d, p] = (side, measured)
     return told
@@ -117,7 +117,7 @@ def _cubic(grid: Grid, long: Grid, offload: Grid) -> Finding:
         "cubic-below-reno",
         verdict,
         "On the same seeds CUBIC is shown to get less than Reno in most of the nine cells and more in none "
-        "(Wilcoxon's signed-rank test with Holm's correction for nine comparisons, 95 %).",
+        "(Student's t on the pairs with Holm's correction for nine comparisons, 95 %).",
         tuple(m for _, m in told.values()),
         f"{_words(told)}: it depends on the cell. At 10 ms and 1 % CUBIC has {near_cubic / near_reno:.2f} times "
         f"Reno's throughput, at 100 ms and 0.1 % {far_cubic / far_reno:.2f} times: where windows are small CUBIC "

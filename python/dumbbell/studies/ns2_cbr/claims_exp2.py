@@ -77,7 +77,7 @@ def upper_hand(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
     The confidence level allows for the number of points looked at (Bonferroni).
     """
     level = 1 - 0.05 / max(len(first), 1)
-    sides = [paired(a, b, level=level).shown for a, b in zip(first, second, strict=True)]
+    sides = [paired(a, b, level=level).direction for a, b in zip(first, second, strict=True)]
     return [k for k, s in enumerate(sides) if s == "higher"], [k for k, s in enumerate(sides) if s == "lower"]
 
 
@@ -144,7 +144,7 @@ def _newreno_reno(data: Experiment2) -> Finding:
         return Finding("exp2-newreno-reno-unfair", Verdict.NOT_MEASURED, "", (), "no calm or no contested CBR rates")
     ahead = rules.advantage(first[hot].mean(axis=0), second[hot].mean(axis=0))
     unfair = rules.Ruling(
-        ahead.shown == "higher" and ahead.median > rules.EQUAL,
+        ahead.direction == "higher" and ahead.mean > rules.EQUAL,
         (Measured.of(f"NewReno's share less Reno's, {_span(data.rates[hot])}", ahead),),
     )
     grows = rules.higher(
@@ -153,7 +153,7 @@ def _newreno_reno(data: Experiment2) -> Finding:
     verdict = rules.verdict(unfair, grows)
     late = [float(x[hot].mean()) for x in data.both("newreno", "reno", metric="timeouts")]
     same = rules.advantage(*(x[hot].mean(axis=0) for x in data.both("reno", "reno")))
-    gap = 50 * (1 + ahead.median)
+    gap = 50 * (1 + ahead.mean)
     why = f"under contention NewReno gets {gap:.0f} % of what the pair gets"
     return Finding(
         "exp2-newreno-reno-unfair",
@@ -198,7 +198,7 @@ def _newreno_vegas(data: Experiment2) -> Finding:
         "exp2-newreno-vegas-unfair",
         verdict,
         "Over the contested CBR rates NewReno's mean throughput is shown to be higher than Vegas' in the same "
-        "runs (95 % interval of the median difference above zero).",
+        "runs (95 % interval of the mean difference above zero).",
         ruling.measured,
         f"NewReno gets {share:.0f} % of what the pair gets under contention, and more than Vegas at {wins} of "
         f"{int(hot.sum())} contested rates",

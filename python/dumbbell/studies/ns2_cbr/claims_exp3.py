@@ -44,7 +44,7 @@ def _throughput(data: Experiment3) -> Finding:
         "exp3-droptail-throughput",
         verdict,
         "While the CBR stream runs, SACK with RED is shown to get less than each of the other three combinations, "
-        "and each variant less with RED than with DropTail (95 % intervals of the median difference, same seeds).",
+        "and each variant less with RED than with DropTail (95 % intervals of the mean difference, same seeds).",
         (
             *(Measured.of(name, summarize(x), "Mbit/s") for name, x in four.items()),
             *poorest.measured,
@@ -66,8 +66,8 @@ def _latency(data: Experiment3) -> Finding:
         red, tail = data.get("latency", v, "red"), data.get("latency", v, "droptail")
         ruling &= rules.higher(red, tail, f"{NAMES[v]}: RED less DropTail", "ms")
         difference = paired(red, tail)
-        shown = difference.shown or "not shown to differ"
-        words.append(f"{NAMES[v]}'s latency is {shown} ({difference.median:+.2g} ms)")
+        shown = difference.direction or "not shown to differ"
+        words.append(f"{NAMES[v]}'s latency is {shown} ({difference.mean:+.2g} ms)")
     waits = {q: _over_variants(data, "queue delay", q) for q in QUEUES}
     path = min(float(data.get("least latency", v, "red").min()) for v in data.variants)
     verdict = rules.verdict(ruling)
@@ -75,7 +75,7 @@ def _latency(data: Experiment3) -> Finding:
         "exp3-red-latency",
         verdict,
         "While the CBR stream runs, the mean RTT is shown to be higher under RED than under DropTail for both "
-        "variants (95 % interval of the median difference above zero, same seeds).",
+        "variants (95 % interval of the mean difference above zero, same seeds).",
         ruling.measured,
         f"under RED {' and '.join(words)}: packets wait {waits['red']:.2f} ms in a RED that holds "
         f"{data.largest('packets', 'red'):.0f} of them and {waits['droptail']:.2f} ms in a DropTail that holds "

@@ -87,7 +87,7 @@ def pair(data: Pair) -> list[Finding]:
             "cubic-takes-more",
             rules.verdict(more),
             "On the same seeds CUBIC's goodput is shown to be higher than Reno's beside it (the 95 % interval of the "
-            "median difference lies above zero).",
+            "mean difference lies above zero).",
             more.measured,
             f"CUBIC gets {one:.2f}, Reno {two:.2f} Mbit/s",
         ),

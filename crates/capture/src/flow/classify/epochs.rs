@@ -1,6 +1,6 @@
 //! Rounds between two reductions, and what they show.
 
-use super::{Look, median};
+use super::{RoundSample, median};
 
 /// Rounds of an epoch whose growth can be looked at.
 const LEAST_ROUNDS: usize = 8;
@@ -116,14 +116,14 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    pub(super) fn new(looks: &[Look], at_sender: bool) -> Self {
-        let mut trips: Vec<f64> = looks.iter().map(|l| l.rtt_min).filter(|&t| t > 0.0).collect();
+    pub(super) fn new(samples: &[RoundSample], at_sender: bool) -> Self {
+        let mut trips: Vec<f64> = samples.iter().map(|l| l.rtt_min).filter(|&t| t > 0.0).collect();
         trips.sort_by(f64::total_cmp);
         // The length of a round may be short by chance; a round trip isn't.
         let base = trips.get(if at_sender { 0 } else { trips.len() / 20 }).copied().unwrap_or(0.0);
         let mut all = vec![Epoch::default()];
         let mut count = 0;
-        for l in looks {
+        for l in samples {
             if l.reduces {
                 count += 1;
                 if all.last().is_some_and(|e| !e.windows.is_empty()) {

@@ -12,8 +12,8 @@
 //! traffic) are one family.
 
 mod epochs;
-mod laws;
-mod steady;
+mod loss_based;
+mod not_loss_based;
 #[cfg(test)]
 mod tests;
 
@@ -72,7 +72,7 @@ pub const FAMILIES: [&str; 18] = [
 
 /// What the laws look at, each window in segments.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct RoundSample {
     start: f64,
     end: f64,
     window: f64,
@@ -112,7 +112,7 @@ fn near(x: f64, to: f64, width: f64) -> f64 {
     (1.0 - ((x - to) / width).powi(2) / 2.0).clamp(0.0, 1.0)
 }
 
-fn looks(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<Look> {
+fn samples(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<RoundSample> {
     let mss = f64::from(mss.max(1));
     let mut marked = false;
     rounds
@@ -128,7 +128,7 @@ fn looks(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<Look> {
             // Echoes go on until the sender answers: the first round of them is the mark.
             let mark = r.echoes > 0 && !marked;
             marked = r.echoes > 0;
-            Look {
+            RoundSample {
                 start: r.start as f64 / 1e9,
                 end: r.end as f64 / 1e9,
                 window: f64::from(if at_sender { r.flight } else { r.bytes }) / mss,
@@ -151,21 +151,22 @@ pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
     }
     // The last round ends with the connection, or the capture.
     let rounds = &rounds[..rounds.len() - 1];
-    let looks = looks(rounds, mss, at_sender);
-    let held = looks.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
+    let samples = samples(rounds, mss, at_sender);
+    let held = samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
     if at_sender && held.count() * 2 > rounds.len() {
         return unknown("for most of the time its application or the receiver's window held it".to_owned());
     }
-    let typical = median(&mut looks.iter().map(|l| l.window).collect::<Vec<_>>());
+    let typical = median(&mut samples.iter().map(|l| l.window).collect::<Vec<_>>());
     if typical < LEAST_SEGMENTS {
         return unknown(format!("the window is {typical:.0} segments in the median: too small to see a law"));
     }
-    let epochs = Epochs::new(&looks, at_sender);
-    steady::marked(&looks)
-        .or_else(|| steady::probing(&looks, typical, &epochs))
+    let epochs = Epochs::new(&samples, at_sender);
+    not_loss_based::marked(&samples)
+        .or_else(|| not_loss_based::probing(&samples, typical, &epochs))
         .or_else(|| {
-            laws::sawtooth(&epochs).filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
+            loss_based::sawtooth(&epochs)
+                .filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
         })
-        .or_else(|| laws::straight(&epochs))
-        .unwrap_or_else(|| steady::standing(&looks, &epochs))
+        .or_else(|| loss_based::straight(&epochs))
+        .unwrap_or_else(|| not_loss_based::standing(&samples, &epochs))
 }

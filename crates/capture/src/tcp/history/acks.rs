@@ -1,10 +1,10 @@
 //! The other side acknowledges.
 
 use super::History;
-use crate::dissect::SackBlock;
-use crate::tcp::seq::{le, lt, max};
+use dumbbell_wire::SackBlock;
+use dumbbell_wire::seq::{le, lt, max};
 
-/// An acknowledgement of this direction's data.
+/// An acknowledgment of this direction's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack<'a> {
     pub(crate) time: i64,
@@ -36,10 +36,10 @@ pub(crate) struct Acked {
 const FAR: u32 = 1 << 30;
 
 impl History {
-    /// Takes an acknowledgement into the history.
+    /// Takes an acknowledgment into the history.
     #[inline]
     pub(crate) fn acknowledge(&mut self, a: &Ack<'_>) -> Acked {
-        let mut told = Acked::default();
+        let mut acked = Acked::default();
         if !self.started {
             self.restart(a.ack);
         }
@@ -48,33 +48,33 @@ impl History {
                 self.una = Some(a.ack);
                 self.last_advance = a.time;
                 self.last_ack = a.time;
-                self.advance(a.ack, a, &mut told);
-                told.bytes = 0;
+                self.advance(a.ack, a, &mut acked);
+                acked.bytes = 0;
             }
-            return told;
+            return acked;
         };
         let step = a.ack.wrapping_sub(una);
         if (step as i32).unsigned_abs() >= FAR {
-            return told;
+            return acked;
         }
         self.last_ack = a.time;
         if !a.sack.is_empty() {
-            self.sack(a, &mut told);
+            self.sack(a, &mut acked);
         }
         if step as i32 > 0 {
-            told.bytes = step;
+            acked.bytes = step;
             self.una = Some(a.ack);
             self.dupacks = 0;
-            self.advance(a.ack, a, &mut told);
+            self.advance(a.ack, a, &mut acked);
             self.last_advance = a.time;
         } else if step == 0 && a.pure && una != self.high {
             self.dupacks = self.dupacks.saturating_add(1);
         }
-        told
+        acked
     }
 
     #[inline]
-    fn advance(&mut self, ack: u32, a: &Ack<'_>, told: &mut Acked) {
+    fn advance(&mut self, ack: u32, a: &Ack<'_>, acked: &mut Acked) {
         if lt(self.high, ack) {
             self.missed += u64::from(ack.wrapping_sub(self.high));
             self.high = ack;
@@ -88,11 +88,11 @@ impl History {
             }
             if std::mem::take(&mut first) && s.repeated {
                 // [RFC 3522]: the ACK that the repeat would have caused echoes an older timestamp.
-                if let (Some(echo), Some(sent)) = (a.tsecr, s.marks.tsval)
+                if let (Some(echo), Some(sent)) = (a.tsecr, s.hints.tsval)
                     && (echo.wrapping_sub(sent) as i32) < 0
                 {
                     let (start, end) = (s.start, s.end);
-                    told.needless = told.needless.or_else(|| self.prove(start, end, Some(echo)));
+                    acked.needless = acked.needless.or_else(|| self.prove(start, end, Some(echo)));
                 }
             }
             let Some(s) = self.sent.get(self.acked) else { break };
@@ -105,7 +105,7 @@ impl History {
             }
             self.acked += 1;
         }
-        told.rtt = newest.map(|t| a.time.wrapping_sub(t)).filter(|&t| t >= 0);
+        acked.rtt = newest.map(|t| a.time.wrapping_sub(t)).filter(|&t| t >= 0);
         self.trim();
         while let Some(h) = self.holes.front()
             && lt(h.start, ack)
@@ -120,37 +120,37 @@ impl History {
         }
         if self.episode.is_some_and(|e| le(e.recover, ack)) {
             self.episode = None;
-            told.recovered = true;
+            acked.recovered = true;
         }
     }
 
-    fn sack(&mut self, a: &Ack<'_>, told: &mut Acked) {
+    fn sack(&mut self, a: &Ack<'_>, acked: &mut Acked) {
         let first = a.sack[0];
-        let inside = |outer: &SackBlock| le(outer.left, first.left) && le(first.right, outer.right);
+        let inside = |outer: &SackBlock| le(outer.left.0, first.left.0) && le(first.right.0, outer.right.0);
         // [RFC 2883]: the first block lies below the ACK or inside the second.
-        told.dsack =
-            lt(first.left, first.right) && le(first.right, a.ack) || a.sack.get(1).is_some_and(inside);
-        if told.dsack {
-            told.needless = self.prove(first.left, first.right, None);
-            told.copied = told.needless.is_none() && !self.was_repeated(first.left, first.right);
+        acked.dsack =
+            lt(first.left.0, first.right.0) && le(first.right.0, a.ack) || a.sack.get(1).is_some_and(inside);
+        if acked.dsack {
+            acked.needless = self.prove(first.left.0, first.right.0, None);
+            acked.copied = acked.needless.is_none() && !self.was_repeated(first.left.0, first.right.0);
         }
-        let blocks = &a.sack[usize::from(told.dsack)..];
+        let blocks = &a.sack[usize::from(acked.dsack)..];
         for b in blocks {
-            if !lt(a.ack, b.right) || !lt(b.left, b.right) || Self::above(b.right, self.high) {
+            if !lt(a.ack, b.right.0) || !lt(b.left.0, b.right.0) || Self::above(b.right.0, self.high) {
                 continue;
             }
-            let mut from = max(b.left, a.ack);
+            let mut from = max(b.left.0, a.ack);
             for m in self.marked {
-                if le(m.left, from) && le(from, m.right) {
-                    from = m.right;
+                if le(m.left.0, from) && le(from, m.right.0) {
+                    from = m.right.0;
                 }
             }
-            if le(b.right, from) {
+            if le(b.right.0, from) {
                 continue;
             }
             let at = self.sent.partition_point(|s| lt(s.start, from)).max(self.acked);
             for s in self.sent.iter_mut().skip(at) {
-                if lt(b.right, s.end) {
+                if lt(b.right.0, s.end) {
                     break;
                 }
                 if !s.sacked {
@@ -158,7 +158,7 @@ impl History {
                     self.sacked += s.end.wrapping_sub(s.start);
                 }
             }
-            self.sacked_high = if self.sacked == 0 { b.right } else { max(self.sacked_high, b.right) };
+            self.sacked_high = if self.sacked == 0 { b.right.0 } else { max(self.sacked_high, b.right.0) };
         }
         self.marked = Default::default();
         for (mark, b) in self.marked.iter_mut().zip(blocks) {

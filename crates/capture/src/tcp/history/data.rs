@@ -1,7 +1,7 @@
 //! A segment with data arrives.
 
-use super::{Episode, HOLE_LIMIT, History, Hole, KEPT, Marks, REPEAT_LIMIT, Repeat, SENT_LIMIT, Sent};
-use crate::tcp::seq::{gt, le, lt, max, min};
+use super::{Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, REPEAT_LIMIT, Repeat, SENT_LIMIT, Sent};
+use dumbbell_wire::seq::{gt, le, lt, max, min};
 
 /// Numbers further apart than this have nothing to do with each other.
 const FAR: u32 = 1 << 30;
@@ -26,7 +26,7 @@ const TICK: i64 = 4_000_000;
 /// A copy that the network makes follows within this time, ns.
 const COPYING: i64 = 1_000_000;
 /// How long after a timeout data counts as sent before it, ns.
-const GHOSTS: i64 = 3_000_000_000;
+const PRESUMED_LOST_AGE: i64 = 3_000_000_000;
 
 /// What the segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,20 +58,20 @@ pub(crate) struct Arrival {
     pub(crate) start: u32,
     /// SYN and FIN count for a byte.
     pub(crate) end: u32,
-    pub(crate) marks: Marks,
+    pub(crate) hints: OrderHints,
     /// Neither SYN nor FIN.
     pub(crate) plain: bool,
     /// The receiver's window is closed.
     pub(crate) closed: bool,
     /// The shortest round trip of the whole path, ns, where it is known.
     pub(crate) rtt: Option<i64>,
-    /// Captured at the receiver, or near it: how many acknowledgements no data has answered; else 0.
+    /// Captured at the receiver, or near it: how many acknowledgments no data has answered; else 0.
     pub(crate) unanswered: u32,
 }
 
 /// What a segment is and how much of it was never seen before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct DataOutcome {
     pub(crate) what: Data,
     pub(crate) new_bytes: u32,
     /// An earlier repeat that this one proves needless.
@@ -83,28 +83,28 @@ pub(crate) struct Taken {
 impl History {
     /// Takes a segment into the history and says what it is.
     #[inline]
-    pub(crate) fn data(&mut self, a: &Arrival) -> Taken {
+    pub(crate) fn data(&mut self, a: &Arrival) -> DataOutcome {
         self.count += 1;
-        let mut taken = Taken {
+        let mut outcome = DataOutcome {
             what: Data::New,
             new_bytes: a.end.wrapping_sub(a.start),
             needless: None,
             opens_hole: false,
         };
         let ahead = a.start.wrapping_sub(self.high);
-        if !self.started || (ahead as i32).unsigned_abs() > FAR || taken.new_bytes > FAR {
+        if !self.started || (ahead as i32).unsigned_abs() > FAR || outcome.new_bytes > FAR {
             self.restart(a.start);
         }
         if ahead == 0 || a.start == self.high {
-            self.note_id(a.marks.ip_id);
-            if self.ghosts.is_some() {
-                self.ghost(a, &mut taken);
+            self.note_id(a.hints.ip_id);
+            if self.presumed_lost.is_some() {
+                self.data_after_timeout(a, &mut outcome);
             }
             self.append(a);
         } else if lt(self.high, a.start) {
-            self.last_id = a.marks.ip_id;
-            taken.opens_hole = true;
-            self.ghosts = None;
+            self.last_id = a.hints.ip_id;
+            outcome.opens_hole = true;
+            self.presumed_lost = None;
             if self.holes.len() == HOLE_LIMIT {
                 self.holes.pop_front();
             }
@@ -112,15 +112,15 @@ impl History {
                 start: self.high,
                 end: a.start,
                 time: a.time,
-                marks: a.marks,
+                hints: a.hints,
                 count: self.count,
             });
             self.append(a);
         } else {
-            self.old(a, &mut taken);
+            self.old(a, &mut outcome);
         }
         self.last_sent = a.time;
-        taken
+        outcome
     }
 
     #[inline]
@@ -144,7 +144,7 @@ impl History {
             start: a.start,
             end: a.end,
             time: a.time,
-            marks: a.marks,
+            hints: a.hints,
             repeated: false,
             sacked: false,
         });
@@ -164,45 +164,45 @@ impl History {
 
     /// A segment that begins below the highest data.
     #[cold]
-    fn old(&mut self, a: &Arrival, taken: &mut Taken) {
+    fn old(&mut self, a: &Arrival, outcome: &mut DataOutcome) {
         let len = a.end.wrapping_sub(a.start);
         if a.plain && len <= 1 && (a.start == self.high.wrapping_sub(1) || a.closed) {
-            taken.what = Data::Probe;
-            taken.new_bytes = 0;
+            outcome.what = Data::Probe;
+            outcome.new_bytes = 0;
             return;
         }
         let from = self.sent.partition_point(|s| le(s.end, a.start));
         let seen: Option<Sent> = self.sent.get(from).copied().filter(|s| lt(s.start, a.end));
         let hole = self.holes.iter().position(|h| lt(h.start, a.end) && lt(a.start, h.end));
-        taken.new_bytes = self.unseen(a);
-        taken.what = match (seen, hole) {
+        outcome.new_bytes = self.unseen(a);
+        outcome.what = match (seen, hole) {
             (None, Some(hole)) => self.fills(a, hole),
-            (Some(seen), _) => self.seen_before(a, &seen, taken),
-            (None, None) => self.forgotten_data(a, taken),
+            (Some(seen), _) => self.seen_before(a, &seen, outcome),
+            (None, None) => self.forgotten_data(a, outcome),
         };
-        if matches!(taken.what, Data::Repeat { .. }) {
-            self.note_repeat(a, matches!(taken.what, Data::Repeat { spurious: true, .. }));
+        if matches!(outcome.what, Data::Repeat { .. }) {
+            self.note_repeat(a, matches!(outcome.what, Data::Repeat { spurious: true, .. }));
         }
-        self.fill(a, matches!(taken.what, Data::Repeat { .. }));
+        self.fill(a, matches!(outcome.what, Data::Repeat { .. }));
     }
 
     /// It fills a hole: overtaken, or sent again?
     fn fills(&mut self, a: &Arrival, hole: usize) -> Data {
         let h = self.holes[hole];
         let waited = a.time.wrapping_sub(h.time);
-        let order = match (a.marks.tsval, h.marks.tsval) {
+        let order = match (a.hints.tsval, h.hints.tsval) {
             (Some(x), Some(y)) => x.wrapping_sub(y) as i32,
             _ => 0,
         };
         let order = if order == 0 && self.ids_count() {
-            i32::from(a.marks.ip_id.wrapping_sub(h.marks.ip_id) as i16)
+            i32::from(a.hints.ip_id.wrapping_sub(h.hints.ip_id) as i16)
         } else {
             order
         };
         let again = match order {
             1.. => true,
             ..=-1 => false,
-            0 => match (a.rtt, a.marks.tsval) {
+            0 => match (a.rtt, a.hints.tsval) {
                 // The same timestamp as the segment that opened the hole: sent together with it.
                 (Some(rtt), Some(_)) if rtt > 2 * TICK => false,
                 (Some(rtt), _) => waited >= rtt - rtt / 8,
@@ -221,13 +221,13 @@ impl History {
     }
 
     /// Its bytes were seen before.
-    fn seen_before(&mut self, a: &Arrival, seen: &Sent, taken: &mut Taken) -> Data {
-        let order = match (a.marks.tsval, seen.marks.tsval) {
+    fn seen_before(&mut self, a: &Arrival, seen: &Sent, outcome: &mut DataOutcome) -> Data {
+        let order = match (a.hints.tsval, seen.hints.tsval) {
             (Some(x), Some(y)) => Some(x.wrapping_sub(y) as i32),
             _ => None,
         };
         let id_order =
-            self.ids_count().then(|| i32::from(a.marks.ip_id.wrapping_sub(seen.marks.ip_id) as i16));
+            self.ids_count().then(|| i32::from(a.hints.ip_id.wrapping_sub(seen.hints.ip_id) as i16));
         let order = match (order, id_order) {
             (None | Some(0), Some(by_id)) => Some(by_id),
             (order, _) => order,
@@ -235,7 +235,7 @@ impl History {
         let since = a.time.wrapping_sub(seen.time);
         // Sent before what was seen of it: the original, overtaken by its own repeat.
         if order.is_some_and(|o| o < 0) && seen.repeated {
-            taken.needless = self.prove(a.start, a.end, a.marks.tsval);
+            outcome.needless = self.prove(a.start, a.end, a.hints.tsval);
             return Data::Reordered {
                 segments: 1,
                 bytes: self.high.wrapping_sub(a.start),
@@ -257,9 +257,9 @@ impl History {
     }
 
     /// Below all that is remembered.
-    fn forgotten_data(&mut self, a: &Arrival, taken: &mut Taken) -> Data {
+    fn forgotten_data(&mut self, a: &Arrival, outcome: &mut DataOutcome) -> Data {
         let had = self.una.is_some_and(|una| le(a.end, una));
-        taken.new_bytes = 0;
+        outcome.new_bytes = 0;
         self.repeat(a, had)
     }
 
@@ -300,10 +300,10 @@ impl History {
             self.episode = Some(Episode { cause, recover: self.high });
         }
         if first && cause == Cause::Timeout && !spurious {
-            // Near the receiver: each acknowledgement has released a segment at least. Those that didn't come were
+            // Near the receiver: each acknowledgment has released a segment at least. Those that didn't come were
             // lost, and are sent again after the timeout.
             let lost = a.unanswered.min(64) * a.end.wrapping_sub(a.start);
-            self.ghosts = (lost > 0).then(|| (self.high.wrapping_add(lost), a.time));
+            self.presumed_lost = (lost > 0).then(|| (self.high.wrapping_add(lost), a.time));
         }
         let timer = (first && cause == Cause::Timeout).then(|| {
             let from = self.sent.iter().find(|s| lt(a.start, s.end)).map_or(self.last_sent, |s| s.time);
@@ -314,13 +314,13 @@ impl History {
 
     /// New data after a timeout: it may have been sent, and lost, before.
     #[cold]
-    fn ghost(&mut self, a: &Arrival, taken: &mut Taken) {
-        let Some((end, since)) = self.ghosts else { return };
-        if !lt(a.start, end) || a.time.wrapping_sub(since) > GHOSTS || !a.plain {
-            self.ghosts = None;
+    fn data_after_timeout(&mut self, a: &Arrival, outcome: &mut DataOutcome) {
+        let Some((end, since)) = self.presumed_lost else { return };
+        if !lt(a.start, end) || a.time.wrapping_sub(since) > PRESUMED_LOST_AGE || !a.plain {
+            self.presumed_lost = None;
             return;
         }
-        taken.what = Data::Repeat { cause: Cause::Timeout, spurious: false, timer: None, first: false };
+        outcome.what = Data::Repeat { cause: Cause::Timeout, spurious: false, timer: None, first: false };
     }
 
     fn note_repeat(&mut self, a: &Arrival, spurious: bool) {
@@ -331,7 +331,7 @@ impl History {
             start: a.start,
             end: a.end,
             frame: a.frame,
-            tsval: a.marks.tsval,
+            tsval: a.hints.tsval,
             spurious,
         });
     }
@@ -361,13 +361,13 @@ impl History {
         bytes
     }
 
-    /// Marks the segment's bytes as seen.
+    /// OrderHints the segment's bytes as seen.
     fn fill(&mut self, a: &Arrival, repeated: bool) {
         let repeat_of = |s: &mut Sent| {
             if repeated {
                 s.repeated = true;
                 s.time = a.time;
-                s.marks = a.marks;
+                s.hints = a.hints;
             }
         };
         let from = self.sent.partition_point(|s| le(s.end, a.start));
@@ -408,7 +408,7 @@ impl History {
         }
         let at = self.sent.partition_point(|s| le(s.end, start));
         let below_una = self.una.is_some_and(|una| le(end, una));
-        self.sent.insert(at, Sent { start, end, time: a.time, marks: a.marks, repeated, sacked: false });
+        self.sent.insert(at, Sent { start, end, time: a.time, hints: a.hints, repeated, sacked: false });
         if at < self.acked || below_una && at == self.acked {
             self.acked += 1;
         }

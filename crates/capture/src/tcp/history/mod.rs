@@ -16,7 +16,7 @@
 //!   IP identification) is the later one. Where both say nothing, time decides: nobody can repeat a segment sooner
 //!   than a round trip after the hole became visible;
 //! - a repeat too, near the receiver, if it is the first data beyond `high` after a timeout, as far as the
-//!   acknowledgements before had released it: it was lost before it was seen;
+//!   acknowledgments before had released it: it was lost before it was seen;
 //! - **reordered** if it fills a hole and was sent before the segment that opened it.
 //!
 //! A repeat is **spurious** if the receiver had the data: acknowledged or SACKed before, told by a D-SACK
@@ -35,7 +35,7 @@ pub(crate) use data::{Arrival, Cause, Data};
 
 use std::collections::VecDeque;
 
-use crate::dissect::SackBlock;
+use dumbbell_wire::SackBlock;
 
 /// Most segments remembered for a direction; the oldest is forgotten first.
 pub(crate) const SENT_LIMIT: usize = 16_384;
@@ -48,7 +48,7 @@ const KEPT: usize = 32;
 
 /// What tells when a segment was sent: timestamp, IP identification.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct OrderHints {
     pub(crate) tsval: Option<u32>,
     pub(crate) ip_id: u16,
 }
@@ -60,7 +60,7 @@ struct Sent {
     end: u32,
     /// When it was last seen.
     time: i64,
-    marks: Marks,
+    hints: OrderHints,
     /// Seen (or concluded to have been sent) more than once.
     repeated: bool,
     sacked: bool,
@@ -71,9 +71,9 @@ struct Sent {
 struct Hole {
     start: u32,
     end: u32,
-    /// When the first segment beyond it was seen, and that segment's marks.
+    /// When the first segment beyond it was seen, and that segment's hints.
     time: i64,
-    marks: Marks,
+    hints: OrderHints,
     /// Data segments seen before it opened.
     count: u64,
 }
@@ -126,7 +126,7 @@ pub(crate) struct History {
     id_trust: i8,
     last_id: u16,
     /// Data up to here was lost before it was seen, by what a timeout shows; and when that was.
-    ghosts: Option<(u32, i64)>,
+    presumed_lost: Option<(u32, i64)>,
     /// Bytes acknowledged that were never seen.
     pub(crate) missed: u64,
     /// Segments forgotten because there were too many.
@@ -166,7 +166,7 @@ impl History {
         self.marked = Default::default();
         self.dupacks = 0;
         self.episode = None;
-        self.ghosts = None;
+        self.presumed_lost = None;
     }
 
     /// IP identifications of this direction count up.

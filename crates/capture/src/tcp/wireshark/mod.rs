@@ -10,12 +10,12 @@
 //! One pass in file order, raw sequence numbers, Wireshark's default preferences. Whether a SYN begins a new stream
 //! is decided in [`track`](super::track), because streams are numbered there.
 
-mod family;
-mod ladder;
-mod side;
+mod retransmission;
+mod sequence_analysis;
+mod tcp_flow;
 mod unacked;
 
-pub(crate) use side::{Scale, Stream};
+pub(crate) use tcp_flow::{Scale, Stream};
 
 use super::label::Labels;
 

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::tcp::seq::{gt, le, lt, max, min};
+use dumbbell_wire::seq::{gt, le, lt, max, min};
 
 /// Most segments in a list; further ones aren't listed. Wireshark's own limit.
 pub(crate) const LIMIT: usize = 10_000;

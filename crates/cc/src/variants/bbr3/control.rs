@@ -1,30 +1,30 @@
-//! From the model to pacing rate and window.
+//! From the model to pacing rate, send quantum and window (§5.6).
 
-use super::{Bbr3, Episode, State};
+use super::{Bbr3, Recovery, State};
 
 impl Bbr3 {
     /// §5.6.2 InitPacingRate.
     pub(super) fn init_pacing_rate(&mut self, rtt: f64) {
-        self.pacing = self.set.startup_pacing_gain * self.initial_window / rtt.max(1e-6);
+        self.pacing_rate = self.set.startup_pacing_gain * self.initial_window / rtt.max(1e-6);
     }
 
     /// §5.6.2 SetPacingRateWithGain.
     pub(super) fn set_pacing_rate_with_gain(&mut self, gain: f64) {
-        let rate = gain * self.bw * self.set.pace;
-        if self.full_bw_reached || rate > self.pacing {
-            self.pacing = rate;
+        let rate = gain * self.bw * self.set.pacing_scale;
+        if self.full_bw_reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
         }
     }
 
     /// §5.6.3 SetSendQuantum.
     pub(super) fn send_quantum(&self) -> f64 {
-        (0.001 * self.pacing).min(65_536.0).max(2.0 * self.mss)
+        (0.001 * self.pacing_rate).min(65_536.0).max(2.0 * self.mss)
     }
 
     /// §5.6.4.6 SetCwnd, §5.6.4.2 UpdateMaxInflight.
     pub(super) fn set_cwnd(&mut self) {
         let max_inflight =
-            self.with_quanta(self.gains().1 * self.bdp(self.bw) + self.extra_acked_filter.get());
+            self.quantization_budget(self.gains().1 * self.bdp(self.bw) + self.extra_acked_filter.get());
         let acked = self.rs.newly_acked as f64;
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + acked).min(max_inflight);
@@ -38,11 +38,12 @@ impl Bbr3 {
         self.bound_cwnd_for_model();
     }
 
-    /// §5.6.4.7 BoundCwndForModel; the table of §5.6.1 names inflight_longterm for drain too, this doesn't.
+    /// §5.6.4.7 BoundCwndForModel. Drain is not bounded by inflight_longterm, as in the pseudo-code; the table of §5.6.1
+    /// has that bound.
     fn bound_cwnd_for_model(&mut self) {
         let cap = match self.state {
-            State::Down | State::Refill | State::Up => self.inflight_longterm,
-            State::ProbeRtt | State::Cruise => self.inflight_with_headroom(),
+            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.inflight_longterm,
+            State::ProbeRtt | State::ProbeBwCruise => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
         self.cwnd = self.cwnd.min(cap.min(self.inflight_shortterm).max(self.set.min_cwnd));
@@ -50,8 +51,8 @@ impl Bbr3 {
 
     /// §5.6.4.4 SaveCwnd.
     pub(super) fn save_cwnd(&mut self) {
-        let cut = self.episode != Episode::Open || self.state == State::ProbeRtt;
-        self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+        let reduced = self.recovery != Recovery::None || self.state == State::ProbeRtt;
+        self.prior_cwnd = if reduced { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
     /// §5.6.4.4 RestoreCwnd.

@@ -1,21 +1,21 @@
-//! What losses and marks do to the model, and how it is taken back.
+//! Responses to losses and congestion marks, and their undo (§5.5.10, §5.5.11).
 
-use super::{Bbr3, Episode, State};
+use super::{Bbr3, Recovery, State};
 use crate::LostEvent;
 use dumbbell_units::Time;
 
-/// What a spurious recovery gives back (§2.15).
+/// The state that the end of a spurious recovery restores (§2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The state that a loss ended.
-    pub(super) state: Option<State>,
-    /// Saved for losses whose recovery hasn't begun.
+    /// BBR.undo_state: the state that a loss ended.
+    pub(super) undo_state: Option<State>,
+    /// True if the state was saved for a loss whose recovery has not begun.
     pending: bool,
-    /// There was a recovery since the last undo, and nothing but losses cut since.
+    /// True if there was a recovery since the last undo, and no congestion mark since.
     possible: bool,
-    bw_shortterm: f64,
-    inflight_shortterm: f64,
-    inflight_longterm: f64,
+    undo_bw_shortterm: f64,
+    undo_inflight_shortterm: f64,
+    undo_inflight_longterm: f64,
 }
 
 impl Bbr3 {
@@ -24,18 +24,20 @@ impl Bbr3 {
         lost > tx_in_flight * self.set.loss_thresh || (lost > 0.0 && !self.selective_acks)
     }
 
-    /// §5.5.10.2 NoteLoss. Where the round begins is known when the ACK that told of the loss has been counted.
+    /// §5.5.10.2 NoteLoss. The start of the round is known only when the ACK that revealed the loss has been counted:
+    /// [`Bbr3::start_loss_round`].
     fn note_loss(&mut self, now: Time) {
-        if !self.loss_round.lossy {
-            self.loss_round.begins = Some(now);
+        if !self.loss_round.is_loss_in_round {
+            self.loss_round.noted_at = Some(now);
         }
-        self.loss_round.lossy = true;
+        self.loss_round.is_loss_in_round = true;
     }
 
-    /// The round of a loss noted with this ACK begins with what it has delivered; one noted by a timer began before.
-    pub(super) fn begin_loss_round(&mut self, before: u64, now: Time) {
-        if let Some(at) = self.loss_round.begins.take() {
-            self.loss_round.from = if at == now { self.delivered } else { before };
+    /// Starts the round of a loss: with the bytes that this ACK has delivered if the ACK revealed the loss, with those
+    /// delivered before if a timer did.
+    pub(super) fn start_loss_round(&mut self, delivered_before: u64, now: Time) {
+        if let Some(at) = self.loss_round.noted_at.take() {
+            self.loss_round.delivered = if at == now { self.delivered } else { delivered_before };
         }
     }
 
@@ -56,32 +58,32 @@ impl Bbr3 {
         }
     }
 
-    /// §5.5.10.2 InflightAtLoss: how much could have been in flight before losses exceeded the threshold.
+    /// §5.5.10.2 InflightAtLoss: the bytes in flight at which the losses exceeded the threshold.
     fn inflight_at_loss(&self, size: f64, lost: f64, tx_in_flight: f64) -> f64 {
-        let (before, lost_before) = (tx_in_flight - size, lost - size);
-        let prefix = (self.set.loss_thresh * before - lost_before) / (1.0 - self.set.loss_thresh);
-        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2]: a prefix isn't negative, which it would be where the threshold
-        // was exceeded before this segment.
-        before + prefix.max(0.0)
+        let (inflight_prev, lost_prev) = (tx_in_flight - size, lost - size);
+        let lost_prefix = (self.set.loss_thresh * inflight_prev - lost_prev) / (1.0 - self.set.loss_thresh);
+        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2]: lost_prefix is at least zero. It would be negative if the losses had
+        // exceeded the threshold before this segment.
+        inflight_prev + lost_prefix.max(0.0)
     }
 
     /// §5.5.10.2 HandleInflightTooHigh.
     fn handle_inflight_too_high(&mut self, inflight: f64, app_limited: bool, now: Time) {
         self.prev_probe_too_high = true;
-        self.is_bw_probe_sample = false; // one answer a probe
+        self.is_bw_probe_sample = false; // one response for each probe
         if !app_limited {
             self.inflight_longterm = inflight.max(self.target_inflight() * self.set.beta);
         }
-        if self.state == State::Up {
-            self.undo.state = Some(State::Up);
+        if self.state == State::ProbeBwUp {
+            self.undo.undo_state = Some(State::ProbeBwUp);
             self.start_probe_bw_down(now);
         }
     }
 
-    /// A congestion mark (§3.7): the queue is too long, whatever was lost.
+    /// Responds to a congestion mark (§3.7) as to high loss: the queue is too long even if nothing was lost.
     pub(super) fn handle_mark(&mut self, now: Time) {
         self.note_loss(now);
-        self.undo.possible = false; // it was meant, whatever is said of losses
+        self.undo.possible = false; // a mark is never spurious
         if self.is_bw_probe_sample {
             self.handle_inflight_too_high(self.inflight as f64, false, now);
         }
@@ -89,11 +91,11 @@ impl Bbr3 {
 
     /// §5.5.10.3 AdaptLowerBoundsFromCongestion, InitLowerBounds, LossLowerBounds.
     pub(super) fn adapt_lower_bounds(&mut self) {
-        if self.is_probing_bw() || !self.loss_round.lossy {
+        if self.is_probing_bw() || !self.loss_round.is_loss_in_round {
             return;
         }
         if self.bw_shortterm.is_infinite() {
-            self.bw_shortterm = self.max_bw.get();
+            self.bw_shortterm = self.max_bw_filter.get();
         }
         if self.inflight_shortterm.is_infinite() {
             self.inflight_shortterm = self.cwnd;
@@ -109,42 +111,42 @@ impl Bbr3 {
 
     /// §5.5.10.3 ResetCongestionSignals.
     pub(super) fn reset_congestion_signals(&mut self) {
-        self.loss_round.lossy = false;
+        self.loss_round.is_loss_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
     }
 
     /// §5.5.11.1 SaveStateUponLoss.
     fn save_state_upon_loss(&mut self) {
-        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2, §5.6.4.4]: saved when an episode starts, as §5.5.11.1 says, not
-        // again with each round trip that loses nor on entering the recovery that the loss brings: that would save what
-        // the loss has already changed.
-        if self.episode == Episode::Open && !self.undo.pending {
+        // DIVERGES [draft-ietf-ccwg-bbr-06 §5.5.10.2, §5.6.4.4]: the state is saved once, at the first loss before a
+        // recovery, as in §5.5.11.1. It is not saved again in each round trip with losses or at the start of the
+        // recovery: the losses have already changed the state by then.
+        if self.recovery == Recovery::None && !self.undo.pending {
             self.undo = Undo {
-                state: None,
+                undo_state: None,
                 pending: true,
                 possible: self.undo.possible,
-                bw_shortterm: self.bw_shortterm,
-                inflight_shortterm: self.inflight_shortterm,
-                inflight_longterm: self.inflight_longterm,
+                undo_bw_shortterm: self.bw_shortterm,
+                undo_inflight_shortterm: self.inflight_shortterm,
+                undo_inflight_longterm: self.inflight_longterm,
             };
         }
     }
 
     /// §5.6.4.4 OnEnterFastRecovery, OnEnterRTO.
-    pub(super) fn enter_recovery(&mut self, episode: Episode) {
+    pub(super) fn enter_recovery(&mut self, kind: Recovery) {
         self.save_state_upon_loss();
         self.save_cwnd();
         (self.undo.pending, self.undo.possible) = (false, true);
-        self.episode = episode;
-        if episode == Episode::Timeout {
+        self.recovery = kind;
+        if kind == Recovery::Rto {
             self.cwnd = self.inflight as f64 + self.mss;
         }
     }
 
-    /// §5.6.4.4: the window from before.
+    /// §5.6.4.4 OnExitRecovery: restores the window.
     pub(super) fn exit_recovery(&mut self) {
-        if self.episode != Episode::Open {
-            self.episode = Episode::Open;
+        if self.recovery != Recovery::None {
+            self.recovery = Recovery::None;
             self.restore_cwnd();
         }
     }
@@ -154,22 +156,24 @@ impl Bbr3 {
         if !std::mem::take(&mut self.undo.possible) {
             return;
         }
-        self.episode = Episode::Open;
+        self.recovery = Recovery::None;
         self.restore_cwnd();
-        self.loss_round.lossy = false;
+        self.loss_round.is_loss_in_round = false;
         self.reset_full_bw(0.0);
-        self.bw_shortterm = self.bw_shortterm.max(self.undo.bw_shortterm);
-        self.inflight_shortterm = self.inflight_shortterm.max(self.undo.inflight_shortterm);
-        self.inflight_longterm = self.inflight_longterm.max(self.undo.inflight_longterm);
-        let dips = self.state == State::ProbeRtt;
-        match self.undo.state.take() {
+        self.bw_shortterm = self.bw_shortterm.max(self.undo.undo_bw_shortterm);
+        self.inflight_shortterm = self.inflight_shortterm.max(self.undo.undo_inflight_shortterm);
+        self.inflight_longterm = self.inflight_longterm.max(self.undo.undo_inflight_longterm);
+        let in_probe_rtt = self.state == State::ProbeRtt;
+        match self.undo.undo_state.take() {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
-                if !dips {
+                if !in_probe_rtt {
                     self.state = State::Startup;
                 }
             }
-            Some(State::Up) if self.state != State::Up && !dips => self.start_probe_bw_refill(),
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !in_probe_rtt => {
+                self.start_probe_bw_refill()
+            }
             _ => {}
         }
     }

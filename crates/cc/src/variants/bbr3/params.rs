@@ -1,4 +1,4 @@
-//! The registry row of BBRv3 and its parameters.
+//! The registry row of BBRv3 and its parameters, with the constants of draft-ietf-ccwg-bbr-06 as defaults.
 
 use super::Bbr3;
 use crate::Variant;
@@ -10,147 +10,147 @@ const BELOW_ONE: Kind = Kind::Float { min: 0.01, max: 1.0 };
 
 pub(crate) const ROW: Variant = Variant {
     name: "bbr3",
-    title: "BBR, version 3: a model of the path with bounds learnt from losses",
+    title: "BBR, version 3: paced by a model of the path, with bounds learned from losses",
     year: 2026,
     source: "Cardwell, Swett and Beshay (eds.), BBR Congestion Control, draft-ietf-ccwg-bbr-06",
     own_recovery: true,
-    on_loss: "a probe that loses more than 2 %: bounded by what was in flight; else bounds at 0.7, or what is delivered; \
-              timeout: cwnd = 1 segment",
-    on_delay: "cwnd within twice the smallest delay times the rate",
-    on_ecn: "as to a round trip that lost too much",
+    on_loss: "more than 2 % lost in a probe: the data in flight becomes a bound; other losses: bounds times 0.7, but not below \
+              the delivered volume; timeout: cwnd = 1 segment",
+    on_delay: "cwnd at most about twice the bandwidth times the minimum RTT",
+    on_ecn: "as a round trip with more than 2 % lost",
     params: &[
         Spec {
             name: "startup_pacing_gain",
             kind: ABOVE_ONE,
             default: "2.77",
-            doc: "pacing gain of startup, 4 ln 2: the least that doubles the rate each round trip [§2.5]",
+            doc: "pacing gain in Startup, 4 ln 2: the smallest that doubles the rate each round trip [§2.5]",
         },
         Spec {
             name: "drain_pacing_gain",
             kind: BELOW_ONE,
             default: "0.5",
-            doc: "pacing gain while startup's queue drains [§2.5]",
+            doc: "pacing gain in Drain [§2.5]",
         },
         Spec {
             name: "cwnd_gain",
             kind: Kind::Float { min: 0.5, max: 10.0 },
             default: "2",
-            doc: "window, in products of rate and delay, outside probe up and probe RTT [§2.6]",
+            doc: "cwnd gain except in ProbeBW_UP and ProbeRTT [§2.6]",
         },
         Spec {
             name: "up_pacing_gain",
             kind: ABOVE_ONE,
             default: "1.25",
-            doc: "pacing gain while it looks for bandwidth [§5.3.3.5]",
+            doc: "pacing gain in ProbeBW_UP [§5.3.3.5]",
         },
         Spec {
             name: "up_cwnd_gain",
             kind: Kind::Float { min: 0.5, max: 10.0 },
             default: "2.25",
-            doc: "window gain while it looks for bandwidth [§5.3.3.5]",
+            doc: "cwnd gain in ProbeBW_UP [§5.3.3.5]",
         },
         Spec {
             name: "down_pacing_gain",
             kind: BELOW_ONE,
             default: "0.9",
-            doc: "pacing gain after that [§5.3.3.1]",
+            doc: "pacing gain in ProbeBW_DOWN [§5.3.3.1]",
         },
         Spec {
             name: "probe_rtt_cwnd_gain",
             kind: BELOW_ONE,
             default: "0.5",
-            doc: "window gain while it looks for the smallest RTT [§2.16.2]",
+            doc: "cwnd gain in ProbeRTT [§2.16.2]",
         },
         Spec {
             name: "loss_thresh",
             kind: Kind::Probability,
             default: "2 %",
-            doc: "loss in a round trip that a probe puts up with [§2.8]",
+            doc: "largest loss rate in a round trip that a probe accepts [§2.8]",
         },
         Spec {
             name: "beta",
             kind: BELOW_ONE,
             default: "0.7",
-            doc: "what a round trip with losses leaves of a bound at least [§2.8]",
+            doc: "factor of the short-term bounds for each round trip with losses [§2.8]",
         },
         Spec {
             name: "headroom",
             kind: Kind::Float { min: 0.0, max: 0.9 },
             default: "0.15",
-            doc: "part of inflight_longterm that is left free for others [§2.8]",
+            doc: "part of inflight_longterm that is left free for other flows [§2.8]",
         },
         Spec {
             name: "min_cwnd",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "4",
-            doc: "smallest window outside a timeout, segments [§2.8]",
+            doc: "smallest window except after a timeout, segments [§2.8]",
         },
         Spec {
             name: "probe_wait",
             kind: Kind::Duration,
             default: "2 s",
-            doc: "shortest time between probes of the bandwidth [§5.3.3.8.2]",
+            doc: "shortest time between bandwidth probes [§5.3.3.8.2]",
         },
         Spec {
             name: "probe_wait_spread",
             kind: Kind::Duration,
             default: "1 s",
-            doc: "a uniform random share of this is added [§5.3.3.8.2]",
+            doc: "a random time between zero and this is added to probe_wait [§5.3.3.8.2]",
         },
         Spec {
             name: "reno_rounds",
             kind: Kind::Int { min: 1, max: 1_000_000 },
             default: "63",
-            doc: "round trips between probes at most, however large the window: a Reno beside it needs about one a \
-                  segment [§5.3.3.8]",
+            doc: "most round trips between probes, for large windows; a competing Reno flow needs about one round trip \
+                  for each segment of its window [§5.3.3.8]",
         },
         Spec {
             name: "min_rtt_window",
             kind: Kind::Duration,
             default: "10 s",
-            doc: "time over which the smallest RTT is taken [§2.16.1]",
+            doc: "length of the minimum filter of the RTT [§2.16.1]",
         },
         Spec {
             name: "probe_rtt_interval",
             kind: Kind::Duration,
             default: "5 s",
-            doc: "time without a smaller RTT after which the window dips [§2.16.2]",
+            doc: "time without a smaller RTT after which ProbeRTT begins [§2.16.2]",
         },
         Spec {
             name: "probe_rtt_duration",
             kind: Kind::Duration,
             default: "200 ms",
-            doc: "how long the window dips at least [§2.16.2]",
+            doc: "shortest duration of ProbeRTT [§2.16.2]",
         },
         Spec {
             name: "full_bw_growth",
             kind: ABOVE_ONE,
             default: "1.25",
-            doc: "a rate less than so many times the last mark counts as no growth [§5.3.1.2]",
+            doc: "the bandwidth has grown in a round trip if it is at least this many times full_bw [§5.3.1.2]",
         },
         Spec {
             name: "full_bw_rounds",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "3",
-            doc: "round trips without growth that make a plateau [§5.3.1.2]",
+            doc: "round trips without growth that set full_bw_now [§5.3.1.2]",
         },
         Spec {
             name: "startup_full_losses",
             kind: Kind::Int { min: 1, max: 1_000_000 },
             default: "6",
-            doc: "separate ranges lost in a round trip that, with loss_thresh, end startup [§5.3.1.3]",
+            doc: "separate ranges lost in a round trip that, together with loss_thresh, end Startup [§5.3.1.3]",
         },
         Spec {
             name: "extra_acked_rounds",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "10",
-            doc: "round trips over which the ACKs' largest excess is taken, after startup [§2.12]",
+            doc: "length of the maximum filter of extra_acked after Startup, in round trips [§2.12]",
         },
         Spec {
             name: "pacing_margin",
             kind: Kind::Probability,
             default: "1 %",
-            doc: "how much below the gain times the rate it paces [§2.5]",
+            doc: "how much the pacing rate is below gain times bandwidth [§2.5]",
         },
     ],
     columns: &[
@@ -184,13 +184,13 @@ fn check(params: &Params) -> Result<(), ParamError> {
     if params.duration("min_rtt_window") < params.duration("probe_rtt_interval") {
         return Err(ParamError {
             name: "min_rtt_window".into(),
-            message: "at least probe_rtt_interval is needed: the window has to hold a dip".into(), // §5.3.4.2
+            message: "must be at least probe_rtt_interval: the window has to contain a ProbeRTT".into(), // §5.3.4.2
         });
     }
     Ok(())
 }
 
-/// The parameters. `min_cwnd` is in bytes.
+/// The values of the parameters. `min_cwnd` is in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) startup_pacing_gain: f64,
@@ -214,8 +214,8 @@ pub(super) struct Settings {
     pub(super) full_bw_rounds: u64,
     pub(super) startup_full_losses: u64,
     pub(super) extra_acked_rounds: u64,
-    /// What is left of a rate after the margin.
-    pub(super) pace: f64,
+    /// 1 - pacing_margin.
+    pub(super) pacing_scale: f64,
 }
 
 impl Settings {
@@ -242,7 +242,7 @@ impl Settings {
             full_bw_rounds: params.int("full_bw_rounds"),
             startup_full_losses: params.int("startup_full_losses"),
             extra_acked_rounds: params.int("extra_acked_rounds"),
-            pace: 1.0 - params.probability("pacing_margin"),
+            pacing_scale: 1.0 - params.probability("pacing_margin"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The cycle that probes for bandwidth.
+//! ProbeBW: the cycle of DOWN, CRUISE, REFILL and UP that probes for bandwidth (§5.3.3).
 
 use super::{AckPhase, Bbr3, State};
 use crate::AckEvent;
@@ -11,9 +11,9 @@ impl Bbr3 {
         self.probe_up_acked_per_inc = f64::INFINITY;
         self.pick_probe_wait();
         self.cycle_stamp = now;
-        self.ack_phase = AckPhase::Stopping;
+        self.ack_phase = AckPhase::ProbeStopping;
         self.round.start_round(self.delivered);
-        self.state = State::Down;
+        self.state = State::ProbeBwDown;
     }
 
     /// §5.3.3.8.3 PickProbeWait.
@@ -30,15 +30,15 @@ impl Bbr3 {
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.round.start_round(self.delivered);
-        self.state = State::Refill;
+        self.state = State::ProbeBwRefill;
     }
 
     /// §5.3.3.9 StartProbeBW_UP.
     fn start_probe_bw_up(&mut self) {
-        self.ack_phase = AckPhase::Starting;
+        self.ack_phase = AckPhase::ProbeStarting;
         self.round.start_round(self.delivered);
-        self.reset_full_bw(self.rs.rate);
-        self.state = State::Up;
+        self.reset_full_bw(self.rs.delivery_rate);
+        self.state = State::ProbeBwUp;
         self.raise_inflight_longterm_slope();
     }
 
@@ -49,32 +49,32 @@ impl Bbr3 {
         }
         let state = self.state;
         match state {
-            // Asking for the time to probe may start the refill: then it isn't time to cruise.
-            State::Down if !self.check_time_to_probe_bw(now) && self.is_time_to_cruise() => {
-                self.state = State::Cruise;
+            // CheckTimeToProbeBW may start ProbeBW_REFILL: then it isn't time to cruise.
+            State::ProbeBwDown if !self.check_time_to_probe_bw(now) && self.is_time_to_cruise() => {
+                self.state = State::ProbeBwCruise;
             }
-            State::Cruise => {
+            State::ProbeBwCruise => {
                 self.check_time_to_probe_bw(now);
             }
-            State::Refill if self.round.round_start => {
+            State::ProbeBwRefill if self.round.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
             }
-            State::Up if self.is_time_to_go_down(ev) => {
-                self.prev_probe_too_high = false; // no great loss so far
+            State::ProbeBwUp if self.is_time_to_go_down(ev) => {
+                self.prev_probe_too_high = false; // the probe ended without high loss
                 self.start_probe_bw_down(now);
             }
             _ => {}
         }
     }
 
-    /// §5.3.3.8.3 IsTimeToProbeBW: starts the refill if it is.
+    /// §5.3.3.8.3 IsTimeToProbeBW. Starts ProbeBW_REFILL and returns true if it is time to probe.
     fn check_time_to_probe_bw(&mut self, now: Time) -> bool {
-        let over = now > self.cycle_stamp + self.bw_probe_wait || self.is_reno_coexistence_probe_time();
-        if over {
+        let is_time = now > self.cycle_stamp + self.bw_probe_wait || self.is_reno_coexistence_probe_time();
+        if is_time {
             self.start_probe_bw_refill();
         }
-        over
+        is_time
     }
 
     /// §5.3.3.8.3 IsRenoCoexistenceProbeTime.
@@ -86,7 +86,8 @@ impl Bbr3 {
     /// §5.3.3.9 IsTimeToCruise.
     fn is_time_to_cruise(&self) -> bool {
         let inflight = self.inflight as f64;
-        inflight <= self.inflight_with_headroom() && inflight <= self.inflight_for(self.max_bw.get(), 1.0)
+        inflight <= self.inflight_with_headroom()
+            && inflight <= self.inflight_for(self.max_bw_filter.get(), 1.0)
     }
 
     /// §5.3.3.9 IsTimeToGoDown.
@@ -95,15 +96,15 @@ impl Bbr3 {
             self.prev_probe_precautionary = true;
             return true;
         }
-        if self.is_held_by_longterm(ev) {
-            self.reset_full_bw(self.rs.rate); // the bound, not the path, keeps the rate down
+        if self.is_limited_by_inflight_longterm(ev) {
+            self.reset_full_bw(self.rs.delivery_rate); // inflight_longterm limits the rate, not the path
             return false;
         }
-        self.full.now
+        self.full_bw_now
     }
 
-    /// Whether the window is used up and is what inflight_longterm allows.
-    fn is_held_by_longterm(&self, ev: &AckEvent) -> bool {
+    /// Returns true if sending is limited by cwnd, and cwnd by inflight_longterm.
+    fn is_limited_by_inflight_longterm(&self, ev: &AckEvent) -> bool {
         ev.snd_una <= self.cwnd_limited_to && self.cwnd >= self.inflight_longterm
     }
 
@@ -125,32 +126,32 @@ impl Bbr3 {
 
     /// §5.3.3.9 ProbeInflightLongtermUpward.
     fn probe_inflight_longterm_upward(&mut self, ev: &AckEvent) {
-        if !self.is_held_by_longterm(ev) {
+        if !self.is_limited_by_inflight_longterm(ev) {
             return;
         }
         self.bw_probe_up_acked += self.rs.newly_acked as f64;
         if self.bw_probe_up_acked >= self.probe_up_acked_per_inc {
-            let steps = (self.bw_probe_up_acked / self.probe_up_acked_per_inc).floor();
-            self.bw_probe_up_acked -= steps * self.probe_up_acked_per_inc;
-            self.inflight_longterm += steps * self.mss;
+            let increments = (self.bw_probe_up_acked / self.probe_up_acked_per_inc).floor();
+            self.bw_probe_up_acked -= increments * self.probe_up_acked_per_inc;
+            self.inflight_longterm += increments * self.mss;
         }
         if self.round.round_start {
             self.raise_inflight_longterm_slope();
         }
     }
 
-    /// §5.3.3.9 AdaptLongTermModel: true if it decided on a transition.
+    /// §5.3.3.9 AdaptLongTermModel. Returns true if it started another probe.
     fn adapt_long_term_model(&mut self, ev: &AckEvent) -> bool {
-        if self.ack_phase == AckPhase::Starting && self.round.round_start {
-            self.ack_phase = AckPhase::Feedback;
+        if self.ack_phase == AckPhase::ProbeStarting && self.round.round_start {
+            self.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.ack_phase == AckPhase::Stopping && self.round.round_start {
+        if self.ack_phase == AckPhase::ProbeStopping && self.round.round_start {
             self.is_bw_probe_sample = false;
             self.ack_phase = AckPhase::Init;
-            if self.in_probe_bw() && !self.rs.app_limited {
-                self.max_bw.advance();
+            if self.in_probe_bw() && !self.rs.is_app_limited {
+                self.max_bw_filter.advance();
             }
-            // §5.3.3.6: the careful probe went well, another may go on.
+            // §5.3.3.6: the precautionary probe was successful, another one follows.
             if self.in_probe_bw() && self.prev_probe_precautionary && !self.prev_probe_too_high {
                 self.start_probe_bw_refill();
                 return true;
@@ -162,7 +163,7 @@ impl Bbr3 {
             return false;
         }
         self.inflight_longterm = self.inflight_longterm.max(self.rs.tx_in_flight);
-        if self.state == State::Up {
+        if self.state == State::ProbeBwUp {
             self.probe_inflight_longterm_upward(ev);
         }
         false

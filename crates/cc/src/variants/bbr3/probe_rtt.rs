@@ -1,4 +1,4 @@
-//! The dip of the window that shows the smallest round-trip time.
+//! min_rtt and ProbeRTT: the window is reduced to measure the RTT without a queue (§5.3.4).
 
 use super::{AckPhase, Bbr3, State};
 use dumbbell_units::{Dur, Time};
@@ -26,7 +26,7 @@ impl Bbr3 {
             self.state = State::ProbeRtt;
             self.save_cwnd();
             self.probe_rtt_done_stamp = None;
-            self.ack_phase = AckPhase::Stopping;
+            self.ack_phase = AckPhase::ProbeStopping;
             self.round.start_round(self.delivered);
         }
         if self.state == State::ProbeRtt {
@@ -57,12 +57,12 @@ impl Bbr3 {
         if self.probe_rtt_done_stamp.is_none_or(|done| now <= done) {
             return;
         }
-        self.probe_rtt_min_stamp = Some(now); // the next dip is a whole interval away
+        self.probe_rtt_min_stamp = Some(now); // the next ProbeRTT is a whole ProbeRTTInterval away
         self.restore_cwnd();
         self.reset_short_term_model();
         if self.full_bw_reached {
             self.start_probe_bw_down(now);
-            self.state = State::Cruise; // drained it is
+            self.state = State::ProbeBwCruise; // the queue is already drained
         } else {
             self.state = State::Startup;
         }

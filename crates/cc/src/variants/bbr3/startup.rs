@@ -1,26 +1,26 @@
-//! Startup and drain.
+//! Startup and Drain (§5.3.1, §5.3.2).
 
-use super::{Bbr3, Episode, FullBw, State};
+use super::{Bbr3, Recovery, State};
 use dumbbell_units::Time;
 
 impl Bbr3 {
-    /// §5.3.1.2 ResetFullBW; a probe goes on from the rate it has.
-    pub(super) fn reset_full_bw(&mut self, mark: f64) {
-        self.full = FullBw { mark, ..FullBw::default() };
+    /// §5.3.1.2 ResetFullBW, with the bandwidth to exceed: zero, or the delivery rate at the start of a probe.
+    pub(super) fn reset_full_bw(&mut self, full_bw: f64) {
+        (self.full_bw, self.full_bw_count, self.full_bw_now) = (full_bw, 0, false);
     }
 
     /// §5.3.1.2 CheckFullBWReached.
     pub(super) fn check_full_bw_reached(&mut self) {
-        if self.full.now || !self.round.round_start || self.rs.app_limited {
+        if self.full_bw_now || !self.round.round_start || self.rs.is_app_limited {
             return;
         }
-        if self.rs.rate >= self.full.mark * self.set.full_bw_growth {
-            self.reset_full_bw(self.rs.rate);
+        if self.rs.delivery_rate >= self.full_bw * self.set.full_bw_growth {
+            self.reset_full_bw(self.rs.delivery_rate);
             return;
         }
-        self.full.count += 1;
-        self.full.now = self.full.count >= self.set.full_bw_rounds;
-        self.full_bw_reached |= self.full.now;
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= self.set.full_bw_rounds;
+        self.full_bw_reached |= self.full_bw_now;
     }
 
     /// §5.3.1.1 CheckStartupDone.
@@ -33,24 +33,24 @@ impl Bbr3 {
         }
     }
 
-    /// §5.3.1.3 CheckStartupHighLoss: a round trip of recovery is over, and too much of it was lost in too many places.
+    /// §5.3.1.3 CheckStartupHighLoss: a round trip of recovery ended with too much lost, in too many ranges.
     fn check_startup_high_loss(&mut self) {
-        let too_much = if self.selective_acks {
-            self.loss_round.ended
-                && self.episode == Episode::Fast
+        let high_loss = if self.selective_acks {
+            self.loss_round.start
+                && self.recovery == Recovery::Fast
                 && self.loss_round.ranges >= self.set.startup_full_losses
                 && self.is_inflight_too_high(self.rs.lost, self.rs.tx_in_flight)
         } else {
-            self.episode == Episode::Fast
+            self.recovery == Recovery::Fast
         };
-        if self.loss_round.ended {
+        if self.loss_round.start {
             self.loss_round.ranges = 0;
         }
-        if self.state != State::Startup || self.full_bw_reached || !too_much {
+        if self.state != State::Startup || self.full_bw_reached || !high_loss {
             return;
         }
-        self.undo.state = Some(State::Startup);
-        (self.full.now, self.full_bw_reached) = (true, true); // the first as in appendix A.2, item 5
+        self.undo.undo_state = Some(State::Startup);
+        (self.full_bw_now, self.full_bw_reached) = (true, true); // full_bw_now as in appendix A.2, item 5
         self.inflight_longterm = self.bdp(self.bw).max(self.inflight_latest);
     }
 

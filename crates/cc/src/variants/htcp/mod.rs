@@ -270,7 +270,7 @@ impl LossDriven for Htcp {
         self.before = (self.since, self.at_loss, self.rtts, self.beta);
     }
 
-    fn on_undo(&mut self, _cx: &Cx) {
+    fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {
         if let Some(ticks) = &mut self.ticks {
             ticks.undone();
             return;

@@ -1,0 +1,229 @@
+"""Runs on the host's own kernel, in real time: the parts that link emulation and tc share.
+
+One run at a time, whatever ``parallel`` is: runs at the same time would delay each other's packets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from dumbbell import _core
+from dumbbell.backends import programs
+from dumbbell.backends.base import Finished, Job
+from dumbbell.backends.options import cell_of, one_of, sample
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean
+from dumbbell.kernel.guest import end, program
+from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant
+from dumbbell.kernel.outcome import Outcome, outcome
+
+__all__ = ["Calibration", "HostKernel", "Requirements", "run_host"]
+
+Calibration = Literal["refuse", "mark", "off"]
+TRAIN_OVER_RATE = 1.5
+"""Rate of a calibration's packet train over the bottleneck's rate, as `calibrate.rs` has it."""
+BUSY = 0.8
+"""Share of the processors' time above which a run gets a warning."""
+LARGEST_WINDOW = 2**30 / 536
+"""Segments: the largest receive window [RFC 7323 §2.3] in segments of the smallest default size [RFC 9293 §3.7.1]."""
+
+
+class Requirements(NamedTuple):
+    """A plan, translated for the host's kernel.
+
+    Attributes
+    ----------
+    steps : list of str
+        How the network is made.
+    flows : list of str
+        The flows in words.
+    variants : list of str
+        Congestion control that the kernel must have, by its names.
+    """
+
+    steps: list[str]
+    flows: list[str]
+    variants: list[str]
+
+
+def impossible_windows(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each flow whose mean window has more segments than the largest receive window."""
+    return [
+        f"flow '{f['name']}' had a mean window of {f['cwnd_mean_packets']:.3g} segments, which is impossible: "
+        "the kernel lost the values that its congestion control returned"
+        for f in flows
+        if (f["cwnd_mean_packets"] or 0.0) > LARGEST_WINDOW
+    ]
+
+
+class HostKernel:
+    """A run on the host's own kernel.
+
+    Parameters
+    ----------
+    sample_ms : float
+        Time between two samples of a connection's state (cwnd, ssthresh, srtt ...).
+    calibration : "refuse", "mark" or "off"
+        What happens to a run whose link differs from the scenario, in rate by more than 2 % or in round-trip time by
+        more than 5 % (or 0.2 ms if that is more): it is refused, it is marked invalid, or nothing is measured.
+
+    Attributes
+    ----------
+    emulation : str
+        What emulates the network, as the option of `Kernel` names it.
+    description : str
+        The sentence that the command line prints for such a run.
+    """
+
+    name = "kernel"
+    emulation: str
+    description: str
+
+    def __init__(self, sample_ms: float, calibration: Calibration) -> None:
+        one_of("calibration", calibration, get_args(Calibration))
+        self.sample_ms = sample(sample_ms)
+        self.calibration: Calibration = calibration
+
+    def _requirements(self, job: Job) -> Requirements:
+        """Translate a plan; BackendError if the kernel can't run it."""
+        raise NotImplementedError
+
+    def _why_not(self) -> str | None:
+        """Return why this host can't run it at all, with the remedy; None if it can."""
+        raise NotImplementedError
+
+    def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
+        """Return sentences: what makes the run invalid, and what makes it doubtful."""
+        raise NotImplementedError
+
+    def _order(self) -> dict[str, Any]:
+        """Return the part of the order that depends on the emulation."""
+        return {"emulation": self.emulation}
+
+    def steps(self, job: Job) -> list[str]:
+        """Return every step of a run, as a command that would do the same where one exists; see `check`."""
+        return self._all_steps(self._requirements(job))
+
+    def _all_steps(self, needed: Requirements) -> list[str]:
+        """Return all steps: programs that are loaded, the network, and the measurements before and during the run."""
+        loaded = [f"load {name} as BPF, under a name of the run's own" for name in self._in_bpf(needed.variants)]
+        wrong = {"refuse": "the run isn't made", "mark": "the run is marked invalid"}
+        calibration = [
+            f"before the run: echoes of 100 bytes over every path, a train of full packets at {TRAIN_OVER_RATE:g} "
+            f"times the rate over every bottleneck; if they are off, {wrong[self.calibration]}"
+            for _ in range(self.calibration != "off")
+        ]
+        samples = f"during the run: TCP_INFO of every sender, every {self.sample_ms:g} ms"
+        removed = "at the end of the run, however it ends: everything is removed"
+        return [*loaded, *needed.steps, *calibration, *needed.flows, samples, removed]
+
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Refuse jobs that this host's kernel can't run; see `Backend.check`."""
+        have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
+        for job in {id(job.cell): job for job in jobs}.values():
+            reason = programs.refusal(job.plan())
+            if reason is not None:
+                raise BackendError(f"back end 'kernel': {reason}{cell_of(job)}")
+            for name in self._requirements(job).variants:
+                if name not in have:
+                    raise BackendError(
+                        f"back end 'kernel': {_place(job, name)}: this host's kernel doesn't have '{name}' (it has "
+                        f"{', '.join(sorted(have))}): {remedy_for_variant(name)}{cell_of(job)}"
+                    )
+        reason = self._why_not()
+        if reason is not None:
+            raise BackendError(f"back end 'kernel': {reason}")
+
+    def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
+        """Run all jobs, one after the other; see `Backend.run`."""
+        del parallel
+        self.check(jobs)
+        clean()
+        for job in jobs:
+            yield self._one(job)
+
+    def _one(self, job: Job) -> Finished:
+        plan = job.plan()
+        order = {
+            "plan": programs.commands(plan),
+            "sample_ns": round(self.sample_ms * 1e6),
+            "calibration": self.calibration,
+            "bpf": self._in_bpf(self._requirements(job).variants),
+            **self._order(),
+        }
+        folder = Folder(HOST_PREFIX)
+        kept = captures(folder, plan)
+        try:
+            made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
+        except BackendError as e:
+            raise BackendError(f"back end 'kernel', repetition {job.repetition}{cell_of(job)}: {e}") from None
+        finally:
+            if not kept:
+                folder.remove()
+        result = made.result
+        reports, failures = programs.read(plan, result, made.tables)
+        facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}
+        facts["invalid"], facts["warnings"] = self._verdict(facts, plan)
+        facts["invalid"] += [text for path in facts["calibration"] or [] for text in path["off"]]
+        facts["invalid"] += impossible_windows(result["flows"])
+        if max((facts["cpu"] or {}).get("share", 0.0), facts["link"].get("cpu_share", 0.0)) > BUSY:
+            facts["warnings"].append(f"the processors were busy for more than {BUSY:.0%} of the run")
+        if reports:
+            facts["programs"] = reports
+        facts["warnings"] += failures
+        return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts)
+
+    @staticmethod
+    def _in_bpf(variants: list[str]) -> list[str]:
+        """Return those of the variants that the kernel lacks and that are loaded for the run."""
+        have = available_variants()
+        return [name for name in variants if name not in have and name in _core.bpf_variants()]
+
+
+def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
+    """Execute an order on the host's kernel.
+
+    Parameters
+    ----------
+    place : Path
+        An empty folder.
+    order : dict
+        The order that ``dumbbell-guest host`` reads.
+    duration_s : float
+        Duration of the run, s; it is killed 60 s later.
+
+    Raises
+    ------
+    BackendError
+        The order is refused, or the run fails.
+    """
+    (place / "plan.json").write_text(
+        json.dumps({**order, "parent_pid": os.getpid()}, allow_nan=False), encoding="utf-8"
+    )
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            [str(program()), "host"], cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        try:
+            process.wait(timeout=duration_s + 60)
+        except subprocess.TimeoutExpired:
+            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {duration_s + 60:.0f} s") from None
+        finally:
+            end(process)
+        output.seek(0)
+        return outcome(place, output.read().decode(errors="replace"), "the run")
+
+
+def _place(job: Job, kernel_name: str) -> str:
+    """Return the place of the first flow that has this congestion control (the kernel's name)."""
+    names = _core.kernel_variants()
+    for flow in job.plan()["flows"]:
+        if names.get(flow["transport"].get("variant", {}).get("name", "")) == kernel_name:
+            return f"flows.{flow['name']}.variant"
+    return "flows"

@@ -1,0 +1,78 @@
+"""The files that a run on a kernel leaves in its folder, read as results.
+
+``dumbbell-guest`` writes ``result.json`` (rows of results, and where each column lies) and ``tables.bin`` (the
+columns, little-endian, each aligned to 8 bytes), or ``error.txt`` with the reason of a failure.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.exceptions import BackendError
+
+__all__ = ["Outcome", "Table", "outcome"]
+
+Table = dict[str, npt.NDArray[np.generic]]
+"""Columns by name, all of one length."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of a run.
+
+    Attributes
+    ----------
+    result : dict
+        The content of ``result.json``.
+    tables : dict of str to Table
+        Series by name, such as ``flow/f``.
+    """
+
+    result: dict[str, Any]
+    tables: dict[str, Table]
+
+
+def outcome(place: Path, output: str, who: str) -> Outcome:
+    """Read the files that a run has left in its folder.
+
+    Parameters
+    ----------
+    place : Path
+        The run's folder.
+    output : str
+        The process's own output, for the message if it has left no result.
+    who : str
+        The process's name in that message.
+
+    Raises
+    ------
+    BackendError
+        The run has failed.
+    """
+    error = place / "error.txt"
+    if error.exists():
+        raise BackendError(error.read_text(encoding="utf-8"))
+    try:
+        result = json.loads((place / "result.json").read_text(encoding="utf-8"))
+        raw = (place / "tables.bin").read_bytes()
+    except (OSError, ValueError):
+        last = [line for line in output.splitlines() if line.strip()][-5:]
+        raise BackendError("\n".join([f"{who} has left no result; its output:", *last])) from None
+    return Outcome(result, _tables(result.pop("tables"), raw))
+
+
+def _tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:
+    """Return the columns of ``tables.bin`` as arrays."""
+    return {
+        table["name"]: {
+            column["name"]: np.frombuffer(raw, np.dtype(column["type"]), column["rows"], column["offset"])
+            for column in table["columns"]
+        }
+        for table in contents
+    }
