@@ -86,11 +86,11 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {
-    Variant: "a [variant](../index.md#variants) or an [own variant](../own-variant.md): "
+    Variant: "a [variant](../index.md#variants) or an [own variant](../how-to/own-variant.md): "
     "its name, or `{ name = ..., parameters }`",
-    Stack: "a [stack](../stacks.md): a preset's name, or `{ preset = ..., parameters }`",
+    Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
-    Sweep: "a table, see [Sweeps](sweeps.md)",
+    Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
     NamedLink: "All keys of [a link](#link), and its ends:",
