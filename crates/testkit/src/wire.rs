@@ -78,7 +78,7 @@ impl<'a> Wire<'a> {
     /// If a name or value is wrong: an error in the test.
     #[must_use]
     pub fn new(variant: &str, preset: &str, changes: &[(&str, &str)], faults: Faults<'a>) -> Wire<'a> {
-        let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.start()).unwrap();
+        let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.cc_setup()).unwrap();
         Wire::with_cc(variant, build, preset, changes, faults)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Wire<'a> {
     /// Opens the connection; the application writes `segments` full segments and closes it.
     #[must_use]
     pub fn send(mut self, segments: u64) -> Self {
-        self.total = segments * u64::from(self.sender.config().mss);
+        self.total = segments * self.sender.config().mss();
         self.sender.write(self.total);
         self.sender.close();
         self.receiver.listen();
@@ -211,7 +211,7 @@ impl<'a> Wire<'a> {
             if forward && segment.payload > 0 {
                 self.note(&how);
             } else if !forward && !segment.flags.contains(TcpFlags::SYN) {
-                self.acks.push((self.now, self.receiver.delivered() / u64::from(self.sender.config().mss)));
+                self.acks.push((self.now, self.receiver.delivered() / self.sender.config().mss()));
             }
             let mark = fate == Fate::Marked && how.ecn.is_capable();
             let ecn = if mark { Ecn::CE } else { how.ecn };
@@ -234,10 +234,10 @@ impl<'a> Wire<'a> {
     }
 
     fn note(&mut self, how: &Transmit) {
-        let mss = u64::from(self.sender.config().mss);
+        let mss = self.sender.config().mss();
         let sent = Sent { at: self.now, number: how.payload_offset / mss, again: how.retransmission };
         self.sent.push(sent);
-        let window = self.sender.config().window;
+        let window = self.sender.config().buffer.window;
         assert!(
             self.sender.snapshot().snd_nxt - self.sender.snapshot().snd_una <= window,
             "beyond the offered window"
