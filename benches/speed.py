@@ -72,7 +72,7 @@ def timed(command: Sequence[str | Path], given: str = "") -> Timed:
 
 
 def peak_kib(binary: Path, given: str) -> int | None:
-    """Largest resident set of a simulator that has made one run, KiB; None where the system doesn't tell.
+    """Largest resident set of a simulator that has made one run, KiB; None where the system does not report it.
 
     Asked while the process waits for a further plan. (`ru_maxrss` would count this process too, as it was when the
     other one was made.)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What an ACK costs in each window law, and a packet in a run with it.
+"""Cost of an ACK in each congestion control algorithm, and of a packet in a run with it.
 
     python benches/variants.py                  # a table
     python benches/variants.py --json           # the same as one JSON document
     python benches/variants.py --write-docs     # and renew docs/data/performance
 
-Two measures. An ACK: what the law alone takes for it (crates/cc/examples/acks.rs), by user CPU time and, where
+Two measures. An ACK: the algorithm alone (crates/cc/examples/acks.rs), by user CPU time and, where
 `valgrind` is there, by instructions. A run: instructions for each data packet sent in benches/two-flows.toml (user
 CPU time where `valgrind` isn't there), beside the same with Reno, on two stacks and once more with 1 % of random
 loss. The goal: no variant takes more than twice what Reno does, one that paces by a model of the path three times.
@@ -47,12 +47,12 @@ RUNS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Cost:
-    """What a law costs.
+    """The cost of an algorithm.
 
     Attributes
     ----------
     ack_ns : float, ns
-        User CPU time of an ACK in the law alone, median.
+        User CPU time of an ACK in the algorithm alone, median.
     ack : float or None
         Instructions of an ACK.
     runs : dict

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the analysis takes captured transfers for, without being told: a confusion matrix.
+"""A confusion matrix of the classification of captured transfers whose variants are known.
 
     python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
     python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock

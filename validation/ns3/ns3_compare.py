@@ -55,7 +55,7 @@ LAWS: dict[str, Any] = {
     "illinois": {"name": "illinois", "window_threshold": 15},
     "ledbat": {"name": "ledbat", "slow_start": True},
 }
-"""Where ns-3's parameters differ from ours. Reno's law has SACK there, LEDBAT a slow start."""
+"""Where ns-3's parameters differ from ours. Its Reno has SACK, its LEDBAT a slow start."""
 Key = tuple[float, float, float, float, float]
 """Rate in Mbit/s, RTT in ms, buffer in BDP, loss, segments for one ACK."""
 
