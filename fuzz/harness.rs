@@ -12,7 +12,7 @@ use dumbbell_capture::pair::pair;
 use dumbbell_capture::read::options::Options;
 use dumbbell_capture::tcp::label::Rules;
 use dumbbell_capture::{
-    Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Reader, TcpView, Transport,
+    Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Properties, Reader, TcpView, Transport,
 };
 
 /// Link types with a dissector of their own, and one without.
@@ -32,7 +32,7 @@ pub fn file(data: &[u8]) {
         let _ = frame.options.dropped_before();
         analyzer.frame(&frame);
     }
-    let properties = reader.properties();
+    let properties = Properties::of(&reader);
     let _ = (report(&properties, Numbers::Full), report(&properties, Numbers::Short));
     let _ = analyzer.lengths.report();
     let _ = reader.damage().map(ToString::to_string);

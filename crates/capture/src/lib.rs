@@ -39,6 +39,6 @@ pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};
 pub use packet_lengths::{PacketLengths, Row};
-pub use properties::{Digits, Kind, Properties};
-pub use read::Reader;
+pub use properties::{Digits, Properties};
+pub use read::{Kind, Reader};
 pub use sink::{Sink, run};

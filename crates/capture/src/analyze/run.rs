@@ -114,13 +114,13 @@ pub fn analyze(
                 if frames.is_multiple_of(REPORT) {
                     let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
                     if !progress(now) {
-                        properties.push(reader.properties());
+                        properties.push(Properties::of(&reader));
                         break 'files;
                     }
                 }
             }
             progress(Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames });
-            properties.push(reader.properties());
+            properties.push(Properties::of(&reader));
             damage.extend(reader.damage().cloned());
         }
         let (mut connections, chunks) = pipe.finish();

@@ -7,10 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use super::direction::Flow;
+use super::merge::{Capture, Fingerprint, MOST_WAITING, fingerprint, hash, next};
 use super::packets::Packet;
-use super::{Fingerprint, Key, MOST_WAITING, Side, fingerprint, hash, next};
 use crate::series::Ticks;
-use crate::tcp::track::Folding;
+use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
 use dumbbell_wire::seq::le;
 
@@ -85,7 +85,7 @@ impl<'a> Pass<'a> {
         progress: &mut dyn FnMut(u64) -> bool,
         found: &mut dyn FnMut(&Both) -> Option<f64>,
     ) -> Result<Vec<Damage>, Error> {
-        let (mut a, mut b) = (Side::open(a)?, Side::open(b)?);
+        let (mut a, mut b) = (Capture::open(a)?, Capture::open(b)?);
         let mut count = 0_u64;
         while let Some((s, from_a)) = next(&mut a, &mut b, self.rough) {
             count += 1;

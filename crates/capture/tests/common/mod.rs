@@ -7,7 +7,7 @@ use std::process::Command;
 
 use dumbbell_capture::capinfos::{Numbers, report};
 use dumbbell_capture::dissect::QuotedTransport;
-use dumbbell_capture::{Dissected, Dissector, PacketLengths, Reader, TcpView, Transport};
+use dumbbell_capture::{Dissected, Dissector, PacketLengths, Properties, Reader, TcpView, Transport};
 use dumbbell_wire::{SackBlock, TcpOptions};
 
 /// What is told of a capture, one text each.
@@ -105,7 +105,7 @@ pub fn by_reader(file: &Path, tunnels: bool) -> Told {
         }
         frames.push('\n');
     }
-    let properties = reader.properties();
+    let properties = Properties::of(&reader);
     Told {
         properties: report(&properties, Numbers::Full) + &report(&properties, Numbers::Short),
         lengths: lengths.report(),

@@ -165,7 +165,7 @@ fn reno_or_veno(t: &Tooth, epochs: &Epochs, half: f64) -> (&'static str, f64) {
         return ("veno", half * if fifth > 1 { 0.9 } else { 0.6 });
     }
     if (0.42..0.6).contains(&t.slope) {
-        // Reno with an ACK for two segments, counted by ACKs, samples the same where a queue stands all the time.
+        // Reno with delayed ACKs and ACK counting grows as fast if a queue persists.
         return if t.middle > 0.515 { ("veno", 0.5 * half) } else { ("reno-like", 0.5 * half) };
     }
     ("unknown", 0.0)
