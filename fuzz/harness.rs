@@ -14,6 +14,7 @@ use dumbbell_capture::tcp::label::Rules;
 use dumbbell_capture::{
     Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Properties, Reader, TcpView, Transport,
 };
+use dumbbell_units::Dur;
 
 /// Link types with a dissector of their own, and one without.
 const LINKS: [u16; 20] =
@@ -125,7 +126,7 @@ pub fn analysis(data: &[u8]) {
     let wanted = Wanted {
         rules: [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell, Rules::Dumbbell]
             [usize::from(choice & 3)],
-        interval: bit(2).then_some(1_000_000),
+        interval: bit(2).then_some(Dur::millis(1)),
         enter_tunnels: bit(3),
         max_open: if bit(4) { 2 } else { 1_000 },
         max_flows: if bit(5) { 2 } else { 1_000 },

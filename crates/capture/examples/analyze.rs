@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         "{} flow rows, {} series rows of {} ns",
         found.flows.rows(),
         found.series.rows(),
-        found.interval
+        found.interval.0
     );
     for warning in &found.warnings {
         println!("{}: {}", warning.kind, warning.text);

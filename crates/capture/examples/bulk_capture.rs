@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use dumbbell_capture::LinkType;
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment, ethernet};
+use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
 const MSS: u32 = 1448;
@@ -47,7 +48,7 @@ impl Out {
         let macs = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
         let (from, to) = if from_client { (macs[0], macs[1]) } else { (macs[1], macs[0]) };
         ethernet(&mut self.packet, from, to);
-        self.file.frame(self.time, len, &self.packet)?;
+        self.file.frame(Time(self.time), len, &self.packet)?;
         self.packets += 1;
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! The interval is an option, or it is chosen: it begins at one millisecond and doubles whenever the capture has more
 //! than [`AUTO`] intervals. It also doubles if all connections together have too many rows, so that memory is bounded.
 
+use dumbbell_units::Dur;
+
 use crate::tcp::label::{LABELS, Labels};
 
 /// Most intervals of a capture without an interval option.
@@ -200,11 +202,11 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    /// Intervals of `length` ns, or of a chosen length.
-    pub(crate) fn new(length: Option<u64>) -> Self {
+    /// Intervals of this length, or of a chosen length.
+    pub(crate) fn new(length: Option<Dur>) -> Self {
         Self {
             origin: None,
-            base: length.unwrap_or(1_000_000).max(1),
+            base: length.unwrap_or(Dur::millis(1)).0.max(1),
             doublings: 0,
             most: if length.is_some() { u64::MAX } else { AUTO },
             at: 0,
@@ -233,18 +235,18 @@ impl Ticks {
 
     #[cold]
     fn find(&mut self, t: u64) {
-        while t / self.length() >= self.most {
+        while t / self.length().0 >= self.most {
             self.doublings += 1;
         }
-        let length = self.length();
+        let length = self.length().0;
         self.at = t / length;
         self.begin = self.at * length;
         self.end = self.begin.saturating_add(length);
     }
 
-    /// Length of an interval, ns.
-    pub(crate) fn length(&self) -> u64 {
-        self.base.saturating_mul(1 << self.doublings.min(63))
+    /// Length of an interval.
+    pub(crate) fn length(&self) -> Dur {
+        Dur(self.base.saturating_mul(1 << self.doublings.min(63)))
     }
 
     /// Doubles the intervals.
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(ticks.at(5_001_500_000), 1);
         // 3 s are 3000 ms: two doublings (4 ms) are needed for fewer than 2000? 3000 / 2 = 1500: one.
         assert_eq!(ticks.at(8_000_000_000), 1500);
-        assert_eq!(ticks.length(), 2_000_000);
+        assert_eq!(ticks.length(), Dur(2_000_000));
         assert_eq!(ticks.at(4_000_000_000), 0); // before the first frame
     }
 

@@ -10,6 +10,7 @@ use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
 use dumbbell_capture::{Dissector, Labeler, LinkType, Reader};
+use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
 const SYN: TcpFlags = TcpFlags::SYN;
@@ -104,7 +105,7 @@ impl Script {
         for (time, segment) in &self.segments {
             packet.clear();
             let len = segment.write(&mut packet, 65_535);
-            writer.frame(1_700_000_000_000_000_000 + time, len, &packet).unwrap();
+            writer.frame(Time(1_700_000_000_000_000_000 + time), len, &packet).unwrap();
         }
         writer.finish().unwrap();
         path

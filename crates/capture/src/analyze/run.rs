@@ -14,6 +14,7 @@ use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
 use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
+use dumbbell_units::Dur;
 
 /// Progress of an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +54,8 @@ pub struct Analysis {
     pub rounds: Table,
     /// One row for each interval, over all frames.
     pub total: Table,
-    /// Length of the intervals, ns.
-    pub interval: u64,
+    /// Length of the intervals.
+    pub interval: Dur,
     /// Time of the first frame, ns since 1970; `t_ns` counts from it.
     pub origin: i64,
     /// Properties of the capture that make figures doubtful.

@@ -309,7 +309,7 @@ fn limits(warnings: &mut Warnings, dispatcher: &Dispatcher, connections: &Connec
         );
     }
     if connections.doubled {
-        let ms = connections.ticks.length() as f64 / 1e6;
+        let ms = connections.ticks.length().0 as f64 / 1e6;
         warnings.add(
             "limit",
             None,

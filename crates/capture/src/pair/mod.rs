@@ -23,6 +23,8 @@ use std::path::Path;
 use crate::table::Table;
 use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
+use dumbbell_units::Dur;
+
 pub use clock::Clock;
 use clock::Envelope;
 use direction::{flows, series};
@@ -44,8 +46,8 @@ pub struct Pair {
     pub flows: Table,
     /// One row for each direction and interval.
     pub series: Table,
-    /// Length of the intervals, ns.
-    pub interval: u64,
+    /// Length of the intervals.
+    pub interval: Dur,
     /// Number of packets in A, in B, and in both.
     pub packets: [u64; 3],
     /// Damage of the files.
@@ -117,7 +119,7 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
 pub fn pair(
     a: &Path,
     b: &Path,
-    interval: Option<u64>,
+    interval: Option<Dur>,
     same_clock: bool,
     progress: &mut dyn FnMut(u64) -> bool,
     mut matched: Option<&mut dyn FnMut(Match)>,
@@ -127,7 +129,7 @@ pub fn pair(
             clock: Clock::default(),
             flows: flows(&[]),
             series: series(&[], 1),
-            interval: interval.unwrap_or(1),
+            interval: interval.unwrap_or(Dur(1)),
             packets: [0; 3],
             damage: Vec::new(),
         });
@@ -170,7 +172,7 @@ pub fn pair(
     Ok(Pair {
         clock,
         flows: flows(&flows_of),
-        series: series(&flows_of, length),
+        series: series(&flows_of, length.0),
         interval: length,
         packets: pass.packets,
         damage,

@@ -12,6 +12,7 @@ use super::packets::Packet;
 use crate::series::Ticks;
 use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
+use dumbbell_units::Dur;
 use dumbbell_wire::seq::le;
 
 /// A packet that is not in the other capture after this time is lost, ns.
@@ -60,7 +61,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(rough: i64, sides: &'a HashMap<Key, bool, Folding>, interval: Option<u64>) -> Self {
+    pub(super) fn new(rough: i64, sides: &'a HashMap<Key, bool, Folding>, interval: Option<Dur>) -> Self {
         Self {
             rough,
             sides,

@@ -1,5 +1,6 @@
 //! Writes pcap files [draft-ietf-opsawg-pcap]: little-endian, time stamps in nanoseconds.
 
+use dumbbell_units::Time;
 use std::io::{self, Write};
 
 use crate::LinkType;
@@ -25,15 +26,15 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { out })
     }
 
-    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` ns since 1970.
+    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
     /// If a write fails, or if the time is after the year 2106, the last one of the format.
-    pub fn frame(&mut self, time: u64, len: u32, data: &[u8]) -> io::Result<()> {
-        let seconds = u32::try_from(time / 1_000_000_000).map_err(io::Error::other)?;
+    pub fn frame(&mut self, time: Time, len: u32, data: &[u8]) -> io::Result<()> {
+        let seconds = u32::try_from(time.0 / 1_000_000_000).map_err(io::Error::other)?;
         let captured = u32::try_from(data.len()).map_err(io::Error::other)?;
-        let rest = (time % 1_000_000_000) as u32;
+        let rest = (time.0 % 1_000_000_000) as u32;
         let mut header = [0; 16];
         for (place, value) in header.chunks_exact_mut(4).zip([seconds, rest, captured, len]) {
             place.copy_from_slice(&value.to_le_bytes());

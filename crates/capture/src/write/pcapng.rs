@@ -1,5 +1,6 @@
 //! Writes pcapng files [draft-ietf-opsawg-pcapng]: one section, little-endian, time stamps in nanoseconds.
 
+use dumbbell_units::Time;
 use std::io::{self, Write};
 
 use crate::LinkType;
@@ -95,7 +96,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` ns since 1970.
+    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
@@ -103,7 +104,7 @@ impl<W: Write> PcapngWriter<W> {
     pub fn frame(
         &mut self,
         interface: u32,
-        time: u64,
+        time: Time,
         len: u32,
         data: &[u8],
         comments: &[&str],
@@ -115,8 +116,8 @@ impl<W: Write> PcapngWriter<W> {
         let captured = u32::try_from(data.len()).map_err(io::Error::other)?;
         self.begin(6);
         self.u32(interface);
-        self.u32((time >> 32) as u32);
-        self.u32(time as u32);
+        self.u32((time.0 >> 32) as u32);
+        self.u32(time.0 as u32);
         self.u32(captured);
         self.u32(len);
         self.block.extend(data);
@@ -127,16 +128,16 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Writes the counters of an interface at `time` ns since 1970.
+    /// Writes the counters of an interface at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
     /// If a write fails.
-    pub fn statistics(&mut self, interface: u32, time: u64, counted: &Statistics) -> io::Result<()> {
+    pub fn statistics(&mut self, interface: u32, time: Time, counted: &Statistics) -> io::Result<()> {
         self.begin(5);
         self.u32(interface);
-        self.u32((time >> 32) as u32);
-        self.u32(time as u32);
+        self.u32((time.0 >> 32) as u32);
+        self.u32(time.0 as u32);
         self.option(4, &counted.received.to_le_bytes());
         self.option(5, &counted.dropped.to_le_bytes());
         self.end()
