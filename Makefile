@@ -3,6 +3,7 @@
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(shell $(p) -c 'import sys; assert sys.version_info >= (3, 11); print(sys.executable)' 2>/dev/null)))
 CLANG ?= clang
 STRIP ?= llvm-strip
+BPF_OUT := crates/kernel/bpf
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf docs clean help
+.PHONY: demo test check bench bpf kernel docs clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -37,11 +38,17 @@ bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (be
 	$(BIN)/python benches/variants.py
 	$(BIN)/python benches/link.py
 
-bpf:             ## congestion control in BPF, compiled anew (clang and llvm-strip needed); what it makes is kept in git
-	for source in crates/kernel/bpf/*.bpf.c; do \
-		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source \
-			-o $${source%.c}.o && $(STRIP) -g $${source%.c}.o || exit 1; \
+# Compiled in their own folder, so that the objects don't depend on where the checkout is.
+bpf:             ## compile congestion control in BPF (needs clang and llvm-strip); the objects are kept in git
+	cd crates/kernel/bpf && for source in *.bpf.c; do \
+		object="$(abspath $(BPF_OUT))/$${source%.c}.o"; \
+		$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -fdebug-compilation-dir=. -c $$source -o $$object \
+			&& $(STRIP) -g $$object || exit 1; \
 	done
+	$(CLANG) -dumpversion > "$(BPF_OUT)/clang-version"
+
+kernel: $(READY) ## build the virtual-time kernel (--backend uml), unless it exists
+	$(BIN)/dumbbell kernel build
 
 docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'

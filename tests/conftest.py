@@ -13,11 +13,12 @@ import pytest
 
 from dumbbell import Scenario
 from hosts import require_link_emulation
+from machines import require_uml
 
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
-__all__ = ["require_link_emulation"]  # a fixture
+__all__ = ["require_link_emulation", "require_uml"]  # fixtures
 
 BASE = """
 name = "base"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +12,17 @@ from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
 from dumbbell.results import Results
 from kernels import changed
+from required import require
 
-__all__ = ["REQUIRED", "once", "registered", "require", "require_link_emulation", "scenario"]
+__all__ = ["once", "registered", "require_link_emulation", "scenario"]
 
-REQUIRED = os.environ.get("DUMBBELL_KERNEL_TESTS") == "required"
 REASON = why_not()
-
-
-def require(reason: str | None) -> None:
-    """Skip a test that this host can't run, for that reason; where the tests are required it fails."""
-    if reason is not None and REQUIRED:
-        pytest.fail(f"DUMBBELL_KERNEL_TESTS=required, but: {reason}")
-    if reason is not None:
-        pytest.skip(reason)
 
 
 @pytest.fixture
 def require_link_emulation() -> None:
-    """Skip a test where runs with link emulation are impossible."""
-    require(REASON)
+    """Require a host that can run link emulation."""
+    require("host", REASON)
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
@@ -52,5 +43,5 @@ def once(given: Scenario, **options: Any) -> Results:
 
 
 def registered() -> str:
-    """The congestion control that the kernel has."""
+    """Return the names of the congestion control that the kernel has."""
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()

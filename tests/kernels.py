@@ -1,4 +1,4 @@
-"""What the tests of runs on a kernel share: one bottleneck with changes, and what a run says of it."""
+"""Shared by the tests of kernels: scenarios with changes, and rows of their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAYLOAD = 1448 / 1500
 
 
 def changed(document: dict[str, Any], changes: dict[str, Any]) -> Scenario:
-    """Make a scenario of a document, with other values at paths such as network__bottleneck__loss."""
+    """Return a scenario made of a document, with other values at paths such as network__bottleneck__loss."""
     for path, value in changes.items():
         *parts, last = path.split("__")
         node = document
@@ -25,10 +25,10 @@ def changed(document: dict[str, Any], changes: dict[str, Any]) -> Scenario:
 
 
 def flow(results: Results, name: str = "f") -> dict[str, Any]:
-    """Give the first run's row of a flow."""
+    """Return the first run's row of a flow."""
     return next(f for f in results.runs[0].flows if f["name"] == name)
 
 
 def bottleneck(results: Results) -> dict[str, Any]:
-    """Give the first run's row of the bottleneck's queue."""
+    """Return the first run's row of the bottleneck's queue."""
     return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")

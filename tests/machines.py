@@ -1,4 +1,4 @@
-"""What the tests of runs in virtual time share: whether there is a kernel for them, a scenario, a run of it."""
+"""Shared by the tests in virtual time: their requirements, a scenario, a run of it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ import pytest
 
 from dumbbell import Scenario, run
 from dumbbell.backends import Uml
-from dumbbell.kernel import installed
+from dumbbell.kernel import installed, tools
 from dumbbell.kernel.guest import GUEST
 from dumbbell.results import Results
 from kernels import changed
+from required import require
 
-__all__ = ["KERNELS", "needs_kernel", "once", "scenario"]
+__all__ = ["KERNELS", "once", "require_uml", "scenario"]
 
 KERNELS = installed()
-needs_kernel = pytest.mark.skipif(
-    not (KERNELS and GUEST.exists()), reason="no virtual-time kernel: `dumbbell kernel build` makes it"
-)
+
+
+@pytest.fixture
+def require_uml() -> None:
+    """Require the virtual-time kernel and its guest program."""
+    reason = tools.unsupported()
+    if reason is None and not GUEST.exists():
+        reason = "no dumbbell-guest: install libc6-dev (Fedora: glibc-static) and build the package again"
+    elif reason is None and not KERNELS:
+        reason = "no virtual-time kernel: `dumbbell kernel build` builds it (a few minutes)"
+    require("uml", reason)
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:

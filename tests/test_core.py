@@ -76,5 +76,5 @@ def test_run_and_tables(base: Scenario) -> None:
 
 
 def test_run_refuses_what_is_no_plan() -> None:
-    with pytest.raises(_core.RunError, match="does not read"):
+    with pytest.raises(_core.RunError, match="invalid plan"):
         _core.run("{}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ from dumbbell import Scenario, _core, run
 from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import available_variants, bpf_variants
 from dumbbell.results import Results
-from hosts import REQUIRED, once, registered, scenario
+from hosts import once, registered, scenario
 from kernels import PAYLOAD, bottleneck, flow
+from required import require, require_programs
 
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
@@ -30,9 +30,8 @@ def lone(variant: str, limit: int) -> Results:
 @pytest.mark.parametrize("variant", ["reno", "cubic", "bbr", "vegas", "veno", "illinois", "scalable"])
 def test_a_flow_obeys_physics(variant: str) -> None:
     loadable, why = bpf_variants()
-    if variant not in available_variants() and variant not in loadable:
-        reason = f"this kernel has no {variant}, nor can it be loaded: {why}"
-        pytest.fail(reason) if REQUIRED else pytest.skip(reason)
+    absent = variant not in available_variants() and variant not in loadable
+    require("host", f"this kernel has no {variant}, and it can't be loaded: {why}" if absent else None)
     before = registered()
     results = lone(variant, 33)
     assert registered() == before
@@ -63,8 +62,7 @@ def test_each_law_loaded_cuts_the_window_as_its_own_rules_say() -> None:
     """Six side by side, each on a path of its own, with three packets lost in 5 s and room for what isn't."""
     laws = ["bic", "highspeed", "htcp", "hybla", "westwood", "yeah"]
     loadable, why = bpf_variants()
-    if not loadable:
-        pytest.fail(f"{why}") if REQUIRED else pytest.skip(f"{why}")
+    require("host", None if loadable else why)
     queue = {"discipline": "droptail", "limit": "300 packets"}
     path = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue}
     drops = {law: [{"flow": law, "packets": [150, 1500, 3000]}] for law in laws}
@@ -204,10 +202,9 @@ def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("application", ["bulk", "iperf3"])
 def test_bbr_says_what_it_believes_in(application: str) -> None:
-    if application == "iperf3" and shutil.which("iperf3") is None:
-        pytest.skip("iperf3 isn't installed")
-    if "bbr" not in available_variants():
-        pytest.skip("this kernel has no bbr")
+    if application == "iperf3":
+        require_programs("iperf3")
+    require("host", None if "bbr" in available_variants() else "this kernel has no bbr")
     flows = [{"name": "f", "variant": "bbr", "application": {"kind": application}}]
     given = scenario(flows=flows, duration="3 s", trace={"series": ["flows"]})
     arrays = once(given, sample_ms=1, calibration="off").arrays(0, "flow/f")

@@ -143,7 +143,7 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
 @pytest.mark.parametrize("emulation", ["link", "tc"])
 def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("needs root to become another user")
+        pytest.skip("only root can become another user")
     nobody = 65534
     place = tmp_path / "run"
     place.mkdir()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import Any
 
@@ -14,6 +13,7 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import available_variants, bpf_variants
 from hosts import once, scenario
 from kernels import flow
+from required import require, require_programs
 
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
@@ -31,9 +31,7 @@ def test_programs_run_and_what_they_say_is_read() -> None:
             },
         },
     ]
-    for tool in ("iperf3", "curl"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} isn't installed")
+    require_programs("iperf3", "curl")
     results = once(scenario(flows=flows, trace={"series": ["flows"]}), calibration="off")
     i, h = flow(results, "i"), flow(results, "h")
     programs = results.runs[0].facts["programs"]
@@ -55,8 +53,8 @@ def test_programs_run_and_what_they_say_is_read() -> None:
 @pytest.mark.parametrize("variant", ["cubic", "veno"])
 def test_programs_have_any_variant_that_the_kernel_has(variant: str) -> None:
     """Also one that may be no namespace's default; both ends, without choosing."""
-    if variant not in {**available_variants(), **dict.fromkeys(bpf_variants()[0])}:
-        pytest.skip(f"this kernel has no {variant}, nor can it be loaded: {bpf_variants()[1]}")
+    absent = variant not in {**available_variants(), **dict.fromkeys(bpf_variants()[0])}
+    require("host", f"this kernel has no {variant}, and it can't be loaded: {bpf_variants()[1]}" if absent else None)
     tell = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), flush=True)"
     serve = f"import socket; l = socket.create_server(('{{to}}', 9000)); s = l.accept()[0]; {tell}; s.recv(1)"
     ask = f"import socket; s = socket.create_connection(('{{to}}', 9000)); {tell}; s.recv(1)"
@@ -97,8 +95,8 @@ def test_what_ping_says_is_read() -> None:
     ]
 
 
-@pytest.mark.skipif(shutil.which("ping") is None, reason="ping isn't installed")
 def test_the_hosts_ping_measures_the_path() -> None:
+    require_programs("ping")
     ping = {"kind": "ping", "tool": "ping", "interval": "50 ms", "packet": "1000 bytes", "count": 20}
     given = scenario(flows=[{"name": "p", "application": ping}], duration="2 s", trace={"series": True})
     results = once(given, calibration="off")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,8 @@ import pytest
 import dumbbell
 from dumbbell import DumbbellError, Results, Scenario, registry
 from dumbbell.metrics import summarize_all
-from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all
+from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of, look, save, save_all, style
 from dumbbell.plots.catalog import KINDS, make
-from dumbbell.plots.style import LOOKS
 
 pytest.importorskip("matplotlib")
 
@@ -38,14 +38,13 @@ def test_each_variant_and_discipline_has_a_look_of_its_own() -> None:
 
 
 def test_a_table_of_distinct_colors() -> None:
-    variants = [LOOKS[n] for n in ("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr")]
+    variants = [look(n) for n in ("tahoe", "reno", "newreno", "sack", "vegas", "cubic", "bbr")]
     assert len({v.color for v in variants}) == len({v.marker for v in variants}) == 7
 
 
 def test_variants_of_one_color_differ_in_marker_and_dash() -> None:
     # By the line alone, as in a window over time, and by the marker alone, as in a scatter.
-    assert set(registry.variants()) <= set(LOOKS)
-    looks = [LOOKS[n] for n in registry.variants()]
+    looks = [look(n) for n in registry.variants()]
     assert len({(v.color, v.dash) for v in looks}) == len({(v.color, v.marker) for v in looks}) == len(looks)
     # A dashed line is a second flow of the same variant.
     assert all(v.dash != "--" and not v.hollow and v.marker for v in looks)
@@ -55,7 +54,28 @@ def test_colors_are_for_every_eye() -> None:
     okabe_ito = {"#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000"}
     tol_muted = {"#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499"}
     further = {"#661100", "#6699CC", "#888888"}  # that Tol names for the muted scheme where more are needed
-    assert {LOOKS[n].color for n in registry.variants()} <= okabe_ito | tol_muted | further
+    assert {look(n).color for n in registry.variants()} <= okabe_ito | tol_muted | further
+
+
+def test_a_new_variant_has_a_look_that_changes_no_other() -> None:
+    names = list(registry.variants())
+    before = style._derived(names, set())
+    after = style._derived([*names, "brand-new"], set())
+    assert {name: after[name] for name in names} == before
+    new = after["brand-new"]
+    assert all((new.color, new.dash) != (old.color, old.dash) for old in before.values())
+    assert all((new.color, new.marker) != (old.color, old.marker) for old in before.values())
+
+
+def test_no_file_but_the_registry_lists_the_variants() -> None:
+    # A study or a validation case selects some; only the registry (Rust) may name them all.
+    root = Path(__file__).parents[1]
+    files = [f for folder in ("python/dumbbell", "docs/generator") for f in (root / folder).rglob("*.py")]
+    assert len(files) > 100
+    for file in [*files, root / "mkdocs.yml"]:
+        words = set(re.findall(r"[\w+]+", file.read_text(encoding="utf-8")))
+        listed = sorted(words & set(registry.variants()))
+        assert len(listed) <= len(registry.variants()) // 2, (file, listed)
 
 
 def test_unknown_names_look_the_same_each_time() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import dumbbell
 from dumbbell.exceptions import DumbbellError, ScenarioError
 from dumbbell.scenario import Scenario
+from required import require_programs
 
 TEXT = """
 name = "seen"
@@ -127,8 +127,8 @@ def test_a_custom_network_has_no_bottleneck_by_name() -> None:
         Scenario.from_toml(text)
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark isn't installed")
 def test_tshark_reads_them(tmp_path: Path) -> None:
+    require_programs("tshark")
     results = dumbbell.run(Scenario.from_toml(TEXT), out=tmp_path)
     for path in results.captures(0).values():
         command = ["tshark", "-r", str(path), "-Y", "_ws.malformed || _ws.expert.severity >= error", "-T", "fields"]

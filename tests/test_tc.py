@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,15 +16,15 @@ from dumbbell.backends import Job, Kernel, LinkEmulation, Tc, backend
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import probe, why_no_veth
 from dumbbell.results import Results
-from hosts import require
 from kernels import PAYLOAD, bottleneck, changed
+from required import require, require_programs
 
 REASON = why_no_veth()
 
 
 @pytest.fixture(autouse=True)
 def _possible() -> None:
-    require(REASON)
+    require("host", REASON)
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -69,10 +68,10 @@ wait
 """
 
 
-@pytest.mark.skipif(shutil.which("unshare") is None or shutil.which("tc") is None, reason="needs unshare and tc")
 def test_the_steps_typed_in_make_a_network_that_carries() -> None:
+    require_programs("unshare", "tc", "python3")
     if os.getuid() != 0:
-        pytest.skip("names of namespaces are root's")
+        pytest.skip("only root can give namespaces names")
     steps = Kernel(emulation="tc").steps(Job(scenario().cells[0], 0, 1))
     # In a mount namespace of its own, so that the names are gone with it.
     hidden = 'mkdir -p /run/netns; mount -t tmpfs none /run/netns; exec sh -c "$0"'
@@ -135,8 +134,7 @@ def test_a_shorter_queue_delays_less_and_loses_more() -> None:
 
 
 def test_programs_datagrams_and_pings_share_the_path() -> None:
-    if shutil.which("iperf3") is None:
-        pytest.skip("iperf3 isn't installed")
+    require_programs("iperf3")
     cbr = {"kind": "cbr", "rate": "500 kbit/s", "packet": "500 bytes", "phase": "0 s"}
     flows = [
         {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,9 +13,10 @@ from dumbbell import _core, registry, run
 from dumbbell.backends import Job, Uml
 from dumbbell.kernel.guest import run_guest
 from kernels import PAYLOAD, bottleneck, flow
-from machines import KERNELS, needs_kernel, once, scenario
+from machines import KERNELS, once, scenario
+from required import require_programs
 
-pytestmark = needs_kernel
+pytestmark = pytest.mark.usefixtures("require_uml")
 
 
 # ---------------------------------------------------------------- physics
@@ -271,8 +271,8 @@ def test_captures_are_the_simulators(tmp_path: Path) -> None:
     assert sent == f["sent_packets"] + 2
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark isn't installed")
 def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
+    require_programs("tshark")
     flows = [
         {"name": "f", "variant": "cubic", "stack": {"preset": "linux", "ecn": True}},
         {"name": "p", "application": {"kind": "ping", "interval": "100 ms", "packet": "100 bytes"}},

@@ -20,9 +20,9 @@ from dumbbell.kernel import Kernel
 from dumbbell.kernel.folders import UML_PREFIX as PREFIX
 from dumbbell.kernel.folders import clean
 from dumbbell.kernel.guest import command_line, prepare
-from machines import KERNELS, needs_kernel, once, scenario
+from machines import KERNELS, once, scenario
 
-pytestmark = needs_kernel
+pytestmark = pytest.mark.usefixtures("require_uml")
 
 
 def left_behind() -> list[str]:
@@ -58,7 +58,7 @@ def test_a_run_that_takes_too_long_is_given_up() -> None:
 
 def test_an_ordinary_user_can_run_it(tmp_path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("needs root to become another user")
+        pytest.skip("only root can become another user")
     place = tmp_path / "guest"
     place.mkdir()
     plan = Job(scenario(duration="1 s").cells[0], 0, 1).plan()

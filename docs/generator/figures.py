@@ -72,8 +72,8 @@ class Figure:
 
 def all_figures() -> dict[str, Callable[[], bytes]]:
     """Every figure by its place in the docs."""
-    found = {f"variants/img/{v}.png": variant(v).draw for v in registry.variants()}
-    found |= {f"disciplines/img/{d}.png": discipline(d).draw for d in registry.disciplines()}
+    found = {f"reference/variants/img/{v}.png": variant(v).draw for v in registry.variants()}
+    found |= {f"reference/disciplines/img/{d}.png": discipline(d).draw for d in registry.disciplines()}
     return found
 
 

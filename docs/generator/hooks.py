@@ -19,7 +19,7 @@ import figures
 import pages
 import trace_columns
 
-GROUPS = {"variants/": pages.variants, "disciplines/": pages.disciplines}
+GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
 
 
 def on_config(config: Any) -> Any:
@@ -43,7 +43,7 @@ def _below(content: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the figures, and a bare page for each registry row that nobody has written about yet."""
+    """Add the figures, and a bare page for each registry row without a written page."""
     trace_columns.check()
     for folder, names in GROUPS.items():
         for name in names():

@@ -24,7 +24,7 @@ def disciplines() -> list[str]:
 
 def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
     """Put what the registry knows, and the figure, around what was written by hand."""
-    return _variant(name, body, meta) if folder == "variants/" else _discipline(name, body, meta)
+    return _variant(name, body, meta) if folder == "reference/variants/" else _discipline(name, body, meta)
 
 
 def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:

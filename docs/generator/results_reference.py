@@ -28,7 +28,8 @@ def metrics(struct: str) -> str:
 
 def trace(name: str) -> str:
     """The columns of one kind of traced table."""
-    columns = trace_columns.TABLES[name].items()
+    tables = trace_columns.TABLES | {"kernel-flow": trace_columns.KERNEL_FLOW}
+    columns = tables[name].items()
     return table(["column", "unit", "definition"], [[f"`{c}`", unit, doc] for c, (unit, doc) in columns])
 
 

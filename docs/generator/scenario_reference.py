@@ -28,10 +28,10 @@ from dumbbell.scenario.impairments import (
     Reordering,
     UniformJitter,
 )
-from dumbbell.scenario.laws import LawSource
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.registry_choice import Named, Queue, Stack, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
@@ -69,7 +69,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Reordering, "reordering", "reordering"),
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
-    (LawSource, "[laws], each", "law"),
+    (VariantSource, "[variants], each", "own-variant"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
@@ -86,11 +86,11 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {
-    Variant: "a [variant](../index.md#variants) or a [law of your own](../own-law.md): "
+    Variant: "a [variant](../index.md#variants) or an [own variant](../how-to/own-variant.md): "
     "its name, or `{ name = ..., parameters }`",
-    Stack: "a [stack](../stacks.md): a preset's name, or `{ preset = ..., parameters }`",
+    Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
-    Sweep: "a table, see [Sweeps](sweeps.md)",
+    Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
     NamedLink: "All keys of [a link](#link), and its ends:",
@@ -188,7 +188,7 @@ def _label(model: type) -> str:
         RateStep: "a step",
         DelayStep: "a step",
         Reordering: "a table",
-        LawSource: "a table",
+        VariantSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

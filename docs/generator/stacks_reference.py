@@ -40,7 +40,7 @@ def variants() -> str:
     """Every variant, with a link to its page."""
     rows = [
         [
-            ", ".join([f"[`{v.name}`](variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]),
+            ", ".join([f"[`{v.name}`](reference/variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]),
             v.year,
             escaped(v.title),
             escaped(v.source),
@@ -53,7 +53,7 @@ def variants() -> str:
 def disciplines() -> str:
     """Every discipline, with a link to its page."""
     rows = [
-        [f"[`{d.name}`](disciplines/{d.name}.md)", d.year, escaped(d.title), escaped(d.source)]
+        [f"[`{d.name}`](reference/disciplines/{d.name}.md)", d.year, escaped(d.title), escaped(d.source)]
         for d in registry.disciplines().values()
     ]
     return table(["discipline", "year", "what it is", "source"], rows)

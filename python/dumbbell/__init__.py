@@ -12,7 +12,7 @@ from dumbbell._core import version as __version__
 from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
 from dumbbell.results import Results, Run, run
 from dumbbell.scenario import Scenario, json_schema
-from dumbbell.scenario.laws import register as register_variant
+from dumbbell.scenario.own_variants import register as register_variant
 
 __all__ = [
     "BackendError",

@@ -10,15 +10,15 @@ __all__ = [
     "CaptureError",
     "CaptureOutput",
     "Congestion",
-    "Law",
+    "ConnectionEvent",
+    "ExternalVariant",
     "Lost",
-    "Moment",
     "ParamError",
     "RateSample",
     "RunError",
     "RunOutput",
     "Sent",
-    "Start",
+    "Setup",
     "analyze",
     "analyze_pair",
     "bpf_variants",
@@ -57,7 +57,7 @@ class RunOutput:
     def write_capture(self, name: str, path: PathLike[str]) -> None: ...
 
 @final
-class Start:
+class Setup:
     @property
     def mss(self) -> float: ...
     @property
@@ -171,7 +171,7 @@ class Lost:
     def app_limited(self) -> bool: ...
 
 @final
-class Moment:
+class ConnectionEvent:
     @property
     def now(self) -> float: ...
     @property
@@ -186,10 +186,10 @@ class Moment:
     def ssthresh(self) -> float | None: ...
 
 @final
-class Law:
+class ExternalVariant:
     @staticmethod
-    def python(
-        law_class: type,
+    def from_class(
+        python_class: type,
         name: str,
         *,
         title: str,
@@ -198,9 +198,9 @@ class Law:
         params: list[tuple[str, str, str, str]],
         ecn: str,
         own_recovery: bool,
-    ) -> Law: ...
+    ) -> ExternalVariant: ...
     @staticmethod
-    def library(path: PathLike[str], name: str) -> Law: ...
+    def from_library(path: PathLike[str], name: str) -> ExternalVariant: ...
     @property
     def params(self) -> list[tuple[str, str, str, str]]: ...
     @property
@@ -213,7 +213,11 @@ class Law:
 
 def registry() -> str: ...
 def check(
-    family: str, name: str, params: dict[str, object], beside: str | None = None, law: Law | None = None
+    family: str,
+    name: str,
+    params: dict[str, object],
+    beside: str | None = None,
+    external: ExternalVariant | None = None,
 ) -> None: ...
 def check_queue(name: str, params: dict[str, object], rate_bps: int, base_rtt_ns: int) -> int | None: ...
 @overload
@@ -223,7 +227,7 @@ def parse(kind: Literal["probability", "mean packets"], text: str) -> float: ...
 @overload
 def parse(kind: str, text: str) -> int | float: ...
 def nearest(given: str, known: list[str]) -> str | None: ...
-def run(plan_json: str, laws: dict[str, Law] | None = None) -> RunOutput: ...
+def run(plan_json: str, variants: dict[str, ExternalVariant] | None = None) -> RunOutput: ...
 def plan_uml(plan_json: str, offloads: bool = False) -> tuple[list[str], list[str], list[str], int]: ...
 def plan_tc(plan_json: str, offloads: bool = False) -> tuple[list[str], list[str], list[str], dict[str, str]]: ...
 def plan_link(plan_json: str) -> tuple[list[str], list[str], list[str]]: ...

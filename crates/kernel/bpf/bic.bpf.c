@@ -1,121 +1,122 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * BIC by Linux's rules: a search for the window of the last loss, w_max, of which a step takes a quarter of the way.
+ * BIC as Linux has it [Linux tcp_bic.c]: a binary search for last_max_cwnd, the window of the last loss.
  *
- *   growth a round     up to 14 segments as Reno; below w_max the quarter, 1/5 where that is one segment or none, 16 at most;
- *                      up to 4 segments above w_max 1/5, then a third of the distance, 16 at most;
- *                      before the first loss 1/20 of the window at least
- *                      all as of ACKs that cover two segments, corrected by how many they do cover
- *   loss takes         1/5 (of 14 segments or less 1/2); w_max = window, or 9/10 of it if it is below the last w_max
- *   timeout            forgets w_max
+ *   growth per round   up to 14 segments as Reno; below last_max_cwnd a quarter of the distance, 16 at most (1/5 where the
+ *                      quarter is one segment or less); up to 4 segments above last_max_cwnd 1/5, then a third of the
+ *                      distance, 16 at most; before the first loss at least 1/20 of the window. These are for ACKs of two
+ *                      segments and are corrected by the measured number of segments per ACK [bictcp_update]
+ *   loss               cwnd * 819/1024 (up to 14 segments: 1/2); last_max_cwnd = cwnd, or 9/10 of it if cwnd is below the
+ *                      last last_max_cwnd (fast convergence) [bictcp_recalc_ssthresh]
+ *   timeout            resets last_max_cwnd [bictcp_state]
  */
-#include "ticks.h"
+#include "jiffies.h"
 
-#define SMALL_WINDOW 14
-#define STEP_MOST 16
-#define PART 4
-#define SLOWEST 20
-/* What a loss leaves, in 1024ths. */
+#define LOW_WINDOW 14
+#define MAX_INCREMENT 16
+#define BICTCP_B 4
+#define SMOOTH_PART 20
+/* Window after a loss, in 1024ths. */
 #define BETA 819
 #define BETA_SHIFT 10
 /* Segments per ACK, in 16ths. */
-#define RATIO_SHIFT 4
-/* A count holds for so long, unless the window changes. */
-#define HOLDS (TICKS_PER_SECOND / 32)
+#define ACK_RATIO_SHIFT 4
+/* Lifetime of cnt, in ticks, unless the window changes. */
+#define CNT_LIFETIME (HZ / 32)
 
 struct bic {
-	u32 each;
-	u32 w_max;
-	u32 looked_at;
-	u32 looked;
-	u32 ratio;
+	u32 cnt;
+	u32 last_max_cwnd;
+	u32 last_cwnd;
+	u32 last_time;
+	u32 delayed_ack;
 };
 
-INLINE void forget(struct bic *b)
+INLINE void reset(struct bic *b)
 {
-	b->each = 0;
-	b->w_max = 0;
-	b->looked_at = 0;
-	b->looked = 0;
-	b->ratio = 2 << RATIO_SHIFT;
+	b->cnt = 0;
+	b->last_max_cwnd = 0;
+	b->last_cwnd = 0;
+	b->last_time = 0;
+	b->delayed_ack = 2 << ACK_RATIO_SHIFT;
 }
 
 OPERATION(init) int init(u64 *ctx)
 {
-	forget(OWN(CONNECTION(ctx)));
+	reset(inet_csk_ca(TCP_SOCK(ctx)));
 	return 0;
 }
 
-INLINE void entered(struct tcp_sock *tp, u32 state)
+INLINE void on_set_state(struct tcp_sock *tp, u32 state)
 {
-	if (state == STATE_LOSS)
-		forget(OWN(tp));
+	if (state == TCP_CA_Loss)
+		reset(inet_csk_ca(tp));
 }
 
-INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
+INLINE void on_pkts_acked(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct bic *b = OWN(tp);
+	struct bic *b = inet_csk_ca(tp);
 
-	if (state(tp) == STATE_OPEN)
-		b->ratio += sample->pkts_acked - (b->ratio >> RATIO_SHIFT);
+	if (ca_state(tp) == TCP_CA_Open)
+		b->delayed_ack += sample->pkts_acked - (b->delayed_ack >> ACK_RATIO_SHIFT);
 }
 
-/* Segments acknowledged for one more. */
-INLINE u32 count(u32 cwnd, u32 w_max, u32 ratio)
+/* Number of segments that must be acknowledged for one more in the window. */
+INLINE u32 update(u32 cwnd, u32 last_max_cwnd, u32 delayed_ack)
 {
-	u32 each;
+	u32 cnt;
 
-	if (cwnd <= SMALL_WINDOW)
+	if (cwnd <= LOW_WINDOW)
 		return cwnd;
-	if (cwnd < w_max) {
-		u32 step = (w_max - cwnd) / PART;
+	if (cwnd < last_max_cwnd) {
+		u32 step = (last_max_cwnd - cwnd) / BICTCP_B;
 
-		each = step > 1 ? cwnd / min_of(step, STEP_MOST) : cwnd * SLOWEST / PART;
-	} else if (cwnd < w_max + PART) {
-		each = cwnd * SLOWEST / PART;
-	} else if (cwnd < w_max + STEP_MOST * (PART - 1)) {
-		each = cwnd * (PART - 1) / (cwnd - w_max);
+		cnt = step > 1 ? cwnd / min(step, MAX_INCREMENT) : cwnd * SMOOTH_PART / BICTCP_B;
+	} else if (cwnd < last_max_cwnd + BICTCP_B) {
+		cnt = cwnd * SMOOTH_PART / BICTCP_B;
+	} else if (cwnd < last_max_cwnd + MAX_INCREMENT * (BICTCP_B - 1)) {
+		cnt = cwnd * (BICTCP_B - 1) / (cwnd - last_max_cwnd);
 	} else {
-		each = cwnd / STEP_MOST;
+		cnt = cwnd / MAX_INCREMENT;
 	}
-	if (!w_max)
-		each = min_of(each, SLOWEST);
-	return max_of(ratio ? (each << RATIO_SHIFT) / ratio : each, 1);
+	if (!last_max_cwnd)
+		cnt = min(cnt, SMOOTH_PART);
+	return max(delayed_ack ? (cnt << ACK_RATIO_SHIFT) / delayed_ack : cnt, 1);
 }
 
 OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
-	struct bic *b = OWN(tp);
+	struct tcp_sock *tp = TCP_SOCK(ctx);
+	struct bic *b = inet_csk_ca(tp);
 	u32 acked = ctx[2], now, cwnd;
 
-	if (!cwnd_limited(tp))
+	if (!tcp_is_cwnd_limited(tp))
 		return 0;
-	if (in_slow_start(tp)) {
+	if (tcp_in_slow_start(tp)) {
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
 			return 0;
 	}
-	now = now_ticks();
+	now = jiffies();
 	cwnd = tp->snd_cwnd;
-	if (b->looked_at != cwnd || now - b->looked > HOLDS) {
-		b->looked_at = cwnd;
-		b->looked = now;
-		b->each = count(cwnd, b->w_max, b->ratio);
+	if (b->last_cwnd != cwnd || now - b->last_time > CNT_LIFETIME) {
+		b->last_cwnd = cwnd;
+		b->last_time = now;
+		b->cnt = update(cwnd, b->last_max_cwnd, b->delayed_ack);
 	}
-	tcp_cong_avoid_ai(tp, b->each, acked);
+	tcp_cong_avoid_ai(tp, b->cnt, acked);
 	return 0;
 }
 
-INLINE u32 reduced(struct tcp_sock *tp)
+INLINE u32 recalc_ssthresh(struct tcp_sock *tp)
 {
-	struct bic *b = OWN(tp);
+	struct bic *b = inet_csk_ca(tp);
 	u32 cwnd = tp->snd_cwnd;
 
-	b->w_max = cwnd < b->w_max ? cwnd * ((1 << BETA_SHIFT) + BETA) >> (BETA_SHIFT + 1) : cwnd;
-	return max_of(cwnd <= SMALL_WINDOW ? cwnd >> 1 : cwnd * BETA >> BETA_SHIFT, 2);
+	b->last_max_cwnd = cwnd < b->last_max_cwnd ? cwnd * ((1 << BETA_SHIFT) + BETA) >> (BETA_SHIFT + 1) : cwnd;
+	return max(cwnd <= LOW_WINDOW ? cwnd >> 1 : cwnd * BETA >> BETA_SHIFT, 2);
 }
 
-#define ENTERED entered
-#define MEASURED measured
-#include "asked.h"
+#define SET_STATE on_set_state
+#define PKTS_ACKED on_pkts_acked
+#include "operations.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * What congestion control in BPF needs of the kernel. Structures hold only the fields that are used: where these lie in
- * the kernel that runs is found when a program is loaded.
+ * Types and functions of the kernel that congestion control in BPF uses. Structures hold only the fields that are used:
+ * their offsets in the running kernel are found when a program is loaded (CO-RE).
  *
- * A program's section says which operation of the kernel's tcp_congestion_ops it is: struct_ops/NAME. Its arguments
- * come as an array of words; the first is the connection.
+ * A program's section names the operation of tcp_congestion_ops that it implements: struct_ops/NAME. Its arguments are an
+ * array of u64; the first is the socket.
  */
 #ifndef CONGESTION_H
 #define CONGESTION_H
@@ -16,10 +16,10 @@ typedef unsigned long long u64;
 typedef int s32;
 
 #define OPERATION(name) __attribute__((section("struct_ops/" #name), used))
-#define KERNEL __attribute__((section(".ksyms"))) extern
+#define KFUNC __attribute__((section(".ksyms"))) extern
 #define INLINE static inline __attribute__((always_inline))
-/* The kernel lets programs without this licence call none of its functions. */
-#define LICENCE __attribute__((section("license"), used)) static const char licence[] = "GPL"
+/* Only programs with a GPL-compatible license may call the kernel's functions. */
+#define LICENSE __attribute__((section("license"), used)) static const char gpl[] = "GPL"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -49,39 +49,39 @@ struct ack_sample {
 
 #pragma clang attribute pop
 
-KERNEL u32 tcp_slow_start(struct tcp_sock *tp, u32 acked);
-KERNEL void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked);
-KERNEL void tcp_reno_cong_avoid(struct tcp_sock *tp, u32 ack, u32 acked);
-KERNEL u32 tcp_reno_ssthresh(struct tcp_sock *tp);
-KERNEL u32 tcp_reno_undo_cwnd(struct tcp_sock *tp);
+KFUNC u32 tcp_slow_start(struct tcp_sock *tp, u32 acked);
+KFUNC void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked);
+KFUNC void tcp_reno_cong_avoid(struct tcp_sock *tp, u32 ack, u32 acked);
+KFUNC u32 tcp_reno_ssthresh(struct tcp_sock *tp);
+KFUNC u32 tcp_reno_undo_cwnd(struct tcp_sock *tp);
 
-enum { STATE_OPEN = 0, STATE_DISORDER = 1, STATE_CWR = 2, STATE_RECOVERY = 3, STATE_LOSS = 4 };
-enum { EVENT_TX_START = 0, EVENT_CWND_RESTART = 1, EVENT_COMPLETE_CWR = 2, EVENT_LOSS = 3 };
-/* An ACK that isn't merely the next one in order. */
-enum { ACK_SLOW = 1 };
+enum { TCP_CA_Open = 0, TCP_CA_Disorder = 1, TCP_CA_CWR = 2, TCP_CA_Recovery = 3, TCP_CA_Loss = 4 };
+enum { CA_EVENT_TX_START = 0, CA_EVENT_CWND_RESTART = 1, CA_EVENT_COMPLETE_CWR = 2, CA_EVENT_LOSS = 3 };
+/* The ACK is a duplicate, or otherwise not the next one in order [Linux tcp.h enum tcp_ca_ack_event_flags]. */
+enum { CA_ACK_SLOWPATH = 1 };
 
-#define INFINITE 0x7fffffffu
+#define INFINITY 0x7fffffffu
 
-/* The connection, and what a variant keeps of it. */
-#define CONNECTION(ctx) ((struct tcp_sock *)(ctx)[0])
-#define OWN(tp) ((void *)((struct inet_connection_sock *)(tp))->icsk_ca_priv)
+/* The socket, and the variant's private state in it. */
+#define TCP_SOCK(ctx) ((struct tcp_sock *)(ctx)[0])
+#define inet_csk_ca(tp) ((void *)((struct inet_connection_sock *)(tp))->icsk_ca_priv)
 
-INLINE u32 min_of(u32 a, u32 b)
+INLINE u32 min(u32 a, u32 b)
 {
 	return a < b ? a : b;
 }
 
-INLINE u32 max_of(u32 a, u32 b)
+INLINE u32 max(u32 a, u32 b)
 {
 	return a > b ? a : b;
 }
 
-INLINE int in_slow_start(const struct tcp_sock *tp)
+INLINE int tcp_in_slow_start(const struct tcp_sock *tp)
 {
 	return tp->snd_cwnd < tp->snd_ssthresh;
 }
 
-/* The bits of a field that doesn't fill its byte: byte, width and shifts are the running kernel's. */
+/* A bit-field: its offset, size and shifts are those of the running kernel. */
 #define BITS(tp, field)                                                                         \
 	({                                                                                      \
 		const u8 *p = (const u8 *)(tp) + __builtin_preserve_field_info((tp)->field, 0); \
@@ -96,29 +96,29 @@ INLINE int in_slow_start(const struct tcp_sock *tp)
 		value >> __builtin_preserve_field_info((tp)->field, 5);                         \
 	})
 
-INLINE u32 state(const struct tcp_sock *tp)
+INLINE u32 ca_state(const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *connection = (const struct inet_connection_sock *)tp;
 
 	return BITS(connection, icsk_ca_state);
 }
 
-/* Whether the window held sending back: in slow start, whether more than half of it was used. */
-INLINE int cwnd_limited(const struct tcp_sock *tp)
+/* True if the window limits sending; in slow start, if more than half of it was used [Linux tcp.h tcp_is_cwnd_limited]. */
+INLINE int tcp_is_cwnd_limited(const struct tcp_sock *tp)
 {
 	if (BITS(tp, is_cwnd_limited))
 		return 1;
-	return in_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out;
+	return tcp_in_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-/* Whether sequence number a comes after b. */
+/* True if sequence number a is after b [Linux tcp.h after]. */
 INLINE int after(u32 a, u32 b)
 {
 	return (s32)(b - a) < 0;
 }
 
-/* The window's limits. */
-INLINE void keep_within(struct tcp_sock *tp)
+/* Keeps the window from 2 to snd_cwnd_clamp segments. */
+INLINE void clamp_cwnd(struct tcp_sock *tp)
 {
 	if (tp->snd_cwnd < 2)
 		tp->snd_cwnd = 2;

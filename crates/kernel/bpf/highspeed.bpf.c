@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * HighSpeed TCP by Linux's rules: the steps of RFC 3649's table, in whole segments.
+ * HighSpeed TCP as Linux has it [Linux tcp_highspeed.c]: the table of RFC 3649, in whole segments.
  *
- *   growth      a row for each window: the first that isn't below it; an ACK counts for as many segments as the row's number
- *   loss takes  what the row of the last growth says
+ *   growth   the first row whose window isn't below cwnd has index ai; each ACK counts as ai + 1 segments
+ *            [hstcp_cong_avoid]
+ *   loss     the window shrinks by md/256 of the row of the last growth [hstcp_ssthresh]
  */
 #include "congestion.h"
 
-/* So that a share of the window in 256ths fits 32 bits. */
-#define MOST (0xffffffffu / 128)
-#define ROWS (sizeof table / sizeof *table)
-#define CUT_SHIFT 8
+/* The window times 128, the largest md, fits 32 bits. */
+#define CWND_CLAMP (0xffffffffu / 128)
+#define ROWS (sizeof hstcp_aimd_vals / sizeof *hstcp_aimd_vals)
+#define HSTCP_MD_SHIFT 8
 
 /* Row n (from 0) holds up to the window at which the response function of RFC 3649 gives an increase of n + 1 segments
- * a round; `cut` is its decrease there, in 256ths, rounded down.
+ * a round; `md` is its decrease there, in 256ths, rounded down.
  */
 static const struct {
 	u32 window;
-	u32 cut;
-} table[] = {
+	u32 md;
+} hstcp_aimd_vals[] = {
 	{38, 128}, {118, 112}, {221, 104}, {347, 98}, {495, 93}, {663, 89}, {851, 86}, {1058, 83},
 	{1284, 81}, {1529, 78}, {1793, 76}, {2076, 74}, {2378, 72}, {2699, 71}, {3039, 69}, {3399, 68},
 	{3778, 66}, {4177, 65}, {4596, 64}, {5036, 62}, {5497, 61}, {5979, 60}, {6483, 59}, {7009, 58},
@@ -31,27 +32,27 @@ static const struct {
 	{71617, 27}, {75401, 26}, {79517, 26}, {84035, 25}, {89053, 24},
 };
 
-struct highspeed {
-	u32 row;
+struct hstcp {
+	u32 ai;
 };
 
 OPERATION(init) int init(u64 *ctx)
 {
-	struct highspeed *h = OWN(CONNECTION(ctx));
+	struct hstcp *h = inet_csk_ca(TCP_SOCK(ctx));
 
-	h->row = 0;
+	h->ai = 0;
 	return 0;
 }
 
-/* How many rows, but the last, are below the window: by halves. */
-INLINE u32 row_of(u32 cwnd)
+/* Number of rows, except the last, that are below the window: a binary search. */
+INLINE u32 find_ai(u32 cwnd)
 {
 	u32 row = 0;
 
 	for (u32 step = 64; step; step >>= 1) {
 		u32 next = row + step;
 
-		if (next < ROWS && table[next - 1].window < cwnd)
+		if (next < ROWS && hstcp_aimd_vals[next - 1].window < cwnd)
 			row = next;
 	}
 	return row;
@@ -59,20 +60,20 @@ INLINE u32 row_of(u32 cwnd)
 
 OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
-	struct highspeed *h = OWN(tp);
+	struct tcp_sock *tp = TCP_SOCK(ctx);
+	struct hstcp *h = inet_csk_ca(tp);
 	u32 acked = ctx[2], cwnd = tp->snd_cwnd;
 
-	if (!cwnd_limited(tp))
+	if (!tcp_is_cwnd_limited(tp))
 		return 0;
-	if (in_slow_start(tp)) {
+	if (tcp_in_slow_start(tp)) {
 		tcp_slow_start(tp, acked);
 		return 0;
 	}
-	h->row = row_of(cwnd);
-	if (cwnd >= min_of(tp->snd_cwnd_clamp, MOST))
+	h->ai = find_ai(cwnd);
+	if (cwnd >= min(tp->snd_cwnd_clamp, CWND_CLAMP))
 		return 0;
-	tp->snd_cwnd_cnt += h->row + 1;
+	tp->snd_cwnd_cnt += h->ai + 1;
 	if (tp->snd_cwnd_cnt >= cwnd) {
 		tp->snd_cwnd_cnt -= cwnd;
 		tp->snd_cwnd = cwnd + 1;
@@ -80,14 +81,14 @@ OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 	return 0;
 }
 
-INLINE u32 reduced(struct tcp_sock *tp)
+INLINE u32 recalc_ssthresh(struct tcp_sock *tp)
 {
-	struct highspeed *h = OWN(tp);
-	u32 cwnd = tp->snd_cwnd, row = h->row;
+	struct hstcp *h = inet_csk_ca(tp);
+	u32 cwnd = tp->snd_cwnd, row = h->ai;
 
 	if (row >= ROWS)
 		row = ROWS - 1;
-	return max_of(cwnd - (cwnd * table[row].cut >> CUT_SHIFT), 2);
+	return max(cwnd - (cwnd * hstcp_aimd_vals[row].md >> HSTCP_MD_SHIFT), 2);
 }
 
-#include "asked.h"
+#include "operations.h"

@@ -1,144 +1,147 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Westwood+ by Linux's rules: Reno, but the window after a recovery is what the measured bandwidth fills without a queue.
+ * Westwood+ as Linux has it [Linux tcp_westwood.c]: Reno, but the window after a recovery is what the measured bandwidth
+ * fills without a queue.
  *
- *   each round trip, at least 12 ticks     sample = bytes acknowledged / ticks, filtered twice (7/8, 1/8)
- *   end of a recovery                      cwnd = ssthresh = bandwidth * base_rtt
- *   timeout                                ssthresh likewise; base_rtt is looked for anew
+ *   each round trip, at least 12 ticks     sample = bytes acknowledged / ticks, filtered twice (7/8, 1/8) [westwood_filter]
+ *   end of a recovery                      cwnd = ssthresh = bw_est * rtt_min
+ *   timeout                                ssthresh likewise; rtt_min is measured again
  *   during a recovery                      half the window, as Reno
  */
-#include "ticks.h"
+#include "jiffies.h"
 
-#define LEAST_TICKS (TICKS_PER_SECOND / 20)
-/* A round trip as long as nothing is measured. */
-#define UNKNOWN (20 * TICKS_PER_SECOND)
+#define TCP_WESTWOOD_RTT_MIN (HZ / 20)
+/* RTT before the first sample. */
+#define TCP_WESTWOOD_INIT_RTT (20 * HZ)
 
 struct westwood {
-	u32 once;
-	u32 twice;
-	u32 since;
-	u32 bytes;
-	u32 seen;
-	/* What duplicate ACKs have been counted for. */
-	u32 ahead;
+	u32 bw_ns_est;
+	u32 bw_est;
+	u32 rtt_win_sx;
+	u32 bk;
+	u32 snd_una;
+	/* Bytes already counted for duplicate ACKs. */
+	u32 accounted;
 	u32 rtt;
-	u32 base;
-	u32 renew_base;
-	u32 begun;
+	u32 rtt_min;
+	u32 reset_rtt_min;
+	u32 first_ack_seen;
 };
 
 OPERATION(init) int init(u64 *ctx)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
-	struct westwood *w = OWN(tp);
+	struct tcp_sock *tp = TCP_SOCK(ctx);
+	struct westwood *w = inet_csk_ca(tp);
 
-	w->once = 0;
-	w->twice = 0;
-	w->since = now_ticks();
-	w->bytes = 0;
-	w->seen = tp->snd_una;
-	w->ahead = 0;
-	w->rtt = UNKNOWN;
-	w->base = UNKNOWN;
-	w->renew_base = 1;
-	w->begun = 0;
+	w->bw_ns_est = 0;
+	w->bw_est = 0;
+	w->rtt_win_sx = jiffies();
+	w->bk = 0;
+	w->snd_una = tp->snd_una;
+	w->accounted = 0;
+	w->rtt = TCP_WESTWOOD_INIT_RTT;
+	w->rtt_min = TCP_WESTWOOD_INIT_RTT;
+	w->reset_rtt_min = 1;
+	w->first_ack_seen = 0;
 	return 0;
 }
 
-INLINE void measured(struct tcp_sock *tp, const struct ack_sample *sample)
+INLINE void on_pkts_acked(struct tcp_sock *tp, const struct ack_sample *sample)
 {
-	struct westwood *w = OWN(tp);
+	struct westwood *w = inet_csk_ca(tp);
 	s32 rtt = sample->rtt_us;
 
 	if (rtt > 0)
-		w->rtt = ticks_of(rtt);
+		w->rtt = usecs_to_jiffies(rtt);
 }
 
 INLINE void filter(struct westwood *w, u32 sample)
 {
-	if (!w->once && !w->twice) {
-		w->once = sample;
-		w->twice = sample;
+	if (!w->bw_ns_est && !w->bw_est) {
+		w->bw_ns_est = sample;
+		w->bw_est = sample;
 		return;
 	}
-	w->once = (7 * w->once + sample) >> 3;
-	w->twice = (7 * w->twice + w->once) >> 3;
+	w->bw_ns_est = (7 * w->bw_ns_est + sample) >> 3;
+	w->bw_est = (7 * w->bw_est + w->bw_ns_est) >> 3;
 }
 
-/* Bytes that an ACK out of the ordinary says have arrived: a duplicate counts as a segment, on account of the ACK to come. */
-INLINE u32 arrived(struct tcp_sock *tp, struct westwood *w)
+/* Bytes acknowledged by an ACK of the slow path: a duplicate ACK counts as one segment, which is subtracted from the next
+ * cumulative ACK [Linux tcp_westwood.c westwood_acked_count].
+ */
+INLINE u32 acked_count(struct tcp_sock *tp, struct westwood *w)
 {
-	u32 mss = tp->mss_cache, bytes = tp->snd_una - w->seen;
+	u32 mss = tp->mss_cache, bytes = tp->snd_una - w->snd_una;
 
-	w->seen = tp->snd_una;
+	w->snd_una = tp->snd_una;
 	if (!bytes) {
-		w->ahead += mss;
+		w->accounted += mss;
 		return mss;
 	}
 	if (bytes <= mss)
 		return bytes;
-	if (w->ahead >= bytes) {
-		w->ahead -= bytes;
+	if (w->accounted >= bytes) {
+		w->accounted -= bytes;
 		return mss;
 	}
-	bytes -= w->ahead;
-	w->ahead = 0;
+	bytes -= w->accounted;
+	w->accounted = 0;
 	return bytes;
 }
 
 OPERATION(in_ack_event) int in_ack_event(u64 *ctx)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
-	struct westwood *w = OWN(tp);
-	u32 flags = ctx[1], now = now_ticks(), passed = now - w->since;
+	struct tcp_sock *tp = TCP_SOCK(ctx);
+	struct westwood *w = inet_csk_ca(tp);
+	u32 flags = ctx[1], now = jiffies(), passed = now - w->rtt_win_sx;
 
-	if (!w->begun) {
-		w->begun = 1;
-		w->seen = tp->snd_una;
+	if (!w->first_ack_seen) {
+		w->first_ack_seen = 1;
+		w->snd_una = tp->snd_una;
 	}
-	if (w->rtt && passed > max_of(w->rtt, LEAST_TICKS)) {
-		filter(w, w->bytes / passed);
-		w->bytes = 0;
-		w->since = now;
+	if (w->rtt && passed > max(w->rtt, TCP_WESTWOOD_RTT_MIN)) {
+		filter(w, w->bk / passed);
+		w->bk = 0;
+		w->rtt_win_sx = now;
 	}
-	if (flags & ACK_SLOW) {
-		w->bytes += arrived(tp, w);
+	if (flags & CA_ACK_SLOWPATH) {
+		w->bk += acked_count(tp, w);
 	} else {
-		w->bytes += tp->snd_una - w->seen;
-		w->seen = tp->snd_una;
+		w->bk += tp->snd_una - w->snd_una;
+		w->snd_una = tp->snd_una;
 	}
-	w->base = w->renew_base ? w->rtt : min_of(w->base, w->rtt);
-	w->renew_base = 0;
+	w->rtt_min = w->reset_rtt_min ? w->rtt : min(w->rtt_min, w->rtt);
+	w->reset_rtt_min = 0;
 	return 0;
 }
 
 OPERATION(cwnd_event) int cwnd_event(u64 *ctx)
 {
-	struct tcp_sock *tp = CONNECTION(ctx);
-	struct westwood *w = OWN(tp);
+	struct tcp_sock *tp = TCP_SOCK(ctx);
+	struct westwood *w = inet_csk_ca(tp);
 	u32 event = ctx[1], mss = tp->mss_cache, fills;
 
-	if (event != EVENT_COMPLETE_CWR && event != EVENT_LOSS)
+	if (event != CA_EVENT_COMPLETE_CWR && event != CA_EVENT_LOSS)
 		return 0;
-	fills = mss ? max_of((u64)w->twice * w->base / mss, 2) : 2;
+	fills = mss ? max((u64)w->bw_est * w->rtt_min / mss, 2) : 2;
 	tp->snd_ssthresh = fills;
-	if (event == EVENT_COMPLETE_CWR)
+	if (event == CA_EVENT_COMPLETE_CWR)
 		tp->snd_cwnd = fills;
 	else
-		w->renew_base = 1;
+		w->reset_rtt_min = 1;
 	return 0;
 }
 
 OPERATION(cong_avoid) int cong_avoid(u64 *ctx)
 {
-	tcp_reno_cong_avoid(CONNECTION(ctx), ctx[1], ctx[2]);
+	tcp_reno_cong_avoid(TCP_SOCK(ctx), ctx[1], ctx[2]);
 	return 0;
 }
 
-INLINE u32 reduced(struct tcp_sock *tp)
+INLINE u32 recalc_ssthresh(struct tcp_sock *tp)
 {
 	return tcp_reno_ssthresh(tp);
 }
 
-#define MEASURED measured
-#include "asked.h"
+#define PKTS_ACKED on_pkts_acked
+#include "operations.h"

@@ -12,7 +12,7 @@
 //! bpf/      congestion control that the kernel lacks, as struct_ops
 //! sys/      system calls; the only unsafe code
 //! ```
-//! The binary `dumbbell-guest` is the only process of the virtual machine; on a host it runs what is in `host`.
+//! The binary `dumbbell-guest` is the only process of the virtual runner; on a host it runs what is in `host`.
 
 mod error;
 mod plan;

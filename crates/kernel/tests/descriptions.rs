@@ -84,7 +84,7 @@ fn memory_holds_taps_buffers_and_what_is_made() {
     let layout = VethTopology::new(&plan, Target::default()).unwrap();
     // Two nodes, a box, two hosts; two pairs for the link and one for each host. Every tap but the box's sees both
     // directions' 20 Mbit/s: 250 packets of 100 bytes in 10 ms, less than the least, 512. The buffer: 32 x 50 kB.
-    assert_eq!((layout.spaces.len(), layout.wires.len(), layout.send_buffers), (5, 4, 1_600_000));
+    assert_eq!((layout.namespaces.len(), layout.pairs.len(), layout.send_buffers), (5, 4, 1_600_000));
     assert_eq!(layout.memory(&plan), 1_600_000 + 5 * 300_000 + 4 * 100_000 + 4 * 512 * 256);
 }
 

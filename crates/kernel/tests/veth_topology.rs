@@ -50,14 +50,14 @@ fn refusal(change: Value) -> String {
 #[test]
 fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
     let layout = VethTopology::new(&plan(json!({})), Target::default()).unwrap();
-    let names: Vec<&str> = layout.spaces.iter().map(|s| s.name.as_str()).collect();
+    let names: Vec<&str> = layout.namespaces.iter().map(|s| s.name.as_str()).collect();
     // Three nodes, a box for each of two links, two hosts of one flow.
     assert_eq!(names, ["s1", "r1", "d1", "r1~d1", "s1~r1", "f.from", "f.to"]);
-    assert_eq!(layout.wires.len(), 2 * 2 + 2);
-    let find = |index: u32| layout.wires.iter().flat_map(|w| &w.ends).find(|e| e.index == index).unwrap();
+    assert_eq!(layout.pairs.len(), 2 * 2 + 2);
+    let find = |index: u32| layout.pairs.iter().flat_map(|w| &w.ends).find(|e| e.index == index).unwrap();
     let link = &layout.links[0];
     let queue = find(link.out);
-    assert_eq!(queue.space, 1); // r1
+    assert_eq!(queue.namespace, 1); // r1
     // A packet of 1500 bytes, and what 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet don't count.
     let expected = Qdisc::Tbf {
         rate_bps: 10_000_000,
@@ -67,12 +67,12 @@ fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
     };
     assert_eq!(queue.qdisc, Some(expected));
     let wire = find(link.onward);
-    assert_eq!(layout.spaces[wire.space].name, "r1~d1");
+    assert_eq!(layout.namespaces[wire.namespace].name, "r1~d1");
     let Some(Qdisc::Netem { rate_bps, delay_ns, jitter_ns, loss, overhead, .. }) = &wire.qdisc else {
         panic!("{:?}", wire.qdisc)
     };
     assert_eq!((*rate_bps, *delay_ns, *jitter_ns, *loss, *overhead), (10_000_000, 20_000_000, 0, 0.0, -14));
-    assert_eq!(layout.spaces[find(link.enter).space].name, "d1");
+    assert_eq!(layout.namespaces[find(link.enter).namespace].name, "d1");
 }
 
 #[test]
@@ -80,16 +80,16 @@ fn data_and_acknowledgments_have_a_way_at_every_hop() {
     let layout = VethTopology::new(&plan(json!({})), Target::default()).unwrap();
     let [from, to] = layout.flows[0].addresses;
     for (start, target) in [("f.from", to), ("f.to", from)] {
-        let mut space = layout.spaces.iter().position(|s| s.name == start).unwrap();
-        let mut seen = vec![layout.spaces[space].name.clone()];
-        while layout.spaces[space].address != Some(target) {
-            let routes = &layout.spaces[space].routes;
+        let mut namespace = layout.namespaces.iter().position(|s| s.name == start).unwrap();
+        let mut seen = vec![layout.namespaces[namespace].name.clone()];
+        while layout.namespaces[namespace].address != Some(target) {
+            let routes = &layout.namespaces[namespace].routes;
             let route = routes.iter().find(|r| r.to == Some(target) || r.to.is_none()).unwrap();
-            let wire = layout.wires.iter().find(|w| w.ends.iter().any(|e| e.index == route.over)).unwrap();
+            let wire = layout.pairs.iter().find(|w| w.ends.iter().any(|e| e.index == route.over)).unwrap();
             let here = wire.ends.iter().position(|e| e.index == route.over).unwrap();
-            assert_eq!(wire.ends[here].space, space, "a route over somebody else's interface");
-            space = wire.ends[1 - here].space;
-            seen.push(layout.spaces[space].name.clone());
+            assert_eq!(wire.ends[here].namespace, namespace, "a route over somebody else's interface");
+            namespace = wire.ends[1 - here].namespace;
+            seen.push(layout.namespaces[namespace].name.clone());
             assert!(seen.len() < 20, "a loop: {seen:?}");
         }
         assert_eq!(seen.len(), 7); // host, node, box, node, box, node, host

@@ -1,68 +1,96 @@
-//! Events and answers in C's layout.
+//! The interface between simulator and library: events, replies and the table of functions, in C's layout.
 //!
-//! Each type here mirrors one of `dumbbell-cc`, field by field: a field that is added there and not here does not
-//! compile. Any change here needs another [`INTERFACE`].
+//! A library is called through two exported symbols:
+//!
+//! | symbol | type | returns |
+//! |---|---|---|
+//! | `dumbbell_plugin_interface` | `extern "C" fn() -> u32` | the [`INTERFACE`] that the library was built for |
+//! | `dumbbell_plugin_table` | `extern "C" fn() -> VTable` | the functions of its variant |
+//!
+//! Each struct of an event mirrors one of `dumbbell-cc`, field by field: if a field is added there and not here, this
+//! file doesn't compile. Times are in ns, windows in bytes. Enumerations are passed as their index, options as a flag and
+//! a value. Texts that vary (the description, parameters, error messages) are UTF-8; the first two are JSON. Every
+//! change of the layout or of the JSON keys needs a new [`INTERFACE`].
 
 use dumbbell_cc as cc;
 use dumbbell_units::{Dur, Rate, Time};
 use std::ffi::c_void;
 
-/// The number of this interface.
-pub const INTERFACE: u32 = 2;
+/// The number of this interface. A library that was built for another number is refused.
+pub const INTERFACE: u32 = 3;
 
-/// A piece of UTF-8 text, borrowed for the time of a call.
+/// UTF-8 text, borrowed for the duration of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// Its first byte.
-    pub at: *const u8,
-    /// Its length in bytes.
+    /// The first byte.
+    pub data: *const u8,
+    /// The length in bytes.
     pub len: usize,
 }
 
-/// Where text goes that the callee gives back.
+impl Text {
+    pub(crate) fn borrow(text: &str) -> Text {
+        Text { data: text.as_ptr(), len: text.len() }
+    }
+
+    /// # Safety
+    /// The bytes are readable for `'a`, and UTF-8.
+    pub(crate) unsafe fn as_str<'a>(self) -> &'a str {
+        // SAFETY: the caller guarantees it.
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(self.data, self.len)) }
+    }
+}
+
+/// The destination of a text that the callee returns.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Sink {
-    /// Handed to `take`.
-    pub to: *mut c_void,
-    /// Takes the text.
-    pub take: extern "C" fn(*mut c_void, Text),
+    /// The first argument of `append`.
+    pub buffer: *mut c_void,
+    /// Appends a text to the buffer.
+    pub append: extern "C" fn(*mut c_void, Text),
 }
 
-/// A value or none.
+impl Sink {
+    pub(crate) fn write(self, text: &str) {
+        (self.append)(self.buffer, Text::borrow(text));
+    }
+}
+
+/// An optional value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maybe<T> {
-    /// Whether there is one.
-    pub is: bool,
-    /// The value, or anything.
+    /// True if `value` is valid.
+    pub is_some: bool,
+    /// The value.
     pub value: T,
 }
 
 impl<T: Default> From<Option<T>> for Maybe<T> {
     fn from(option: Option<T>) -> Maybe<T> {
-        Maybe { is: option.is_some(), value: option.unwrap_or_default() }
+        Maybe { is_some: option.is_some(), value: option.unwrap_or_default() }
     }
 }
 
 impl<T> From<Maybe<T>> for Option<T> {
     fn from(maybe: Maybe<T>) -> Option<T> {
-        maybe.is.then_some(maybe.value)
+        maybe.is_some.then_some(maybe.value)
     }
 }
 
-/// Mirrors a struct of `dumbbell-cc`: the fields as they are there, with the way there and back for each.
+/// Defines the mirror of a struct of `dumbbell-cc`: each field with its C type and the conversions in both directions.
 macro_rules! mirror {
     ($(#[$doc:meta])* $name:ident of $own:path { $($field:ident: $ty:ty = $to:expr, $back:expr;)* }) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, Default)]
-        #[allow(missing_docs)] // documented where they come from
+        #[expect(missing_docs, reason = "the mirrored struct documents its fields")]
         pub struct $name { $(pub $field: $ty,)* }
 
         impl From<$own> for $name {
-            #[allow(clippy::redundant_closure_call)]
+            #[allow(clippy::redundant_closure_call, reason = "only some of the conversions are closures")]
             fn from(own: $own) -> $name {
                 let $own { $($field,)* } = own;
                 $name { $($field: ($to)($field),)* }
@@ -70,7 +98,7 @@ macro_rules! mirror {
         }
 
         impl From<$name> for $own {
-            #[allow(clippy::redundant_closure_call)]
+            #[allow(clippy::redundant_closure_call, reason = "only some of the conversions are closures")]
             fn from(c: $name) -> $own {
                 let $name { $($field,)* } = c;
                 $own { $($field: ($back)($field),)* }
@@ -79,7 +107,7 @@ macro_rules! mirror {
     };
 }
 
-/// A value that has the same form on both sides.
+/// The conversion of a type that C has too.
 fn same<T>(value: T) -> T {
     value
 }
@@ -120,7 +148,7 @@ mirror! {
 
 mirror! {
     /// [`cc::TxStart`]; times in ns.
-    Began of cc::TxStart {
+    TxStart of cc::TxStart {
         last_sent_at: u64 = |t: Time| t.0, Time;
         snd_nxt: u64 = same, same;
     }
@@ -140,7 +168,7 @@ mirror! {
 
 mirror! {
     /// [`cc::RateSample`]; times in ns.
-    Sample of cc::RateSample {
+    RateSample of cc::RateSample {
         delivered: u64 = same, same;
         interval: u64 = ns, Dur;
         prior_delivered: u64 = same, same;
@@ -169,8 +197,8 @@ mirror! {
         departs: u64 = |t: Time| t.0, Time;
         lost: u64 = same, same;
         marked: u64 = same, same;
-        rate: Maybe<Sample> = |r: Option<cc::RateSample>| r.map(Sample::from).into(),
-            |r: Maybe<Sample>| r.is.then(|| r.value.into());
+        rate: Maybe<RateSample> = |r: Option<cc::RateSample>| r.map(RateSample::from).into(),
+            |r: Maybe<RateSample>| r.is_some.then(|| r.value.into());
     }
 }
 
@@ -213,7 +241,7 @@ mirror! {
 /// [`cc::Setup`]; the preset's name is borrowed.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)] // documented there
+#[expect(missing_docs, reason = "the mirrored struct documents its fields")]
 pub struct Setup {
     pub mss: f64,
     pub initial_window: f64,
@@ -226,7 +254,7 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// What a law is told.
+/// An event of the connection.
 #[repr(C, u32)]
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
@@ -246,37 +274,38 @@ pub enum Event {
     Undo,
     /// [`cc::CongestionControl::on_cwnd_validation`].
     CwndValidation(CwndValidation),
-    /// [`cc::CongestionControl::on_restart`], idle time in ns.
+    /// [`cc::CongestionControl::on_restart`], with the idle time in ns.
     Restart(u64),
     /// [`cc::CongestionControl::on_tx_start`].
-    Began(Began),
+    TxStart(TxStart),
 }
 
-/// What it answers.
+/// The state of the algorithm after an event.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reply {
     /// [`cc::CongestionControl::control`].
     pub control: Control,
-    /// [`cc::CongestionControl::phase`], by its number.
+    /// Index of [`cc::CongestionControl::phase`] in [`cc::Phase::ALL`].
     pub phase: u8,
     /// [`cc::CongestionControl::wants_sent`].
     pub wants_sent: bool,
 }
 
-/// The functions of a library. None of them unwinds: where one answers false (or null), the sink has heard why.
+/// The functions of a library. None of them unwinds. One that returns false (or null) has written the reason to the
+/// sink.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Table {
-    /// What the law is: a JSON object (see [`crate::guest::Description`]).
+pub struct VTable {
+    /// Writes the registry row of the variant as a JSON object.
     pub describe: extern "C" fn(Sink),
-    /// Makes a law from its parameters (JSON) and says its first answer; null if it refuses.
-    pub make: unsafe extern "C" fn(Text, *const Setup, *mut Reply, Sink) -> *mut c_void,
-    /// Tells a law of an event at a moment.
-    pub tell: unsafe extern "C" fn(*mut c_void, *const Event, *const Cx, *mut Reply, Sink) -> bool,
-    /// Fills so many values of its private columns.
+    /// Creates the algorithm of a connection from parameters (JSON) and fills the first reply; null if it refuses them.
+    pub create: unsafe extern "C" fn(Text, *const Setup, *mut Reply, Sink) -> *mut c_void,
+    /// Handles an event and fills the reply.
+    pub on_event: unsafe extern "C" fn(*mut c_void, *const Event, *const Cx, *mut Reply, Sink) -> bool,
+    /// Fills the values of the private columns, as many as given.
     pub observe: unsafe extern "C" fn(*const c_void, *mut f64, usize, Sink) -> bool,
-    /// The law is no longer needed.
+    /// Frees the algorithm.
     pub drop: unsafe extern "C" fn(*mut c_void),
 }
 
@@ -287,7 +316,7 @@ const SLOW_STARTS: [cc::SlowStart; 3] =
     [cc::SlowStart::Standard, cc::SlowStart::HyStart, cc::SlowStart::HyStartPlusPlus];
 
 fn code<T: PartialEq>(all: &[T], value: &T) -> u8 {
-    all.iter().position(|v| v == value).unwrap_or_else(|| unreachable!("every value is in its list")) as u8
+    all.iter().position(|v| v == value).unwrap_or_else(|| unreachable!("the list has every value")) as u8
 }
 
 fn increase_code(value: cc::Increase) -> u8 {
@@ -306,13 +335,13 @@ fn kind_of(code: u8) -> cc::Congestion {
     KINDS[usize::from(code) % KINDS.len()]
 }
 
-/// The number of a way of slow start.
+/// The code of a kind of slow start.
 #[must_use]
 pub fn slow_start_code(value: cc::SlowStart) -> u8 {
     code(&SLOW_STARTS, &value)
 }
 
-/// The way of slow start of that number.
+/// The kind of slow start with that code.
 #[must_use]
 pub fn slow_start(code: u8) -> cc::SlowStart {
     SLOW_STARTS[usize::from(code) % SLOW_STARTS.len()]
@@ -323,36 +352,36 @@ mod tests {
     use super::*;
     use std::mem::size_of;
 
-    /// If this fails, the interface has changed: another number for INTERFACE, and these sizes.
+    /// If this fails, the interface has changed: it needs a new number in INTERFACE, and the new sizes here.
     #[test]
-    fn an_interface_has_one_layout() {
+    fn the_layout_belongs_to_the_interface() {
         let sizes = [
             size_of::<Setup>(),
             size_of::<Cx>(),
             size_of::<Ack>(),
-            size_of::<Sample>(),
+            size_of::<RateSample>(),
             size_of::<Congestion>(),
             size_of::<Sent>(),
             size_of::<Lost>(),
-            size_of::<Began>(),
+            size_of::<TxStart>(),
             size_of::<CwndValidation>(),
             size_of::<Control>(),
             size_of::<Reply>(),
             size_of::<Event>(),
-            size_of::<Table>(),
+            size_of::<VTable>(),
         ];
-        assert_eq!((INTERFACE, sizes), (2, [72, 32, 176, 56, 32, 32, 48, 16, 16, 48, 56, 184, 40]));
+        assert_eq!((INTERFACE, sizes), (3, [72, 32, 176, 56, 32, 32, 48, 16, 16, 48, 56, 184, 40]));
     }
 
     #[test]
-    fn every_enumeration_survives_the_border() {
+    fn enumerations_convert_in_both_directions() {
         assert!(INCREASES.iter().all(|v| increase_of(increase_code(*v)) == *v));
         assert!(KINDS.iter().all(|v| kind_of(kind_code(*v)) == *v));
         assert!(SLOW_STARTS.iter().all(|v| slow_start(slow_start_code(*v)) == *v));
     }
 
     #[test]
-    fn events_survive_the_border() {
+    fn structs_convert_in_both_directions() {
         let sample = cc::RateSample {
             delivered: 1,
             interval: Dur(2),

@@ -1,7 +1,8 @@
-//! Window laws in libraries of their own.
+//! Congestion control variants in libraries: the crate that their authors build against, and the loader.
 //!
-//! **Writing one.** A crate of type `cdylib` that depends on this one writes a law exactly as Dumbbell's own are
-//! written, a type that implements [`CongestionControl`] and a [`Variant`] row that makes it, and exports the row:
+//! **Writing a variant.** A crate of type `cdylib` that depends on this one implements a variant as the built-in ones
+//! are implemented: a type that implements [`CongestionControl`] and a [`Variant`] row that builds it. It exports the
+//! row:
 //!
 //! ```
 //! use dumbbell_plugin::prelude::*;
@@ -16,34 +17,35 @@
 //!     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 { 0.75 * ev.window }
 //! }
 //!
-//! dumbbell_plugin::export_law!(Variant {
+//! dumbbell_plugin::export_variant!(Variant {
 //!     name: "quarter",
-//!     title: "Reno that gives up a quarter",
+//!     title: "Reno that reduces its window by a quarter",
 //!     build: |_params, setup| Ok(Box::new(Quarter(Window::new(setup)))),
 //!     ..Variant::EMPTY
 //! });
 //! ```
 //!
-//! **Loading one** (feature `load`): [`load`] gives a [`cc::External`].
+//! **Loading a variant** (feature `load`): [`load`] returns a [`cc::External`].
 //!
-//! **The border.** Two libraries that different compilers have built share nothing but C: [`abi`] holds the events and
-//! answers in C's layout and one table of functions. Its number, [`abi::INTERFACE`], changes whenever anything of it
-//! does; a library of another number is refused by name. A panic in a law ends the run with its place, not the process.
+//! **The interface.** Two libraries built by different compilers share only C's calling convention and layout: [`abi`]
+//! defines the events, the replies and one table of functions in them. Its number, [`abi::INTERFACE`], changes with every
+//! change of these; a library with another number is refused. A panic in a variant ends the run with an error that has its
+//! source location; the process continues.
 
 pub mod abi;
-pub mod guest;
+pub mod exports;
+mod json;
 #[cfg(feature = "load")]
-mod host;
-mod message;
+mod loader;
 
 #[cfg(feature = "load")]
-pub use host::{LoadError, Loaded, Parameter, load};
+pub use loader::{LoadError, LoadedVariant, ParameterInfo, load};
 
 pub use dumbbell_cc as cc;
 pub use dumbbell_cc::{CongestionControl, Variant};
 pub use dumbbell_units as units;
 
-/// What a law usually needs.
+/// The types that a variant usually needs.
 pub mod prelude {
     pub use dumbbell_cc::common::{LossDriven, Window};
     pub use dumbbell_cc::{
@@ -54,15 +56,15 @@ pub mod prelude {
     pub use dumbbell_units::{Bytes, Dur, Packets, Rate, Time};
 }
 
-/// Exports a law from a library of type `cdylib`: takes its [`Variant`] row, a constant expression.
+/// Exports a variant from a library of type `cdylib`. The argument is its [`Variant`] row, a constant expression.
 #[macro_export]
-macro_rules! export_law {
+macro_rules! export_variant {
     ($row:expr) => {
-        /// The law that this library holds.
+        /// The variant of this library.
         #[doc(hidden)]
-        pub struct ExportedLaw;
+        pub struct ExportedVariant;
 
-        impl $crate::guest::Exported for ExportedLaw {
+        impl $crate::exports::Exported for ExportedVariant {
             const ROW: &'static $crate::Variant = &$row;
         }
 
@@ -73,11 +75,11 @@ macro_rules! export_law {
             $crate::abi::INTERFACE
         }
 
-        /// Its functions.
+        /// The functions of its variant.
         #[doc(hidden)]
         #[unsafe(no_mangle)]
-        pub extern "C" fn dumbbell_plugin_table() -> $crate::abi::Table {
-            $crate::guest::table::<ExportedLaw>()
+        pub extern "C" fn dumbbell_plugin_table() -> $crate::abi::VTable {
+            $crate::exports::vtable::<ExportedVariant>()
         }
     };
 }

@@ -1,4 +1,4 @@
-//! The exceptions of this module, and how the errors of the other crates become them.
+//! The exceptions of `dumbbell._core`, and the conversion of errors of the other crates.
 
 use dumbbell_units::param;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -10,8 +10,8 @@ pyo3::create_exception!(
     PyValueError,
     "A name or parameter that a registry refuses; args are (parameter, message)."
 );
-pyo3::create_exception!(_core, RunError, PyRuntimeError, "A run that could not be made or finished.");
-pyo3::create_exception!(_core, CaptureError, PyRuntimeError, "A capture that could not be read at all.");
+pyo3::create_exception!(_core, RunError, PyRuntimeError, "A run that could not be started or failed.");
+pyo3::create_exception!(_core, CaptureError, PyRuntimeError, "A capture that could not be read.");
 
 /// Adds the exceptions to the module.
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,7 +20,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("CaptureError", m.py().get_type::<CaptureError>())
 }
 
-/// A refused name or parameter.
+/// Converts a refused name or parameter.
 pub(crate) fn refused(error: param::ParamError) -> PyErr {
     ParamError::new_err((error.name, error.message))
 }

@@ -1,18 +1,21 @@
-//! `dumbbell._core`: what the Python front asks of the Rust side.
+//! `dumbbell._core`: the Rust functions that the Python package uses.
 //!
-//! - the registries (variants, disciplines, stacks) as one JSON document: `registry`
-//! - the reading of quantities and parameters: `parse`, `check`, `check_queue`, `nearest`
-//! - the analysis of captures: `analyze`
-//! - what a kernel back end does with a plan: `plan_link`, `plan_tc`, `plan_uml`, `kernel_variants`, `bpf_variants`
-//! - a run of the simulator, without the GIL, its series moved into NumPy arrays: `run`
+//! | module | functions and classes |
+//! |---|---|
+//! | `registry` | `registry`: variants, disciplines and stacks as one JSON document |
+//! | `parameters` | `parse`, `check`, `check_queue`, `nearest`: quantities and parameters |
+//! | `external` | `ExternalVariant`: variants from Python classes and libraries, and the events that they receive |
+//! | `run` | `run`: a run of the simulator, its series as NumPy arrays |
+//! | `kernel` | `plan_uml`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
+//! | `capture` | `analyze`, `analyze_pair`: the analysis of capture files |
 //!
-//! Nothing is decided here: every rule lives in the crates below, so that Rust and Python never differ.
+//! This crate only converts between Python and Rust. It decides nothing, so that both sides follow the same rules.
 
 mod capture;
 mod convert;
 mod errors;
+mod external;
 mod kernel;
-mod law;
 mod parameters;
 mod registry;
 mod run;
@@ -24,7 +27,7 @@ use pyo3::prelude::*;
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("version", env!("CARGO_PKG_VERSION"))?;
     errors::register(m)?;
-    law::register(m)?;
+    external::register(m)?;
     m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;

@@ -1,7 +1,7 @@
-//! Reading what a scenario gives, by the rules of the registries.
+//! Quantities and parameters of a scenario, read and checked by the rules of the registries.
 
 use crate::errors::refused;
-use crate::law::Law;
+use crate::external::ExternalVariant;
 use dumbbell_cc::Setup;
 use dumbbell_qdisc::LinkInfo;
 use dumbbell_units::param::{self, Params, Raw};
@@ -13,17 +13,17 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 /// Checks a registry name and its parameters.
 ///
-/// `family` is "variant", "discipline" or "stack". A stack may be checked together with the variant that runs on it
-/// (`beside`), a variant with the stack that it runs on: then its parameters must not contradict each other.
-/// Raises ParamError(parameter, message).
+/// `family` is "variant", "discipline" or "stack". With `beside`, a variant is checked together with the stack of that
+/// name, or a stack with the variant of that name, which may be `external`: their parameters must not contradict each
+/// other. Raises ParamError(parameter, message).
 #[pyfunction]
-#[pyo3(signature = (family, name, params, beside=None, law=None))]
+#[pyo3(signature = (family, name, params, beside=None, external=None))]
 pub(crate) fn check(
     family: &str,
     name: &str,
     params: &Bound<'_, PyDict>,
     beside: Option<&str>,
-    law: Option<&Bound<'_, Law>>,
+    external: Option<&Bound<'_, ExternalVariant>>,
 ) -> PyResult<()> {
     let given = entries(params)?;
     match family {
@@ -32,7 +32,7 @@ pub(crate) fn check(
             Params::read(row.params, &given).map_err(refused)?;
             if let Some(stack) = beside {
                 let preset = dumbbell_tcp::find_preset(stack).map_err(refused)?.name;
-                // Where it starts makes no difference to what contradicts what.
+                // The windows make no difference to this check.
                 let start = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
                 dumbbell_cc::build(name, &given, &start).map_err(refused)?;
             }
@@ -43,9 +43,9 @@ pub(crate) fn check(
         "stack" => {
             let preset = dumbbell_tcp::find_preset(name).map_err(refused)?;
             Params::read(&preset.params(), &given).map_err(refused)?;
-            let own = law.map(|law| law.get().variant());
+            let external = external.map(|variant| variant.get().variant());
             if let Some(variant) = beside {
-                let row = own.map_or_else(|| dumbbell_cc::find(variant), Ok).map_err(refused)?;
+                let row = external.map_or_else(|| dumbbell_cc::find(variant), Ok).map_err(refused)?;
                 dumbbell_tcp::Config::read(name, &given, row).map_err(refused)?;
             }
         }
@@ -55,7 +55,7 @@ pub(crate) fn check(
 }
 
 /// Checks the queue of a link with this rate (bit/s) and base round-trip time (ns): its parameters must not contradict
-/// each other. Gives the number of its classes, if that is fixed. Raises ParamError(parameter, message).
+/// each other. Returns the number of its classes, None unless it is fixed. Raises ParamError(parameter, message).
 #[pyfunction]
 pub(crate) fn check_queue(
     name: &str,
@@ -68,11 +68,12 @@ pub(crate) fn check_queue(
     Ok(queue.classes())
 }
 
+/// Converts a dict of parameters.
 pub(crate) fn entries(table: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Raw)>> {
     table.iter().map(|(k, v)| Ok((k.extract()?, raw(&v)?))).collect()
 }
 
-/// A Python value as registries read it; lists and dates are refused by their text.
+/// Converts a Python value. Lists and dates become texts, which every parameter refuses.
 fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
     Ok(if value.is_instance_of::<PyBool>() {
         Raw::Bool(value.extract()?)
@@ -87,8 +88,8 @@ fn raw(value: &Bound<'_, PyAny>) -> PyResult<Raw> {
     })
 }
 
-/// Reads a quantity: "duration" in ns, "rate" in bit/s, "bytes", "packets", "mean packets", "probability" in
-/// 0..1.
+/// Reads a quantity with its unit. `kind` and the result: "duration" (ns, int), "rate" (bit/s, int), "bytes" (int),
+/// "packets" (int), "mean packets" (float), "probability" (0 to 1, float). Raises ValueError with the allowed form.
 #[pyfunction]
 pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let whole = |n: Result<u64, String>| -> PyResult<Bound<'py, PyAny>> {
@@ -111,7 +112,7 @@ pub(crate) fn parse<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bo
     }
 }
 
-/// The name among `known` that is nearest to `given`, if one is near.
+/// Returns the name in `known` that is most similar to `given`, None if none is similar.
 #[pyfunction]
 pub(crate) fn nearest(given: &str, known: Vec<String>) -> Option<String> {
     param::nearest(given, known.iter().map(String::as_str)).map(str::to_owned)

@@ -1,11 +1,12 @@
 //! The registries as one JSON document, for the command line, the docs and the JSON Schema.
 
 use dumbbell_cc::Variant;
+use dumbbell_trace::tables::ColumnSpec;
 use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Every variant, discipline and stack with its parameters, and the words of the trace, as JSON.
+/// Returns every variant, discipline and stack with its parameters, and the names of phases and drop reasons, as JSON.
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let variants: Vec<Value> = dumbbell_cc::registry()
@@ -34,14 +35,18 @@ pub(crate) fn registry() -> String {
         .collect();
     let phases: Vec<&str> = dumbbell_cc::Phase::ALL.iter().map(|p| p.name()).collect();
     let reasons: Vec<&str> = dumbbell_qdisc::DropReason::ALL.iter().map(|r| r.name()).collect();
+    let tables: Vec<Value> = dumbbell_trace::tables::TABLES
+        .iter()
+        .map(|t| json!({"kind": t.kind, "kernel_only": t.kernel_only, "columns": columns(t.columns)}))
+        .collect();
     json!({
         "variants": variants, "disciplines": disciplines, "stacks": stacks,
-        "phases": phases, "drop_reasons": reasons,
+        "phases": phases, "drop_reasons": reasons, "tables": tables,
     })
     .to_string()
 }
 
-/// Parameters, each with its defaults on the stacks where it has another.
+/// Returns the parameters of a variant, each with the stacks on which its default differs.
 fn variant_specs(variant: &Variant) -> Vec<Value> {
     let mut params = specs(variant.params);
     for (stack, name, default) in variant.stack_defaults {
@@ -50,6 +55,13 @@ fn variant_specs(variant: &Variant) -> Vec<Value> {
         }
     }
     params
+}
+
+fn columns(columns: &[ColumnSpec]) -> Vec<Value> {
+    columns
+        .iter()
+        .map(|c| json!({"name": c.name, "type": c.kind.name(), "unit": c.unit, "doc": c.doc}))
+        .collect()
 }
 
 fn specs(params: &[Spec]) -> Vec<Value> {

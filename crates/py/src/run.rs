@@ -2,7 +2,7 @@
 
 use crate::convert::dicts;
 use crate::errors::RunError;
-use crate::law;
+use crate::external;
 use dumbbell_plan::Plan;
 use dumbbell_sim::Capture;
 use dumbbell_trace::{ColumnData, Table};
@@ -14,13 +14,13 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-/// A series table: in Rust until it is asked for, then in NumPy arrays.
+/// A series table: kept in Rust until it is requested, then in NumPy arrays.
 enum Series {
     Kept(Table),
     Moved(Py<PyDict>),
 }
 
-/// What a run leaves behind.
+/// The results of a run.
 #[pyclass(module = "dumbbell._core")]
 pub(crate) struct RunOutput {
     /// One dict of metrics for each flow.
@@ -29,7 +29,7 @@ pub(crate) struct RunOutput {
     /// One dict of metrics for each queue.
     #[pyo3(get)]
     queues: Py<PyList>,
-    /// One dict for each transfer of the applications that make transfers.
+    /// One dict for each transfer, of applications with transfers.
     #[pyo3(get)]
     transfers: Py<PyList>,
     tables: Vec<(String, Option<Series>)>,
@@ -43,7 +43,8 @@ impl RunOutput {
         self.tables.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// A traced table: arrays by column name. The arrays own the trace's memory; nothing is copied.
+    /// A traced table: a dict of arrays of one length, by column name. The arrays take over the memory of the trace;
+    /// nothing is copied. Raises KeyError for an unknown name.
     fn table(&mut self, py: Python<'_>, name: &str) -> PyResult<Py<PyDict>> {
         let Some((_, series)) = self.tables.iter_mut().find(|(n, _)| n == name) else {
             return Err(PyKeyError::new_err(name.to_owned()));
@@ -57,12 +58,12 @@ impl RunOutput {
         Ok(dict)
     }
 
-    /// The names of the points that were captured at.
+    /// The names of the capture points.
     fn captures(&self) -> Vec<String> {
         self.captures.iter().map(|capture| capture.name().to_owned()).collect()
     }
 
-    /// Writes what was captured at a point as a pcapng file.
+    /// Writes the packets of a capture point to a pcapng file. Raises KeyError for an unknown name, OSError.
     fn write_capture(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
         let Some(capture) = self.captures.iter().find(|capture| capture.name() == name) else {
             return Err(PyKeyError::new_err(name.to_owned()));
@@ -88,19 +89,22 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
     Ok(dict.unbind())
 }
 
-/// Runs a plan (JSON) to its end, without holding the GIL; `laws` holds the variants that are not the registry's, by
-/// name.
+/// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
+/// gives them. Raises RunError, or the KeyboardInterrupt that ended a variant in Python.
 #[pyfunction]
-#[pyo3(signature = (plan_json, laws=None))]
-pub(crate) fn run(py: Python<'_>, plan_json: &str, laws: Option<&Bound<'_, PyDict>>) -> PyResult<RunOutput> {
-    let laws = law::by_name(laws)?;
+#[pyo3(signature = (plan_json, variants=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    plan_json: &str,
+    variants: Option<&Bound<'_, PyDict>>,
+) -> PyResult<RunOutput> {
+    let variants = external::by_name(variants)?;
     let output = py
         .detach(|| {
-            let plan: Plan =
-                serde_json::from_str(plan_json).map_err(|e| format!("the plan does not read: {e}"))?;
-            dumbbell_sim::run_with(&plan, &laws).map_err(|e| e.to_string())
+            let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
+            dumbbell_sim::run_with(&plan, &variants).map_err(|e| e.to_string())
         })
-        .map_err(|e| law::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
+        .map_err(|e| external::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
     Ok(RunOutput {
         flows: dicts(py, &output.flows)?,
         queues: dicts(py, &output.queues)?,

@@ -11,7 +11,7 @@ from pathlib import Path
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
-from dumbbell.scenario.laws import Law
+from dumbbell.scenario.own_variants import OwnVariant
 
 __all__ = ["Simulator"]
 
@@ -29,8 +29,8 @@ class Simulator:
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Make all runs; see `Backend.run`."""
-        if any(law.key != "library" for job in jobs for law in _laws(job).values()):
-            parallel = 1  # laws in Python take turns anyway, and only here do they hear of Ctrl-C
+        if any(own.key != "library" for job in jobs for own in _own_variants(job).values()):
+            parallel = 1  # Python code can't run in parallel, and only the main thread receives Ctrl-C
         if parallel == 1:
             yield from (self._one(job) for job in jobs)
             return
@@ -58,8 +58,8 @@ class Simulator:
     @staticmethod
     def _one(job: Job) -> Finished:
         try:
-            laws = {name: law.handle for name, law in _laws(job).items()}
-            output = _core.run(json.dumps(job.plan(), allow_nan=False), laws)
+            variants = {name: own.handle for name, own in _own_variants(job).items()}
+            output = _core.run(json.dumps(job.plan(), allow_nan=False), variants)
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
@@ -71,7 +71,7 @@ class Simulator:
         return Finished(job, output.flows, output.queues, output.transfers, tables, captures)
 
 
-def _laws(job: Job) -> dict[str, Law]:
-    """List the laws of a run's flows that are none of the registry's, by name."""
+def _own_variants(job: Job) -> dict[str, OwnVariant]:
+    """Return the own variants of a run's flows, by name."""
     variants = (flow.variant for flow in job.cell.scenario.flows)
-    return {v.name: v.law for v in variants if v is not None and v.law is not None}
+    return {v.name: v.own for v in variants if v is not None and v.own is not None}

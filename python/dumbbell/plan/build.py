@@ -86,8 +86,8 @@ def _transport(flow: Flow) -> dict[str, Any]:
     if flow.variant is None or flow.datagrams:
         return {"kind": "udp"}
     variant = _named(flow.variant)
-    if flow.variant.law is not None:
-        variant["content"] = flow.variant.law.content
+    if flow.variant.own is not None:
+        variant["content"] = flow.variant.own.content
     return {"kind": "tcp", "variant": variant, "stack": _named(flow.stack)}
 
 

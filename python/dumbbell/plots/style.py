@@ -1,16 +1,23 @@
-"""How things look, once for all figures: each variant and each discipline has its color, marker and dash.
+"""The look of variants, disciplines and events, the same in all figures: color, marker and dash.
 
-Colors are Okabe and Ito's, told apart with any kind of color blindness (their yellow is left out: too pale for a
-line on white). What they don't reach for comes from Tol's muted scheme. Markers and dashes say the same once more,
-for print without color. Variants that share a color differ in both; a family (Vegas and Veno, Reno and Scalable)
-shares one where there is a choice.
+The looks of variants and queue disciplines are derived from the order of the registry, so a new one has a look
+without any change here. `FAMOUS` overrides the derived look of those that most figures show.
+
+Colors are from Okabe and Ito's palette, which readers with any kind of color blindness can distinguish (without its
+yellow, which is too pale for a line on white), and from Tol's muted palette. Two variants of one color differ in
+marker and in dash, so figures stay legible without color.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from typing import Any
+
+from dumbbell import registry
 
 __all__ = ["INK", "MUTED", "RC", "SHADE", "Look", "look"]
 
@@ -34,7 +41,7 @@ class Look:
     hollow: bool = False
 
 
-LOOKS = {
+FAMOUS = {
     # variants
     "tahoe": Look("#E69F00", "s"),
     "reno": Look("#0072B2", "o"),
@@ -42,45 +49,17 @@ LOOKS = {
     "sack": Look("#D55E00", "D"),
     "vegas": Look("#CC79A7", "v"),
     "cubic": Look("#332288", "P"),
-    "bbr": Look("#882255", "X"),
     "bbr1": Look("#882255", "X"),
-    "bic": Look("#117733", "<"),
-    "westwood": Look("#44AA99", ">"),
-    "htcp": Look("#661100", "*"),
-    "compound": Look("#AA4499", "h"),
-    "illinois": Look("#56B4E9", "p"),
-    "yeah": Look("#999933", "d"),
-    "hybla": Look("#E69F00", "o", "-."),
-    "scalable": Look("#0072B2", "v", "-."),
-    "prague": Look("#009E73", "s", "-."),
-    "dctcp": Look("#D55E00", "o", "-."),
-    "veno": Look("#CC79A7", "^", "-."),
-    "highspeed": Look("#332288", "s", "-."),
-    "bbr3": Look("#882255", "v", "-."),
-    "copa": Look("#117733", "o", "-."),
-    "cdg": Look("#44AA99", "P", "-."),
-    "verus": Look("#661100", "o", "-."),
-    "sprout": Look("#AA4499", "s", "-."),
-    "ledbat": Look("#56B4E9", "^", "-."),
-    "lp": Look("#999933", "X", "-."),
-    "nv": Look("#CC79A7", "D", ":"),
-    "ledbat++": Look("#56B4E9", "D", ":"),
-    "fixed": Look("#888888", "*", "-."),
     # queue disciplines
     "droptail": Look("#000000", "o"),
     "red": Look("#56B4E9", "s"),
-    "drr": Look("#999933", "^"),
-    "sfq": Look("#999933", "o"),
-    "prio": Look("#000000", "v"),
-    "tbf": Look("#000000", "X"),
-    "blue": Look("#56B4E9", "o"),
     "codel": Look("#0072B2", "s"),
     "fq_codel": Look("#0072B2", "D"),
     "pie": Look("#E69F00", "^"),
-    "fq_pie": Look("#E69F00", "v"),
-    "pi2": Look("#CC79A7", "o"),
-    "dualpi2": Look("#CC79A7", "s"),
-    "cake": Look("#009E73", "P"),
+}
+"""Looks that are not derived from the order of the registry."""
+
+LOOKS = {
     # the other side of a comparison
     "kernel": Look("#000000", "o", "--"),
     # phases of a sender
@@ -99,32 +78,64 @@ LOOKS = {
     "refill": Look("#44AA99"),
     "probe up": Look("#0072B2"),
     "probe RTT": Look("#AA4499"),
-    # what happens at a moment
+    # events
     "drop": Look("#D55E00", "x"),
     "mark": Look("#E69F00", "+"),
-    # what isn't any of these
+    # everything else
     "cbr": Look(MUTED, "", ":"),
     "jittered": Look("#000000", "o"),
     "constant": Look("#D55E00", "s", hollow=True),
     "total": Look("#000000", "", "--"),
 }
-"""The one table of looks."""
+"""The looks of everything that is not in the registry."""
 
-_SPARE = ("#117733", "#44AA99", "#AA4499", "#661100", "#6699CC", "#888888")
-_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+_COLORS = (
+    "#117733", "#44AA99", "#661100", "#AA4499", "#56B4E9", "#999933",
+    "#E69F00", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#332288", "#882255",
+)  # fmt: skip
+_DASHES = ("-", "-.", ":")  # "--" is a second flow of the same variant
+_MARKERS = ("<", ">", "*", "h", "p", "d", "o", "s", "^", "D", "v", "P", "X")
+
+
+@cache
+def _registered() -> dict[str, Look]:
+    """Return the look of each variant and discipline, also by alias."""
+    markers = {(famous.color, famous.marker) for famous in FAMOUS.values()}
+    looks = _derived(registry.variants(), markers) | _derived(registry.disciplines(), markers)
+    aliases = {alias: looks[v.name] for v in registry.variants().values() for alias in v.aliases}
+    return looks | aliases
+
+
+def _derived(names: Iterable[str], markers: set[tuple[str, str]]) -> dict[str, Look]:
+    """Give each name the next free pair of color and dash, and a marker that is new for the color.
+
+    `markers` holds the pairs of color and marker in use, and gets the new ones.
+    """
+    looks = {name: FAMOUS[name] for name in names if name in FAMOUS}
+    lines = {(famous.color, famous.dash) for famous in looks.values()}
+    free = [(color, dash) for dash, color in product(_DASHES, _COLORS) if (color, dash) not in lines]
+    for number, name in enumerate(name for name in names if name not in FAMOUS):
+        color, dash = free[number % len(free)]
+        shift = _COLORS.index(color)
+        rotated = _MARKERS[shift:] + _MARKERS[:shift]
+        marker = next((m for m in rotated if (color, m) not in markers), rotated[0])
+        markers.add((color, marker))
+        looks[name] = Look(color, marker, dash)
+    return looks
 
 
 def look(name: str) -> Look:
-    """Give the look of a name; a suffix sets a second one of the same kind apart.
+    """Return the look of a name; a suffix gives a second look of the same kind.
 
-    ``reno`` is the variant, ``reno:2`` the same color with hollow markers and a dashed line. A name that the table
-    doesn't hold gets a look of its own, always the same.
+    ``reno`` is the variant, ``reno:2`` has the same color with hollow markers and a dashed line. A name that is
+    neither in the registry nor in `LOOKS` gets a look from its hash, which is always the same.
     """
     base, _, suffix = name.partition(":")
-    found = LOOKS.get(base)
+    found = LOOKS.get(base) or _registered().get(base)
     if found is None:
         number = zlib.crc32(base.encode())
-        found = Look(_SPARE[number % len(_SPARE)], _MARKERS[number // len(_SPARE) % len(_MARKERS)])
+        color = _COLORS[number % len(_COLORS)]
+        found = Look(color, _MARKERS[number // len(_COLORS) % len(_MARKERS)])
     return replace(found, dash="--", hollow=True) if suffix else found
 
 

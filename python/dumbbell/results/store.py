@@ -37,7 +37,7 @@ from dumbbell.backends import Finished, Table
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.results.record import Run
 from dumbbell.scenario import Scenario, files
-from dumbbell.scenario.laws import Law, scope
+from dumbbell.scenario.own_variants import OwnVariant, scope
 
 try:
     import fcntl
@@ -130,7 +130,7 @@ class Store:
         manifest = self.manifest()
         try:
             stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
-            named = {name: Law(name, content) for name, content in manifest.get("registered", {}).items()}
+            named = {name: OwnVariant(name, content) for name, content in manifest.get("registered", {}).items()}
             with files.beside(files.Files(self.path, stored, asleep=True)), scope(named):
                 return Scenario.from_dict(manifest["scenario"])
         except (DumbbellError, KeyError) as e:
@@ -270,9 +270,9 @@ def _stored_names(scenario: Scenario) -> dict[str, str]:
 
 
 def _registered(scenario: Scenario) -> dict[str, str]:
-    """Name the laws that the program has registered, each with what names its content."""
+    """Return the variants that the program has registered, by name, each with the hash of its content."""
     variants = (flow.variant for cell in scenario.cells for flow in cell.scenario.flows)
-    found = {v.law.name: v.law.content for v in variants if v is not None and v.law is not None and not v.law.key}
+    found = {v.own.name: v.own.content for v in variants if v is not None and v.own is not None and not v.own.key}
     return dict(sorted(found.items()))
 
 

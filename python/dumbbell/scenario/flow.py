@@ -102,18 +102,18 @@ class Flow(Part):
 
     def _check_variant_and_stack(self, variant: Variant) -> None:
         """Check the parameters of each against those of the other, and among themselves."""
-        law = variant.law
-        handle = None if law is None else law.handle
+        own = variant.own
+        handle = None if own is None else own.handle
         for family, part, beside in (("stack", self.stack, variant), ("variant", variant, self.stack)):
             try:
-                if law is None or (family == "stack" and handle is not None):
+                if own is None or (family == "stack" and handle is not None):
                     _core.check(family, part.name, dict(part.params), beside.name, handle)
                 elif family == "variant":
-                    law.check(dict(part.params), beside.name)
+                    own.check(dict(part.params), beside.name)
             except _core.ParamError as e:
                 where, message = e.args
-                own = law is not None and where == "name" and where not in part.params
-                raise problem(message, family if own else f"{family}.{where}") from None
+                whole = own is not None and where == "name" and where not in part.params
+                raise problem(message, family if whole else f"{family}.{where}") from None
 
     def _check_place(self) -> None:
         given: dict[str, Any] = {"from": self.from_, "to": self.to}

@@ -14,15 +14,14 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.registry import unknown
-from dumbbell.scenario import files, toml
-from dumbbell.scenario import laws as own_laws
+from dumbbell.scenario import files, own_variants, toml
 from dumbbell.scenario.base import Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
-from dumbbell.scenario.laws import LawSource
 from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
+from dumbbell.scenario.own_variants import OwnVariant, VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.sweep import Sweep
@@ -78,8 +77,8 @@ class Scenario(Part):
     """Metrics count from here to the end (cuts the warm-up)."""
     network: Network
     """Topology and links."""
-    laws: dict[str, LawSource] = Field(default_factory=dict)
-    """Window laws of one's own by name: variants of flows may name them."""
+    variants: dict[str, VariantSource] = Field(default_factory=dict)
+    """Own variants by name; the flows' `variant` may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
     """Who sends what to whom."""
     trace: Trace = Trace()
@@ -91,7 +90,9 @@ class Scenario(Part):
     _files: files.Files = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
-        with files.beside(files.current().fresh()) as found, own_laws.scope(_laws(data.get("laws"))):
+        if "laws" in data and "variants" not in data:
+            data["variants"] = data.pop("laws")  # its name in version 0.1
+        with files.beside(files.current().fresh()) as found, own_variants.scope(_own(data.get("variants"))):
             try:
                 super().__init__(**data)
             except ValidationError as e:
@@ -223,19 +224,19 @@ class Scenario(Part):
         return []
 
 
-def _laws(given: object) -> dict[str, own_laws.Law]:
-    """Load the laws of a raw document; what is no table is told when the scenario is checked."""
-    found: dict[str, own_laws.Law] = {}
+def _own(given: object) -> dict[str, OwnVariant]:
+    """Load the own variants of a raw document. The model reports entries that are not tables."""
+    found: dict[str, OwnVariant] = {}
     problems = []
     for name, source in given.items() if isinstance(given, dict) else ():
-        place = join(["laws", str(name)])
+        place = join(["variants", str(name)])
         try:
-            key, text = LawSource.model_validate(source).place
+            key, text = VariantSource.model_validate(source).place
         except ValidationError:
             continue
         try:
-            own_laws.free(str(name))
-            found[str(name)] = own_laws.load(key, text, str(name))
+            own_variants.free(str(name))
+            found[str(name)] = own_variants.load(key, text, str(name))
         except ValueError as e:
             problems.append(Problem(f"{place}.{key}", str(e)))
     if problems:

@@ -18,9 +18,9 @@ from pydantic_core import CoreSchema
 
 from dumbbell import _core, registry
 from dumbbell.registry import Parameter, unknown
-from dumbbell.scenario import laws
+from dumbbell.scenario import own_variants
 from dumbbell.scenario.base import problem
-from dumbbell.scenario.laws import Law
+from dumbbell.scenario.own_variants import OwnVariant
 
 __all__ = ["Named", "Queue", "Stack", "Variant"]
 
@@ -58,7 +58,7 @@ class Named(BaseModel):
         if (own := cls._own(given)) is not None:
             for param, value in given.items():
                 _check_finite(value, param)
-            return {"name": own.name, "params": given, "law": own}
+            return {"name": own.name, "params": given, "own": own}
         name = given.pop(cls.key, given.pop("name", cls.default_name))
         if name is None:
             raise problem(f"needed: the name of a {cls.family}", cls.key)
@@ -80,8 +80,8 @@ class Named(BaseModel):
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
-    def _own(cls, given: dict[str, Any]) -> Law | None:  # noqa: ARG003
-        """Take what says that this is none of the registry's rows out of a long form."""
+    def _own(cls, given: dict[str, Any]) -> OwnVariant | None:  # noqa: ARG003
+        """Remove the keys of an own variant from a long form and return the variant, if it is one."""
         return None
 
     @classmethod
@@ -151,38 +151,38 @@ def _parameter_schema(param: Parameter) -> JsonSchemaValue:
 
 
 class Variant(Named):
-    """A congestion control variant (``dumbbell variants`` lists them), or a law of one's own."""
+    """A congestion control variant (``dumbbell variants`` lists them), or an own variant."""
 
     family = "variant"
     key = "name"
 
-    law: Any = None
-    """The law, if it is none of the registry's."""
+    own: Any = None
+    """The `OwnVariant`, unless it is in the registry."""
 
     @classmethod
-    def _own(cls, given: dict[str, Any]) -> Law | None:
-        places = [key for key in laws.KEYS if key in given]
+    def _own(cls, given: dict[str, Any]) -> OwnVariant | None:
+        places = [key for key in own_variants.KEYS if key in given]
         if not places:
             name = given.get("name")
-            law = laws.named(name) if isinstance(name, str) else None
-            if law is not None:
+            own = own_variants.named(name) if isinstance(name, str) else None
+            if own is not None:
                 del given["name"]
-            return law
+            return own
         key = places[0]
         for other in ("name", *places[1:]):
             if other in given:
-                raise problem(f"'{key}' says already which law it is", other)
+                raise problem(f"'{key}' already gives the variant", other)
         text = given.pop(key)
         if not isinstance(text, str):
             raise problem(f"{text!r} given: a text is needed", key)
         try:
-            return laws.load(key, text)
+            return own_variants.load(key, text)
         except ValueError as e:
             raise problem(str(e), key) from None
 
     @classmethod
     def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:
-        own = laws.current()
+        own = own_variants.current()
         if where == "name" and own and name not in cls._rows():
             return where, unknown("variant", name, [*cls._rows(), *own])
         return where, message
@@ -190,8 +190,8 @@ class Variant(Named):
     @model_serializer
     def _write(self) -> str | dict[str, Value]:
         """Give the shortest form."""
-        if self.law is not None and self.law.in_place:
-            return {self.law.key: self.law.text, **self.params}
+        if self.own is not None and self.own.in_place:
+            return {self.own.key: self.own.text, **self.params}
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
@@ -200,13 +200,13 @@ class Variant(Named):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Beside the registry's names: any name that ``[laws]`` gives, and laws in place."""
+        """Besides the registry's names: names of ``[variants]``, and sources in place."""
         forms = super().__get_pydantic_json_schema__(schema, handler)
         forms["anyOf"] += [
-            {"type": "string", "description": "A name of [laws], or one that the program has registered."},
+            {"type": "string", "description": "A name in [variants], or one that the program has registered."},
             *(
                 {"type": "object", "properties": {k: {"type": "string"}}, "required": [k]}
-                for k in ("name", *laws.KEYS)
+                for k in ("name", *own_variants.KEYS)
             ),
         ]
         return forms

@@ -1,30 +1,14 @@
-//! Variants against numbers worked by hand; the working is in the comments.
+//! Each variant against numbers worked by hand, in the file of its name; the working is in the comments. The other files
+//! test rules that variants share.
 
-mod bbr1;
-mod bbr3;
-mod bic;
-mod cdg;
-mod compound;
-mod copa;
-mod cubic;
-mod dctcp;
-mod fixed;
-mod highspeed;
-mod htcp;
-mod hybla;
-mod illinois;
-mod ledbat;
-mod ledbat_plus_plus;
-mod lp;
-mod nv;
-mod prague;
-mod scalable;
+macro_rules! test_modules {
+    ($($module:ident { $($row:ident),+ })+) => {
+        $(mod $module;)+
+    };
+}
+
+dumbbell_cc::with_variants!(test_modules);
+
+mod segment_counting;
 mod slow_start;
-mod sprout;
 mod undo;
-mod vegas;
-mod veno;
-mod verus;
-mod westwood;
-mod whole;
-mod yeah;

@@ -28,7 +28,7 @@ impl LoadedVariants {
 /// Makes a variant the default of namespaces, where the kernel lets it be one; routes have it in any case.
 pub(crate) fn make_default(variant: &str, hosts: &[OwnedFd]) -> Result<(), KernelError> {
     for host in hosts {
-        sys::enter_network(host).step(|| "namespace".into())?;
+        sys::enter_net_namespace(host).step(|| "namespace".into())?;
         let _ = fs::write("/proc/sys/net/ipv4/tcp_congestion_control", variant);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
+//! The first process of the virtual runner: it reads a plan, builds the network, runs the traffic, measures, writes the
 //! results, and switches the machine off. Its root directory is a folder of the host.
 
 use crate::bpf::LoadedVariants;
@@ -38,17 +38,17 @@ pub fn run() {
 
 fn work() -> Result<(), KernelError> {
     sys::mount("proc", "/proc").step(|| "mount /proc".into())?;
-    sys::open_many();
+    sys::raise_nofile_limit();
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
     limits()?;
     let target = Target { kernel: order.kernel, offloads: order.offloads };
     let network = build(&order.plan, target, &LoadedVariants::default())?;
-    let sites = network.sites(&LoadedVariants::default())?;
-    let host = network.facts(&sites)?;
+    let flow_hosts = network.flow_hosts(&LoadedVariants::default())?;
+    let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(&order.plan, network, Clock::Wall, Path::new("/"))?;
-    let mut measured = run::execute(&order.plan, &sites, taps, Clock::Wall, order.sample_ns)?;
+    let mut measured = run::execute(&order.plan, &flow_hosts, taps, Clock::Wall, order.sample_ns)?;
     measured.facts["host"] = host;
     run::output::write(Path::new("/"), &measured)
 }

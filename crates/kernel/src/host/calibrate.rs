@@ -72,11 +72,11 @@ pub(super) struct CalibratedNetwork<'a> {
     /// What it should be.
     pub(super) plan: &'a Plan,
     /// The hosts of each flow.
-    pub(super) sites: &'a [FlowHosts],
+    pub(super) flow_hosts: &'a [FlowHosts],
     /// Largest packet, bytes.
     pub(super) mtu: u32,
     /// Whether a packet that doesn't wait takes its transmission time on a link.
-    pub(super) transmits: &'a dyn Fn(&LinkPlan) -> bool,
+    pub(super) netem_has_rate: &'a dyn Fn(&LinkPlan) -> bool,
     /// The part of a train, at its begin, that may pass faster than the rate.
     pub(super) ahead: f64,
 }
@@ -104,9 +104,9 @@ pub(super) fn over_own_link(
     let _ = sys::real_time(link_thread::PRIORITY - 1);
     let network = CalibratedNetwork {
         plan: expected,
-        sites: &hosts.sites,
+        flow_hosts: &hosts.flow_hosts,
         mtu: hosts.mtu,
-        transmits: &|_| true,
+        netem_has_rate: &|_| true,
         ahead: 0.0,
     };
     let measured = calibrate(&network, refuse);
@@ -156,7 +156,7 @@ fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
         let (there_links, back_links) = (links(&there), links(&back));
         let slowest = there.iter().copied().min_by_key(|l| plan.links[*l].rate_bps).unwrap_or(0);
         let probe = Probe {
-            site: &network.sites[n],
+            flow_hosts: &network.flow_hosts[n],
             bottleneck: &plan.links[slowest],
             packet: train_packet(plan.links[slowest].rate_bps, network.mtu.min(1500)),
             ahead: network.ahead,
@@ -172,7 +172,7 @@ impl CalibratedNetwork<'_> {
     /// How long a packet takes over idle links, ns.
     fn time_over(&self, links: &[&LinkPlan], bytes: u32) -> u64 {
         let bits =
-            |l: &LinkPlan| if (self.transmits)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
+            |l: &LinkPlan| if (self.netem_has_rate)(l) { u64::from(bytes + l.overhead_bytes) * 8 } else { 0 };
         links.iter().map(|l| l.delay_ns + bits(l) * 1_000_000_000 / l.rate_bps.max(1)).sum()
     }
 }
@@ -207,7 +207,7 @@ fn train_packet(rate_bps: u64, full: u32) -> u32 {
 
 /// What is measured between the two hosts of a flow.
 struct Probe<'a> {
-    site: &'a FlowHosts,
+    flow_hosts: &'a FlowHosts,
     bottleneck: &'a LinkPlan,
     /// Of a train, bytes.
     packet: u32,
@@ -217,10 +217,10 @@ struct Probe<'a> {
 
 fn socket(network: &OwnedFd, at: Ipv4Addr) -> Result<OwnedFd, KernelError> {
     let make = || {
-        sys::enter_network(network)?;
+        sys::enter_net_namespace(network)?;
         let fd = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
         sys::bind(&fd, SocketAddrV4::new(at, PORT))?;
-        sys::stamp(&fd)?;
+        sys::enable_timestamps(&fd)?;
         Ok(fd)
     };
     make().step(|| format!("calibration's socket at {at}"))
@@ -246,7 +246,8 @@ impl Probe<'_> {
         train: bool,
         varies: Vec<&'static str>,
     ) -> Result<Path, KernelError> {
-        let ends = [0, 1].map(|side| socket(&self.site.hosts[side], self.site.addresses[side]));
+        let ends =
+            [0, 1].map(|side| socket(&self.flow_hosts.namespaces[side], self.flow_hosts.addresses[side]));
         let [a, b] = ends;
         let (a, b) = (a?, b?);
         let (rtt, echoes) = self.echoes(&a, &b, paths)?;
@@ -277,7 +278,7 @@ impl Probe<'_> {
         let count = (ECHOES / paths / self.rtt_ns.max(1)).clamp(2, 12);
         let limit = 2 * self.rtt_ns + 50_000_000;
         let (mut best, mut lost) = (None, 0);
-        let to_b = SocketAddrV4::new(self.site.addresses[1], PORT);
+        let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
         let mut buffer = [0; 128];
         let mut payload = [0; (ECHO - HEADERS) as usize];
         for n in 0..count {
@@ -287,13 +288,13 @@ impl Probe<'_> {
             let (mut held, mut done) = (0, None);
             while done.is_none() && wall() < began + limit {
                 if let Some((len, from, came)) =
-                    sys::receive_stamped(b, &mut buffer).step(|| "echo request".into())?
+                    sys::receive_with_timestamp(b, &mut buffer).step(|| "echo request".into())?
                 {
                     held = wall().saturating_sub(came.unwrap_or_else(wall));
                     sys::send_to(b, &buffer[..len], from).step(|| "echo reply".into())?;
                 }
                 if let Some((_, _, came)) =
-                    sys::receive_stamped(a, &mut buffer).step(|| "echo reply".into())?
+                    sys::receive_with_timestamp(a, &mut buffer).step(|| "echo reply".into())?
                     && buffer[..8] == n.to_le_bytes()
                 {
                     done = Some(came.unwrap_or_else(wall).saturating_sub(began + held));
@@ -311,13 +312,13 @@ impl Probe<'_> {
         let bits = u64::from(self.packet + self.bottleneck.overhead_bytes) * 8;
         let each = (bits * 1_000_000_000 / self.bottleneck.rate_bps.max(1)).max(1);
         let count = (TRAIN / each).clamp(LENGTH[0], LENGTH[1]);
-        let to_b = SocketAddrV4::new(self.site.addresses[1], PORT);
+        let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
         let mut payload = vec![0; (self.packet - HEADERS) as usize];
         let mut buffer = vec![0; self.packet as usize];
         // (waited on the way, came), ns.
         let mut came: Vec<(u64, u64)> = Vec::new();
         let mut take = || -> Result<bool, KernelError> {
-            match sys::receive_stamped(b, &mut buffer).step(|| "train".into())? {
+            match sys::receive_with_timestamp(b, &mut buffer).step(|| "train".into())? {
                 Some((_, _, Some(at))) => {
                     came.push((at.saturating_sub(u64::from_le_bytes(head(&buffer))), at));
                     Ok(true)

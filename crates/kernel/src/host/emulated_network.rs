@@ -95,8 +95,8 @@ impl Network for EmulatedNetwork<'_> {
 /// Packets that hosts sent and that found no room on their way to us.
 fn dropped_before_us(hosts: &TunHosts) -> Result<u64, KernelError> {
     let mut dropped = 0;
-    for host in hosts.sites.iter().flat_map(|s| &s.hosts) {
-        sys::enter_network(host).step(|| "namespace".into())?;
+    for host in hosts.flow_hosts.iter().flat_map(|s| &s.namespaces) {
+        sys::enter_net_namespace(host).step(|| "namespace".into())?;
         let text = fs::read_to_string("/proc/thread-self/net/dev").step(|| "net/dev".into())?;
         let line = text.lines().find_map(|l| l.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'));
         // Eight figures of what came, then of what went: bytes, packets, errors, drops.

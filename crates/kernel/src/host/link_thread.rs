@@ -188,7 +188,7 @@ impl Link<'_> {
             if now > spin.looked.0 + SHARE {
                 spin.adapt(now, sys::thread_time());
             }
-            sys::epoll_look(&epoll, &mut ready).step(|| "epoll".into())?;
+            sys::epoll_poll(&epoll, &mut ready).step(|| "epoll".into())?;
             if ready.is_empty() && due > now + spin.ns {
                 let at = due - spin.ns;
                 // Setting it takes as long as a packet: where it is still to wake us, and not too late, it is left alone.

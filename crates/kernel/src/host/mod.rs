@@ -84,12 +84,12 @@ fn work() -> Result<(), KernelError> {
     let text = fs::read_to_string("plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
         .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
-    if !sys::end_with(order.parent_pid).step(|| "prctl".into())? {
+    if !sys::die_with_parent(order.parent_pid).step(|| "prctl".into())? {
         return Ok(()); // nobody waits for us
     }
-    sys::open_many();
+    sys::raise_nofile_limit();
     if !sys::is_root() {
-        sys::become_root_within().step(|| "a user namespace (needed without root)".into())?;
+        sys::new_user_namespace().step(|| "a user namespace (needed without root)".into())?;
     }
     let mut measured = match order.emulation {
         Emulation::Link => over_own_link(&order)?,
@@ -101,8 +101,8 @@ fn work() -> Result<(), KernelError> {
 
 fn over_own_link(order: &Order) -> Result<Measured, KernelError> {
     let plan = &order.plan;
-    let sites = TunTopology::new(plan)?;
-    let hosts = tun_hosts::build(&sites, LoadedVariants::load(&order.bpf)?)?;
+    let flow_hosts = TunTopology::new(plan)?;
+    let hosts = tun_hosts::build(&flow_hosts, LoadedVariants::load(&order.bpf)?)?;
     let measured_first = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
@@ -111,8 +111,8 @@ fn over_own_link(order: &Order) -> Result<Measured, KernelError> {
         }
     };
     let link = emulated_network::EmulatedNetwork::new(plan, &hosts);
-    let mut measured = run::execute(plan, &hosts.sites, link, Clock::Steady, order.sample_ns)?;
+    let mut measured = run::execute(plan, &hosts.flow_hosts, link, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = measured_first;
-    measured.facts["host"] = facts::kernel(&hosts.sites, INTERFACE, hosts.mtu)?;
+    measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;
     Ok(measured)
 }

@@ -19,7 +19,7 @@ pub fn run(command: &[String], own: bool) -> ! {
     let Some((program, arguments)) = command.split_first() else { exit(2) };
     let mut starts = match std::env::current_exe() {
         // Where there may be none, the program does without.
-        Ok(ours) if own && sys::new_process_space().is_ok() => {
+        Ok(ours) if own && sys::new_pid_namespace().is_ok() => {
             let mut starts = Command::new(ours);
             starts.arg(INIT).args(command);
             starts
@@ -30,7 +30,7 @@ pub fn run(command: &[String], own: bool) -> ! {
             starts
         }
     };
-    sys::tie(&mut starts);
+    sys::kill_with_parent(&mut starts);
     match starts.status() {
         Ok(status) => exit(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))),
         Err(e) => {

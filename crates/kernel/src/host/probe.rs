@@ -64,9 +64,9 @@ fn offloads() -> Map<String, Value> {
 
 fn namespace() -> Result<()> {
     if !sys::is_root() {
-        sys::become_root_within()?;
+        sys::new_user_namespace()?;
     }
-    sys::new_network()
+    sys::new_net_namespace()
 }
 
 /// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.

@@ -1,4 +1,4 @@
-//! A run over the host kernel's own queue disciplines: the layout of the virtual machine, on the real clock.
+//! A run over the host kernel's own queue disciplines: the layout of the virtual runner, on the real clock.
 //!
 //! ```text
 //! order -> namespaces, veth pairs, tbf, netem (hung on this process) -> calibration -> traffic, taps -> figures, captures
@@ -23,33 +23,33 @@ pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
     let target = Target { kernel: Kernel::Host, offloads: order.offloads };
     let variants = LoadedVariants::load(&order.bpf)?;
     let network = build(plan, target, &variants)?;
-    let sites = network.sites(&variants)?;
-    for site in &sites {
-        if let Some(variant) = &site.variant {
-            make_default(variant, &site.hosts)?;
+    let flow_hosts = network.flow_hosts(&variants)?;
+    for flow_hosts in &flow_hosts {
+        if let Some(variant) = &flow_hosts.variant {
+            make_default(variant, &flow_hosts.namespaces)?;
         }
     }
     let mtu = network.layout.mtu;
     let calibration = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
-            let transmits = |link: &LinkPlan| target.transmits(link);
+            let netem_has_rate = |link: &LinkPlan| target.netem_has_rate(link);
             // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
             let expected = order.expected.as_ref().unwrap_or(plan);
             let measures = CalibratedNetwork {
                 plan: expected,
-                sites: &sites,
+                flow_hosts: &flow_hosts,
                 mtu,
-                transmits: &transmits,
+                netem_has_rate: &netem_has_rate,
                 ahead: 1.0 / 3.0,
             };
             calibrate(&measures, how == Calibration::Refuse)?
         }
     };
     // The interfaces are gone with the network, at the end of the run.
-    let host = network.facts(&sites)?;
+    let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
-    let mut measured = run::execute(plan, &sites, taps, Clock::Steady, order.sample_ns)?;
+    let mut measured = run::execute(plan, &flow_hosts, taps, Clock::Steady, order.sample_ns)?;
     measured.facts["calibration"] = calibration;
     measured.facts["host"] = host;
     Ok(measured)

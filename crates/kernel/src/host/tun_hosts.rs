@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Ready hosts, by flow.
 pub(super) struct TunHosts {
-    pub(super) sites: Vec<FlowHosts>,
+    pub(super) flow_hosts: Vec<FlowHosts>,
     /// The other end of each host's interface.
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
@@ -24,10 +24,10 @@ pub(super) struct TunHosts {
 
 /// Builds the hosts.
 pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunHosts, KernelError> {
-    let (mut sites, mut tunnels) = (Vec::new(), Vec::new());
+    let (mut flow_hosts, mut tunnels) = (Vec::new(), Vec::new());
     for flow in &plan.flows {
         let [(a, tun_a), (b, tun_b)] = {
-            let [a, b] = &flow.spaces;
+            let [a, b] = &flow.namespaces;
             [host(a, plan.mtu, &variants)?, host(b, plan.mtu, &variants)?]
         };
         let hosts = [a, b];
@@ -35,17 +35,17 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
         if let Some(variant) = &variant {
             make_default(variant, &hosts)?;
         }
-        sites.push(FlowHosts { hosts, addresses: flow.addresses, variant });
+        flow_hosts.push(FlowHosts { namespaces: hosts, addresses: flow.addresses, variant });
         tunnels.push([tun_a, tun_b]);
     }
-    Ok(TunHosts { sites, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
+    Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
 }
 
 /// A namespace, and the other end of its interface.
-fn host(space: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
-    sys::new_network().step(|| format!("namespace {}", space.name))?;
+fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
+    sys::new_net_namespace().step(|| format!("namespace {}", plan.name))?;
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
-    for (name, value) in &space.settings {
+    for (name, value) in &plan.settings {
         fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))?;
     }
     let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
@@ -56,14 +56,14 @@ fn host(space: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(Owned
             .step(|| format!("offload {command:#x} of {INTERFACE}"))?;
     }
     let socket = Netlink::new()?;
-    netlink::set_up_tunnel(&socket, 1, 65_536, 1000)?; // the loopback
-    netlink::set_up_tunnel(&socket, index, mtu, QUEUE)?;
-    if let Some(address) = space.address {
+    netlink::set_up_with_mtu(&socket, 1, 65_536, 1000)?; // the loopback
+    netlink::set_up_with_mtu(&socket, index, mtu, QUEUE)?;
+    if let Some(address) = plan.address {
         netlink::add_address(&socket, index, address)?;
     }
-    for route in &space.routes {
+    for route in &plan.routes {
         let route = crate::plan::veth::Route { over: index, ..route.clone() };
-        netlink::add_route(&socket, &route, space.address, route.variant.map(|name| variants.name(name)))?;
+        netlink::add_route(&socket, &route, plan.address, route.variant.map(|name| variants.name(name)))?;
     }
     Ok((namespace, tunnel))
 }

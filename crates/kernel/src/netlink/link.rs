@@ -29,7 +29,7 @@ fn named(message: Message, end: &Interface, mtu: u32) -> Message {
 }
 
 /// Makes a veth pair: the first end in this socket's namespace, the second in `there`.
-pub(crate) fn add_wire(net: &Netlink, wire: &VethPair, mtu: u32, there: &OwnedFd) -> Result<(), KernelError> {
+pub(crate) fn add_veth(net: &Netlink, wire: &VethPair, mtu: u32, there: &OwnedFd) -> Result<(), KernelError> {
     let [a, b] = &wire.ends;
     let message = Message::new(libc::RTM_NEWLINK, NEW, &interface(a.index, false));
     let message = named(message, a, mtu).nested(libc::IFLA_LINKINFO, |m| {
@@ -48,9 +48,9 @@ pub(crate) const TRIED: &str = "v2000";
 
 /// Tries to make a veth pair in the namespace that we are in.
 pub(crate) fn try_veth() -> Result<(), KernelError> {
-    let end = |index| Interface { space: 0, index, qdisc: None };
+    let end = |index| Interface { namespace: 0, index, qdisc: None };
     let here = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
-    add_wire(&Netlink::new()?, &VethPair { ends: [end(2000), end(2001)] }, 1500, &here)
+    add_veth(&Netlink::new()?, &VethPair { ends: [end(2000), end(2001)] }, 1500, &here)
 }
 
 /// Switches an interface on.
@@ -61,7 +61,7 @@ pub(crate) fn set_up(net: &Netlink, end: &Interface) -> Result<(), KernelError> 
 }
 
 /// Switches an interface on, with its largest packet and the length of its queue towards a program.
-pub(crate) fn set_up_tunnel(net: &Netlink, index: u32, mtu: u32, queue: u32) -> Result<(), KernelError> {
+pub(crate) fn set_up_with_mtu(net: &Netlink, index: u32, mtu: u32, queue: u32) -> Result<(), KernelError> {
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK;
     let message = Message::new(libc::RTM_NEWLINK, flags, &interface(index, true))
         .number(libc::IFLA_MTU, mtu)
@@ -120,7 +120,7 @@ pub(crate) fn add_route(
     if let Some(source) = source {
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
-    let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initial_window)];
+    let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initcwnd)];
     if variant.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
         message = message.nested(libc::RTA_METRICS, |m| {
             let m = metrics.iter().fold(m, |m, (kind, value)| match value {

@@ -7,7 +7,7 @@ mod qdisc;
 mod sock_diag;
 
 pub(crate) use link::{
-    TRIED, add_address, add_neighbour, add_route, add_wire, set_up, set_up_tunnel, try_veth,
+    TRIED, add_address, add_neighbour, add_route, add_veth, set_up, set_up_with_mtu, try_veth,
 };
 pub(crate) use message::{Netlink, head};
 pub(crate) use qdisc::{add_qdisc, statistics, try_qdisc};

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 
 impl VethTopology {
     /// The disciplines of all interfaces, outer ones first, as `tc` would show them.
-    pub(crate) fn disciplines_in_words(&self) -> impl Iterator<Item = String> {
-        let ends = self.wires.iter().flat_map(|wire| &wire.ends);
+    pub(crate) fn qdisc_descriptions(&self) -> impl Iterator<Item = String> {
+        let ends = self.pairs.iter().flat_map(|wire| &wire.ends);
         ends.filter_map(|end| end.qdisc.as_ref().map(|qdisc| (end, qdisc))).map(|(end, qdisc)| {
-            let place = format!("{}, {}", self.spaces[end.space].name, end.name());
+            let place = format!("{}, {}", self.namespaces[end.namespace].name, end.name());
             match qdisc {
                 Qdisc::Tbf { inner, .. } => format!("{place}: {qdisc}, {inner}"),
                 _ => format!("{place}: {qdisc}"),
@@ -21,9 +21,9 @@ impl VethTopology {
     }
 
     /// The name of the only interface of a host.
-    pub(crate) fn interface_at(&self, host: usize) -> String {
-        let mut ends = self.wires.iter().flat_map(|wire| &wire.ends);
-        ends.find(|end| end.space == host).map_or(String::new(), |end| end.name())
+    pub(crate) fn host_interface(&self, host: usize) -> String {
+        let mut ends = self.pairs.iter().flat_map(|wire| &wire.ends);
+        ends.find(|end| end.namespace == host).map_or(String::new(), |end| end.name())
     }
 
     /// Each flow, in words.
@@ -42,70 +42,72 @@ impl VethTopology {
             Kernel::Host => "  # without a name, so it is gone with the process",
         };
         let offloads = ["off", "on"][usize::from(self.target.offloads)];
-        for space in &self.spaces {
-            steps.push(format!("ip netns add '{}'{}", space.name, unnamed));
+        for namespace in &self.namespaces {
+            steps.push(format!("ip netns add '{}'{}", namespace.name, unnamed));
             if self.target.kernel == Kernel::Host {
-                let name = &space.name;
+                let name = &namespace.name;
                 steps
                     .push(format!("ip netns exec '{name}' sysctl -w net.ipv6.conf.default.disable_ipv6='1'"));
                 steps.push(format!("ip -n '{name}' link set lo up"));
             }
-            for (name, value) in &space.settings {
+            for (name, value) in &namespace.settings {
                 steps.push(format!(
                     "ip netns exec '{}' sysctl -w net.ipv4.{}='{value}'",
-                    space.name,
+                    namespace.name,
                     name.replace('/', ".")
                 ));
             }
         }
-        for wire in &self.wires {
+        for wire in &self.pairs {
             let [a, b] = &wire.ends;
-            let name = |space: usize| &self.spaces[space].name;
+            let name = |namespace: usize| &self.namespaces[namespace].name;
             steps.push(format!(
                 "ip link add {} address {} mtu {mtu} netns '{}' type veth peer name {} address {} mtu {mtu} netns '{}'",
                 a.name(),
                 mac(a),
-                name(a.space),
+                name(a.namespace),
                 b.name(),
                 mac(b),
-                name(b.space),
+                name(b.namespace),
                 mtu = self.mtu,
             ));
             for (end, peer) in [(a, b), (b, a)] {
-                let (space, device) = (name(end.space), end.name());
+                let (namespace, device) = (name(end.namespace), end.name());
                 steps.push(format!(
-                    "ip netns exec '{space}' ethtool -K {device} tso {offloads} gso {offloads} gro {offloads}"
+                    "ip netns exec '{namespace}' ethtool -K {device} tso {offloads} gso {offloads} gro {offloads}"
                 ));
-                steps.push(format!("ip -n '{space}' link set {device} up"));
+                steps.push(format!("ip -n '{namespace}' link set {device} up"));
                 steps.push(format!(
-                    "ip -n '{space}' neigh add {PEER} lladdr {} dev {device} nud permanent",
+                    "ip -n '{namespace}' neigh add {PEER} lladdr {} dev {device} nud permanent",
                     mac(peer)
                 ));
                 if let Some(qdisc) = &end.qdisc {
                     steps.extend(commands(
                         qdisc,
-                        &format!("tc -n '{space}' qdisc add dev {device}"),
+                        &format!("tc -n '{namespace}' qdisc add dev {device}"),
                         "root",
                         1,
                     ));
                 }
-                if let Some(address) = self.spaces[end.space].address {
-                    steps.push(format!("ip -n '{space}' addr add {address}/32 dev {device}"));
+                if let Some(address) = self.namespaces[end.namespace].address {
+                    steps.push(format!("ip -n '{namespace}' addr add {address}/32 dev {device}"));
                 }
             }
         }
-        for space in &self.spaces {
-            for route in &space.routes {
+        for namespace in &self.namespaces {
+            for route in &namespace.routes {
                 let to = route.to.map_or("default".into(), |a| a.to_string());
-                let mut step =
-                    format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", space.name, route.over);
-                if let Some(address) = space.address {
+                let mut step = format!(
+                    "ip -n '{}' route add {to} via {PEER} dev v{} onlink",
+                    namespace.name, route.over
+                );
+                if let Some(address) = namespace.address {
                     let _ = write!(step, " src {address}");
                 }
                 if let Some(mss) = route.mss {
                     let _ = write!(step, " advmss {mss}");
                 }
-                if let Some(window) = route.initial_window {
+                if let Some(window) = route.initcwnd {
                     let _ = write!(step, " initcwnd {window}");
                 }
                 if let Some(variant) = route.variant {

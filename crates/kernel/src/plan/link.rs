@@ -12,7 +12,7 @@ const ETHERNET: i32 = 14;
 const SUPER_PACKET: u64 = 1 << 16;
 
 /// Who has what the kernel's own links don't.
-pub(crate) const ELSEWHERE: &str = "the simulator and --backend kernel -o emulation=link do";
+pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel -o emulation=link do";
 
 /// The queue at a node's interface, and the transmitter and wire behind it.
 pub(crate) fn stages(
@@ -60,17 +60,20 @@ pub(crate) fn stages(
     let refuse =
         |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
     if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
-        return refuse(key, &format!("the kernel's own links don't have {what}: {ELSEWHERE}"));
+        return refuse(key, &format!("the kernel's own links don't have {what}: {SUPPORTED_BY}"));
     }
     let LossPlan::Independent(loss) = loss else {
-        return refuse("loss", &format!("the kernel's own links don't have losses in bursts: {ELSEWHERE}"));
+        return refuse(
+            "loss",
+            &format!("the kernel's own links don't have losses in bursts: {SUPPORTED_BY}"),
+        );
     };
     let jitter_ns = match jitter {
         None => 0,
         Some(JitterPlan::Uniform { max_ns }) => *max_ns,
         Some(_) => {
             let message =
-                format!("the kernel's own links have uniform jitter only: give a time; {ELSEWHERE}");
+                format!("the kernel's own links have uniform jitter only: give a time; {SUPPORTED_BY}");
             return refuse("jitter", &message);
         }
     };
@@ -87,12 +90,12 @@ pub(crate) fn stages(
     };
     let jitter = jitter_ns / 2; // the kernel's varies to both sides
     let wire = Qdisc::Netem {
-        rate_bps: if target.transmits(link) { *rate_bps } else { 0 },
+        rate_bps: if target.netem_has_rate(link) { *rate_bps } else { 0 },
         overhead,
         delay_ns: delay_ns + jitter,
         jitter_ns: jitter,
         loss: *loss,
         seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
     };
-    Ok((shaper, target.has_wire(link).then_some(wire)))
+    Ok((shaper, target.has_netem(link).then_some(wire)))
 }

@@ -13,18 +13,18 @@ const SPACE: u64 = 300_000;
 const WIRE: u64 = 100_000;
 
 /// Packets that a tap in this namespace may have to hold between two drains; None: a link's box, which has none.
-pub(crate) fn frames(plan: &Plan, layout: &VethTopology, space: usize) -> Option<usize> {
+pub(crate) fn frames(plan: &Plan, layout: &VethTopology, namespace: usize) -> Option<usize> {
     // On a real clock a drain may be late.
     let late = if layout.target.kernel == Kernel::Host { 20 } else { 1 };
     const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
-    if layout.links.iter().any(|l| l.middle == space) {
+    if layout.links.iter().any(|l| l.middle == namespace) {
         return None;
     }
     let node = layout.flows.iter().zip(&plan.flows).find_map(|(ends, flow)| {
-        let side = ends.hosts.iter().position(|h| *h == space)?;
+        let side = ends.hosts.iter().position(|h| *h == namespace)?;
         Some([flow.from, flow.to][side])
     });
-    let node = node.unwrap_or(space);
+    let node = node.unwrap_or(namespace);
     let rate: u64 = plan.links.iter().filter(|l| l.from == node || l.to == node).map(|l| l.rate_bps).sum();
     let packets = u128::from(rate) * u128::from(DRAIN * late) / (8_000_000_000 * u128::from(SMALL));
     Some((packets as usize).clamp(1 << 9, 1 << 16))
@@ -34,8 +34,9 @@ impl VethTopology {
     /// Memory for namespaces, interfaces, taps and senders' buffers, bytes.
     #[must_use]
     pub fn memory(&self, plan: &Plan) -> u64 {
-        let rings: usize = (0..self.spaces.len()).filter_map(|space| frames(plan, self, space)).sum();
-        let made = self.spaces.len() as u64 * SPACE + self.wires.len() as u64 * WIRE;
+        let rings: usize =
+            (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
+        let made = self.namespaces.len() as u64 * SPACE + self.pairs.len() as u64 * WIRE;
         self.send_buffers + made + (rings * FRAME) as u64
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct KernelStack {
     /// Settings under `/proc/sys/net/ipv4`.
     pub(crate) settings: Vec<(&'static str, String)>,
     /// Initial window, segments.
-    pub(crate) initial_window: Option<u32>,
+    pub(crate) initcwnd: Option<u32>,
     /// Largest segment that is offered to the peer, bytes.
     pub(crate) mss: Option<u32>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
         } else if key == "initial_window"
             && let Size::Packets(n) = given.size(&key)
         {
-            kernel.initial_window = Some(n.0.clamp(1, 1 << 16) as u32);
+            kernel.initcwnd = Some(n.0.clamp(1, 1 << 16) as u32);
         } else if key == "mss" {
             kernel.mss = Some(given.bytes(&key).0.clamp(88, 65_495) as u32);
         } else if given != usual {

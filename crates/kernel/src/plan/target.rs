@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
-    /// That of the virtual machine, alone with it, in virtual time.
+    /// That of the virtual runner, alone with it, in virtual time.
     #[default]
     Guest,
     /// The host's own, which others use too, on the real clock.
@@ -35,13 +35,13 @@ impl Target {
 
     /// Whether a packet takes its transmission time behind the shaper. A super-packet doesn't: shaper and transmitter
     /// count its headers differently, and the slower one would hold a second queue.
-    pub(crate) fn transmits(self, link: &LinkPlan) -> bool {
-        self.has_wire(link) && !self.offloads
+    pub(crate) fn netem_has_rate(self, link: &LinkPlan) -> bool {
+        self.has_netem(link) && !self.offloads
     }
 
     /// Whether a link has a transmitter and wire of its own behind the queue. The host's kernel may have none: it is spared
     /// where nothing else asks for it.
-    pub(crate) fn has_wire(self, link: &LinkPlan) -> bool {
+    pub(crate) fn has_netem(self, link: &LinkPlan) -> bool {
         self.kernel == Kernel::Guest
             || link.delay_ns > 0
             || link.jitter.is_some()

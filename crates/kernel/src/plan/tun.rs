@@ -7,7 +7,7 @@
 
 use crate::error::KernelError;
 use crate::plan::describe;
-use crate::plan::veth::{HostPair, MOST_FLOWS, hosts_of, mtu, one_set_for_all};
+use crate::plan::veth::{HostPair, MAX_FLOWS, flow_hosts, mtu, refuse_module_parameters};
 use dumbbell_plan::{Plan, Routes};
 use dumbbell_sim::Live;
 
@@ -27,15 +27,15 @@ impl TunTopology {
     /// # Errors
     /// What the kernel, or the link, can't honour, with its place in the scenario.
     pub fn new(plan: &Plan) -> Result<TunTopology, KernelError> {
-        if plan.flows.len() > MOST_FLOWS {
+        if plan.flows.len() > MAX_FLOWS {
             let message =
-                format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
+                format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
             return Err(KernelError::refused("flows", message));
         }
         Live::new(plan).map_err(|e| KernelError::refused("network", e.to_string()))?;
-        one_set_for_all(plan)?;
+        refuse_module_parameters(plan)?;
         let routes = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
-        let flows = (0..plan.flows.len()).map(|n| hosts_of(plan, n));
+        let flows = (0..plan.flows.len()).map(|n| flow_hosts(plan, n));
         Ok(TunTopology { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
     }
 
@@ -52,10 +52,10 @@ impl TunTopology {
     #[must_use]
     pub fn steps(&self, plan: &Plan) -> Vec<String> {
         let mut steps = Vec::new();
-        for space in self.flows.iter().flat_map(|f| &f.spaces) {
-            let name = &space.name;
+        for namespace in self.flows.iter().flat_map(|f| &f.namespaces) {
+            let name = &namespace.name;
             steps.push(format!("ip netns add '{name}'  # without a name, so it is gone with the process"));
-            for (setting, value) in &space.settings {
+            for (setting, value) in &namespace.settings {
                 steps.push(format!("ip netns exec '{name}' sysctl -w net.ipv4.{setting}='{value}'"));
             }
             steps.push(format!("ip -n '{name}' tuntap add {INTERFACE} mode tun"));
@@ -63,12 +63,12 @@ impl TunTopology {
             steps.push(format!("ip -n '{name}' link set lo up"));
             let mtu = self.mtu;
             steps.push(format!("ip -n '{name}' link set {INTERFACE} up mtu {mtu} txqueuelen {QUEUE}"));
-            if let Some(address) = space.address {
+            if let Some(address) = namespace.address {
                 steps.push(format!("ip -n '{name}' addr add {address}/32 dev {INTERFACE}"));
                 let mut step = format!("ip -n '{name}' route add default dev {INTERFACE} src {address}");
-                for route in &space.routes {
+                for route in &namespace.routes {
                     step += &route.mss.map_or(String::new(), |mss| format!(" advmss {mss}"));
-                    step += &route.initial_window.map_or(String::new(), |n| format!(" initcwnd {n}"));
+                    step += &route.initcwnd.map_or(String::new(), |n| format!(" initcwnd {n}"));
                     step += &route.variant.map_or(String::new(), |name| format!(" congctl {name}"));
                 }
                 steps.push(step);

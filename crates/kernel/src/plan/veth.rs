@@ -6,7 +6,7 @@
 //! ```
 //! Every node is a namespace that forwards, and never an end of a flow: each flow has a host at both of its ends, one
 //! wire from the node. A link a-b is a box between a and b. In the direction a->b, a's interface holds the queue,
-//! emptied at the link's rate, and the box's interface towards b transmits at that rate, waits for the delay, loses.
+//! emptied at the link's rate, and the box's interface towards b netem_has_rate at that rate, waits for the delay, loses.
 //! A packet starts its way through the box when the transmitter takes it, so the two together are one link:
 //!
 //! ```text
@@ -28,7 +28,7 @@ use std::net::Ipv4Addr;
 /// Largest packet where no flow sends larger ones, bytes.
 const MTU: u32 = 1500;
 /// Flows that a machine of moderate memory carries.
-pub(crate) const MOST_FLOWS: usize = 500;
+pub(crate) const MAX_FLOWS: usize = 500;
 
 /// A network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Route {
     /// Number of the interface.
     pub over: u32,
     /// Initial window of connections, segments (None: the kernel's own).
-    pub initial_window: Option<u32>,
+    pub initcwnd: Option<u32>,
     /// Segment size that peers are offered, bytes (None: what the MTU allows).
     pub mss: Option<u32>,
     /// The kernel's name of the congestion control of connections that choose none (None: the namespace's default).
@@ -61,7 +61,7 @@ pub struct Route {
 impl Route {
     /// A route with nothing special.
     pub(crate) fn plain(to: Option<Ipv4Addr>, over: u32) -> Route {
-        Route { to, over, initial_window: None, mss: None, variant: None }
+        Route { to, over, initcwnd: None, mss: None, variant: None }
     }
 }
 
@@ -69,7 +69,7 @@ impl Route {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
     /// The namespace it is in.
-    pub space: usize,
+    pub namespace: usize,
     /// Its number, unique among all.
     pub index: u32,
     /// What packets go through on their way out.
@@ -106,7 +106,7 @@ pub struct FlowPlacement {
     /// Their addresses.
     pub addresses: [Ipv4Addr; 2],
     /// The interfaces of the nodes by which they hang there.
-    pub entrances: [u32; 2],
+    pub node_interfaces: [u32; 2],
     /// The kernel's name of its congestion control, where it has one.
     pub variant: Option<&'static str>,
 }
@@ -132,9 +132,9 @@ pub struct LinkPlacement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct VethTopology {
     /// Namespaces: nodes first, then boxes, then hosts.
-    pub spaces: Vec<Namespace>,
+    pub namespaces: Vec<Namespace>,
     /// veth pairs.
-    pub wires: Vec<VethPair>,
+    pub pairs: Vec<VethPair>,
     /// The plan's flows.
     pub flows: Vec<FlowPlacement>,
     /// The plan's links.
@@ -161,15 +161,15 @@ impl VethTopology {
     /// # Errors
     /// What the kernel can't honour, with its place in the scenario.
     pub fn new(plan: &Plan, target: Target) -> Result<VethTopology, KernelError> {
-        if plan.flows.len() > MOST_FLOWS {
+        if plan.flows.len() > MAX_FLOWS {
             let message =
-                format!("{} given: the kernel back ends carry at most {MOST_FLOWS}", plan.flows.len());
+                format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
             return Err(KernelError::refused("flows", message));
         }
         let ways = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
         let mut layout = VethTopology {
-            spaces: plan.nodes.iter().map(|n| forwarding(n, target)).collect(),
-            wires: Vec::new(),
+            namespaces: plan.nodes.iter().map(|n| forwarding(n, target)).collect(),
+            pairs: Vec::new(),
             flows: Vec::new(),
             links: Vec::new(),
             mtu: mtu(plan),
@@ -182,7 +182,7 @@ impl VethTopology {
         layout.place_links(plan)?;
         match target.kernel {
             Kernel::Guest => layout.boot = boot(plan)?,
-            Kernel::Host => one_set_for_all(plan)?,
+            Kernel::Host => refuse_module_parameters(plan)?,
         }
         for (number, flow) in plan.flows.iter().enumerate() {
             if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, target.kernel) {
@@ -200,9 +200,9 @@ impl VethTopology {
     }
 
     fn wire(&mut self, a: (usize, Option<Qdisc>), b: (usize, Option<Qdisc>)) -> [u32; 2] {
-        let first = 10 + 2 * self.wires.len() as u32; // the loopback has number 1
-        let end = |(space, qdisc), index| Interface { space, index, qdisc };
-        self.wires.push(VethPair { ends: [end(a, first), end(b, first + 1)] });
+        let first = 10 + 2 * self.pairs.len() as u32; // the loopback has number 1
+        let end = |(namespace, qdisc), index| Interface { namespace, index, qdisc };
+        self.pairs.push(VethPair { ends: [end(a, first), end(b, first + 1)] });
         [first, first + 1]
     }
 
@@ -218,9 +218,9 @@ impl VethTopology {
                 Some(b) => self.stages(plan, &plan.links[b]).map(|(q, w)| (Some(q), w))?,
                 None => (None, None),
             };
-            let middle = self.spaces.len();
+            let middle = self.namespaces.len();
             let name = format!("{}~{}", plan.nodes[link.from], plan.nodes[link.to]);
-            self.spaces.push(forwarding(&name, self.target));
+            self.namespaces.push(forwarding(&name, self.target));
             let [out, inward] = self.wire((link.from, Some(queue_there)), (middle, wire_back));
             let [onward, enter] = self.wire((middle, wire_there), (link.to, queue_back));
             placed[n] = Some(LinkPlacement { from: link.from, out, middle, onward, to: link.to, enter });
@@ -260,19 +260,19 @@ impl VethTopology {
 
     fn place_flow(&mut self, plan: &Plan, number: usize) -> Result<(), KernelError> {
         let flow = &plan.flows[number];
-        let HostPair { mut spaces, addresses, variant } = hosts_of(plan, number)?;
-        spaces.iter_mut().for_each(|space| space.settings.extend(self.target.settings()));
-        let (mut hosts, mut entrances) = ([0; 2], [0; 2]);
-        for (side, (space, node)) in spaces.into_iter().zip([flow.from, flow.to]).enumerate() {
-            hosts[side] = self.spaces.len();
-            self.spaces.push(space);
+        let HostPair { mut namespaces, addresses, variant } = flow_hosts(plan, number)?;
+        namespaces.iter_mut().for_each(|namespace| namespace.settings.extend(self.target.settings()));
+        let (mut hosts, mut node_interfaces) = ([0; 2], [0; 2]);
+        for (side, (namespace, node)) in namespaces.into_iter().zip([flow.from, flow.to]).enumerate() {
+            hosts[side] = self.namespaces.len();
+            self.namespaces.push(namespace);
             let [at_host, at_node] = self.wire((hosts[side], None), (node, None));
-            self.spaces[hosts[side]].routes.iter_mut().for_each(|route| route.over = at_host);
+            self.namespaces[hosts[side]].routes.iter_mut().for_each(|route| route.over = at_host);
             let to = Some(addresses[side]);
-            self.spaces[node].routes.push(Route::plain(to, at_node));
-            entrances[side] = at_node;
+            self.namespaces[node].routes.push(Route::plain(to, at_node));
+            node_interfaces[side] = at_node;
         }
-        self.flows.push(FlowPlacement { hosts, addresses, entrances, variant });
+        self.flows.push(FlowPlacement { hosts, addresses, node_interfaces, variant });
         Ok(())
     }
 
@@ -288,8 +288,8 @@ impl VethTopology {
                         break;
                     }
                     let ends = &self.links[link as usize];
-                    for (space, over) in [(ends.from, ends.out), (ends.middle, ends.onward)] {
-                        self.spaces[space].routes.push(Route::plain(to, over));
+                    for (namespace, over) in [(ends.from, ends.out), (ends.middle, ends.onward)] {
+                        self.namespaces[namespace].routes.push(Route::plain(to, over));
                     }
                     node = plan.links[link as usize].to;
                 }
@@ -302,14 +302,14 @@ impl VethTopology {
 /// The hosts of a flow.
 pub(crate) struct HostPair {
     /// Their interface isn't known yet: a route over number 0 stands for it.
-    pub(crate) spaces: [Namespace; 2],
+    pub(crate) namespaces: [Namespace; 2],
     pub(crate) addresses: [Ipv4Addr; 2],
     /// The kernel's name of the congestion control.
     pub(crate) variant: Option<&'static str>,
 }
 
 /// The hosts of the flow of that number.
-pub(crate) fn hosts_of(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
+pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
     let (variant, stack) = match &flow.transport {
         TransportPlan::Udp => (None, KernelStack::default()),
@@ -320,16 +320,16 @@ pub(crate) fn hosts_of(plan: &Plan, number: usize) -> Result<HostPair, KernelErr
     };
     let [high, low] = (number as u16).to_be_bytes();
     let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
-    let KernelStack { initial_window, mss, settings } = stack;
+    let KernelStack { initcwnd, mss, settings } = stack;
     // Of programs only: our own endpoints choose socket by socket. Unlike a namespace's default, a route's may be any.
     let by_route = variant.filter(|_| matches!(flow.application, AppPlan::Program { .. }));
-    let space = |side: usize| Namespace {
+    let namespace = |side: usize| Namespace {
         name: format!("{}.{}", flow.name, ["from", "to"][side]),
         address: Some(addresses[side]),
         settings: host_settings(&settings),
-        routes: vec![Route { initial_window, mss, variant: by_route, ..Route::plain(None, 0) }],
+        routes: vec![Route { initcwnd, mss, variant: by_route, ..Route::plain(None, 0) }],
     };
-    Ok(HostPair { spaces: [space(0), space(1)], addresses, variant })
+    Ok(HostPair { namespaces: [namespace(0), namespace(1)], addresses, variant })
 }
 
 /// Parameters of the kernel's congestion control: it has one set for all flows of a variant.
@@ -349,7 +349,7 @@ fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
 }
 
 /// A host's kernel has one set of parameters of a variant, for everybody on it.
-pub(crate) fn one_set_for_all(plan: &Plan) -> Result<(), KernelError> {
+pub(crate) fn refuse_module_parameters(plan: &Plan) -> Result<(), KernelError> {
     for flow in &plan.flows {
         let TransportPlan::Tcp { variant, .. } = &flow.transport else { continue };
         if let Some((key, _)) = variant.params.iter().next() {

@@ -51,8 +51,8 @@ impl Captures {
     }
 
     /// The interfaces by which packets come from the hosts of flows.
-    pub(super) fn entrances(flows: &[FlowPlacement]) -> impl Iterator<Item = u32> {
-        flows.iter().flat_map(|ends| ends.entrances)
+    pub(super) fn node_interfaces(flows: &[FlowPlacement]) -> impl Iterator<Item = u32> {
+        flows.iter().flat_map(|ends| ends.node_interfaces)
     }
 
     /// A packet has come to a node and goes on by a link, unless its flow's end is there.

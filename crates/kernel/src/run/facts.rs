@@ -10,10 +10,10 @@ use std::fs;
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
 /// The facts of the hosts' kernel: all hosts are alike but for what the scenario sets.
-pub(crate) fn kernel(sites: &[FlowHosts], interface: &str, mtu: u32) -> Result<Value, KernelError> {
+pub(crate) fn kernel(flow_hosts: &[FlowHosts], interface: &str, mtu: u32) -> Result<Value, KernelError> {
     let read = |path: &str| fs::read_to_string(path).map(|s| s.trim().to_owned()).unwrap_or_default();
-    let Some(site) = sites.first() else { return Ok(Value::Null) };
-    sys::enter_network(&site.hosts[0]).step(|| "namespace".into())?;
+    let Some(flow_hosts) = flow_hosts.first() else { return Ok(Value::Null) };
+    sys::enter_net_namespace(&flow_hosts.namespaces[0]).step(|| "namespace".into())?;
     let mut settings = Map::new();
     let mut names: Vec<String> = fs::read_dir("/proc/sys/net/ipv4")
         .step(|| "/proc/sys/net/ipv4".into())?

@@ -59,7 +59,7 @@ impl Running {
     /// Flow number `number` of the plan, between its hosts.
     pub(super) fn new(
         plan: &Plan,
-        site: &FlowHosts,
+        flow_hosts: &FlowHosts,
         (number, flow): (usize, &FlowPlan),
         window: Window,
         clock: Clock,
@@ -69,14 +69,14 @@ impl Running {
         let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
         let stop = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
         let host = |side: usize| -> Result<Host, KernelError> {
-            let network = site.hosts[side].try_clone().step(|| "namespace".into())?;
-            Ok(Host { network, address: site.addresses[side] })
+            let network = flow_hosts.namespaces[side].try_clone().step(|| "namespace".into())?;
+            Ok(Host { network, address: flow_hosts.addresses[side] })
         };
         let hosts = [host(0)?, host(1)?];
         let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
         // In virtual time waking takes none.
         let fast = clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= FAST);
-        let kind = match (site.variant.clone(), source, &flow.application) {
+        let kind = match (flow_hosts.variant.clone(), source, &flow.application) {
             (variant, _, AppPlan::Program { server, client, file, .. }) => {
                 let config = ProgramConfig {
                     server: server.clone(),

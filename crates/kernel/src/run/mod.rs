@@ -56,10 +56,10 @@ enum Task {
     End,
 }
 
-struct Machine<'a, F: Network> {
+struct Runner<'a, F: Network> {
     plan: &'a Plan,
-    sites: &'a [FlowHosts],
-    fabric: F,
+    flow_hosts: &'a [FlowHosts],
+    network: F,
     clock: Clock,
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -76,32 +76,32 @@ struct Machine<'a, F: Network> {
 /// doesn't.
 pub(crate) fn execute<F: Network>(
     plan: &Plan,
-    sites: &[FlowHosts],
-    fabric: F,
+    flow_hosts: &[FlowHosts],
+    network: F,
     clock: Clock,
     sample_ns: u64,
 ) -> Result<Measured, KernelError> {
-    let mut machine = Machine::new(plan, sites, fabric, clock, sample_ns)?;
-    machine.go()?;
-    machine.finish()
+    let mut runner = Runner::new(plan, flow_hosts, network, clock, sample_ns)?;
+    runner.go()?;
+    runner.finish()
 }
 
-impl<'a, F: Network> Machine<'a, F> {
+impl<'a, F: Network> Runner<'a, F> {
     fn new(
         plan: &'a Plan,
-        sites: &'a [FlowHosts],
-        mut fabric: F,
+        flow_hosts: &'a [FlowHosts],
+        mut network: F,
         clock: Clock,
         sample_ns: u64,
-    ) -> Result<Machine<'a, F>, KernelError> {
+    ) -> Result<Runner<'a, F>, KernelError> {
         let window = Window { from: plan.measure_from_ns, to: plan.duration_ns };
         let epoll = sys::epoll().step(|| "epoll".into())?;
         let timer = sys::timer(clock).step(|| "timer".into())?;
         use std::os::fd::AsRawFd;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let mut flows = Vec::new();
-        for (n, (flow, site)) in plan.flows.iter().zip(sites).enumerate() {
-            flows.push(Running::new(plan, site, (n, flow), window, clock)?);
+        for (n, (flow, flow_hosts)) in plan.flows.iter().zip(flow_hosts).enumerate() {
+            flows.push(Running::new(plan, flow_hosts, (n, flow), window, clock)?);
         }
         start_servers(plan, &mut flows)?;
         let zero = match clock {
@@ -109,11 +109,11 @@ impl<'a, F: Network> Machine<'a, F> {
             Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
             Clock::Steady => sys::now(clock) + 20_000_000,
         };
-        fabric.begin(zero)?;
-        Ok(Machine {
+        network.begin(zero)?;
+        Ok(Runner {
             plan,
-            sites,
-            fabric,
+            flow_hosts,
+            network,
             clock,
             epoll,
             timer,
@@ -201,9 +201,9 @@ impl<'a, F: Network> Machine<'a, F> {
             Task::Restart => {
                 for n in 0..self.flows.len() {
                     self.flows[n].kind.traffic().restart();
-                    self.flows[n].before = recoveries(&self.sites[n].hosts[0])?;
+                    self.flows[n].before = recoveries(&self.flow_hosts[n].namespaces[0])?;
                 }
-                self.fabric.restart()?;
+                self.network.restart()?;
             }
             Task::Start(n) if at < self.flows[n].stop => {
                 self.flows[n].started = true;
@@ -227,7 +227,7 @@ impl<'a, F: Network> Machine<'a, F> {
             Task::Stop(n) => self.stop(n, at)?,
             Task::End => {
                 self.drain();
-                if self.fabric.undecided() == 0 || at >= self.plan.duration_ns + AFTERMATH {
+                if self.network.undecided() == 0 || at >= self.plan.duration_ns + AFTERMATH {
                     return Ok(true);
                 }
                 self.schedule(at + DRAIN, Task::End);
@@ -241,7 +241,7 @@ impl<'a, F: Network> Machine<'a, F> {
         self.flows[n].stopped = true;
         self.flows[n].window.to = self.flows[n].window.to.min(at);
         self.flows[n].each_meter(|m| m.stop(at));
-        let [recoveries, timeouts] = recoveries(&self.sites[n].hosts[0])?;
+        let [recoveries, timeouts] = recoveries(&self.flow_hosts[n].namespaces[0])?;
         let before = self.flows[n].before;
         self.flows[n].before = [recoveries.wrapping_sub(before[0]), timeouts.wrapping_sub(before[1])];
         if at < self.plan.duration_ns {
@@ -253,7 +253,7 @@ impl<'a, F: Network> Machine<'a, F> {
     /// Hands what was seen to the meters.
     fn drain(&mut self) {
         let flows = &mut self.flows;
-        self.fabric.drain(&mut |seen| note(flows, &seen));
+        self.network.drain(&mut |seen| note(flows, &seen));
         for flow in &mut self.flows {
             if let Some(end) = flow.kind.traffic().ended() {
                 flow.window.to = flow.window.to.min(end);
@@ -264,7 +264,7 @@ impl<'a, F: Network> Machine<'a, F> {
 
     fn finish(mut self) -> Result<Measured, KernelError> {
         let flows = &mut self.flows;
-        let links = self.fabric.finish(&mut |seen| note(flows, &seen))?;
+        let links = self.network.finish(&mut |seen| note(flows, &seen))?;
         let mut tables = links.tables;
         for (n, flow) in self.flows.iter_mut().enumerate() {
             flow.dropped = links.dropped.as_ref().map_or(flow.dropped, |all| all[n]);
@@ -274,7 +274,10 @@ impl<'a, F: Network> Machine<'a, F> {
         let mut counters = BTreeMap::new();
         for n in 0..self.flows.len() {
             flows.push(self.flows[n].result(&self.plan.flows[n]));
-            counters.insert(self.plan.flows[n].name.clone(), tcp_counters::of(&self.sites[n].hosts[0])?);
+            counters.insert(
+                self.plan.flows[n].name.clone(),
+                tcp_counters::of(&self.flow_hosts[n].namespaces[0])?,
+            );
             let name = &self.plan.flows[n].name;
             tables.extend(self.flows[n].main_meter().table(name));
             if let Kind::Ping(ping) = &mut self.flows[n].kind {

@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub(crate) struct FlowHosts {
     /// Namespaces: of the data sender, of the data receiver.
-    pub(crate) hosts: [OwnedFd; 2],
+    pub(crate) namespaces: [OwnedFd; 2],
     pub(crate) addresses: [Ipv4Addr; 2],
     /// The kernel's name of its congestion control, where it has one.
     pub(crate) variant: Option<String>,

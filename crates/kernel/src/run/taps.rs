@@ -76,9 +76,9 @@ impl<'a> Taps<'a> {
         };
         let captures = Captures::new(plan);
         if captures.is_some() {
-            let entrances: Vec<u32> = Captures::entrances(&net.layout.flows).collect();
+            let node_interfaces: Vec<u32> = Captures::node_interfaces(&net.layout.flows).collect();
             for (_, tap) in &mut net.taps {
-                entrances.iter().for_each(|index| tap.keep_heads(*index));
+                node_interfaces.iter().for_each(|index| tap.keep_heads(*index));
             }
         }
         let by = |end: fn(&LinkPlacement) -> u32| {
@@ -123,7 +123,7 @@ impl<'a> Taps<'a> {
     /// A packet has passed an interface of a host or node.
     fn pass(
         &mut self,
-        space: usize,
+        namespace: usize,
         p: &TappedPacket,
         landed: &mut Vec<(usize, Packet, u64)>,
         each: &mut dyn FnMut(Observation),
@@ -131,7 +131,7 @@ impl<'a> Taps<'a> {
         let now = p.time.saturating_sub(self.zero);
         let flow = (p.packet.direction / 2) as usize;
         let Some(ends) = self.net.layout.flows.get(flow) else { return };
-        if let Some(side) = ends.hosts.iter().position(|h| *h == space) {
+        if let Some(side) = ends.hosts.iter().position(|h| *h == namespace) {
             each(Observation::AtHost { side: side as u8, out: p.out, packet: p.packet, at: now });
             return;
         }
@@ -148,13 +148,13 @@ impl<'a> Taps<'a> {
         if let Some(&link) = self.enters_by.get(&p.index) {
             landed.push((link, p.packet, now));
         }
-        let next = self.routes.next(space, p.packet.direction);
+        let next = self.routes.next(namespace, p.packet.direction);
         let next = (next != HERE).then_some(next as usize);
         if let Some(link) = next {
             self.links[link].arrived(&p.packet, now);
         }
         if let Some(captures) = &mut self.captures {
-            captures.came(space, next, p, now);
+            captures.came(namespace, next, p, now);
         }
     }
 }
@@ -265,10 +265,10 @@ impl Taps<'_> {
                 self.seen[tap].sort_by_key(|p| p.time);
             }
             let ready = self.seen[tap].partition_point(|p| p.time <= until);
-            let space = self.net.taps[tap].0;
+            let namespace = self.net.taps[tap].0;
             let passed: Vec<TappedPacket> = self.seen[tap].drain(..ready).collect();
             for p in passed {
-                self.pass(space, &p, &mut landed, each);
+                self.pass(namespace, &p, &mut landed, each);
             }
         }
         for (link, packet, now) in landed {

@@ -15,7 +15,7 @@ pub(super) fn recoveries(host: &OwnedFd) -> Result<[u64; 2], KernelError> {
 
 /// The kernel's TCP counters in a host's namespace that aren't zero.
 pub(super) fn of(host: &OwnedFd) -> Result<BTreeMap<String, u64>, KernelError> {
-    sys::enter_network(host).step(|| "namespace".into())?;
+    sys::enter_net_namespace(host).step(|| "namespace".into())?;
     let mut counters = BTreeMap::new();
     for file in ["netstat", "snmp"] {
         // Of this thread's namespace: /proc/net would be that of the process as it began.

@@ -23,7 +23,7 @@ pub(crate) const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
 pub(crate) struct VethNetwork {
     pub(crate) layout: VethTopology,
     /// A namespace for each of the layout's.
-    pub(crate) spaces: Vec<OwnedFd>,
+    pub(crate) namespaces: Vec<OwnedFd>,
     pub(crate) sockets: Vec<Netlink>,
     /// The layout's number of a namespace, and its tap.
     pub(super) taps: Vec<(usize, Tap)>,
@@ -31,22 +31,22 @@ pub(crate) struct VethNetwork {
 
 impl VethNetwork {
     /// Where each flow stands.
-    pub(crate) fn sites(&self, variants: &LoadedVariants) -> Result<Vec<FlowHosts>, KernelError> {
-        let site = |ends: &crate::plan::veth::FlowPlacement| {
-            let [a, b] = ends.hosts.map(|h| self.spaces[h].try_clone().step(|| "namespace".into()));
+    pub(crate) fn flow_hosts(&self, variants: &LoadedVariants) -> Result<Vec<FlowHosts>, KernelError> {
+        let flow_hosts = |ends: &crate::plan::veth::FlowPlacement| {
+            let [a, b] = ends.hosts.map(|h| self.namespaces[h].try_clone().step(|| "namespace".into()));
             let variant = ends.variant.map(|name| variants.name(name).to_owned());
-            Ok(FlowHosts { hosts: [a?, b?], addresses: ends.addresses, variant })
+            Ok(FlowHosts { namespaces: [a?, b?], addresses: ends.addresses, variant })
         };
-        self.layout.flows.iter().map(site).collect()
+        self.layout.flows.iter().map(flow_hosts).collect()
     }
 
     /// The kernel's version and settings, for the results.
-    pub(crate) fn facts(&self, sites: &[FlowHosts]) -> Result<Value, KernelError> {
+    pub(crate) fn facts(&self, flow_hosts: &[FlowHosts]) -> Result<Value, KernelError> {
         let layout = &self.layout;
         let interface =
-            layout.flows.first().map(|ends| layout.interface_at(ends.hosts[0])).unwrap_or_default();
-        let mut facts = facts::kernel(sites, &interface, layout.mtu)?;
-        facts["disciplines"] = layout.disciplines_in_words().collect::<Vec<_>>().into();
+            layout.flows.first().map(|ends| layout.host_interface(ends.hosts[0])).unwrap_or_default();
+        let mut facts = facts::kernel(flow_hosts, &interface, layout.mtu)?;
+        facts["disciplines"] = layout.qdisc_descriptions().collect::<Vec<_>>().into();
         Ok(facts)
     }
 }
@@ -58,27 +58,27 @@ pub(crate) fn build(
     variants: &LoadedVariants,
 ) -> Result<VethNetwork, KernelError> {
     let layout = VethTopology::new(plan, target)?;
-    let (mut spaces, mut sockets) = (Vec::new(), Vec::new());
-    for space in &layout.spaces {
-        sys::new_network().step(|| format!("namespace {}", space.name))?;
-        spaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
+    let (mut namespaces, mut sockets) = (Vec::new(), Vec::new());
+    for namespace in &layout.namespaces {
+        sys::new_net_namespace().step(|| format!("namespace {}", namespace.name))?;
+        namespaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
         sockets.push(Netlink::new()?);
         if target.kernel == Kernel::Host {
             // IPv6 would send packets of its own.
             let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
             // Without any address of its own, a namespace may have no table of them, and routes are refused.
-            netlink::set_up_tunnel(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
+            netlink::set_up_with_mtu(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
         }
-        for (name, value) in &space.settings {
+        for (name, value) in &namespace.settings {
             set_sysctl(name, value)?;
         }
     }
-    for wire in &layout.wires {
+    for wire in &layout.pairs {
         let [a, b] = &wire.ends;
-        netlink::add_wire(&sockets[a.space], wire, layout.mtu, &spaces[b.space])?;
+        netlink::add_veth(&sockets[a.namespace], wire, layout.mtu, &namespaces[b.namespace])?;
         for (end, peer) in [(a, b), (b, a)] {
-            let socket = &sockets[end.space];
-            sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
+            let socket = &sockets[end.namespace];
+            sys::enter_net_namespace(&namespaces[end.namespace]).step(|| "namespace".into())?;
             let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
             for command in OFFLOADS {
                 sys::set_offload(&control, &end.name(), command, target.offloads)
@@ -89,27 +89,32 @@ pub(crate) fn build(
             if let Some(qdisc) = &end.qdisc {
                 netlink::add_qdisc(socket, end, qdisc)?;
             }
-            if let Some(address) = layout.spaces[end.space].address {
+            if let Some(address) = layout.namespaces[end.namespace].address {
                 netlink::add_address(socket, end.index, address)?;
             }
         }
     }
-    for (space, socket) in layout.spaces.iter().zip(&sockets) {
-        for route in &space.routes {
-            netlink::add_route(socket, route, space.address, route.variant.map(|name| variants.name(name)))?;
+    for (namespace, socket) in layout.namespaces.iter().zip(&sockets) {
+        for route in &namespace.routes {
+            netlink::add_route(
+                socket,
+                route,
+                namespace.address,
+                route.variant.map(|name| variants.name(name)),
+            )?;
         }
     }
-    wait_for_links(&layout, &spaces)?;
-    let taps = taps(plan, &layout, &spaces)?;
-    Ok(VethNetwork { layout, spaces, sockets, taps })
+    wait_for_links(&layout, &namespaces)?;
+    let taps = taps(plan, &layout, &namespaces)?;
+    Ok(VethNetwork { layout, namespaces, sockets, taps })
 }
 
 /// Until all interfaces send.
-fn wait_for_links(layout: &VethTopology, spaces: &[OwnedFd]) -> Result<(), KernelError> {
+fn wait_for_links(layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<(), KernelError> {
     const PATIENCE: Duration = Duration::from_secs(60);
     let began = Instant::now();
-    for end in layout.wires.iter().flat_map(|wire| &wire.ends) {
-        sys::enter_network(&spaces[end.space]).step(|| "namespace".into())?;
+    for end in layout.pairs.iter().flat_map(|wire| &wire.ends) {
+        sys::enter_net_namespace(&namespaces[end.namespace]).step(|| "namespace".into())?;
         let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
         while !sys::is_running(&control, &end.name()).step(|| end.name())? {
             if began.elapsed() > PATIENCE {
@@ -122,11 +127,15 @@ fn wait_for_links(layout: &VethTopology, spaces: &[OwnedFd]) -> Result<(), Kerne
 }
 
 /// Taps at all nodes and hosts, each with room for what may pass between two drains.
-fn taps(plan: &Plan, layout: &VethTopology, spaces: &[OwnedFd]) -> Result<Vec<(usize, Tap)>, KernelError> {
+fn taps(
+    plan: &Plan,
+    layout: &VethTopology,
+    namespaces: &[OwnedFd],
+) -> Result<Vec<(usize, Tap)>, KernelError> {
     let mut taps = Vec::new();
-    for (n, space) in spaces.iter().enumerate() {
+    for (n, namespace) in namespaces.iter().enumerate() {
         if let Some(frames) = frames(plan, layout, n) {
-            sys::enter_network(space).step(|| "namespace".into())?;
+            sys::enter_net_namespace(namespace).step(|| "namespace".into())?;
             taps.push((n, Tap::new(frames)?));
         }
     }

@@ -22,19 +22,19 @@ pub(crate) fn power_off() {
 }
 
 /// Leaves the network namespace for a new one.
-pub(crate) fn new_network() -> Result<()> {
+pub(crate) fn new_net_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(drop)
 }
 
 /// What this process starts from now on is in a process namespace of its own, and ends with the first of it.
-pub(crate) fn new_process_space() -> Result<()> {
+pub(crate) fn new_pid_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWPID) }).map(drop)
 }
 
 /// Enters the network namespace that `fd` stands for.
-pub(crate) fn enter_network(fd: &OwnedFd) -> Result<()> {
+pub(crate) fn enter_net_namespace(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
@@ -46,7 +46,7 @@ pub(crate) fn is_root() -> bool {
 }
 
 /// Enters a new user namespace, in which this user is root.
-pub(crate) fn become_root_within() -> Result<()> {
+pub(crate) fn new_user_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     // SAFETY: no arguments in memory.

@@ -13,16 +13,19 @@ mod wait;
 
 pub(crate) use interface::{interface_number, is_running, offload, read, set_offload, tunnel, write};
 pub(crate) use kernel::{
-    become_root_within, bpf, bpf_fd, enter_network, is_root, mount, new_network, new_process_space, power_off,
+    bpf, bpf_fd, enter_net_namespace, is_root, mount, new_net_namespace, new_pid_namespace,
+    new_user_namespace, power_off,
 };
-pub(crate) use process::{end_with, kill_group, open_many, real_time, tie, watch_process};
+pub(crate) use process::{
+    die_with_parent, kill_group, kill_with_parent, pidfd_open, raise_nofile_limit, real_time,
+};
 pub(crate) use ring::Ring;
 pub(crate) use socket::{
-    accept, bind, blocking_socket, connect, discard, listen, option, receive, receive_from, receive_stamped,
-    send, send_to, set_option, set_option_bytes, shutdown, socket, stamp,
+    accept, bind, blocking_socket, connect, discard, enable_timestamps, listen, option, receive,
+    receive_from, receive_with_timestamp, send, send_to, set_option, set_option_bytes, shutdown, socket,
 };
 pub(crate) use time::{Clock, now, set_timer, thread_time, timer};
-pub(crate) use wait::{epoll, epoll_add, epoll_look, epoll_wait};
+pub(crate) use wait::{epoll, epoll_add, epoll_poll, epoll_wait};
 
 use std::ffi::CString;
 use std::io::{Error, Result};

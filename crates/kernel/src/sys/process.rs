@@ -6,7 +6,7 @@ use std::mem::zeroed;
 use std::os::fd::OwnedFd;
 
 /// FlowPlacement this process when the one that started it, `parent`, does. False: that one is gone already.
-pub(crate) fn end_with(parent: u32) -> Result<bool> {
+pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
     // SAFETY: no arguments in memory.
     unsafe {
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong))?;
@@ -15,7 +15,7 @@ pub(crate) fn end_with(parent: u32) -> Result<bool> {
 }
 
 /// Lets this process have many descriptors open, as far as it may: every namespace takes three.
-pub(crate) fn open_many() {
+pub(crate) fn raise_nofile_limit() {
     const MANY: libc::rlim_t = 1 << 16;
     // SAFETY: `limit` is valid while the calls last.
     unsafe {
@@ -47,7 +47,7 @@ pub(crate) fn real_time(priority: i32) -> Result<()> {
 }
 
 /// Makes the process that is started end with the thread that starts it.
-pub(crate) fn tie(command: &mut std::process::Command) {
+pub(crate) fn kill_with_parent(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec only a system call is made, without arguments in memory.
     unsafe {
@@ -58,7 +58,7 @@ pub(crate) fn tie(command: &mut std::process::Command) {
 }
 
 /// A descriptor that becomes readable when a process ends.
-pub(crate) fn watch_process(pid: u32) -> Result<OwnedFd> {
+pub(crate) fn pidfd_open(pid: u32) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory; a descriptor that the kernel has just given to us alone.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);

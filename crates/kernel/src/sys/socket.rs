@@ -140,12 +140,12 @@ pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> 
 }
 
 /// Asks the kernel to note when each datagram comes.
-pub(crate) fn stamp(fd: &OwnedFd) -> Result<()> {
+pub(crate) fn enable_timestamps(fd: &OwnedFd) -> Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
 }
 
 /// Receives a datagram: its length, its sender and when it came, ns of the wall clock; None: nothing there now.
-pub(crate) fn receive_stamped(
+pub(crate) fn receive_with_timestamp(
     fd: &OwnedFd,
     into: &mut [u8],
 ) -> Result<Option<(usize, SocketAddrV4, Option<u64>)>> {

@@ -24,7 +24,7 @@ pub(crate) fn epoll_wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<
 }
 
 /// Gives (token, events) of what has happened, without waiting.
-pub(crate) fn epoll_look(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
+pub(crate) fn epoll_poll(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
     wait(epoll, into, 0)
 }
 

@@ -31,7 +31,7 @@ impl Host {
     /// A socket here.
     pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
         let make = || {
-            sys::enter_network(&self.network)?;
+            sys::enter_net_namespace(&self.network)?;
             let fd = sys::socket(libc::AF_INET, kind, 0)?;
             sys::bind(&fd, self.at(port))?;
             Ok(fd)

@@ -72,7 +72,8 @@ impl ProgramTraffic {
         let files =
             ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
         let open = |n: usize| File::create(&files[n]).step(|| files[n].display().to_string());
-        sys::enter_network(&self.hosts[usize::from(plan.at_receiver)].network).step(|| "namespace".into())?;
+        sys::enter_net_namespace(&self.hosts[usize::from(plan.at_receiver)].network)
+            .step(|| "namespace".into())?;
         let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
         starts
             .arg(WITHIN)
@@ -82,7 +83,7 @@ impl ProgramTraffic {
             .stdout(open(0)?)
             .stderr(open(1)?);
         std::os::unix::process::CommandExt::process_group(&mut starts, 0);
-        sys::tie(&mut starts);
+        sys::kill_with_parent(&mut starts);
         let child = starts.spawn().step(|| format!("start {}", command.join(" ")))?;
         Ok(Running { child, command, files, status: None })
     }
@@ -101,7 +102,8 @@ impl ProgramTraffic {
         if server.child.try_wait().step(|| "server".into())?.is_some() {
             return Ok(true); // that is told when the flow starts
         }
-        sys::enter_network(&self.hosts[usize::from(plan.at_receiver)].network).step(|| "namespace".into())?;
+        sys::enter_net_namespace(&self.hosts[usize::from(plan.at_receiver)].network)
+            .step(|| "namespace".into())?;
         let sockets = fs::read_to_string("/proc/thread-self/net/tcp").step(|| "net/tcp".into())?;
         Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(LISTENS)))
     }
@@ -155,9 +157,9 @@ impl Traffic for ProgramTraffic {
             )));
         }
         let client = self.begin(&self.config.client.clone(), "client")?;
-        let watched = sys::watch_process(client.child.id()).step(|| "pidfd".into())?;
+        let watched = sys::pidfd_open(client.child.id()).step(|| "pidfd".into())?;
         cx.watch(&watched, CLIENT)?;
-        sys::enter_network(&self.hosts[0].network).step(|| "namespace".into())?;
+        sys::enter_net_namespace(&self.hosts[0].network).step(|| "namespace".into())?;
         self.sockets = Some(Netlink::of_sockets()?);
         (self.client, self.watched) = (Some(client), Some(watched));
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
-use crate::plan::link::ELSEWHERE;
+use crate::plan::link::SUPPORTED_BY;
 use dumbbell_plan::{LinkPlan, Named, Plan};
 use dumbbell_qdisc::{Limit, LinkInfo};
 use dumbbell_units::param::Params;
@@ -39,7 +39,7 @@ pub(crate) fn queue(
         other => {
             let message = format!(
                 "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake; \
-                 {ELSEWHERE}"
+                 {SUPPORTED_BY}"
             );
             Err(KernelError::refused(&format!("{}.discipline", reader.place), message))
         }
