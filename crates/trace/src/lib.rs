@@ -1,7 +1,7 @@
 //! The tables that a run leaves: named columns of numbers.
 //!
-//! [`tables`] declares each kind of table and its columns once. The recorders of the simulator and of the kernel back ends
-//! append rows while the run is in progress; afterwards each column is passed on as a whole, without a copy.
+//! [`tables`] declares each kind of table and its columns once. The recorders of the simulator and of the kernel back
+//! ends append rows while the run is in progress; afterwards each column is passed on as a whole, without a copy.
 
 pub mod tables;
 

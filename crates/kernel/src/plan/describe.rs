@@ -1,6 +1,6 @@
 //! Links and flows of a plan in words, for the steps that are printed.
 
-use dumbbell_link::{CorruptionPlan, CoursePlan, JitterPlan, LossPlan};
+use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{AppPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan};
 use dumbbell_units::{Dur, Rate};
 use std::net::Ipv4Addr;
@@ -111,7 +111,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Values with the times from which they hold.
-fn over_time(course: &CoursePlan, value: impl Fn(u64) -> String) -> String {
+fn over_time(course: &ProfilePlan, value: impl Fn(u64) -> String) -> String {
     let steps = course.steps.iter().map(|s| {
         let how = if s.ramp { "linearly until" } else { "from" };
         format!("{} {how} {}", value(s.value), Dur(s.at_ns))

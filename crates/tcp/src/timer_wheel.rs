@@ -1,26 +1,27 @@
-//! Timers that a kernel looks at with each of its clock's ticks only.
+//! Timers that expire only at the ticks of a clock: Linux's timer wheel [Linux kernel/time/timer.c calc_wheel_index].
 //!
 //! ```text
-//! a span counts in whole ticks, rounded up, from the last tick on; none is ever early, so that one tick is added
-//! spans of 63 ticks and more lie in coarser slots, of 8 ticks, from 504 on of 64, and so on: they expire with the slot
+//! a span counts in whole ticks, rounded up, from the last tick on; one tick is added, so that no timer is early
+//! spans of 63 ticks and more are in coarser slots, of 8 ticks; from 504 ticks on of 64; and so on: they expire with the slot
 //! ```
-//! This is Linux's timer wheel. Timers of a high resolution (pacing, merged ACKs) are exact.
+//! High-resolution timers (pacing, compressed ACKs) are exact and don't use it.
 
 use dumbbell_units::{Dur, Time};
 
-/// Slots of a level, but one.
+/// Slots of a level, less one (LVL_SIZE - 1).
 const SLOTS: u64 = 63;
-/// From one level to the next slots are 2^3 as long.
+/// Slots of the next level are 2^3 times as long (LVL_CLK_SHIFT).
 const SHIFT: u32 = 3;
-const LEVELS: u32 = 8;
+/// Number of the highest level (LVL_DEPTH - 1 with more than 100 ticks a second).
+const TOP_LEVEL: u32 = 8;
 
-/// When a timer expires that is set at `now` for `span`; a tick of zero: exactly.
+/// Returns when a timer expires that is set at `now` for `span`; with a tick of zero exactly then.
 pub(crate) fn expiry(now: Time, span: Dur, tick: Dur) -> Time {
     if tick == Dur::ZERO {
         return now + span;
     }
     let ticks = span.0.div_ceil(tick.0);
-    let shift = SHIFT * (0..LEVELS).find(|level| ticks < SLOTS << (SHIFT * level)).unwrap_or(LEVELS);
+    let shift = SHIFT * (0..TOP_LEVEL).find(|level| ticks < SLOTS << (SHIFT * level)).unwrap_or(TOP_LEVEL);
     let slot = ((now.0 / tick.0 + ticks) >> shift) + 1;
     Time((slot << shift).saturating_mul(tick.0))
 }
@@ -46,7 +47,7 @@ mod tests {
 
     #[test]
     fn long_spans_are_coarse() {
-        // 62 ticks are exact to the tick, 63 expire with a slot of 8 ticks: (63 >> 3) + 1 = 8, that is 64 ticks = 256 ms.
+        // 62 ticks expire at their tick, 63 expire with a slot of 8 ticks: (63 >> 3) + 1 = 8, that is 64 ticks = 256 ms.
         assert_eq!(at(0.0, 248.0), 252.0);
         assert_eq!(at(0.0, 252.0), 256.0);
         // 75 ticks: slot 9 + 1, 80 ticks.

@@ -1,45 +1,45 @@
-//! Transmissions under way, in the order in which they were sent [RFC 8985 §6.2 step 5].
+//! Transmissions that are neither delivered nor lost, in the order in which they were sent [RFC 8985 §6.2 step 5; Linux
+//! include/linux/tcp.h tsorted_sent_queue].
 //!
-//! A segment is in the list while its last transmission is neither delivered nor taken for lost. What RACK asks is which
-//! of them were sent before the newest that was delivered (its *edge*): the list's beginning, up to a mark that moves on
-//! with the edge. Everything costs a fixed time: links lead from a segment to its neighbours in time, and the mark goes
-//! over each entry once.
+//! RACK asks which of them were sent before the newest one that was delivered (RACK.xmit_ts, RACK.end_seq). These are the
+//! first entries, up to a boundary that only moves towards later entries. Each operation takes constant time: links connect
+//! a segment with its neighbors in time, and the boundary passes each entry once.
 
 use std::collections::VecDeque;
 
 /// No segment.
 const NONE: u64 = u64::MAX;
 
-/// A segment's neighbours, by number; itself if it isn't in the list.
+/// A segment's neighbors, by number; its own number if it isn't in the list.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     earlier: u64,
     later: u64,
 }
 
-/// See the top of this file. Segments have running numbers; as many from `first` on as there are links.
+/// The list. Segments have consecutive numbers; `links` holds one entry for each number from `first` on.
 #[derive(Clone, Debug)]
-pub(super) struct Flights {
+pub(super) struct Transmissions {
     first: u64,
     links: VecDeque<Link>,
     head: u64,
     tail: u64,
-    /// The last entry that was sent before the edge.
-    mark: u64,
+    /// The last entry that was sent before the newest delivered one.
+    boundary: u64,
 }
 
-impl Default for Flights {
-    fn default() -> Flights {
-        Flights { first: 0, links: VecDeque::new(), head: NONE, tail: NONE, mark: NONE }
+impl Default for Transmissions {
+    fn default() -> Transmissions {
+        Transmissions { first: 0, links: VecDeque::new(), head: NONE, tail: NONE, boundary: NONE }
     }
 }
 
-impl Flights {
+impl Transmissions {
     fn link(&mut self, number: u64) -> &mut Link {
         &mut self.links[(number - self.first) as usize]
     }
 
-    /// The next segment leaves for the first time.
+    /// Adds the next segment, which is sent for the first time.
     pub(super) fn push(&mut self) {
         let number = self.first + self.links.len() as u64;
         self.links.push_back(Link { earlier: number, later: number });
@@ -57,13 +57,13 @@ impl Flights {
         self.tail = number;
     }
 
-    /// A segment leaves again.
-    pub(super) fn again(&mut self, number: u64) {
+    /// Moves a segment to the end: it is retransmitted.
+    pub(super) fn retransmit(&mut self, number: u64) {
         self.remove(number);
         self.append(number);
     }
 
-    /// The last transmission of a segment is delivered or lost; nothing happens if that was known.
+    /// Removes a segment whose last transmission is delivered or lost; does nothing if it isn't in the list.
     pub(super) fn remove(&mut self, number: u64) {
         let Link { earlier, later } = *self.link(number);
         if earlier == number {
@@ -80,31 +80,31 @@ impl Flights {
         } else {
             self.link(later).earlier = earlier;
         }
-        if self.mark == number {
-            self.mark = earlier;
+        if self.boundary == number {
+            self.boundary = earlier;
         }
     }
 
-    /// The oldest segment of all is acknowledged and forgotten.
+    /// Forgets the segment with the lowest number, which is acknowledged.
     pub(super) fn pop(&mut self) {
         self.remove(self.first);
         self.links.pop_front();
         self.first += 1;
     }
 
-    /// The transmission that has been under way for longest.
+    /// Returns the transmission that was sent first.
     pub(super) fn oldest(&self) -> Option<u64> {
         (self.head != NONE).then_some(self.head)
     }
 
-    /// Moves the mark on as long as `before_edge` says so of the next entry. Gives the last one before the edge.
-    pub(super) fn mark(&mut self, before_edge: impl Fn(u64) -> bool) -> Option<u64> {
+    /// Moves the boundary over the next entries while `is_before` is true for them. Returns the last entry before it.
+    pub(super) fn last_before(&mut self, is_before: impl Fn(u64) -> bool) -> Option<u64> {
         loop {
-            let next = if self.mark == NONE { self.head } else { self.link(self.mark).later };
-            if next == NONE || !before_edge(next) {
-                return (self.mark != NONE).then_some(self.mark);
+            let next = if self.boundary == NONE { self.head } else { self.link(self.boundary).later };
+            if next == NONE || !is_before(next) {
+                return (self.boundary != NONE).then_some(self.boundary);
             }
-            self.mark = next;
+            self.boundary = next;
         }
     }
 }
@@ -115,22 +115,22 @@ mod tests {
     use dumbbell_units::random::Stream;
 
     #[test]
-    fn the_order_is_that_of_the_last_sendings() {
-        let mut f = Flights::default();
+    fn the_order_is_that_of_the_last_transmissions() {
+        let mut f = Transmissions::default();
         (0..4).for_each(|_| f.push());
-        f.again(0);
+        f.retransmit(0);
         f.remove(2);
-        assert_eq!((f.oldest(), f.mark(|n| n == 1 || n == 3)), (Some(1), Some(3)));
-        f.remove(3); // the mark falls back
-        assert_eq!(f.mark(|_| false), Some(1));
+        assert_eq!((f.oldest(), f.last_before(|n| n == 1 || n == 3)), (Some(1), Some(3)));
+        f.remove(3); // the boundary moves back
+        assert_eq!(f.last_before(|_| false), Some(1));
         f.remove(1);
-        assert_eq!((f.oldest(), f.mark(|_| false)), (Some(0), None));
+        assert_eq!((f.oldest(), f.last_before(|_| false)), (Some(0), None));
     }
 
     #[test]
-    fn agrees_with_a_plain_list_under_random_use() {
+    fn agrees_with_a_plain_list_under_random_operations() {
         let mut random = Stream::new(9, "flights");
-        let mut f = Flights::default();
+        let mut f = Transmissions::default();
         let (mut plain, mut times, mut clock): (Vec<u64>, Vec<u64>, u64) = (Vec::new(), Vec::new(), 0);
         let (mut first, mut edge) = (0u64, 0u64);
         for _ in 0..20_000 {
@@ -144,7 +144,7 @@ mod tests {
                     times.push(clock);
                 }
                 2 if count > 0 => {
-                    f.again(pick);
+                    f.retransmit(pick);
                     plain.retain(|n| *n != pick);
                     plain.push(pick);
                     times[pick as usize] = clock;
@@ -160,9 +160,9 @@ mod tests {
                 }
                 _ => edge = edge.max(clock.saturating_sub(random.next_u64() % 40)),
             }
-            let before = |n: u64| times[n as usize] < edge;
+            let is_before = |n: u64| times[n as usize] < edge;
             assert_eq!(f.oldest(), plain.first().copied());
-            assert_eq!(f.mark(before), plain.iter().rev().find(|n| before(**n)).copied());
+            assert_eq!(f.last_before(is_before), plain.iter().rev().find(|n| is_before(**n)).copied());
         }
     }
 }

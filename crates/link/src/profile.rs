@@ -1,54 +1,54 @@
-//! A quantity over time: steps and ramps, once or repeated.
+//! A rate or delay over time: steps and ramps, once or periodic.
 //!
 //! ```text
 //! steps at offsets 0 = t0 < t1 < .. from `start`: from t_i on the value is v_i, until the next step
-//! a ramp step is reached linearly from the step before it, instead of at once
-//! with a period the offsets begin again every period; before `start` the value is v0
+//! the value of a ramp step is reached linearly from the previous step, instead of at once
+//! with a period the steps repeat every period; before `start` the value is v0
 //! ```
-//! Values are whole numbers (bit/s, ns); on a ramp they are rounded down where one is asked for.
+//! Values are integers (bit/s, ns); a value on a ramp is rounded down.
 
 use dumbbell_units::{Dur, Time};
 use serde::Deserialize;
 
-/// One step of a course.
+/// One step of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepPlan {
-    /// When, from the start of the course (or of its period), ns.
+    /// Offset from the start of the profile (or of its period), ns.
     pub at_ns: u64,
     /// The value from then on: bit/s, or ns.
     pub value: u64,
-    /// Whether the value is reached linearly, from the step before.
+    /// True if the value is reached linearly from the previous step.
     pub ramp: bool,
 }
 
-/// A course.
+/// The parameters of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CoursePlan {
-    /// The steps in their order; the first is at 0 and no ramp.
+pub struct ProfilePlan {
+    /// The steps in ascending order; the first is at 0 and not a ramp.
     pub steps: Vec<StepPlan>,
-    /// After this the steps begin again, ns; None: never.
+    /// Period after which the steps repeat, ns; None: they do not.
     pub period_ns: Option<u64>,
-    /// When the steps begin to count, ns.
+    /// Time to which the offsets refer, ns.
     pub start_ns: u64,
 }
 
-/// A stretch of time in which a value is constant or changes linearly.
+/// A time interval in which the value is constant or changes linearly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its begin.
+    /// Start of the interval.
     pub begin: Time,
-    /// Its end (not included).
+    /// End of the interval (not included).
     pub end: Time,
-    /// The value at its begin.
+    /// Value at the start.
     pub from: u64,
-    /// The value that it reaches at its end.
+    /// Value reached at the end.
     pub to: u64,
 }
 
 impl Piece {
-    /// The value at `t`, which lies in the piece.
+    /// Returns the value at `t`, a time within the piece.
     #[must_use]
     pub fn at(&self, t: Time) -> u64 {
         if self.from == self.to {
@@ -56,41 +56,41 @@ impl Piece {
         }
         let whole = u128::from(self.end.since(self.begin).0);
         let (done, left) = (u128::from(t.since(self.begin).0), u128::from(self.end.since(t).0));
-        // A mean of two u64: it fits.
+        // A weighted mean of two u64 fits in a u64.
         ((u128::from(self.from) * left + u128::from(self.to) * done) / whole) as u64
     }
 }
 
-/// See the top of this file.
+/// A profile over time.
 #[derive(Clone, Debug)]
-pub struct Course {
-    plan: CoursePlan,
+pub struct Profile {
+    plan: ProfilePlan,
 }
 
-impl Course {
-    /// The course of that plan.
+impl Profile {
+    /// Returns the profile of this plan.
     #[must_use]
-    pub fn new(plan: CoursePlan) -> Course {
-        Course { plan }
+    pub fn new(plan: ProfilePlan) -> Profile {
+        Profile { plan }
     }
 
-    /// A value that never changes.
+    /// Returns a profile with a constant value.
     #[must_use]
-    pub fn constant(value: u64) -> Course {
+    pub fn constant(value: u64) -> Profile {
         let step = StepPlan { at_ns: 0, value, ramp: false };
-        Course { plan: CoursePlan { steps: vec![step], period_ns: None, start_ns: 0 } }
+        Profile { plan: ProfilePlan { steps: vec![step], period_ns: None, start_ns: 0 } }
     }
 
-    /// The value at `t`.
+    /// Returns the value at `t`.
     #[must_use]
     pub fn at(&self, t: Time) -> u64 {
         self.piece(t).at(t)
     }
 
-    /// The piece that `t` lies in.
+    /// Returns the piece that contains `t`.
     #[must_use]
     pub fn piece(&self, t: Time) -> Piece {
-        let CoursePlan { steps, period_ns, start_ns } = &self.plan;
+        let ProfilePlan { steps, period_ns, start_ns } = &self.plan;
         let Some(since) = t.0.checked_sub(*start_ns) else {
             return Piece {
                 begin: Time::ZERO,
