@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Unpack and pack the corpus: `corpus/TARGET` holds the inputs of a fuzz target, each after its length in two bytes.
+"""Unpack and pack the corpus: `corpus/TARGET` holds the inputs of a target, each after its length in two bytes.
 
-    python3 fuzz/corpus.py unpack FOLDER     # writes FOLDER/TARGET/0000 ..., the input of libFuzzer
-    python3 fuzz/corpus.py pack FOLDER       # packs it again, after minimization by -set_cover_merge=1 -use_counters=0 -max_len=320
+    python3 fuzz/corpus.py unpack FOLDER     # writes FOLDER/TARGET/0000 ...: input of libFuzzer
+    python3 fuzz/corpus.py pack FOLDER       # packs it, minimized by -set_cover_merge=1 -use_counters=0 -max_len=320
 
 `crates/capture/tests/fuzz.rs` replays it.
 """

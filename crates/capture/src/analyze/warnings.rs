@@ -1,6 +1,6 @@
 //! Warnings: properties of a capture that make some of its figures doubtful or wrong.
 //!
-//! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/analysis/warnings.md` lists the kinds.
+//! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/reference/capture-warnings.md` lists the kinds.
 //! They come first in the output, the most severe ones at the top.
 
 use super::connections::{ConnectionRecord, Connections};
