@@ -1,4 +1,4 @@
-"""What mkdocs calls: pages from the registries, figures from runs, and directives replaced in every page.
+"""The hooks of mkdocs: pages from the registries, figures from runs, directives and tables replaced in every page.
 
 A directive stands on a line of its own, ``{{ name }}`` or ``{{ name: argument }}``; `directives` lists them.
 """
@@ -18,6 +18,7 @@ import directives
 import figures
 import pages
 import trace_columns
+from dumbbell.exceptions import DumbbellError
 
 GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
 
@@ -63,5 +64,5 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             if path.startswith(folder):
                 markdown = pages.frame(folder, Path(path).stem, markdown, page.meta)
         return directives.replace(markdown, path)
-    except directives.DirectiveError as e:
+    except (directives.DirectiveError, DumbbellError) as e:
         raise PluginError(f"{path}: {e}") from None
