@@ -1,4 +1,4 @@
-//! `dumbbell-guest`: the first process of the virtual runner; on a host, what runs flows over our own link.
+//! `dumbbell-guest`: the first process of the virtual machine; on a host, what runs flows over our own link.
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -1,4 +1,4 @@
-//! The first process of the virtual runner: it reads a plan, builds the network, runs the traffic, measures, writes the
+//! The first process of the virtual machine: it reads a plan, builds the network, runs the traffic, measures, writes the
 //! results, and switches the machine off. Its root directory is a folder of the host.
 
 use crate::bpf::LoadedVariants;

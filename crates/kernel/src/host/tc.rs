@@ -1,4 +1,4 @@
-//! A run over the host kernel's own queue disciplines: the layout of the virtual runner, on the real clock.
+//! A run over the host kernel's own queue disciplines: the layout of the virtual machine, on the real clock.
 //!
 //! ```text
 //! order -> namespaces, veth pairs, tbf, netem (hung on this process) -> calibration -> traffic, taps -> figures, captures

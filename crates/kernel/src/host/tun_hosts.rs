@@ -3,8 +3,8 @@
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
+use crate::plan::hosts::Namespace;
 use crate::plan::tun::{INTERFACE, QUEUE, TunTopology};
-use crate::plan::veth::Namespace;
 use crate::run::network::FlowHosts;
 use crate::run::veth_network::OFFLOADS;
 use crate::sys;
@@ -45,7 +45,7 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
 fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
     sys::new_net_namespace().step(|| format!("namespace {}", plan.name))?;
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
-    for (name, value) in &plan.settings {
+    for (name, value) in &plan.sysctls {
         fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))?;
     }
     let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
@@ -62,8 +62,8 @@ fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedF
         netlink::add_address(&socket, index, address)?;
     }
     for route in &plan.routes {
-        let route = crate::plan::veth::Route { over: index, ..route.clone() };
-        netlink::add_route(&socket, &route, plan.address, route.variant.map(|name| variants.name(name)))?;
+        let route = crate::plan::hosts::Route { oif: index, ..route.clone() };
+        netlink::add_route(&socket, &route, plan.address, route.congctl.map(|name| variants.name(name)))?;
     }
     Ok((namespace, tunnel))
 }

@@ -26,7 +26,7 @@ const DELIVERY_RATE: usize = 160;
 
 const CONNECTING: [u8; 2] = [2, 3]; // SYN sent, SYN received
 const CLOSED: u8 = 7;
-/// The recovery state runner: open, disorder, congestion window reduced, recovery, loss.
+/// The recovery state machine: open, disorder, congestion window reduced, recovery, loss.
 const RECOVERING: u8 = 3;
 const LOSS: u8 = 4;
 const INFINITE: u32 = 0x7fff_ffff;

@@ -2,7 +2,8 @@
 
 use super::message::{Message, Netlink};
 use crate::error::{KernelError, Step};
-use crate::plan::veth::{Interface, PEER, Route, VethPair};
+use crate::plan::hosts::Route;
+use crate::plan::veth::{Interface, PEER, VethPair};
 use std::fs::File;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -113,14 +114,14 @@ pub(crate) fn add_route(
     .concat();
     let mut message = Message::new(libc::RTM_NEWROUTE, NEW, &fixed)
         .attribute(libc::RTA_GATEWAY, &PEER.octets())
-        .number(libc::RTA_OIF, route.over);
+        .number(libc::RTA_OIF, route.oif);
     if let Some(to) = route.to {
         message = message.attribute(libc::RTA_DST, &to.octets());
     }
     if let Some(source) = source {
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
-    let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initcwnd)];
+    let metrics = [(OFFERED_MSS, route.advmss), (INITIAL_WINDOW, route.initcwnd)];
     if variant.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
         message = message.nested(libc::RTA_METRICS, |m| {
             let m = metrics.iter().fold(m, |m, (kind, value)| match value {
@@ -133,5 +134,5 @@ pub(crate) fn add_route(
             }
         });
     }
-    net.request(message, || format!("route to {:?} over interface {}", route.to, route.over))
+    net.request(message, || format!("route to {:?} over interface {}", route.to, route.oif))
 }

@@ -85,8 +85,8 @@ impl<'a> Taps<'a> {
             net.layout.links.iter().enumerate().map(|(n, ends)| (end(ends), n)).collect()
         };
         Ok(Taps {
-            leaves_by: by(|ends| ends.out),
-            enters_by: by(|ends| ends.enter),
+            leaves_by: by(|ends| ends.egress),
+            enters_by: by(|ends| ends.ingress),
             plan,
             captures,
             routes: Routes::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?,

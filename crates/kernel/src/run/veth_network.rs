@@ -69,7 +69,7 @@ pub(crate) fn build(
             // Without any address of its own, a namespace may have no table of them, and routes are refused.
             netlink::set_up_with_mtu(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
         }
-        for (name, value) in &namespace.settings {
+        for (name, value) in &namespace.sysctls {
             set_sysctl(name, value)?;
         }
     }
@@ -100,7 +100,7 @@ pub(crate) fn build(
                 socket,
                 route,
                 namespace.address,
-                route.variant.map(|name| variants.name(name)),
+                route.congctl.map(|name| variants.name(name)),
             )?;
         }
     }
