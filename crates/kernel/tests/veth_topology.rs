@@ -87,7 +87,10 @@ fn data_and_acknowledgments_have_a_route_at_every_hop() {
             let route = routes.iter().find(|r| r.to == Some(target) || r.to.is_none()).unwrap();
             let wire = layout.pairs.iter().find(|w| w.ends.iter().any(|e| e.index == route.oif)).unwrap();
             let here = wire.ends.iter().position(|e| e.index == route.oif).unwrap();
-            assert_eq!(wire.ends[here].namespace, namespace, "a route over an interface of another namespace");
+            assert_eq!(
+                wire.ends[here].namespace, namespace,
+                "a route over an interface of another namespace"
+            );
             namespace = wire.ends[1 - here].namespace;
             seen.push(layout.namespaces[namespace].name.clone());
             assert!(seen.len() < 20, "a loop: {seen:?}");
