@@ -85,7 +85,7 @@ pub(crate) fn build(
                     .step(|| format!("offload {command:#x} of {}", end.name()))?;
             }
             netlink::set_up(socket, end)?;
-            netlink::add_neighbour(socket, end.index, peer.mac())?;
+            netlink::add_neighbor(socket, end.index, peer.mac())?;
             if let Some(qdisc) = &end.qdisc {
                 netlink::add_qdisc(socket, end, qdisc)?;
             }
