@@ -1,4 +1,4 @@
-"""Every column that an analysis gives is explained in docs/analysis, and nothing else is."""
+"""Every column that an analysis gives is explained in the documentation, and nothing else is."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 from dumbbell import capture
 from test_capture import connection, pcap
 
-DOCS = Path(__file__).parents[1] / "docs" / "analysis"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def explained(name: str) -> set[str]:
     """Give the names in the first cells of the table behind the mark."""
-    text = (DOCS / ("pair.md" if name.startswith("pair.") else "tables.md")).read_text(encoding="utf-8")
+    text = (
+        DOCS / ("how-to/pair-captures.md" if name.startswith("pair.") else "reference/capture-tables.md")
+    ).read_text(encoding="utf-8")
     table = text.split(f"<!-- columns: {name} -->")[1].strip().split("\n\n")[0]
     cells = [row.split("|")[1] for row in table.splitlines()[2:]]
     labels = set(capture.Capture.labels.fget(None)) if "the labels" in table else set()  # type: ignore[attr-defined]
@@ -52,6 +54,6 @@ def test_families_and_kinds_are_explained() -> None:
     # Fails if a warning has a kind that the page does not list.
     source = Path(__file__).parents[1] / "crates" / "capture" / "src" / "analyze" / "warnings.rs"
     kinds = set(re.findall(r'warnings\.add\(\s*"([\w ]+)"', source.read_text(encoding="utf-8")))
-    page = (DOCS / "warnings.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "capture-warnings.md").read_text(encoding="utf-8")
     assert len(kinds) >= 12
     assert all(f"`{kind}`" in page for kind in kinds), kinds

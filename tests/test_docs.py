@@ -20,13 +20,12 @@ from machines import KERNELS
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-LINKS = [DOCS / "links" / f"{page}.md" for page in ("over-time", "traces", "losses", "order", "policer")]
+LINKS = [DOCS / "how-to" / "links" / f"{page}.md" for page in ("over-time", "traces", "losses", "order", "policer")]
 WITH_EXAMPLES = [
     ROOT / "README.md",
-    DOCS / "getting-started.md",
     *sorted((DOCS / "tutorials").glob("*.md")),
-    DOCS / "own-variant.md",
-    DOCS / "scenario" / "sweeps.md",
+    DOCS / "how-to" / "own-variant.md",
+    DOCS / "how-to" / "sweeps.md",
     *LINKS,
 ]
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w.-]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
@@ -87,8 +86,8 @@ def test_toml_reads(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                 Scenario.from_dict(document)
 
 
-def test_the_error_of_getting_started_is_the_real_one(tmp_path: Path) -> None:
-    page = DOCS / "getting-started.md"
+def test_the_error_of_the_first_tutorial_is_the_real_one(tmp_path: Path) -> None:
+    page = DOCS / "tutorials" / "first-run.md"
     text = page.read_text(encoding="utf-8")
     command, said = re.findall(r"^    \$ dumbbell (.*)\n    (error: .*)$", text, re.MULTILINE)[0]
     scenario = next(text for _, title, text in blocks(page) if title == "first.toml")
@@ -103,7 +102,7 @@ def test_the_error_of_getting_started_is_the_real_one(tmp_path: Path) -> None:
     [("variants", v) for v in registry.variants()] + [("disciplines", d) for d in registry.disciplines()],
 )
 def test_every_row_has_a_page(folder: str, row: str) -> None:
-    text = (DOCS / folder / f"{row}.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / folder / f"{row}.md").read_text(encoding="utf-8")
     for part in ("## Model", "## State", "## Left out"):
         assert part in text
     columns = registry.variant(row).columns if folder == "variants" else registry.discipline(row).columns
@@ -143,6 +142,6 @@ def test_scenarios_of_figures_are_scenarios(generator: dict[str, ModuleType]) ->
 
 def test_every_page_is_in_the_contents() -> None:
     listed = (ROOT / "mkdocs.yml").read_text()
-    folders = re.findall(r": (\w+/)$", listed, flags=re.MULTILINE)  # all pages of these
+    folders = re.findall(r": ([\w/]+/)$", listed, flags=re.MULTILINE)  # all pages of these
     pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
     assert [p for p in pages if p not in listed and not p.startswith(tuple(folders))] == []

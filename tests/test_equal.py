@@ -9,7 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from machines import needs_kernel
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ def test_the_readme_shows_the_table_of_the_simulator() -> None:
     assert printed()[start : start + len(table)] == table
 
 
-@needs_kernel
+@pytest.mark.usefixtures("require_uml")
 def test_linux_prints_the_same_tables() -> None:
     # Flows and queues, every digit that is shown.
     assert sum(bool(re.match(r" (reno|cubic|westwood|htcp|veno) ", line)) for line in printed()) == 10

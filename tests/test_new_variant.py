@@ -128,7 +128,7 @@ def copied() -> None:
         "crates/cc/src/variants/still.rs": VARIANT,
         "crates/cc/src/variants/mod.rs": rows.replace(last, f"{last}\n{row}"),
         "crates/cc/tests/variants/still.rs": TEST,
-        "docs/variants/still.md": DOCS,
+        "docs/reference/variants/still.md": DOCS,
     }
     for place, text in steps.items():
         write(place, text)
@@ -148,7 +148,7 @@ def cargo(*arguments: str) -> str:
 
 def test_the_steps_name_the_four_places() -> None:
     places = ("crates/cc/src/variants/NAME.rs", "crates/cc/src/variants/mod.rs", "crates/cc/tests/variants/NAME.rs",
-              "docs/variants/NAME.md")  # fmt: skip
+              "docs/reference/variants/NAME.md")  # fmt: skip
     for place in places:
         assert place in STEPS, place
 

@@ -7,8 +7,8 @@ import pytest
 import ns3_compare
 from ns3_compare import Cell
 
-# What of goodput, mean window, mean queue and drops is within the rule, where ns-3 does as its documents say
-# (docs/ns3.md has the reasons for the others). Fewer means that something has changed: look what, and renew the page.
+# Quantities within the rule, for settings in which ns-3 follows the publications. The reasons of the others are in
+# docs/explanations/validation-ns3.md. Fewer mean that something has changed: find it, and renew the page.
 SHALLOW = (10.0, 40.0, 0.25, 0.0, 1.0)
 ONE = (10.0, 40.0, 1.0, 0.0, 1.0)
 FAST = (100.0, 20.0, 1.0, 0.0, 1.0)

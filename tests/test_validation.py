@@ -13,8 +13,8 @@ import timelines
 from steady import Cell
 
 BEYOND = {
-    # ns-2's ten repetitions are 4 % below its own mean of 90 here; ours, with ties going the other way (see "Who is
-    # first at the same instant" in docs/validation.md), some 3 % above it.
+    # ns-2's ten repetitions are 4 % below its own mean of 90. Dumbbell's, with the other order of ties (see "Order of
+    # events at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
     ("vegas", 7),
 }
 """Cells that ten repetitions may take beyond the rule."""
@@ -54,8 +54,8 @@ def test_variants_have_ns2s_order_where_its_spread_separates_them(cells: Sequenc
 @pytest.mark.parametrize(
     ("variant", "resent", "timeouts", "fast"),
     [
-        # Cases of 44 that agreed when this was written; docs/validation.md says what the others come from. Fewer
-        # means that something has changed: look what, and renew the page.
+        # Cases of 44 that agreed when this was written. The others have their reasons in
+        # docs/explanations/validation-ns2.md. Fewer mean that something has changed: find it, and renew the page.
         ("tahoe", 41, 44, 44),
         ("reno", 38, 44, 44),
         ("newreno", 36, 43, 43),
@@ -69,7 +69,7 @@ def test_scripted_drops(cases: Sequence[timelines.Case], variant: str, resent: i
     counts = [round(44 * share) for share in (found.resent, found.timeouts, found.fast_retransmits)]
     assert all(have >= least for have, least in zip(counts, (resent, timeouts, fast), strict=True)), counts
     # A timeout more or less is worth half the time of a short transfer, hence the median. Vegas starts two round
-    # trips ahead of ns-2's (docs/validation.md): 0.43 s of 4.2 s for a single loss, 0.10 more.
+    # trips ahead of ns-2's (docs/explanations/validation-ns2.md): 0.43 s of 4.2 s for a single loss, 0.10 more.
     assert found.ratio[1] == pytest.approx(1.0, abs=0.12 if variant == "vegas" else 0.02)
 
 

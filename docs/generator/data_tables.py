@@ -15,7 +15,10 @@ from dumbbell.report.tables import read_table
 
 DOCS = Path(__file__).resolve().parents[1]
 LINE = re.compile(r'^\[([^\]\n]+)\]\(([\w./-]+\.csv)(?: "([^"\n]*)")?\)$', re.MULTILINE)
-REGISTRIES = {"variant": (registry.variants, "variants"), "discipline": (registry.disciplines, "disciplines")}
+REGISTRIES = {
+    "variant": (registry.variants, "reference/variants"),
+    "discipline": (registry.disciplines, "reference/disciplines"),
+}
 
 
 def replace(markdown: str, page: str) -> str:

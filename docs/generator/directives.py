@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import api_reference
 import data_tables
 import drawings
 import results_reference
@@ -73,7 +74,7 @@ def _output(command: str, folder: str | None = None) -> str:
 
 
 def _help(_argument: str) -> str:
-    """Every command's help, the list of commands from the help itself."""
+    """Return the help of every command; the list of commands is from the help itself."""
     top = _output("dumbbell --help")
     names = re.findall(r"^(?:│| ) (\w+)  +", top.split("Commands", 1)[1], re.MULTILINE)
     parts = [fenced(top)]
@@ -97,7 +98,7 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "codes": results_reference.codes,
     "flow-window": lambda _: rust_docs.structs("crates/plan/src/result.rs")["FlowResult"].doc,
     "queue-window": lambda _: rust_docs.structs("crates/plan/src/result.rs")["QueueResult"].doc,
-    "model": lambda path: fenced(rust_docs.law(path)),
+    "model": lambda path: fenced(rust_docs.model(path)),
     "header": rust_docs.header,
     "stacks": lambda _: stacks_reference.presets(),
     "stack-parameters": lambda _: stacks_reference.parameters(),
@@ -106,4 +107,5 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "study-experiments": studies_reference.experiments,
     "study-claims": studies_reference.claims,
     "help": _help,
+    "api": lambda _: api_reference.reference(),
 }

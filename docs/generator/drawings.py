@@ -1,4 +1,4 @@
-"""Topologies as drawings: what is drawn is what the scenario makes, node by node and link by link."""
+"""Topologies as drawings, made from the nodes and links of a scenario."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Figures made by Dumbbell itself: each is one small scenario, run when the docs are built.
 
-``python docs/generator/figures.py`` draws the picture of the README, ``docs/img/overview.png``.
+``python docs/generator/figures.py`` draws the figure of the README, ``docs/img/overview.png``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ variant = "{variant}"
 start = "{start}"
 """
 RATE, MSS = 10e6, 1448
-"""Bottleneck, bit/s; payload of a full segment of the stack `rfc`, bytes (1460 less 12 of timestamps)."""
+"""Bottleneck, bit/s; payload of a full segment of the stack `rfc`, bytes (1460 minus 12 of timestamps)."""
 BDP = RATE * 0.04 / 8 / 1500
 """Packets of 1500 bytes."""
 QUEUES = {
@@ -61,7 +61,7 @@ NOTE: dict[str, Any] = {"fontsize": 8, "bbox": {"facecolor": "white", "edgecolor
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file's name, the scenario, how to draw it, and its words."""
+    """A figure: the name of its file, the scenario, the function that draws it, and its texts."""
 
     name: str
     scenario: str
@@ -71,9 +71,9 @@ class Figure:
 
 
 def all_figures() -> dict[str, Callable[[], bytes]]:
-    """Every figure by its place in the docs."""
-    found = {f"variants/img/{v}.png": variant(v).draw for v in registry.variants()}
-    found |= {f"disciplines/img/{d}.png": discipline(d).draw for d in registry.disciplines()}
+    """Return the drawing function of every figure by the figure's path in the docs."""
+    found = {f"reference/variants/img/{v}.png": variant(v).draw for v in registry.variants()}
+    found |= {f"reference/disciplines/img/{d}.png": discipline(d).draw for d in registry.disciplines()}
     return found
 
 
@@ -175,7 +175,7 @@ def _window(axes: Axes, flow: Any, color: str, *, until: float, bare: bool = Fal
             label="ssthresh",
         )
     axes.step(t, cwnd, where="post", color=color, label="cwnd")
-    # Fast recovery inflates the window for a moment: what matters is where it goes otherwise.
+    # Fast recovery inflates the window for a moment: the axis is chosen for the rest of the time.
     top = 1.06 * max(cwnd[phase != registry.phases().index("recovery")].max(), 2.2 * BDP)
     if cwnd.max() > 1.5 * top:
         axes.annotate(
@@ -264,7 +264,7 @@ OVERVIEW = ("tahoe", "newreno", "vegas", "cubic")
 
 
 def overview() -> bytes:
-    """Draw the README's picture: windows and queue of four variants on the same path."""
+    """Draw the README's figure: windows and queue of four variants on the same path."""
     figure, axes = _subplots(2, 4, figsize=(11, 4), sharex=True, sharey="row", height_ratios=[3, 2])
     top = 0.0
     for column, name in enumerate(OVERVIEW):

@@ -1,4 +1,4 @@
-"""What mkdocs calls: pages from the registries, figures from runs, and directives replaced in every page.
+"""The hooks of mkdocs: pages from the registries, figures from runs, directives and tables replaced in every page.
 
 A directive stands on a line of its own, ``{{ name }}`` or ``{{ name: argument }}``; `directives` lists them.
 """
@@ -18,8 +18,9 @@ import directives
 import figures
 import pages
 import trace_columns
+from dumbbell.exceptions import DumbbellError
 
-GROUPS = {"variants/": pages.variants, "disciplines/": pages.disciplines}
+GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
 
 
 def on_config(config: Any) -> Any:
@@ -43,7 +44,7 @@ def _below(content: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the figures, and a bare page for each registry row that nobody has written about yet."""
+    """Add the figures, and a bare page for each registry row without a written page."""
     trace_columns.check()
     for folder, names in GROUPS.items():
         for name in names():
@@ -63,5 +64,5 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             if path.startswith(folder):
                 markdown = pages.frame(folder, Path(path).stem, markdown, page.meta)
         return directives.replace(markdown, path)
-    except directives.DirectiveError as e:
+    except (directives.DirectiveError, DumbbellError) as e:
         raise PluginError(f"{path}: {e}") from None

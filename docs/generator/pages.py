@@ -23,8 +23,8 @@ def disciplines() -> list[str]:
 
 
 def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
-    """Put what the registry knows, and the figure, around what was written by hand."""
-    return _variant(name, body, meta) if folder == "variants/" else _discipline(name, body, meta)
+    """Add the registry's facts and the figure to the part that was written by hand."""
+    return _variant(name, body, meta) if folder == "reference/variants/" else _discipline(name, body, meta)
 
 
 def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
@@ -65,7 +65,7 @@ def _discipline(name: str, body: str, meta: Mapping[str, Any]) -> str:
     return "\n\n".join(
         [
             f"# {name}: {escaped(d.title)}",
-            table(["", ""], [["Year", d.year], ["Source", escaped(d.source)], ["What it does", escaped(d.doc)]]),
+            table(["", ""], [["Year", d.year], ["Source", escaped(d.source)], ["Effect", escaped(d.doc)]]),
             f'In a scenario: `queue = {{ discipline = "{name}", limit = "1 bdp" }}`.',
             "## A run",
             _figure(figures.discipline(name)),

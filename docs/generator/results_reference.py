@@ -1,4 +1,4 @@
-"""Every column of the results, with the definition that stands beside it in the source."""
+"""Every column of the results, with the definition from the source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNITS = [("_bps", "bit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes"), ("_
 
 
 def metrics(struct: str) -> str:
-    """The columns of one frame, from the fields of the struct that makes them."""
+    """Return the columns of one frame, from the fields of its struct."""
     rows = []
     for field in rust_docs.structs(RESULT)[struct].fields:
         optional = field.type.startswith("Option<")
@@ -27,12 +27,13 @@ def metrics(struct: str) -> str:
 
 
 def trace(name: str) -> str:
-    """The columns of one kind of traced table."""
-    columns = trace_columns.TABLES[name].items()
+    """Return the columns of one kind of traced table."""
+    tables = trace_columns.TABLES | {"kernel-flow": trace_columns.KERNEL_FLOW}
+    columns = tables[name].items()
     return table(["column", "unit", "definition"], [[f"`{c}`", unit, doc] for c, (unit, doc) in columns])
 
 
 def codes(what: str) -> str:
-    """The words for the numbers of a column."""
+    """Return the words for the numbers of a column."""
     words = {"phase": registry.phases, "reason": registry.drop_reasons}[what]()
     return table([f"`{what}`", "word"], [[number, word] for number, word in enumerate(words)])

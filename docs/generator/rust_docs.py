@@ -1,4 +1,4 @@
-"""Doc comments of the Rust sources, so that what they define is written once."""
+"""Doc comments of the Rust sources: the pages quote them, so that each definition is written once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINK = re.compile(r"\[(`[^`\]]+`)\](?!\()")
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a struct: its name, its Rust type and what its doc says."""
+    """A field of a struct: its name, its Rust type and its doc comment."""
 
     name: str
     type: str
@@ -61,8 +61,8 @@ def header(path: str) -> str:
     return _text("\n".join(lines), "//!")
 
 
-def law(path: str) -> str:
-    """Read the first block of plain text in a file's header: the model in short."""
+def model(path: str) -> str:
+    """Read the first block of plain text in a file's header: the summary of the model."""
     block = re.search(r"```text\n(.*?)```", header(path), re.DOTALL)
     if block is None:
         raise ValueError(f"{path}: no ```text block at the top")

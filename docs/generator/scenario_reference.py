@@ -86,11 +86,11 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
 ]
 ANCHORS: dict[type, str] = {model: anchor for model, _, anchor in SECTIONS}
 TABLES: dict[type, str] = {
-    Variant: "a [variant](../index.md#variants) or an [own variant](../own-variant.md): "
+    Variant: "a [variant](../index.md#variants) or an [own variant](../how-to/own-variant.md): "
     "its name, or `{ name = ..., parameters }`",
-    Stack: "a [stack](../stacks.md): a preset's name, or `{ preset = ..., parameters }`",
+    Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
-    Sweep: "a table, see [Sweeps](sweeps.md)",
+    Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
     NamedLink: "All keys of [a link](#link), and its ends:",
@@ -101,7 +101,7 @@ LIKE_LINK: dict[type, str] = {
 
 
 def reference() -> str:
-    """Every table of a scenario with every key."""
+    """Return every table of a scenario with every key."""
     return "\n\n".join(_section(*section) for section in SECTIONS)
 
 
@@ -114,7 +114,7 @@ def _section(model: type[Part], title: str, anchor: str) -> str:
         intro += "\n\n" + LIKE_LINK[model]
     known = Link.model_fields if model in LIKE_LINK else {}
     rows = [_row(model, name, field) for name, field in model.model_fields.items() if name not in known]
-    keys = table(["key", "takes", "default", "what it is"], rows) if rows else ""
+    keys = table(["key", "values", "default", "meaning"], rows) if rows else ""
     return f"## {title} {{ #{anchor} }}\n\n{intro}\n\n{keys}"
 
 
@@ -143,7 +143,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
-    """Say what a key takes."""
+    """Describe the values of a key."""
     origin = get_origin(kind)
     if origin is Annotated:
         inner, *more = get_args(kind)
@@ -229,5 +229,5 @@ UNITS = [
 
 
 def units() -> str:
-    """How quantities are written."""
+    """Return the units of each quantity, with an example."""
     return table(["quantity", "units", "example"], UNITS)

@@ -8,12 +8,12 @@ from md import escaped, table
 
 
 def presets() -> str:
-    """Every preset with what it stands for."""
+    """Return every preset with its description."""
     return "\n\n".join(f"**`{s.name}`**: {escaped(s.title)}. {escaped(s.doc)}" for s in registry.stacks().values())
 
 
 def parameters() -> str:
-    """Every parameter with the default of each preset; those that differ stand out."""
+    """Return every parameter with the default of each preset; different defaults are bold."""
     stacks = list(registry.stacks().values())
     first = stacks[0]
     rows = []
@@ -21,15 +21,15 @@ def parameters() -> str:
         defaults = [s.params[number].default for s in stacks]
         shown = [f"`{defaults[0]}`", *(f"`{d}`" if d == defaults[0] else f"**`{d}`**" for d in defaults[1:])]
         rows.append([f"`{p.name}`", escaped(p.doc), escaped(p.kind), *shown])
-    return table(["parameter", "what it does", "takes", *(f"`{s.name}`" for s in stacks)], rows)
+    return table(["parameter", "effect", "values", *(f"`{s.name}`" for s in stacks)], rows)
 
 
 def own_parameters(params: tuple[Parameter, ...]) -> str:
-    """The parameters of one row."""
+    """Return the parameters of one row."""
     if not params:
         return "None."
     rows = [[f"`{p.name}`", _defaults(p), escaped(p.kind), escaped(p.doc)] for p in params]
-    return table(["parameter", "default", "takes", "what it does"], rows)
+    return table(["parameter", "default", "values", "effect"], rows)
 
 
 def _defaults(p: Parameter) -> str:
@@ -37,23 +37,23 @@ def _defaults(p: Parameter) -> str:
 
 
 def variants() -> str:
-    """Every variant, with a link to its page."""
+    """Return every variant, with a link to its page."""
     rows = [
         [
-            ", ".join([f"[`{v.name}`](variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]),
+            ", ".join([f"[`{v.name}`](reference/variants/{v.name}.md)", *(f"`{alias}`" for alias in v.aliases)]),
             v.year,
             escaped(v.title),
             escaped(v.source),
         ]
         for v in registry.variants().values()
     ]
-    return table(["variant", "year", "what it is", "source"], rows)
+    return table(["variant", "year", "title", "source"], rows)
 
 
 def disciplines() -> str:
-    """Every discipline, with a link to its page."""
+    """Return every discipline, with a link to its page."""
     rows = [
-        [f"[`{d.name}`](disciplines/{d.name}.md)", d.year, escaped(d.title), escaped(d.source)]
+        [f"[`{d.name}`](reference/disciplines/{d.name}.md)", d.year, escaped(d.title), escaped(d.source)]
         for d in registry.disciplines().values()
     ]
-    return table(["discipline", "year", "what it is", "source"], rows)
+    return table(["discipline", "year", "title", "source"], rows)

@@ -1,74 +1,29 @@
-"""What the columns of the traced tables mean.
+"""The columns of the traced tables: name, unit and meaning, from the declarations in `crates/trace/src/tables.rs`.
 
-A run is made when the docs are built: if it has a column that is not described here, or lacks one that is, the build
-fails.
+A run is made when the docs are built: if its tables differ from the declarations, the build fails.
 """
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import dumbbell
-from dumbbell import registry
+from dumbbell import _core, registry
 
 Columns = dict[str, tuple[str, str]]
 
+
+def _columns(kind: str, *, kernel_only: bool = False) -> Columns:
+    declared = json.loads(_core.registry())["tables"]
+    tables = [t for t in declared if t["kind"] == kind and t["kernel_only"] == kernel_only]
+    return {c["name"]: (c["unit"], c["doc"]) for t in tables for c in t["columns"]}
+
+
 TABLES: dict[str, Columns] = {
-    "flow": {
-        "t_ns": ("ns", "Time of the row, from the start of the run."),
-        "cwnd": ("bytes", "Congestion window in force: in fast recovery with what duplicate ACKs inflate it by."),
-        "ssthresh": ("bytes", "Slow start threshold."),
-        "srtt_ns": ("ns", "Smoothed round-trip time of RFC 6298; NaN before the first sample."),
-        "rto_ns": ("ns", "Retransmission timeout, backoff included."),
-        "inflight": (
-            "bytes",
-            "Bytes outstanding: with SACK the pipe of RFC 6675, else from `snd_una` to the next to send.",
-        ),
-        "snd_una": ("bytes", "Payload acknowledged so far on the current connection."),
-        "snd_nxt": (
-            "bytes",
-            "Offset of the next payload byte to send; goes back where a sender without SACK starts again at a hole.",
-        ),
-        "delivered": ("bytes", "Payload delivered in order to the receiver, over all connections of the flow."),
-        "phase": ("code", "What the sender is doing, see below."),
-    },
-    "ping": {
-        "t_ns": ("ns", "When the request was sent."),
-        "rtt_ns": ("ns", "Time until its reply; NaN if it counts as lost."),
-    },
-    "queue": {
-        "t_ns": ("ns", "Time of the row."),
-        "packets": ("packets", "Packets waiting; the one in transmission is not counted."),
-        "bytes": ("bytes", "Their wire bytes, framing included."),
-        "marks": ("packets", "Packets marked so far."),
-    },
-    "departures": {
-        "t_ns": ("ns", "When the transmission of a packet began."),
-        "flow": (
-            "code",
-            "Flow and direction: 2 n for data of the scenario's flow n (from 0), 2 n + 1 for what comes back.",
-        ),
-        "bytes": ("bytes", "Wire bytes, framing included."),
-        "sojourn_ns": ("ns", "Time from arrival to the start of transmission."),
-        "end_ns": ("ns", "When the transmission ended: the packet was out."),
-    },
-    "drops": {
-        "t_ns": ("ns", "When the packet was dropped."),
-        "flow": ("code", "Flow and direction, as for departures."),
-        "bytes": ("bytes", "Wire bytes."),
-        "reason": ("code", "Why, see below."),
-    },
-    "packets": {
-        "t_ns": ("ns", "Time of the row."),
-        "event": ("code", "0: sent by its host, 1: received by its destination, 2: dropped anywhere."),
-        "flow": ("code", "Flow and direction, as for departures."),
-        "connection": ("count", "Which of the flow's connections, from 1; 0 for datagrams."),
-        "number": ("bytes or count", "TCP: offset of the first payload byte; datagrams: their number, from 0."),
-        "payload": ("bytes", "Payload bytes of a TCP segment; 0 for datagrams."),
-        "bytes": ("bytes", "IP bytes."),
-        "retransmission": ("0 or 1", "Whether the segment was sent before."),
-    },
+    kind: _columns(kind) for kind in ("flow", "ping", "queue", "departures", "drops", "packets")
 }
+KERNEL_FLOW: Columns = _columns("flow", kernel_only=True)
 
 SAMPLE = """
 name = "every kind of table"

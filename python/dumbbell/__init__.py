@@ -1,21 +1,48 @@
 """Dumbbell: a laboratory for TCP congestion control.
 
-import dumbbell
+Describe an experiment, run it, and look at frames, figures and statistics:
 
-results = dumbbell.run("cbr.toml")
-results.flows          # polars frame: one row per flow and run
-results.series(0, "cwnd", flow="tcp")
+>>> import polars as pl
+>>> import dumbbell
+>>> results = dumbbell.run({
+...     "name": "one flow",
+...     "duration": "5 s",
+...     "network": {
+...         "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"},
+...         "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+...     },
+...     "flows": [{"name": "tcp", "variant": "cubic"}],
+... })
+>>> results.flows.select("name", "variant", pl.col("goodput_bps") > 5e6).rows()
+[('tcp', 'cubic', True)]
+
+Experiments: `load`, `Scenario`, `run`, `study`, `studies`, `json_schema`. Results: `Results`, `Run`, `read_results`,
+`compare`. Captures: `Capture`, `read_capture`. Names: `variants`, `disciplines`, `stacks`, `backends`,
+`register_variant`. Traces of mahimahi: `mahimahi`. Every error is a `DumbbellError`.
+
+The attributes are imported when they are used first, so that ``import dumbbell`` is fast.
 """
 
-from dumbbell import mahimahi
-from dumbbell._core import version as __version__
-from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
-from dumbbell.results import Results, Run, run
-from dumbbell.scenario import Scenario, json_schema
-from dumbbell.scenario.own_variants import register as register_variant
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dumbbell import backends, mahimahi, studies
+    from dumbbell._core import version as __version__
+    from dumbbell.capture import Capture, read_capture
+    from dumbbell.exceptions import BackendError, CaptureError, DumbbellError, ResultsError, ScenarioError
+    from dumbbell.registry import disciplines, stacks, variants
+    from dumbbell.results.changes import compare
+    from dumbbell.results.record import Run
+    from dumbbell.results.results import Results, read_results
+    from dumbbell.results.runner import run
+    from dumbbell.scenario import Scenario, json_schema, load
+    from dumbbell.scenario.own_variants import register as register_variant
+    from dumbbell.studies.definition import study
 
 __all__ = [
     "BackendError",
+    "Capture",
     "CaptureError",
     "DumbbellError",
     "Results",
@@ -24,8 +51,51 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "backends",
+    "compare",
+    "disciplines",
     "json_schema",
+    "load",
     "mahimahi",
+    "read_capture",
+    "read_results",
     "register_variant",
     "run",
+    "stacks",
+    "studies",
+    "study",
+    "variants",
 ]
+
+_HOMES = {
+    "dumbbell._core": {"__version__": "version"},
+    "dumbbell.capture": ("Capture", "read_capture"),
+    "dumbbell.exceptions": ("BackendError", "CaptureError", "DumbbellError", "ResultsError", "ScenarioError"),
+    "dumbbell.registry": ("disciplines", "stacks", "variants"),
+    "dumbbell.results": ("Results", "Run", "compare", "read_results", "run"),
+    "dumbbell.scenario": ("Scenario", "json_schema", "load"),
+    "dumbbell.scenario.own_variants": {"register_variant": "register"},
+    "dumbbell.studies": ("study",),
+}
+"""The module of each public name; a mapping where the name is another one there."""
+_PLACES = {
+    name: (home, names[name] if isinstance(names, dict) else name) for home, names in _HOMES.items() for name in names
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is used first."""
+    if name in _PLACES:
+        home, attribute = _PLACES[name]
+        value: object = getattr(_import_module(home), attribute)
+    elif name in __all__:
+        value = _import_module(f"dumbbell.{name}")
+    else:
+        raise AttributeError(f"module 'dumbbell' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted(__all__)

@@ -1,4 +1,7 @@
-"""The registries of the Rust side: every variant, queue discipline and stack preset, with its parameters."""
+"""The registries: every variant, queue discipline and stack preset with its parameters, as `crates/py` lists them.
+
+No name is written down in Python: a variant that is added in Rust appears here, in the schema and in the help.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: what it takes (``kind``), its default as a scenario writes it, and what it does.
+    """A parameter of a variant, a discipline or a stack.
 
-    ``defaults`` holds the defaults that a variant has on some stacks instead, by the name of the preset.
+    Attributes
+    ----------
+    name : str
+    kind : str
+        The values that it takes, such as "number" or "duration".
+    default : str
+        Its default, as a scenario writes it.
+    doc : str
+        Its meaning, with the unit.
+    defaults : mapping
+        Other defaults of a variant on some stacks, by the name of the preset.
     """
 
     name: str
@@ -46,14 +59,14 @@ class Parameter:
 
     @property
     def default_shown(self) -> str:
-        """The default, with those of stacks that have another."""
+        """The default, followed by the defaults of stacks that have another one."""
         others = ", ".join(f"{stack}: {value}" for stack, value in self.defaults.items())
         return f"{self.default} ({others})" if others else self.default
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A congestion control variant; `aliases` are second names for it."""
+    """A congestion control variant, with its aliases, source, loss recovery, reactions and parameters."""
 
     name: str
     aliases: tuple[str, ...]
@@ -70,7 +83,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Discipline:
-    """A queue discipline."""
+    """A queue discipline, with its source, its parameters and the columns that it traces."""
 
     name: str
     title: str
@@ -121,32 +134,74 @@ def _tables() -> _Tables:
 
 
 def variants() -> dict[str, Variant]:
-    """Every variant by name."""
+    """Return every congestion control variant by name.
+
+    Returns
+    -------
+    dict of str to Variant
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> cubic = dumbbell.variants()["cubic"]
+    >>> cubic.year, cubic.source[:8]
+    (2008, 'RFC 9438')
+    """
     return _tables().variants
 
 
 def disciplines() -> dict[str, Discipline]:
-    """Every queue discipline by name."""
+    """Return every queue discipline by name.
+
+    Returns
+    -------
+    dict of str to Discipline
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> [p.name for p in dumbbell.disciplines()["codel"].params]
+    ['limit', 'target', 'interval', 'ecn', 'ce_threshold']
+    """
     return _tables().disciplines
 
 
 def stacks() -> dict[str, Preset]:
-    """Every stack preset by name."""
+    """Return every stack preset by name.
+
+    A preset is a named set of parameters of the TCP endpoint.
+
+    Returns
+    -------
+    dict of str to Preset
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> list(dumbbell.stacks())
+    ['rfc', 'linux', 'ns2']
+    """
     return _tables().stacks
 
 
 def phases() -> tuple[str, ...]:
-    """The words for the numbers in the trace's column ``phase``."""
+    """Return the phases, in the order of the numbers in the trace's column ``phase``."""
     return _tables().phases
 
 
 def drop_reasons() -> tuple[str, ...]:
-    """The words for the numbers in the trace's column ``reason``."""
+    """Return the reasons of drops, in the order of the numbers in the trace's column ``reason``."""
     return _tables().drop_reasons
 
 
 def unknown(what: str, given: str, known: list[str]) -> str:
-    """Say that a name is unknown, with the nearest known one or the list of them."""
+    """Return the message for an unknown name: with the nearest known name, or with the list of all.
+
+    Examples
+    --------
+    >>> unknown("variant", "brr", ["reno", "bbr"])
+    "unknown variant 'brr': did you mean 'bbr'?"
+    """
     near = _core.nearest(given, known)
     if near is not None:
         return f"unknown {what} '{given}': did you mean '{near}'?"
@@ -160,16 +215,16 @@ def _find(what: str, table: dict[str, T], name: str) -> T:
 
 
 def variant(name: str) -> Variant:
-    """Look up a variant by its name or an alias; ScenarioError with the nearest name if there is none."""
+    """Look up a variant by its name or an alias; ScenarioError with the nearest name if it is unknown."""
     aliases = {alias: v for v in variants().values() for alias in v.aliases}
     return _find("variant", {**variants(), **aliases}, name)
 
 
 def discipline(name: str) -> Discipline:
-    """Look up a queue discipline; ScenarioError with the nearest name if there is none."""
+    """Look up a queue discipline; ScenarioError with the nearest name if it is unknown."""
     return _find("queue discipline", disciplines(), name)
 
 
 def stack(name: str) -> Preset:
-    """Look up a stack preset; ScenarioError with the nearest name if there is none."""
+    """Look up a stack preset; ScenarioError with the nearest name if it is unknown."""
     return _find("stack preset", stacks(), name)

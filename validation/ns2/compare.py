@@ -60,7 +60,9 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, action="append", help="this part only (may be repeated)")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "validation-ns2", help="where CSV files go")
     parser.add_argument(
-        "--write-docs", action="store_true", help="renew docs/data/ns2 and the figures of docs/validation.md"
+        "--write-docs",
+        action="store_true",
+        help="renew docs/data/ns2 and the figures of docs/explanations/validation-ns2.md",
     )
     options = parser.parse_args()
     parts = options.only or PARTS

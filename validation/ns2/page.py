@@ -1,4 +1,4 @@
-"""Tables (docs/data/ns2) and figures of docs/validation.md, made from the comparison with ns-2."""
+"""Tables (docs/data/ns2) and figures of docs/explanations/validation-ns2.md, made from the comparison with ns-2."""
 
 from __future__ import annotations
 

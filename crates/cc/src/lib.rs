@@ -18,7 +18,7 @@
 //! ```
 //!
 //! A new variant is one file in `variants/`, one row in `variants/mod.rs`, its test in `tests/variants/` and its page in
-//! `docs/variants/`.
+//! `docs/reference/variants/`.
 //!
 //! # Units
 //! Windows are `f64` bytes, not an integer type: RFC 5681 §3.1 (3) adds SMSS*SMSS/cwnd per ACK and RFC 9438 computes

@@ -1,16 +1,16 @@
-//! Whether plans can be: the last line for plans that no scenario has checked.
+//! Checks of the plans of links, for plans that were not made from a checked scenario.
 
-use crate::{CoursePlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan, ReorderingPlan};
+use crate::{JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan, ProfilePlan, ReorderingPlan};
 
-/// A probability.
+/// Checks a probability.
 ///
 /// # Errors
-/// Says what is wrong with it; so do the other checks.
+/// The reason for a refusal, here and in the other checks.
 pub fn probability(p: f64) -> Result<(), &'static str> {
     if (0.0..=1.0).contains(&p) { Ok(()) } else { Err("must be a probability") }
 }
 
-/// A loss model.
+/// Checks a loss model.
 ///
 /// # Errors
 /// As [`probability`].
@@ -23,7 +23,7 @@ pub fn loss(plan: &LossPlan) -> Result<(), &'static str> {
     }
 }
 
-/// A jitter.
+/// Checks a jitter.
 ///
 /// # Errors
 /// As [`probability`].
@@ -36,7 +36,7 @@ pub fn jitter(plan: &JitterPlan) -> Result<(), &'static str> {
     }
 }
 
-/// A reordering.
+/// Checks a reordering.
 ///
 /// # Errors
 /// As [`probability`].
@@ -49,7 +49,7 @@ pub fn reordering(plan: &ReorderingPlan) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A policer.
+/// Checks a policer.
 ///
 /// # Errors
 /// As [`probability`].
@@ -61,58 +61,58 @@ pub fn policer(plan: &PolicerPlan) -> Result<(), &'static str> {
     }
 }
 
-/// A course.
+/// Checks a profile.
 ///
 /// # Errors
 /// As [`probability`].
-pub fn course(plan: &CoursePlan) -> Result<(), &'static str> {
+pub fn profile(plan: &ProfilePlan) -> Result<(), &'static str> {
     let steps = &plan.steps;
     if steps.first().is_none_or(|s| s.at_ns != 0 || s.ramp) {
         return Err("the first step must be at 0, without a ramp");
     }
     if steps.windows(2).any(|w| w[0].at_ns >= w[1].at_ns) {
-        return Err("steps must ascend");
+        return Err("the steps must be in ascending order");
     }
     let last = steps.last().map_or(0, |s| s.at_ns);
     if plan.period_ns.is_some_and(|p| p == 0 || last > p) {
-        return Err("the steps must lie within the period");
+        return Err("the steps must be within the period");
     }
     Ok(())
 }
 
-/// A course of rates.
+/// Checks a profile of rates.
 ///
 /// # Errors
 /// As [`probability`].
-pub fn rates(plan: &CoursePlan) -> Result<(), &'static str> {
-    course(plan)?;
+pub fn rates(plan: &ProfilePlan) -> Result<(), &'static str> {
+    profile(plan)?;
     if plan.steps.iter().any(|s| s.value == 0) { Err("rates must be above zero") } else { Ok(()) }
 }
 
-/// A trace.
+/// Checks a packet-delivery trace.
 ///
 /// # Errors
 /// As [`probability`].
 pub fn opportunities(plan: &OpportunitiesPlan) -> Result<(), &'static str> {
     let counts = &plan.counts;
     if plan.period_ms == 0 {
-        return Err("the trace must last longer than zero");
+        return Err("the duration of the trace must be above zero");
     }
     if counts.windows(2).any(|w| w[0].0 >= w[1].0)
         || counts.iter().any(|&(ms, n)| ms > plan.period_ms || n == 0)
     {
-        return Err("times must ascend within the period, each with a count");
+        return Err("times must be ascending and within the period, each with a count above zero");
     }
     Ok(())
 }
 
-/// An outage.
+/// Checks an outage.
 ///
 /// # Errors
 /// As [`probability`].
 pub fn outage(plan: &OutagePlan) -> Result<(), &'static str> {
     if plan.for_ns == 0 || plan.every_ns.is_some_and(|every| every <= plan.for_ns) {
-        return Err("an outage lasts longer than zero and shorter than from one to the next");
+        return Err("the duration of an outage must be above zero and below the repetition interval");
     }
     Ok(())
 }

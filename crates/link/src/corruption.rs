@@ -1,25 +1,26 @@
-//! Which packets arrive damaged. A damaged packet has used its link like any other and is thrown away at the other end,
-//! by the checksum of its link or of its transport; a checksum that misses damage is left out.
+//! Corruption of packets by bit errors. A corrupted packet uses the link like any other and is discarded at the other
+//! end because of a wrong checksum. Not modeled: errors that the checksum does not detect.
 //!
 //! ```text
-//! by packet: each is damaged with this probability
-//! by bit:    each bit is flipped with probability b, independently: a packet of n bytes is damaged with 1 - (1 - b)^(8 n)
+//! per packet: each packet is corrupted with this probability
+//! per bit:    each bit is inverted with probability b, independently: a packet of n bytes is corrupted with probability
+//!             1 - (1 - b)^(8 n)
 //! ```
 
 use dumbbell_units::random::Stream;
 use serde::Deserialize;
 
-/// How packets are damaged.
+/// The parameters of corruption.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CorruptionPlan {
-    /// Probability for a packet of any size.
+    /// Probability per packet of any size.
     Packets(f64),
-    /// Probability for a bit.
+    /// Probability per bit.
     Bits(f64),
 }
 
-/// See the top of this file.
+/// A corruption model with its random stream.
 #[derive(Clone, Debug)]
 pub struct Corruption {
     plan: CorruptionPlan,
@@ -27,20 +28,20 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// A wire that damages packets as `plan` says.
+    /// Returns the model of this plan.
     #[must_use]
     pub fn new(plan: CorruptionPlan, random: Stream) -> Corruption {
         Corruption { plan, random }
     }
 
-    /// Whether a packet of so many wire bytes is damaged.
-    pub fn damages(&mut self, bytes: u32) -> bool {
+    /// Returns true if the next packet, of this size on the wire, is corrupted.
+    pub fn corrupts(&mut self, bytes: u32) -> bool {
         self.random.uniform() < self.plan.probability(bytes)
     }
 }
 
 impl CorruptionPlan {
-    /// The probability that a packet of so many wire bytes is damaged.
+    /// Returns the probability that a packet of this size on the wire is corrupted.
     #[must_use]
     pub fn probability(&self, bytes: u32) -> f64 {
         match *self {

@@ -1,26 +1,26 @@
-//! Which packets are followed by a copy of themselves.
+//! Duplication of packets on the wire.
 //!
 //! ```text
-//! each packet that the wire does not lose is copied with probability share; the copy arrives `delay` later
+//! each packet that is not lost on the wire is duplicated with probability share; the copy arrives `delay` later
 //! ```
-//! A copy takes no transmission time (it is made on the wire), is never lost or copied again on this link, and draws no
-//! jitter of its own.
+//! A copy has no transmission time, because it is made on the wire. It is not lost or duplicated on this link and has
+//! no jitter of its own.
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
 use serde::Deserialize;
 
-/// How packets are copied.
+/// The parameters of duplication.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicationPlan {
-    /// Probability that a packet is copied.
+    /// Probability that a packet is duplicated.
     pub share: f64,
-    /// How much later than its original the copy arrives, ns.
+    /// Delay of the copy behind the original, ns.
     pub delay_ns: u64,
 }
 
-/// See the top of this file.
+/// A duplication model with its random stream.
 #[derive(Clone, Debug)]
 pub struct Duplication {
     plan: DuplicationPlan,
@@ -28,13 +28,13 @@ pub struct Duplication {
 }
 
 impl Duplication {
-    /// A wire that copies as `plan` says.
+    /// Returns the model of this plan.
     #[must_use]
     pub fn new(plan: DuplicationPlan, random: Stream) -> Duplication {
         Duplication { plan, random }
     }
 
-    /// How much later than the next packet its copy arrives, if it has one.
+    /// Returns the delay of the copy of the next packet, if it is duplicated.
     pub fn copies(&mut self) -> Option<Dur> {
         (self.random.uniform() < self.plan.share).then_some(Dur(self.plan.delay_ns))
     }

@@ -1,33 +1,33 @@
-//! How much longer than its propagation delay a packet is under way: a draw for each packet, independent of the others.
+//! Jitter: an additional delay of each packet on the wire, drawn independently.
 //!
 //! ```text
 //! uniform:     between 0 and max
-//! normal:      mean and standard deviation sd; a negative draw counts as 0
+//! normal:      mean and standard deviation sd; a negative draw gives 0
 //! exponential: mean
 //! pareto:      density ~ (1 + x / scale)^-(shape + 1) for x >= 0 (Lomax), with scale = mean (shape - 1)
 //! ```
-//! Pareto's tail is a power law: P(x > t) = (1 + t / scale)^-shape. Its variance exists for shape > 2 only.
-//! Left out: correlation between packets. Where packets keep their order, a late one holds up those behind it, which
-//! correlates their delays as a queue does.
+//! The Pareto distribution has a power-law tail: P(x > t) = (1 + t / scale)^-shape. Its variance is finite only for
+//! shape > 2. Not modeled: correlation between packets. If packets keep their order, a late packet delays those behind
+//! it, which correlates their delays as a queue does.
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
 use serde::Deserialize;
 
-/// A distribution of extra delays, ns.
+/// The distribution of the additional delay.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(tag = "distribution", rename_all = "lowercase", deny_unknown_fields)]
 pub enum JitterPlan {
-    /// Between nothing and `max_ns`.
+    /// Uniform between 0 and `max_ns`.
     Uniform {
-        /// Largest, ns.
+        /// Maximum, ns.
         max_ns: u64,
     },
-    /// Normal, cut off at zero.
+    /// Normal, truncated at zero.
     Normal {
-        /// Mean before the cut, ns.
+        /// Mean before the truncation, ns.
         mean_ns: u64,
-        /// Standard deviation before the cut, ns.
+        /// Standard deviation before the truncation, ns.
         sd_ns: u64,
     },
     /// Exponential.
@@ -35,7 +35,7 @@ pub enum JitterPlan {
         /// Mean, ns.
         mean_ns: u64,
     },
-    /// Pareto's distribution, moved to begin at zero (Lomax).
+    /// Pareto distribution shifted to start at zero (Lomax).
     Pareto {
         /// Mean, ns.
         mean_ns: u64,
@@ -44,7 +44,7 @@ pub enum JitterPlan {
     },
 }
 
-/// See the top of this file.
+/// A jitter model with its random stream.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     plan: JitterPlan,
@@ -52,13 +52,13 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// A wire with these extra delays.
+    /// Returns the model of this plan.
     #[must_use]
     pub fn new(plan: JitterPlan, random: Stream) -> Jitter {
         Jitter { plan, random }
     }
 
-    /// What the next packet takes longer.
+    /// Returns the additional delay of the next packet.
     pub fn draw(&mut self) -> Dur {
         match self.plan {
             JitterPlan::Uniform { max_ns } => Dur(max_ns).scale(self.random.uniform()),
@@ -69,7 +69,7 @@ impl Jitter {
             JitterPlan::Exponential { mean_ns } => Dur(mean_ns).scale(self.random.exponential()),
             JitterPlan::Pareto { mean_ns, shape } => {
                 let scale = mean_ns as f64 * (shape - 1.0);
-                // The tail's inverse, from a uniform number in 0 < u <= 1; expm1 keeps small draws exact.
+                // The inverse of the tail at a uniform number in 0 < u <= 1; expm1 keeps small draws exact.
                 let log = -libm::log(1.0 - self.random.uniform()) / shape;
                 Dur((scale * libm::expm1(log)).round() as u64)
             }

@@ -1,43 +1,44 @@
-//! What a link does to packets besides queueing them.
+//! Models of a link apart from its queue: rate and delay over time, losses and other impairments.
 //!
-//! Each part is a small state machine without a clock or I/O: it is told what happens and answers. Random parts draw
-//! from a stream that they are given, so that one part's draws never shift another's. The simulator's links are built
-//! from them; an emulated link can be too.
+//! Each model is a small state machine without a clock or I/O. Random models draw from a stream of their own, so that
+//! the draws of one never change those of another. The links of the simulator combine them.
 //!
-//! | part | answers |
+//! | model | result |
 //! |---|---|
-//! | [`Loss`] | is this packet lost? independent losses, Gilbert and Gilbert-Elliott bursts |
-//! | [`Corruption`] | is it damaged? by packet, or by bit and so by size |
-//! | [`Jitter`] | how much later does it arrive? |
-//! | [`Reordering`] | is it held back? for a time, or until others have passed |
-//! | [`Duplication`] | does a copy follow, and when? |
-//! | [`Course`] | a rate or delay over time: steps, ramps, repeated |
-//! | [`Outages`] | is the link down? |
-//! | [`Opportunities`] | a packet-delivery trace in place of a rate |
-//! | [`Policer`] | does the packet conform to a token bucket? |
+//! | [`Loss`] | losses: independent, or in bursts (Gilbert, Gilbert-Elliott) |
+//! | [`Corruption`] | bit errors: per packet, or per bit and thus by size |
+//! | [`Jitter`] | additional delay of each packet |
+//! | [`Reordering`] | packets held back for a time or until others have overtaken them |
+//! | [`Duplication`] | copies of packets |
+//! | [`Profile`] | a rate or delay over time: steps and ramps, once or periodic |
+//! | [`Outages`] | times in which the link is down |
+//! | [`Opportunities`] | a packet-delivery trace instead of a rate |
+//! | [`Transmitter`] | transmission times by a profile or a trace, with outages |
+//! | [`Policer`] | conformance to a token bucket |
 //!
-//! Each has a `...Plan` beside it: its parameters, with every value in base units. The plans are checked by whoever
-//! writes them; [`check`] is the last line.
+//! Each has a `...Plan`: its parameters, all in base units (ns, bit/s, bytes) because the plan is JSON, where types
+//! such as `Rate` do not exist. A scenario is checked before it becomes a plan; [`check`] checks plans from other
+//! sources.
 
 pub mod check;
 mod corruption;
-mod course;
 mod duplication;
 mod jitter;
 mod loss;
 mod opportunities;
 mod outages;
 mod policer;
+mod profile;
 mod reordering;
-mod service;
+mod transmitter;
 
 pub use corruption::{Corruption, CorruptionPlan};
-pub use course::{Course, CoursePlan, Piece, StepPlan};
 pub use duplication::{Duplication, DuplicationPlan};
 pub use jitter::{Jitter, JitterPlan};
 pub use loss::{Loss, LossPlan};
 pub use opportunities::{Opportunities, OpportunitiesPlan};
 pub use outages::{OutagePlan, Outages};
 pub use policer::{Policer, PolicerPlan};
+pub use profile::{Piece, Profile, ProfilePlan, StepPlan};
 pub use reordering::{Reordering, ReorderingPlan};
-pub use service::{OPPORTUNITY, Service, nanobits};
+pub use transmitter::{OPPORTUNITY, Transmitter, nanobits};

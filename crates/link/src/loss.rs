@@ -1,32 +1,32 @@
-//! Which packets the wire loses: independently, or in bursts after Gilbert and Elliott.
+//! Packet loss on the wire: independent, or in bursts (Gilbert, Gilbert-Elliott).
 //!
 //! ```text
-//! state good: a packet is lost with probability loss_good; then the state turns bad with probability p
-//! state bad:  a packet is lost with probability loss_bad;  then the state turns good with probability r
-//! share of packets in the bad state: p / (p + r)        mean stay in the bad state: 1 / r packets
+//! state good: a packet is lost with probability loss_good; then the state becomes bad with probability p
+//! state bad:  a packet is lost with probability loss_bad;  then the state becomes good with probability r
+//! share of packets in the bad state: p / (p + r)        mean duration of the bad state: 1 / r packets
 //! loss rate: (p loss_bad + r loss_good) / (p + r)
 //! ```
-//! The state advances with each packet, not with time. Gilbert's simple form has loss_bad = 1 and loss_good = 0, so
-//! that stays in the bad state are the loss bursts. netem's `gemodel p r 1-h 1-k` has the same four numbers in this
-//! order (loss_bad is its 1-h, loss_good its 1-k).
+//! The state changes with each packet, not with time. The simple Gilbert model has loss_bad = 1 and loss_good = 0, so
+//! that each time in the bad state is a loss burst. `gemodel p r 1-h 1-k` of netem has the same four parameters in this
+//! order (loss_bad is 1-h, loss_good is 1-k).
 //!
 //! Sources: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, "Estimates of error rates for codes on
-//! burst-noise channels", 1963; tc-netem(8).
+//! burst-noise channels", 1963; tc-netem(8) and Linux sch_netem.c loss_gilb_ell.
 
 use dumbbell_units::random::Stream;
 use serde::Deserialize;
 
-/// A loss model: a bare probability, or the four of Gilbert and Elliott.
+/// The parameters of a loss model: one probability, or the four of Gilbert and Elliott.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum LossPlan {
-    /// Each packet is lost with this probability, whatever became of the others.
+    /// Each packet is lost with this probability, independently.
     Independent(f64),
     /// Losses in bursts.
     GilbertElliott {
-        /// Probability of turning bad after a packet in the good state.
+        /// Probability of a change to the bad state after a packet in the good state.
         p: f64,
-        /// Probability of turning good after a packet in the bad state.
+        /// Probability of a change to the good state after a packet in the bad state.
         r: f64,
         /// Probability of loss in the bad state.
         loss_bad: f64,
@@ -42,13 +42,13 @@ impl Default for LossPlan {
 }
 
 impl LossPlan {
-    /// Whether nothing is ever lost.
+    /// True if no packet is ever lost.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == LossPlan::default()
     }
 
-    /// The share of packets lost in the long run.
+    /// Returns the share of lost packets in the long term.
     #[must_use]
     pub fn rate(&self) -> f64 {
         match *self {
@@ -60,7 +60,7 @@ impl LossPlan {
         }
     }
 
-    /// The share of packets that meet the bad state in the long run.
+    /// Returns the share of packets in the bad state in the long term.
     fn bad(&self) -> f64 {
         match *self {
             LossPlan::GilbertElliott { p, r, .. } if p > 0.0 => p / (p + r),
@@ -69,7 +69,7 @@ impl LossPlan {
     }
 }
 
-/// See the top of this file.
+/// A loss model with its state and random stream.
 #[derive(Clone, Debug)]
 pub struct Loss {
     plan: LossPlan,
@@ -78,11 +78,11 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// A wire that loses packets as `plan` says.
+    /// Returns the model of this plan.
     #[must_use]
     pub fn new(plan: LossPlan, mut random: Stream) -> Loss {
-        // DIVERGES [tc-netem(8)]: netem starts in the good state. Drawn from the long run instead, the loss rate holds
-        // from the first packet on, and repetitions differ.
+        // DIVERGES [Linux sch_netem.c loss_gilb_ell]: netem starts in the good state. Here the initial state is drawn
+        // from the long-term distribution, so that the loss rate holds from the first packet on and repetitions differ.
         let bad = match plan {
             LossPlan::Independent(_) => false,
             LossPlan::GilbertElliott { .. } => random.uniform() < plan.bad(),
@@ -90,7 +90,7 @@ impl Loss {
         Loss { plan, bad, random }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns true if the next packet is lost.
     pub fn loses(&mut self) -> bool {
         match self.plan {
             LossPlan::Independent(probability) => self.random.uniform() < probability,

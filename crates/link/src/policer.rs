@@ -1,18 +1,18 @@
-//! A policer: a token bucket that tests packets and never holds one.
+//! A policer: a token bucket that drops or marks packets and never delays them [Linux act_police.c tcf_police_act].
 //!
 //! ```text
-//! the bucket fills at `rate` up to `burst` bytes and is full at first
-//! a packet conforms if it finds tokens for all its bytes, and takes them; otherwise it takes none and is dropped
-//! (with `marks`: marked if it can be, and passed)
+//! tokens accumulate at `rate` up to `burst` bytes; the bucket is full initially
+//! a packet conforms if the tokens cover all its bytes, and consumes them; otherwise it consumes none and is dropped
+//! (with `marks`: marked if it is ECN-capable, and forwarded)
 //! ```
-//! Exact: tokens are counted in bit x ns x bit/s / 10^9 ("nanobits"), so that no fraction is ever lost.
-//! A packet larger than `burst` never conforms. Left out: a peak rate, colours, a packet of credit below zero.
+//! Tokens are counted exactly, in bit x 10^9, so that no fraction is lost. A packet larger than `burst` never conforms.
+//! Not modeled: a peak rate, colors (RFC 2697, RFC 2698), negative tokens.
 
-use crate::service::nanobits;
+use crate::transmitter::nanobits;
 use dumbbell_units::Time;
 use serde::Deserialize;
 
-/// A token bucket.
+/// The parameters of a policer.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerPlan {
@@ -20,11 +20,11 @@ pub struct PolicerPlan {
     pub rate_bps: u64,
     /// Size of the bucket, wire bytes.
     pub burst_bytes: u64,
-    /// Whether ECN-capable packets that do not conform are marked and passed.
+    /// True if ECN-capable packets that do not conform are marked and forwarded.
     pub marks: bool,
 }
 
-/// See the top of this file.
+/// A policer with its state.
 #[derive(Clone, Debug)]
 pub struct Policer {
     plan: PolicerPlan,
@@ -33,13 +33,13 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// A full bucket.
+    /// Returns a policer with a full bucket.
     #[must_use]
     pub fn new(plan: PolicerPlan) -> Policer {
         Policer { plan, tokens: nanobits(plan.burst_bytes), since: Time::ZERO }
     }
 
-    /// Whether a packet of so many wire bytes conforms at `now`; if so it takes its tokens.
+    /// Returns true and consumes the tokens if a packet conforms at `now`.
     pub fn conforms(&mut self, bytes: u32, now: Time) -> bool {
         let filled = u128::from(self.plan.rate_bps) * u128::from(now.since(self.since).0);
         self.tokens = (self.tokens + filled).min(nanobits(self.plan.burst_bytes));
@@ -52,7 +52,7 @@ impl Policer {
         conforms
     }
 
-    /// Whether packets that do not conform are marked rather than dropped, where they can be.
+    /// True if ECN-capable packets that do not conform are marked instead of dropped.
     #[must_use]
     pub fn marks(&self) -> bool {
         self.plan.marks

@@ -1,77 +1,78 @@
-//! Which packets are held back so that others pass them.
+//! Reordering: some packets are held back so that others overtake them.
 //!
 //! ```text
-//! after a packet is picked, the next gap - 1 are not; any other is picked with probability share
-//! correlation c: the probability is share + c (1 - share) after a picked packet, share (1 - c) after one that was not
-//! picked: arrives `delay` later than it would have
-//!         with extent n: right behind the n-th packet sent after it, `delay` later at the latest
+//! after a selected packet the next gap - 1 are not selected; any other is selected with probability share
+//! correlation c: the probability is share + c (1 - share) after a selected packet, share (1 - c) after another one
+//! selected: arrives `delay` later
+//!           with extent n: directly after the n-th packet sent after it, at most `delay` later
 //! ```
-//! With gap 1 the share of picked packets is `share` whatever the correlation, and c is the correlation of neighbours.
+//! With gap 1 the share of selected packets is `share` whatever the correlation, and c is the correlation of
+//! consecutive packets.
 //!
-//! DIVERGES [tc-netem(8)]: netem's `reorder` sends the picked packets at once and delays all others, so that the picked
-//! ones jump the queue by the whole link delay; here picked packets fall back. In both `gap N` spares N - 1 packets.
-//! netem's correlation changes the share.
+//! DIVERGES [Linux sch_netem.c netem_enqueue]: `reorder` of netem sends the selected packets at once and delays all
+//! others, so that the selected ones arrive early by the whole delay of the link; here they arrive late. In both, `gap
+//! N` excludes N - 1 packets. The correlation of netem changes the share.
 
 use dumbbell_units::Dur;
 use dumbbell_units::random::Stream;
 use serde::Deserialize;
 
-/// How packets are reordered.
+/// The parameters of reordering.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderingPlan {
-    /// Probability that a packet is picked.
+    /// Probability that a packet is selected.
     pub share: f64,
-    /// Distance between picked packets, at least; 1: any may be picked.
+    /// Minimum distance between selected packets; 1: no restriction.
     pub gap: u64,
-    /// Correlation of one packet's being picked with the next one's.
+    /// Correlation of the selection of consecutive packets.
     pub correlation: f64,
-    /// How much later a picked packet arrives (with `extent`: at most), ns.
+    /// Additional delay of a selected packet (with `extent`: its maximum), ns.
     pub delay_ns: u64,
-    /// After how many passing packets it is let go; None: after the delay.
+    /// Number of overtaking packets after which it is released; None: after the delay.
     pub extent: Option<u64>,
 }
 
-/// See the top of this file.
+/// A reordering model with its random stream.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     plan: ReorderingPlan,
-    /// Packets since the last one picked.
+    /// Packets since the last selected one.
     since: u64,
-    picked: bool,
+    selected: bool,
     random: Stream,
 }
 
 impl Reordering {
-    /// A wire that reorders as `plan` says.
+    /// Returns the model of this plan.
     #[must_use]
     pub fn new(plan: ReorderingPlan, random: Stream) -> Reordering {
-        Reordering { plan, since: 0, picked: false, random }
+        Reordering { plan, since: 0, selected: false, random }
     }
 
-    /// Whether the next packet is held back.
-    pub fn picks(&mut self) -> bool {
+    /// Returns true if the next packet is held back.
+    pub fn selects(&mut self) -> bool {
         self.since += 1;
         if self.since < self.plan.gap {
             return false;
         }
         let ReorderingPlan { share, correlation, .. } = self.plan;
-        let towards = if self.picked { 1.0 } else { 0.0 };
+        let towards = if self.selected { 1.0 } else { 0.0 };
         let probability = share + correlation * (towards - share);
-        self.picked = self.random.uniform() < probability;
-        if self.picked {
+        self.selected = self.random.uniform() < probability;
+        if self.selected {
             self.since = 0;
         }
-        self.picked
+        self.selected
     }
 
-    /// How much later a picked packet arrives, or at most.
+    /// Returns the additional delay of a selected packet, or its maximum.
     #[must_use]
     pub fn delay(&self) -> Dur {
         Dur(self.plan.delay_ns)
     }
 
-    /// After how many passing packets it is let go.
+    /// Returns the number of overtaking packets after which a selected packet is released.
     #[must_use]
     pub fn extent(&self) -> Option<u64> {
         self.plan.extent

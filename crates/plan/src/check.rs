@@ -60,7 +60,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
 fn check_link(l: &LinkPlan) -> Result<(), (&'static str, &'static str)> {
     let at = |field: &'static str| move |why: &'static str| (field, why);
     l.rate_course.as_ref().map_or(Ok(()), part::rates).map_err(at("rate_course"))?;
-    l.delay_course.as_ref().map_or(Ok(()), part::course).map_err(at("delay_course"))?;
+    l.delay_course.as_ref().map_or(Ok(()), part::profile).map_err(at("delay_course"))?;
     l.opportunities.as_ref().map_or(Ok(()), part::opportunities).map_err(at("opportunities"))?;
     if l.rate_course.is_some() && l.opportunities.is_some() {
         return Err(("opportunities", "a trace and a rate over time exclude each other"));

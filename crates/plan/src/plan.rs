@@ -2,8 +2,8 @@
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
 use dumbbell_link::{
-    CorruptionPlan, CoursePlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan,
-    PolicerPlan, ReorderingPlan,
+    CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
+    ProfilePlan, ReorderingPlan,
 };
 use dumbbell_units::param::Raw;
 use serde::Deserialize;
@@ -70,7 +70,7 @@ pub struct LinkPlan {
     pub rate_bps: u64,
     /// Rate over time, bit/s, for a rate that changes.
     #[serde(default)]
-    pub rate_course: Option<CoursePlan>,
+    pub rate_course: Option<ProfilePlan>,
     /// Delivery trace that replaces the rate.
     #[serde(default)]
     pub opportunities: Option<OpportunitiesPlan>,
@@ -78,7 +78,7 @@ pub struct LinkPlan {
     pub delay_ns: u64,
     /// Delay over time, ns, for a delay that changes.
     #[serde(default)]
-    pub delay_course: Option<CoursePlan>,
+    pub delay_course: Option<ProfilePlan>,
     /// True if a decreasing delay may reorder packets.
     #[serde(default)]
     pub delay_reorders: bool,

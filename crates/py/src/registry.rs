@@ -1,6 +1,7 @@
 //! The registries as one JSON document, for the command line, the docs and the JSON Schema.
 
 use dumbbell_cc::Variant;
+use dumbbell_trace::tables::ColumnSpec;
 use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -34,9 +35,13 @@ pub(crate) fn registry() -> String {
         .collect();
     let phases: Vec<&str> = dumbbell_cc::Phase::ALL.iter().map(|p| p.name()).collect();
     let reasons: Vec<&str> = dumbbell_qdisc::DropReason::ALL.iter().map(|r| r.name()).collect();
+    let tables: Vec<Value> = dumbbell_trace::tables::TABLES
+        .iter()
+        .map(|t| json!({"kind": t.kind, "kernel_only": t.kernel_only, "columns": columns(t.columns)}))
+        .collect();
     json!({
         "variants": variants, "disciplines": disciplines, "stacks": stacks,
-        "phases": phases, "drop_reasons": reasons,
+        "phases": phases, "drop_reasons": reasons, "tables": tables,
     })
     .to_string()
 }
@@ -50,6 +55,13 @@ fn variant_specs(variant: &Variant) -> Vec<Value> {
         }
     }
     params
+}
+
+fn columns(columns: &[ColumnSpec]) -> Vec<Value> {
+    columns
+        .iter()
+        .map(|c| json!({"name": c.name, "type": c.kind.name(), "unit": c.unit, "doc": c.doc}))
+        .collect()
 }
 
 fn specs(params: &[Spec]) -> Vec<Value> {

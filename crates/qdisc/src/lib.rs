@@ -13,7 +13,7 @@
 //!    algorithm that can be tested without packets goes to `src/aqm/name.rs`.
 //! 2. `name` in the list of `src/disciplines/mod.rs`: the macro there declares the module and the registry row.
 //! 3. `tests/disciplines/name.rs` with `mod name;` in `main.rs` beside it: numbers worked by hand.
-//! 4. `docs/disciplines/name.md`.
+//! 4. `docs/reference/disciplines/name.md`.
 //!
 //! The command line, Python, plots and property tests read the registry. `tests/registry` fails while a step is
 //! missing.

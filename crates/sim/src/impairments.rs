@@ -8,7 +8,7 @@
 
 use crate::reorder::ReorderTracker;
 use dumbbell_link::{
-    Corruption, Course, Duplication, Jitter, Loss, Opportunities, Outages, Policer, Reordering, Service,
+    Corruption, Duplication, Jitter, Loss, Opportunities, Outages, Policer, Profile, Reordering, Transmitter,
 };
 use dumbbell_plan::{DropPlan, LinkPlan};
 use dumbbell_qdisc::{DropReason, Packet, QdiscContext};
@@ -21,13 +21,13 @@ pub(crate) struct Impairments {
     scripts: Vec<Script>,
     policer: Option<Policer>,
     /// Replaces the constant rate.
-    service: Option<Service>,
+    transmitter: Option<Transmitter>,
     /// Outages that drop packets.
     outages: Outages,
     loss: Option<Loss>,
     corruption: Option<Corruption>,
     /// Replaces the constant delay.
-    delay: Option<Course>,
+    delay: Option<Profile>,
     delay_keeps_order: bool,
     jitter: Option<Jitter>,
     jitter_keeps_order: bool,
@@ -67,21 +67,21 @@ impl Impairments {
     pub(crate) fn new(plan: &LinkPlan, seed: u64, window: (Time, Time)) -> Option<Box<Impairments>> {
         let stream = |part: &str| Stream::new(seed, &format!("link/{}/{part}", plan.name));
         let held = Outages::holding(&plan.outages);
-        let course = plan.rate_course.clone().map(Course::new);
+        let profile = plan.rate_course.clone().map(Profile::new);
         // An outage that holds packets interrupts a constant rate too.
-        let course = course.or_else(|| (!held.is_empty()).then(|| Course::constant(plan.rate_bps)));
-        let service = match &plan.opportunities {
-            Some(trace) => Some(Service::trace(Opportunities::new(trace), held, window)),
-            None => course.map(|c| Service::rate(c, held, window)),
+        let profile = profile.or_else(|| (!held.is_empty()).then(|| Profile::constant(plan.rate_bps)));
+        let transmitter = match &plan.opportunities {
+            Some(trace) => Some(Transmitter::trace(Opportunities::new(trace), held, window)),
+            None => profile.map(|c| Transmitter::rate(c, held, window)),
         };
         let impairments = Impairments {
             scripts: plan.drops.iter().map(|d| Script { plan: d.clone(), seen: 0, next: 0 }).collect(),
             policer: plan.policer.map(Policer::new),
-            service,
+            transmitter,
             outages: Outages::dropping(&plan.outages),
             loss: (!plan.loss.is_none()).then(|| Loss::new(plan.loss, stream("loss"))),
             corruption: plan.corruption.map(|c| Corruption::new(c, stream("corruption"))),
-            delay: plan.delay_course.clone().map(Course::new),
+            delay: plan.delay_course.clone().map(Profile::new),
             delay_keeps_order: !plan.delay_reorders,
             jitter: plan.jitter.map(|j| Jitter::new(j, stream("jitter"))),
             jitter_keeps_order: !plan.jitter_reorders,
@@ -92,7 +92,7 @@ impl Impairments {
         };
         let none = impairments.scripts.is_empty()
             && impairments.policer.is_none()
-            && impairments.service.is_none()
+            && impairments.transmitter.is_none()
             && impairments.outages.is_empty()
             && impairments.loss.is_none()
             && impairments.corruption.is_none()
@@ -123,38 +123,38 @@ impl Impairments {
 
     /// Earliest time at which the idle transmitter can send a packet that arrives now.
     pub(crate) fn opens(&self, now: Time) -> Time {
-        self.service.as_ref().map_or(now, |s| s.opens(now))
+        self.transmitter.as_ref().map_or(now, |s| s.earliest_start_idle(now))
     }
 
     /// Earliest time at which the transmitter can send a packet from the queue.
     pub(crate) fn next(&mut self, now: Time) -> Time {
-        self.service.as_mut().map_or(now, |s| s.next(now))
+        self.transmitter.as_mut().map_or(now, |s| s.earliest_start(now))
     }
 
     /// End of a transmission that begins now, where the rate is not constant.
     pub(crate) fn finish(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        self.service.as_mut().map(|s| s.finish(now, bytes))
+        self.transmitter.as_mut().map(|s| s.finish(now, bytes))
     }
 
     /// Wire bits sent and wire bits of capacity, where the rate is not constant.
     pub(crate) fn use_of_capacity(&self) -> Option<(f64, f64)> {
-        self.service.as_ref().map(Service::use_of_capacity)
+        self.transmitter.as_ref().map(Transmitter::sent_and_capacity)
     }
 
     /// Returns why a packet in transmission from `begin` to `out` is lost, if it is.
     pub(crate) fn loses(&mut self, begin: Time, out: Time, bytes: u32) -> Option<DropReason> {
-        if self.outages.touch(begin, out) {
+        if self.outages.overlap(begin, out) {
             return Some(DropReason::Outage);
         }
         if self.loss.as_mut().is_some_and(Loss::loses) {
             return Some(DropReason::Loss);
         }
-        self.corruption.as_mut().is_some_and(|c| c.damages(bytes)).then_some(DropReason::Corrupted)
+        self.corruption.as_mut().is_some_and(|c| c.corrupts(bytes)).then_some(DropReason::Corrupted)
     }
 
     /// Computes the arrival times of a packet whose transmission ends at `out`; `delay`: the link's constant delay.
     pub(crate) fn transit(&mut self, out: Time, delay: Dur) -> Transit {
-        let mut regular = out + self.delay.as_ref().map_or(delay, |course| Dur(course.at(out)));
+        let mut regular = out + self.delay.as_ref().map_or(delay, |profile| Dur(profile.at(out)));
         if let Some(jitter) = &mut self.jitter {
             regular += jitter.draw();
         }
@@ -165,7 +165,7 @@ impl Impairments {
         self.last_arrival = regular;
         let mut transit = Transit { at: regular, selected: false, extent: None, regular, copy: None };
         if let Some(reordering) = &mut self.reordering
-            && reordering.picks()
+            && reordering.selects()
         {
             transit.selected = true;
             transit.at = regular + reordering.delay();

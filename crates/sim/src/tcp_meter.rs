@@ -77,7 +77,7 @@ impl TcpMeter {
             self.means.set([f64::NAN; 3], now);
             return;
         }
-        let segments = 1.0 / f64::from(sender.config().mss);
+        let segments = 1.0 / sender.config().mss() as f64;
         let srtt = sender.srtt().map_or(f64::NAN, |d| d.as_millis());
         self.means.set([sender.cwnd() * segments, sender.inflight() as f64 * segments, srtt], now);
     }

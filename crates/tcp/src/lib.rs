@@ -1,33 +1,41 @@
-//! A TCP endpoint without I/O: segments, times and writes go in; segments, timers and deliveries come out
-//! [RFC 9293]. The caller owns the clock, the network and the payload (only its length exists here).
+//! A TCP endpoint without I/O: segments, times and writes are its input; segments, timers and deliveries its output
+//! [RFC 9293]. The caller has the clock, the network and the payload (the endpoint knows its length only).
 //!
 //! ```text
-//! on_segment(now, ..)  on_timer(now)  write(n)  close()      what happens to it
-//! poll(now) -> Some(segment)                                 what it wants to send now; ask until None
+//! on_segment(now, ..)  on_timer(now)  write(n)  close()      events
+//! poll(now) -> Some(segment)                                 segments to send now; call until None
 //! next_timer()                                               when to call on_timer
 //! ```
-//! The window law comes from `dumbbell-cc`; [`Config`] holds everything that can be set, as named presets.
+//! Congestion control is in `dumbbell-cc`; [`Config`] has all parameters, with named presets. Rules that follow Linux name
+//! the file (net/ipv4, unless a path is given) and the function or variable of Linux 6.12.
+//!
+//! Times and rates have types everywhere ([`dumbbell_units::Dur`], `Time`, `Rate`), sequence numbers on the wire too (`Seq`).
+//! Offsets in the sequence space and byte counts are plain `u64`: all have one unit, bytes since the initial sequence
+//! number, and nearly each line adds offsets and counts. Windows are `f64` bytes where congestion control computes them.
 //!
 //! Left out: urgent data, simultaneous open, TIME-WAIT's two minutes, persist timer (our receivers read at once, so
-//! an offered window never closes), path MTU discovery, resets.
+//! that an offered window never closes), path MTU discovery, resets.
 
+mod cc_driver;
 mod config;
+mod delivery_rate;
 mod ecn;
 mod endpoint;
 mod min_rtt;
 mod pacer;
-mod rate;
 mod receiver;
 mod recovery;
 mod rtt;
+mod scoreboard;
 mod segment;
 mod sender;
-mod sent;
-mod ticks;
+mod timer_wheel;
 
-pub use config::{Config, EcnFeedback, PARAMS, PRESETS, Preset, RackConfig, Validation, find_preset};
+pub use config::{
+    AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, PARAMS, PRESETS,
+    PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator, WindowValidation, find_preset,
+};
 pub use endpoint::{Endpoint, Snapshot, State, Transmit};
-pub use rtt::{Estimator, RtoConfig};
+pub use scoreboard::{DeliveredSegment, SegmentFate};
 pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;
-pub use sent::{DeliveredSegment, SegmentFate};

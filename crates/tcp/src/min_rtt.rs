@@ -1,16 +1,15 @@
-//! The smallest round trip of the last so many seconds.
+//! The smallest RTT of a sliding window of time [Linux lib/win_minmax.c minmax_running_min, by Kathleen Nichols].
 //!
-//! A full list of samples would be long, so three are kept: the smallest of the window, the smallest since that one, the
-//! smallest since the second. When the first grows older than the window, the second takes its place. A quarter and a
-//! half of the window without anything smaller make later samples the second and the third, so that there is a
-//! successor. The method is Kathleen Nichols', as used by Linux and BBR.
+//! Three samples stand for the whole list: the smallest of the window, the smallest since that one, the smallest since the
+//! second. When the first is older than the window, the second replaces it. If no smaller sample arrives for a quarter
+//! (half) of the window, the current sample becomes the second (third), so that a successor always exists.
 
 use dumbbell_units::{Dur, Time};
 
-/// See the top of this file.
+/// The filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
-    /// Zero: nothing is forgotten.
+    /// Length of the window; zero: no sample is forgotten.
     window: Dur,
     best: Option<[(Time, Dur); 3]>,
 }
@@ -77,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn an_old_minimum_gives_way_to_what_came_after_it() {
+    fn an_old_minimum_is_replaced_by_a_later_sample() {
         let mut m = MinRtt::new(Dur::secs(100));
         m.sample(Dur::millis(40), at(0));
-        m.sample(Dur::millis(60), at(30)); // a quarter over: the successor
+        m.sample(Dur::millis(60), at(30)); // after a quarter: the successor
         m.sample(Dur::millis(55), at(60));
         m.sample(Dur::millis(90), at(100));
         assert_eq!(m.get(), Some(Dur::millis(40)));
@@ -90,8 +89,8 @@ mod tests {
 
     #[test]
     fn never_below_the_windows_minimum_and_rarely_above() {
-        // The filter knows only what it kept: never less than the true minimum, and equal to it in the newest half of
-        // the window at the latest.
+        // The filter has three samples only: its result is never below the minimum of the window, and never above the
+        // minimum of the window's newer half.
         let mut random = Stream::new(1, "rtt");
         let mut m = MinRtt::new(Dur::secs(10));
         let mut all: Vec<(Time, Dur)> = Vec::new();

@@ -1,70 +1,77 @@
-//! Pacing: segments leave at a rate, in bursts of a quantum.
+//! Pacing: bursts of a quantum are sent at a rate [Linux tcp_output.c tcp_update_skb_after_send, tcp_pacing_check].
 //!
-//! Each segment moves the time of the next burst on by its payload divided by the rate; within a burst nothing waits.
-//! Payload bytes count, as they do in delivery rates and windows: a law that paces at the rate it has measured fills
-//! the path, whatever headers add.
+//! Each segment moves the time of the next burst by its payload divided by the rate; segments within a burst don't wait.
+//! Only payload bytes count, as in delivery rates and windows: pacing at the measured delivery rate then fills the path,
+//! whatever the size of headers.
 //!
-//! A burst that leaves later than it might have, because nothing was to be sent or the window was used up, may get some of
-//! that time back: as much as it is late, and at most this share of its own length (Linux: half).
+//! A burst may be sent later than allowed, because no data was available or the window was full. The next burst may then be
+//! earlier by this delay, at most by a share of the late burst's length (Linux: half).
 
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 
-/// See the top of this file.
+/// The pacer of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// When the next burst may begin; where nothing is paced, when the last one did.
+    /// When the next burst may start; without pacing, when the last one did.
     next: Time,
-    /// What is left of the running burst, bytes; a burst that the sender forms itself has none.
+    /// Bytes left of the current quantum; 0 for a burst whose end the sender decides.
     left: u64,
-    /// The running burst: when it left, how late that was, how long what of it has left takes.
-    began: Time,
+    /// When the current burst started, by how much it was late, and the time that its segments so far take at the rate.
+    started: Time,
     late: Dur,
     length: Dur,
 }
 
 impl Pacer {
-    /// Whether a segment has to wait.
+    /// True if a segment has to wait.
     pub(crate) fn holds(&self, now: Time) -> bool {
         self.left == 0 && self.next > now
     }
 
-    /// When the next burst may begin.
+    /// When the next burst may start.
     pub(crate) fn next(&self) -> Time {
         self.next
     }
 
-    /// A segment begins a burst of so many bytes.
-    fn begin(&mut self, quantum: u64, now: Time) {
-        self.began = self.next.max(now);
+    /// Starts a burst of `quantum` bytes.
+    fn start_burst(&mut self, quantum: u64, now: Time) {
+        self.started = self.next.max(now);
         self.late = now.since(self.next);
         (self.left, self.length) = (quantum, Dur::ZERO);
     }
 
-    /// A segment leaves. The one that reaches the quantum ends the burst. `credit`: the share of its length that a late burst
-    /// gets back at most, percent.
+    /// Counts a segment that is sent; the one that completes the quantum ends the burst. `credit` is the largest share of
+    /// its length, in percent, by which the burst after a late one may be earlier.
     pub(crate) fn on_sent(&mut self, payload: u32, rate: Rate, quantum: u64, credit: u8, now: Time) {
         if self.next <= now {
-            self.begin(quantum, now);
+            self.start_burst(quantum, now);
         }
         self.left = self.left.saturating_sub(u64::from(payload));
         self.lengthen(payload, rate, credit);
     }
 
-    /// The same where the sender says whether this segment follows within a burst.
-    pub(crate) fn on_burst(&mut self, payload: u32, rate: Rate, follows: bool, credit: u8, now: Time) {
+    /// Counts a segment of a burst that the sender forms; `follows` is true if it isn't the first.
+    pub(crate) fn on_sent_in_burst(
+        &mut self,
+        payload: u32,
+        rate: Rate,
+        follows: bool,
+        credit: u8,
+        now: Time,
+    ) {
         if !follows {
-            self.begin(0, now);
+            self.start_burst(0, now);
         }
         self.lengthen(payload, rate, credit);
     }
 
     fn lengthen(&mut self, payload: u32, rate: Rate, credit: u8) {
         self.length += rate.time_for(Bytes(u64::from(payload)));
-        let back = self.late.min(self.length * u64::from(credit) / 100);
-        self.next = self.began + Dur(self.length.0 - back.0);
+        let earlier = self.late.min(self.length * u64::from(credit) / 100);
+        self.next = self.started + Dur(self.length.0 - earlier.0);
     }
 
-    /// A segment leaves that isn't paced.
+    /// Counts a segment that isn't paced.
     pub(crate) fn on_unpaced(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
@@ -97,18 +104,18 @@ mod tests {
         pacer.on_sent(1000, Rate(8_000_000), 1000, 0, Time(0));
         assert!(pacer.holds(Time(999_999)));
         assert!(!pacer.holds(Time(1_000_000)));
-        // Late by half a millisecond: the next gap counts from now on.
+        // Late by half a millisecond: the next gap starts now.
         pacer.on_sent(1000, Rate(8_000_000), 1000, 0, Time(1_500_000));
         assert_eq!(pacer.next(), Time(2_500_000));
     }
 
     #[test]
-    fn a_late_burst_gets_back_what_it_is_late_and_half_its_length_at_most() {
-        // 1 ms a segment, bursts of two, the first at 0: the next may leave at 2 ms.
+    fn a_late_burst_advances_the_next_by_its_delay_and_half_its_length_at_most() {
+        // 1 ms a segment, bursts of two, the first at 0: the next may start at 2 ms.
         let rate = Rate(8_000_000);
         let burst = |pacer: &mut Pacer, us: u64| {
             for follows in [false, true] {
-                pacer.on_burst(1000, rate, follows, 50, Time(us * 1000));
+                pacer.on_sent_in_burst(1000, rate, follows, 50, Time(us * 1000));
             }
             pacer.next().0 / 1000
         };
@@ -116,9 +123,9 @@ mod tests {
         assert_eq!(burst(&mut pacer, 0), 2000);
         // 0.3 ms late: 2.3 + 2 - 0.3.
         assert_eq!(burst(&mut pacer, 2300), 4000);
-        // 5 ms late: half of 2 ms back.
+        // 5 ms late: the next is earlier by half of 2 ms.
         assert_eq!(burst(&mut pacer, 9000), 10_000);
-        // What leaves unpaced is never late itself, and nothing is owed for the time before it.
+        // An unpaced segment is never late, and gives no credit for the time before it.
         pacer.on_unpaced(Time(20_000_000));
         assert_eq!(burst(&mut pacer, 20_000), 22_000);
     }

@@ -1,156 +1,137 @@
-//! Round-trip time and retransmission timeout [RFC 6298].
+//! Round-trip time and retransmission timeout [RFC 6298; Linux tcp_input.c tcp_rtt_estimator].
 //!
 //! ```text
-//! first sample   srtt = r, rttvar = r/2
-//! later          rttvar = 3/4 rttvar + 1/4 |srtt - r|,  srtt = 7/8 srtt + 1/8 r
-//! rto            srtt + max(G, 4 rttvar), within [min, max], doubled by each expiry until a new sample
+//! first sample   SRTT = R, RTTVAR = R/2
+//! later          RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|,  SRTT = 7/8 SRTT + 1/8 R
+//! RTO            SRTT + max(G, 4 RTTVAR), within [min, max], doubled by each expiry until a new sample
 //! ```
-//! With a timer tick the sample is the number of ticks that passed, at least one, as a stack with a coarse clock
-//! sees it.
+//! A sample is the number of clock ticks between sending and ACK, at least one, as measured with a coarse clock.
 //!
-//! Linux keeps, in place of 4 rttvar, a deviation that a falling RTT hardly raises, takes the largest of a round trip,
-//! and comes down by a quarter of the difference a round trip at most; it never falls below the minimum RTO, which so
-//! comes on top of srtt.
+//! Linux has `rttvar` in place of 4 RTTVAR: the largest smoothed deviation (`mdev`) of a round trip. A falling RTT hardly
+//! raises `mdev`; `rttvar` falls by at most a quarter of the difference in each round trip and is never below the minimum
+//! RTO, so that the minimum is added to SRTT.
 
+use crate::config::{RtoConfig, RtoEstimator};
 use dumbbell_units::{Dur, Time};
 
-/// Bounds and clock of the retransmission timer.
-#[derive(Clone, Copy, Debug)]
-pub struct RtoConfig {
-    /// Before the first sample [RFC 6298 (2.1)].
-    pub initial: Dur,
-    /// Lower bound [RFC 6298 (2.4)].
-    pub min: Dur,
-    /// Upper bound [RFC 6298 (2.5)], backoff included.
-    pub max: Dur,
-    /// Clock granularity G; samples are whole multiples of it.
-    pub granularity: Dur,
-    /// How the timeout follows from samples.
-    pub estimator: Estimator,
-}
-
-/// How the timeout follows from samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// As above.
-    Rfc6298,
-    /// The same in integers as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
-    /// ticks.
-    WholeTicks,
-    /// As Linux does.
-    Linux,
-}
-
-/// Estimator of one connection.
+/// The estimator of one connection.
 #[derive(Clone, Debug)]
-pub struct Rtt {
+pub(crate) struct RttEstimator {
     config: RtoConfig,
-    /// srtt and rttvar, ns.
+    /// SRTT and RTTVAR, ns.
     estimate: Option<(f64, f64)>,
-    linux: Linux,
-    /// srtt, and the timeout without backoff: they are asked for much more often than they change.
+    linux: LinuxRttvar,
+    /// SRTT, and the RTO without backoff; stored because they are read much more often than they change.
     srtt: Option<Dur>,
-    base: Dur,
+    base_rto: Dur,
     backoff: u32,
 }
 
-impl Rtt {
-    /// An estimator without samples.
-    #[must_use]
-    pub fn new(config: RtoConfig) -> Rtt {
-        Rtt { config, estimate: None, linux: Linux::default(), srtt: None, base: config.initial, backoff: 0 }
+impl RttEstimator {
+    /// Returns an estimator without samples.
+    pub(crate) fn new(config: RtoConfig) -> RttEstimator {
+        RttEstimator {
+            config,
+            estimate: None,
+            linux: LinuxRttvar::default(),
+            srtt: None,
+            base_rto: config.initial,
+            backoff: 0,
+        }
     }
 
-    /// A round trip from `sent` to `now` of a segment that was sent once; ends backoff [RFC 6298 §3, (5.7)]. The ends of
-    /// what is acknowledged and of what was sent tell Linux's estimator the round trips.
-    pub fn sample(&mut self, sent: Time, now: Time, una: u64, nxt: u64) {
+    /// Adds the round trip of a segment that was sent once, from `sent` to `now`; ends backoff [RFC 6298 §3, (5.7)].
+    /// `snd_una` and `snd_nxt` are those after the ACK: Linux's rule counts round trips with them.
+    pub(crate) fn sample(&mut self, sent: Time, now: Time, snd_una: u64, snd_nxt: u64) {
         let tick = self.config.granularity.0.max(1);
         let ticks = (now.0 / tick - sent.0 / tick).max(1);
         self.backoff = 0;
         let r = (ticks * tick) as f64;
         let (srtt, rttvar) = match (self.config.estimator, self.estimate) {
-            (Estimator::WholeTicks, estimate) => in_integers(estimate, ticks, tick as f64),
+            (RtoEstimator::WholeTicks, estimate) => in_integers(estimate, ticks, tick as f64),
             (_, None) => (r, r / 2.0),
             (_, Some((srtt, rttvar))) => {
                 (srtt + (r - srtt) / 8.0, rttvar + ((srtt - r).abs() - rttvar) / 4.0) // [RFC 6298 (2.3)]
             }
         };
-        let timeout = match self.config.estimator {
-            Estimator::Linux => {
+        let rto = match self.config.estimator {
+            RtoEstimator::Linux => {
                 let error = self.estimate.map(|(srtt, _)| r - srtt);
-                Dur((srtt + self.linux.margin(r, error, self.config.min.0 as f64, una, nxt) + 0.5) as u64)
+                let rto_min = self.config.min.0 as f64;
+                Dur((srtt + self.linux.update(r, error, rto_min, snd_una, snd_nxt) + 0.5) as u64)
             }
             estimator => {
                 let variance = (4.0 * rttvar).max(self.config.granularity.0 as f64);
-                let timeout = (srtt + variance + 0.5) as u64;
-                let whole = estimator == Estimator::WholeTicks;
-                Dur(if whole { timeout / tick * tick } else { timeout }).max(self.config.min)
+                let rto = (srtt + variance + 0.5) as u64;
+                let whole = estimator == RtoEstimator::WholeTicks;
+                Dur(if whole { rto / tick * tick } else { rto }).max(self.config.min)
             }
         };
         self.estimate = Some((srtt, rttvar));
         self.srtt = Some(Dur((srtt + 0.5) as u64));
-        self.base = timeout;
+        self.base_rto = rto;
     }
 
     /// Smoothed round-trip time; None before the first sample.
-    #[must_use]
-    pub fn srtt(&self) -> Option<Dur> {
+    pub(crate) fn srtt(&self) -> Option<Dur> {
         self.srtt
     }
 
-    /// The timeout in force, backoff included.
-    #[must_use]
-    pub fn rto(&self) -> Dur {
-        (self.base * (1u64 << self.backoff.min(16))).min(self.config.max)
+    /// The current RTO, backoff included.
+    pub(crate) fn rto(&self) -> Dur {
+        (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max)
     }
 
-    /// The timer expired: the timeout doubles [RFC 6298 (5.5)].
-    pub fn back_off(&mut self) {
+    /// Doubles the RTO after the timer expired [RFC 6298 (5.5)].
+    pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// The SYN had to be repeated: data starts with at least 3 s [RFC 6298 (5.7)].
-    pub fn syn_was_lost(&mut self) {
-        self.base = self.base.max(Dur::secs(3));
+    /// Raises the first RTO to 3 s because the SYN was retransmitted [RFC 6298 (5.7)].
+    pub(crate) fn on_syn_lost(&mut self) {
+        self.base_rto = self.base_rto.max(Dur::secs(3));
         self.backoff = 0;
     }
 }
 
-/// What Linux adds to srtt.
+/// The part of the RTO that Linux adds to SRTT. The names are those of struct tcp_sock; values in ns.
 #[derive(Clone, Copy, Debug, Default)]
-struct Linux {
-    /// Four times the smoothed deviation, and the largest that it was in this round trip.
-    deviation: f64,
-    largest: f64,
-    margin: f64,
-    round_end: u64,
+struct LinuxRttvar {
+    /// Four times the smoothed deviation.
+    mdev: f64,
+    /// The largest `mdev` of this round trip.
+    mdev_max: f64,
+    rttvar: f64,
+    /// snd_nxt at the start of this round trip.
+    rtt_seq: u64,
 }
 
-impl Linux {
-    /// Takes in a sample and how far it is above srtt (None for the first); gives the margin.
-    fn margin(&mut self, r: f64, error: Option<f64>, least: f64, una: u64, nxt: u64) -> f64 {
+impl LinuxRttvar {
+    /// Adds a sample that is `error` above SRTT (None for the first sample); returns `rttvar` [Linux tcp_input.c
+    /// tcp_rtt_estimator].
+    fn update(&mut self, r: f64, error: Option<f64>, rto_min: f64, snd_una: u64, snd_nxt: u64) -> f64 {
         let Some(error) = error else {
-            self.deviation = 2.0 * r;
-            self.margin = self.deviation.max(least);
-            (self.largest, self.round_end) = (self.margin, nxt);
-            return self.margin;
+            self.mdev = 2.0 * r;
+            self.rttvar = self.mdev.max(rto_min);
+            (self.mdev_max, self.rtt_seq) = (self.rttvar, snd_nxt);
+            return self.rttvar;
         };
-        let change = error.abs() - self.deviation / 4.0;
-        // An RTT that falls by more than usual raises the deviation by an eighth of that only.
-        self.deviation += if error < 0.0 && change > 0.0 { change / 8.0 } else { change };
-        self.largest = self.largest.max(self.deviation);
-        self.margin = self.margin.max(self.largest);
-        if una > self.round_end {
-            if self.largest < self.margin {
-                self.margin -= (self.margin - self.largest) / 4.0;
+        let change = error.abs() - self.mdev / 4.0;
+        // An RTT that falls by more than the deviation raises it by an eighth of the change only.
+        self.mdev += if error < 0.0 && change > 0.0 { change / 8.0 } else { change };
+        self.mdev_max = self.mdev_max.max(self.mdev);
+        self.rttvar = self.rttvar.max(self.mdev_max);
+        if snd_una > self.rtt_seq {
+            if self.mdev_max < self.rttvar {
+                self.rttvar -= (self.rttvar - self.mdev_max) / 4.0;
             }
-            (self.largest, self.round_end) = (least, nxt);
+            (self.mdev_max, self.rtt_seq) = (rto_min, snd_nxt);
         }
-        self.margin
+        self.rttvar
     }
 }
 
-/// The next estimates [RFC 6298 (2.2), (2.3)] cut to integers [Jacobson 1988, appendix A].
+/// Returns the next estimates [RFC 6298 (2.2), (2.3)] in integers [Jacobson 1988, appendix A].
 fn in_integers(estimate: Option<(f64, f64)>, ticks: u64, tick: f64) -> (f64, f64) {
     let ticks = ticks as i64;
     let (eighths, quarters) = match estimate {
@@ -167,18 +148,25 @@ fn in_integers(estimate: Option<(f64, f64)>, ticks: u64, tick: f64) -> (f64, f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
-    fn fine() -> Rtt {
-        Rtt::new(RtoConfig {
+    /// The fields that these tests don't use.
+    fn exact_timers() -> RtoConfig {
+        Config::read("rfc", &[], dumbbell_cc::find("reno").unwrap()).unwrap().rto
+    }
+
+    fn fine() -> RttEstimator {
+        RttEstimator::new(RtoConfig {
             initial: Dur::secs(1),
             min: Dur::millis(200),
             max: Dur::secs(60),
             granularity: Dur(1),
-            estimator: Estimator::Rfc6298,
+            estimator: RtoEstimator::Rfc6298,
+            ..exact_timers()
         })
     }
 
-    fn sample(rtt: &mut Rtt, ms: u64) {
+    fn sample(rtt: &mut RttEstimator, ms: u64) {
         rtt.sample(Time::ZERO + Dur::secs(1), Time::ZERO + Dur::secs(1) + Dur::millis(ms), 0, 0);
     }
 
@@ -213,22 +201,24 @@ mod tests {
             min: Dur::millis(200),
             max: Dur::secs(60),
             granularity: Dur::millis(10),
-            estimator: Estimator::Rfc6298,
+            estimator: RtoEstimator::Rfc6298,
+            ..exact_timers()
         };
-        let mut rtt = Rtt::new(config);
-        // From 9 ms to 71 ms: tick boundaries at 10..70, seven of them, so 70 ms for a true 62 ms.
+        let mut rtt = RttEstimator::new(config);
+        // From 9 ms to 71 ms: seven tick boundaries at 10..70, so 70 ms instead of 62 ms.
         rtt.sample(Time(9_000_000), Time(71_000_000), 0, 0);
         assert_eq!(rtt.srtt(), Some(Dur::millis(70)));
     }
 
     #[test]
     fn integers_as_in_4_3_bsd() {
-        let mut rtt = Rtt::new(RtoConfig {
+        let mut rtt = RttEstimator::new(RtoConfig {
             initial: Dur::secs(3),
             min: Dur::millis(20),
             max: Dur::secs(60),
             granularity: Dur::millis(10),
-            estimator: Estimator::WholeTicks,
+            estimator: RtoEstimator::WholeTicks,
+            ..exact_timers()
         });
         let at = |ms: u64| Time::ZERO + Dur::millis(ms);
         rtt.sample(at(0), at(70), 0, 0); // 7 ticks: srtt 56/8, rttvar 14/4; rto = 7 + 14 ticks
@@ -241,29 +231,30 @@ mod tests {
 
     #[test]
     fn the_timeout_of_linux() {
-        let mut rtt = Rtt::new(RtoConfig {
+        let mut rtt = RttEstimator::new(RtoConfig {
             initial: Dur::secs(1),
             min: Dur::millis(200),
             max: Dur::secs(120),
             granularity: Dur::micros(1),
-            estimator: Estimator::Linux,
+            estimator: RtoEstimator::Linux,
+            ..exact_timers()
         });
         let mut una = 0;
-        let mut sample = |rtt: &mut Rtt, ms: u64, new_round: bool| {
+        let mut sample = |rtt: &mut RttEstimator, ms: u64, new_round: bool| {
             una += u64::from(new_round);
             let sent = Time(1_000_000_000);
             rtt.sample(sent, sent + Dur::millis(ms), una, una);
             rtt.rto().as_millis()
         };
-        // 40 ms: deviation 80, the margin at least 200.
+        // 40 ms: mdev 80, rttvar at least 200.
         assert_eq!(sample(&mut rtt, 40, false), 240.0);
-        // 440 ms: error 400, deviation 80 + 400 - 20 = 460 = margin; srtt 40 + 50 = 90.
+        // 440 ms: error 400, mdev 80 + 400 - 20 = 460 = rttvar; srtt 40 + 50 = 90.
         assert_eq!(sample(&mut rtt, 440, false), 550.0);
-        // 90 ms: error 0, deviation 460 - 115 = 345; the round is over with 460 as its largest: the margin stays.
+        // 90 ms: error 0, mdev 460 - 115 = 345; the round trip ends with mdev_max = 460: rttvar stays.
         assert_eq!(sample(&mut rtt, 90, true), 550.0);
-        // 90 ms: deviation 345 - 86.25 = 258.75, the round's largest: margin 460 - (460 - 258.75) / 4 = 409.6875.
+        // 90 ms: mdev 345 - 86.25 = 258.75, the largest of the round trip: rttvar 460 - (460 - 258.75) / 4 = 409.6875.
         assert_eq!(sample(&mut rtt, 90, true), 499.6875);
-        // 10 ms: error -80, srtt 80; 80 - 64.6875 = 15.3125 more, of which an eighth: 260.6640625. The round goes on.
+        // 10 ms: error -80, srtt 80; 80 - 64.6875 = 15.3125 more, of which an eighth: 260.6640625. The round trip has not ended.
         assert_eq!(sample(&mut rtt, 10, false), 489.6875);
     }
 }

@@ -1,4 +1,4 @@
-//! A TCP segment as it goes over the wire, without its payload bytes [RFC 9293 §3.1].
+//! A TCP segment without its payload bytes [RFC 9293 §3.1].
 
 use dumbbell_wire::{AccEcn, SackBlocks, Seq, TcpFlags};
 
@@ -6,13 +6,13 @@ use dumbbell_wire::{AccEcn, SackBlocks, Seq, TcpFlags};
 pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
-/// Bytes that the timestamps option takes in every segment, padding included [RFC 7323 §3.2].
+/// Bytes of the timestamps option in every segment, padding included [RFC 7323 §3.2].
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
-/// Most bytes of a TCP header.
-pub(crate) const HEADER_MOST: u32 = 60;
+/// Bytes of the longest TCP header.
+pub(crate) const MAX_HEADER: u32 = 60;
 /// Bytes of the longest option of accurate ECN, padded.
-pub(crate) const ACCECN_MOST: u32 = 12;
+pub(crate) const MAX_ACCECN: u32 = 12;
 
 /// A segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Segment {
     pub ack: Seq,
     /// Control bits.
     pub flags: TcpFlags,
-    /// Receive window as the field holds it: scaled except in a SYN.
+    /// Receive window field: scaled except in a SYN.
     pub window: u16,
     /// Payload bytes.
     pub payload: u32,
@@ -37,7 +37,7 @@ pub struct Segment {
     pub timestamps: Option<(u32, u32)>,
     /// SACK option.
     pub sack: SackBlocks,
-    /// The SACK option begins its own word, as the timestamps do, rather than where they end.
+    /// True if the SACK option starts at a 32-bit word of its own, false if directly after the timestamps.
     pub aligned: bool,
     /// Option of accurate ECN.
     pub accecn: Option<AccEcn>,
@@ -79,7 +79,7 @@ impl Segment {
         IP_HEADER + self.header_bytes() + self.payload
     }
 
-    /// What it takes of the sequence space: payload, SYN and FIN.
+    /// Length in the sequence space: payload, SYN and FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u64 {
         u64::from(self.payload)
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn header_sizes_are_those_of_the_wire() {
+    fn header_sizes_include_options_and_padding() {
         let mut s = Segment { payload: 1448, timestamps: Some((1, 2)), ..Segment::default() };
         assert_eq!(s.packet_bytes(), 1500); // 20 IP + 20 TCP + 12 timestamps + 1448
         s.payload = 0;

@@ -1,4 +1,5 @@
-//! A window law with an endpoint that always has data to send.
+//! A congestion control algorithm with an endpoint that always has data to send. The test reports ACKs, losses and
+//! timeouts by method calls and reads cwnd, ssthresh and the private columns.
 
 use dumbbell_cc::{
     AckArrival, AckEvent, CaState, Congestion, CongestionControl, CongestionEvent, Cx, Increase, LostEvent,
@@ -9,11 +10,12 @@ use dumbbell_units::{Dur, Time};
 /// Payload of a segment.
 const MSS: f64 = 1000.0;
 
-/// A law under test. Windows are in segments of 1000 bytes; the window is always full, unless a verb says otherwise.
+/// An algorithm under test. Windows are in segments of 1000 bytes. The window is always full unless a method changes
+/// that.
 #[derive(Debug)]
 pub struct CcFixture {
     row: &'static Variant,
-    law: Box<dyn CongestionControl>,
+    algorithm: Box<dyn CongestionControl>,
     cx: Cx,
     rtt: Dur,
     one_way: Option<f64>,
@@ -24,53 +26,54 @@ pub struct CcFixture {
     path: Path,
 }
 
-/// What delivery-rate samples tell; see the verbs.
+/// The contents of delivery-rate samples, set by methods of the fixture.
 #[derive(Debug, Default)]
 struct Path {
     /// Bytes/s; None: no samples.
     rate: Option<f64>,
-    /// The sampled segment left when so many bytes less than now were delivered; None: see `prior_delivered`.
+    /// Bytes delivered since the sampled segment was sent; None: see `prior_delivered`.
     behind: Option<u64>,
     delivered: u64,
     prior_delivered: u64,
     app_limited: bool,
     /// Bytes outstanding after each ACK.
     left: Option<u64>,
-    /// Bytes outstanding when the sampled segment was sent, and lost since.
+    /// Bytes in flight when the sampled segment was sent.
     sent_in_flight: u64,
+    /// Bytes lost since the sampled segment was sent.
     lost_since: u64,
-    /// Bytes lost that no ACK has told of.
+    /// Bytes lost that no ACK has reported yet.
     newly_lost: u64,
-    /// What a timeout took for lost is still being repaired.
+    /// True while recovering from an RTO.
     in_loss: bool,
 }
 
 impl CcFixture {
-    /// The law of that name with these parameters, which starts with so many segments and that slow start threshold
-    /// (equal: it starts in congestion avoidance). The RTT is 100 ms.
+    /// Returns the algorithm of that name with these parameters, an initial window and a slow start threshold in
+    /// segments (if they are equal it starts in congestion avoidance). The RTT is 100 ms.
     ///
     /// # Panics
-    /// If there is no such law or a parameter is refused.
+    /// If the name is unknown or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
         CcFixture::starting(name, params, Setup::new(MSS, window * MSS, ssthresh * MSS))
     }
 
-    /// Likewise, on a stack that counts windows in whole segments, as Linux does.
+    /// The same on a stack that counts windows in whole segments, as Linux does.
     ///
     /// # Panics
     /// As [`CcFixture::new`].
     #[must_use]
     pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
-        let mut law = CcFixture::new(name, params, window, ssthresh);
-        (law.cx.increase, law.cx.whole_segments) = (Increase::PerWindow, true);
-        law
+        let mut fixture = CcFixture::new(name, params, window, ssthresh);
+        (fixture.cx.increase, fixture.cx.whole_segments) = (Increase::PerWindow, true);
+        fixture
     }
 
-    /// Likewise, on a stack that starts it in this way.
+    /// The same on a stack with this setup.
     ///
     /// # Panics
-    /// If there is no such law, a parameter is refused, or segments aren't of 1000 bytes.
+    /// If the name is unknown, a parameter is refused, or segments do not have 1000 bytes.
     #[must_use]
     pub fn starting(name: &str, params: &[(&str, &str)], start: Setup) -> CcFixture {
         assert!(start.mss == MSS, "segments of {} bytes", start.mss);
@@ -83,7 +86,7 @@ impl CcFixture {
         };
         CcFixture {
             row: find(name).unwrap(),
-            law: dumbbell_cc::build(name, &crate::given(params), &start).unwrap(),
+            algorithm: dumbbell_cc::build(name, &crate::given(params), &start).unwrap(),
             cx,
             rtt: Dur::millis(100),
             one_way: None,
@@ -95,63 +98,63 @@ impl CcFixture {
         }
     }
 
-    /// From here on each ACK brings this round-trip time.
+    /// Sets the RTT sample of the next ACKs.
     pub fn rtt(&mut self, ms: u64) -> &mut CcFixture {
         self.rtt = Dur::millis(ms);
         self
     }
 
-    /// From here on each ACK brings this one-way delay too, which the clocks' offset may make negative.
+    /// Sets the one-way delay sample of the next ACKs; the offset between the clocks can make it negative.
     pub fn one_way(&mut self, ms: i32) -> &mut CcFixture {
         self.one_way = Some(f64::from(ms) / 1000.0);
         self
     }
 
-    /// From here on at most so many segments are outstanding, whatever the window.
+    /// Limits the segments in flight, whatever the window.
     pub fn outstanding(&mut self, segments: u64) -> &mut CcFixture {
         self.outstanding = Some(segments);
         self
     }
 
-    /// From here on each ACK brings a rate sample: so many segments, delivered over a round trip.
+    /// Sets the rate sample of the next ACKs: so many segments delivered in one round-trip time.
     pub fn delivering(&mut self, segments: u64) -> &mut CcFixture {
         let bytes = segments * MSS as u64;
         (self.path.rate, self.path.behind) = (Some(bytes as f64 / self.rtt.as_secs()), Some(bytes));
         self
     }
 
-    /// From here on each ACK brings a delivery rate of so many segments a second.
+    /// Sets the delivery rate of the next ACKs in segments per second.
     pub fn rate(&mut self, per_second: f64) -> &mut CcFixture {
         self.path.rate = Some(per_second * MSS);
         self
     }
 
-    /// From here on rates are held back by the application, or not.
+    /// Sets whether rate samples are application-limited.
     pub fn app_limited(&mut self, limited: bool) -> &mut CcFixture {
         self.path.app_limited = limited;
         self
     }
 
-    /// The segments of the next ACKs left after the last one: the first of them ends a round trip.
+    /// The segments of the next ACKs were sent after the last ACK, so the first of them ends a round trip.
     pub fn next_trip(&mut self) -> &mut CcFixture {
         self.path.prior_delivered = self.path.delivered;
         self
     }
 
-    /// From here on so many segments are outstanding after each ACK.
+    /// Sets the segments in flight after each ACK.
     pub fn left(&mut self, segments: u64) -> &mut CcFixture {
         self.path.left = Some(segments * MSS as u64);
         self
     }
 
-    /// From here on the segments of the ACKs left when so many were in flight, and so many were lost since.
+    /// Sets for the segments of the next ACKs the segments in flight when they were sent, and those lost since.
     pub fn sampled(&mut self, in_flight: u64, lost: u64) -> &mut CcFixture {
         (self.path.sent_in_flight, self.path.lost_since) = (in_flight * MSS as u64, lost * MSS as u64);
         self
     }
 
-    /// A segment is taken for lost that left when so many were in flight; so many, it included, have been lost since.
-    /// Each lies apart from the last.
+    /// A segment is detected as lost that was sent with `in_flight` segments in flight; `lost_since` segments, including
+    /// it, have been lost since. Each lost segment forms its own hole.
     pub fn lose_one(&mut self, in_flight: u64, lost_since: u64) -> &mut CcFixture {
         let bytes = MSS as u64;
         let ev = LostEvent {
@@ -163,17 +166,18 @@ impl CcFixture {
             app_limited: self.path.app_limited,
         };
         self.path.newly_lost += bytes;
-        self.law.on_lost(&ev, &self.cx);
+        self.algorithm.on_lost(&ev, &self.cx);
         self
     }
 
-    /// The handshake took so long.
+    /// The handshake was completed in `ms`.
     pub fn established(&mut self, ms: u64) -> &mut CcFixture {
-        self.law.on_established(Some(Dur::millis(ms)), &self.cx);
+        self.algorithm.on_established(Some(Dur::millis(ms)), &self.cx);
         self
     }
 
-    /// A segment leaves with so many before it outstanding, after the application held sending back or not.
+    /// A segment is sent with `outstanding` segments in flight; `app_limited`: the application limited the sender
+    /// before.
     pub fn leave(&mut self, outstanding: u64, app_limited: bool) -> &mut CcFixture {
         let bytes = MSS as u64;
         self.nxt = self.nxt.max(self.una + outstanding * bytes) + bytes;
@@ -184,36 +188,36 @@ impl CcFixture {
             retransmission: false,
             app_limited,
         };
-        self.law.on_sent(&ev, &self.cx);
+        self.algorithm.on_sent(&ev, &self.cx);
         self
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub fn advance(&mut self, ms: u64) -> &mut CcFixture {
         self.cx.now += Dur::millis(ms);
         self
     }
 
-    /// The time now.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.cx.now
     }
 
-    /// The window is sent, and in any case these segments.
+    /// Sends the window, and at least this number of segments.
     fn send(&mut self, segments: u64) {
         let bytes = MSS as u64;
-        let window = ((self.law.control().cwnd / MSS) as u64).min(self.outstanding.unwrap_or(u64::MAX));
+        let window = ((self.algorithm.control().cwnd / MSS) as u64).min(self.outstanding.unwrap_or(u64::MAX));
         let end = self.una + window.max(segments) * bytes;
         if self.path.left.is_some() {
-            self.nxt = self.nxt.max(end); // what is outstanding the test says
+            self.nxt = self.nxt.max(end); // the test sets the bytes in flight
         }
         while self.nxt < end {
             let flight = self.nxt - self.una;
             self.nxt += bytes;
             let ev =
                 SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission: false, app_limited: false };
-            self.law.on_sent(&ev, &self.cx);
+            self.algorithm.on_sent(&ev, &self.cx);
         }
     }
 
@@ -260,19 +264,19 @@ impl CcFixture {
             marked: marked * MSS as u64,
             rate,
         };
-        if self.law.wants_arrivals() {
+        if self.algorithm.wants_arrivals() {
             let state = if in_recovery { CaState::Recovery } else { CaState::Open };
             let arrival = AckArrival { acked: ev.acked, fast_path: !in_recovery, rtt: ev.rtt, state };
-            self.law.on_arrival(&arrival, &self.cx);
+            self.algorithm.on_arrival(&arrival, &self.cx);
         }
-        self.law.on_ack(&ev, &self.cx);
+        self.algorithm.on_ack(&ev, &self.cx);
         self
     }
 
-    /// A segment leaves with nothing in flight, so many ms after the last one.
+    /// A segment is sent with nothing in flight, `ms` after the last one.
     pub fn start(&mut self, ms: u64) -> &mut CcFixture {
         let last_sent_at = Time(self.cx.now.0 - ms * 1_000_000);
-        self.law.on_tx_start(&TxStart { last_sent_at, snd_nxt: self.una }, &self.cx);
+        self.algorithm.on_tx_start(&TxStart { last_sent_at, snd_nxt: self.una }, &self.cx);
         self
     }
 
@@ -281,22 +285,22 @@ impl CcFixture {
         self.acknowledge(segments, 0, true, false)
     }
 
-    /// Likewise; all of them arrived with a congestion mark.
+    /// The same; all segments arrived with a congestion mark.
     pub fn ack_marked(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, segments, true, false)
     }
 
-    /// Likewise, while the application does not use the window.
+    /// The same while the flow is not limited by cwnd.
     pub fn ack_unused(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, false, false)
     }
 
-    /// Likewise, in fast recovery.
+    /// The same in fast recovery.
     pub fn ack_in_recovery(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, true, true)
     }
 
-    /// One ACK while what a timeout took for lost is repaired; so many further segments are lost.
+    /// One ACK while recovering from an RTO; `lost` further segments are lost.
     pub fn ack_in_loss(&mut self, segments: u64, lost: u64) -> &mut CcFixture {
         (self.path.in_loss, self.path.newly_lost) = (true, lost * MSS as u64);
         self.acknowledge(segments, 0, true, false);
@@ -304,42 +308,42 @@ impl CcFixture {
         self
     }
 
-    /// An RTT passes and each segment of the window is acknowledged by itself.
+    /// Advances the time by an RTT; each segment of the window is acknowledged by its own ACK.
     pub fn round(&mut self) -> &mut CcFixture {
         self.cx.now += self.rtt;
-        let segments = (self.law.control().cwnd / MSS) as u64;
-        (0..segments).fold(self, |law, _| law.ack(1))
+        let segments = (self.algorithm.control().cwnd / MSS) as u64;
+        (0..segments).fold(self, |fixture, _| fixture.ack(1))
     }
 
     fn congestion(&mut self, kind: Congestion, sent_at: Time, transmissions: u32) -> &mut CcFixture {
         let ev = CongestionEvent {
             kind,
-            window: self.law.control().cwnd,
+            window: self.algorithm.control().cwnd,
             lost_sent_at: sent_at,
             lost_transmissions: transmissions,
             backoffs: self.timeouts,
         };
-        self.law.on_congestion(&ev, &self.cx);
+        self.algorithm.on_congestion(&ev, &self.cx);
         self
     }
 
-    /// Fast recovery begins: a segment sent just now (an RTT ago would be before an earlier loss) was lost. The
-    /// reduction starts from cwnd.
+    /// Fast recovery begins. The lost segment counts as sent now, because a time one RTT ago could be before an earlier
+    /// loss. The reduction starts from cwnd.
     pub fn lose(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 1)
     }
 
-    /// Likewise, and the segment had been lost before.
+    /// The same; the segment had been lost before.
     pub fn lose_again(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 2)
     }
 
-    /// Likewise, and it was sent at that time.
+    /// The same; the segment was sent at `sent_at`.
     pub fn lose_sent_at(&mut self, sent_at: Time) -> &mut CcFixture {
         self.congestion(Congestion::Loss, sent_at, 1)
     }
 
-    /// The answer to a loss of an endpoint without fast recovery.
+    /// The response to a loss by an endpoint without fast recovery.
     pub fn collapse(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Collapse, self.cx.now, 1)
     }
@@ -349,7 +353,7 @@ impl CcFixture {
         self.congestion(Congestion::Ecn, self.cx.now, 1)
     }
 
-    /// The retransmission timer expires, again if no ACK came since it last did.
+    /// The retransmission timer expires; repeatedly if no ACK arrived since the last time.
     pub fn time_out(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Timeout, self.cx.now, 1 + self.timeouts);
         self.timeouts += 1;
@@ -357,67 +361,67 @@ impl CcFixture {
         self
     }
 
-    /// The endpoint finds that nothing was lost.
+    /// The endpoint detects a spurious retransmission and undoes the reduction.
     pub fn undo(&mut self) -> &mut CcFixture {
-        self.law.on_undo(&self.cx);
+        self.algorithm.on_undo(&self.cx);
         self
     }
 
-    /// Fast recovery ends, with no bound on the window.
+    /// Fast recovery ends without a bound on the window.
     pub fn recover(&mut self) -> &mut CcFixture {
-        self.law.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &self.cx);
+        self.algorithm.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &self.cx);
         self
     }
 
-    /// The connection rests for so long and starts again.
+    /// The connection is idle for `ms` and restarts.
     pub fn idle(&mut self, ms: u64) -> &mut CcFixture {
         self.advance(ms);
-        self.law.on_restart(Dur::millis(ms), &self.cx);
+        self.algorithm.on_restart(Dur::millis(ms), &self.cx);
         self
     }
 
-    /// The pacing rate, segments a second.
+    /// Returns the pacing rate in segments per second.
     ///
     /// # Panics
-    /// If the law gives none.
+    /// If the algorithm does not pace.
     #[must_use]
     pub fn pacing(&self) -> f64 {
-        self.law.control().pacing.expect("a pacing rate").0 as f64 / 8.0 / MSS
+        self.algorithm.control().pacing.expect("a pacing rate").0 as f64 / 8.0 / MSS
     }
 
-    /// The quantum of a burst, bytes.
+    /// Returns the send quantum in bytes.
     #[must_use]
     pub fn quantum(&self) -> Option<u64> {
-        self.law.control().quantum
+        self.algorithm.control().quantum
     }
 
-    /// cwnd, segments.
+    /// Returns cwnd in segments.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.law.control().cwnd / MSS
+        self.algorithm.control().cwnd / MSS
     }
 
-    /// ssthresh, segments.
+    /// Returns ssthresh in segments.
     #[must_use]
     pub fn ssthresh(&self) -> f64 {
-        self.law.control().ssthresh / MSS
+        self.algorithm.control().ssthresh / MSS
     }
 
-    /// The law's phase.
+    /// Returns the phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        self.law.phase()
+        self.algorithm.phase()
     }
 
-    /// A private column.
+    /// Returns the value of a private column.
     ///
     /// # Panics
-    /// If the law has no such column.
+    /// If the algorithm has no such column.
     #[must_use]
     pub fn column(&self, name: &str) -> f64 {
-        let at = self.row.columns.iter().position(|c| *c == name).expect("a column of this law");
+        let at = self.row.columns.iter().position(|c| *c == name).expect("a column of this algorithm");
         let mut row = Vec::new();
-        self.law.observe(&mut row);
+        self.algorithm.observe(&mut row);
         row[at]
     }
 }

@@ -1,5 +1,5 @@
-//! A law that writes down what it hears. Its window is what the test says; a timeout collapses it only if the test
-//! asks.
+//! A congestion control algorithm that records the calls of the endpoint. The test sets its window; a timeout lowers
+//! the window only if the test requests it.
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
@@ -8,51 +8,58 @@ use dumbbell_cc::{
 use dumbbell_units::{Dur, Rate};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One thing that a law was told.
+/// A call of the endpoint, named after the method of [`CongestionControl`].
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)]
 pub enum CcCall {
+    /// `on_sent`.
     Sent(SentEvent),
+    /// `on_lost`.
     Lost(LostEvent),
+    /// `on_ack`.
     Ack(AckEvent),
+    /// `on_congestion`.
     Congestion(CongestionEvent),
+    /// `on_recovery_exit`.
     Exit,
+    /// `on_undo`.
     Undo,
+    /// `on_restart`.
     Restart,
 }
 
-/// See the top of this file. Copies share what they have calls.
+/// The recording algorithm. Copies share the recorded calls.
 #[derive(Clone, Debug)]
 pub struct CcRecorder {
     control: Control,
-    /// The window that a collapse starts from; None: timeouts leave it alone.
+    /// The window before a timeout, up to which it grows again; None: timeouts do not change the window.
     collapses_from: Option<f64>,
     calls: Arc<Mutex<Vec<CcCall>>>,
 }
 
 impl CcRecorder {
-    /// A window of so many bytes.
+    /// Returns an algorithm with a window of so many bytes.
     #[must_use]
     pub fn new(cwnd: f64) -> CcRecorder {
         let control = Control { cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None };
         CcRecorder { control, collapses_from: None, calls: Arc::default() }
     }
 
-    /// Paced at this rate, in bursts of so many bytes.
+    /// Sets a pacing rate and a send quantum in bytes.
     #[must_use]
     pub fn paced(mut self, rate: Rate, quantum: u64) -> CcRecorder {
         (self.control.pacing, self.control.quantum) = (Some(rate), Some(quantum));
         self
     }
 
-    /// A timeout leaves one segment, which grows by what ACKs acknowledge, back to where it was at most.
+    /// Makes a timeout reduce the window to one segment. It then grows by the acknowledged bytes up to its former
+    /// value.
     #[must_use]
     pub fn collapsing(mut self) -> CcRecorder {
         self.collapses_from = Some(self.control.cwnd);
         self
     }
 
-    /// Everything calls so far.
+    /// Returns the calls so far.
     pub fn calls(&self) -> MutexGuard<'_, Vec<CcCall>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,10 +1,9 @@
-//! Fixtures with verbs, for the tests of the other crates: [`CcFixture`] plays an endpoint to a window law,
-//! [`QdiscFixture`] plays a link to a queue discipline, [`wire::Wire`] a network to two endpoints. They say what
-//! happened in segments, packets and seconds, so that a test reads like the worked example in its comment. Properties
-//! that hold for every row of the registries are in `tests/`.
+//! Fixtures for the tests of the other crates: [`CcFixture`] is an endpoint for a congestion control algorithm,
+//! [`QdiscFixture`] a link for a queue discipline, [`wire::Wire`] a network for two endpoints. Their methods are in
+//! segments, packets and milliseconds, so that a test reads like the worked example in its comment. [`check_specs`] and
+//! [`any_given`] serve the property tests over the registries, which are in `tests/registry` of each crate.
 
-// A fixture that cannot be made, or an answer that isn't there, fails the test that asked for it.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a fixture that cannot be built fails its test")]
 
 mod cc_fixture;
 pub mod cc_recorder;
@@ -18,7 +17,7 @@ pub use specs::{any_given, check_specs};
 
 use dumbbell_units::param::Raw;
 
-/// Parameters as a scenario gives them, from text: numbers and booleans are recognised.
+/// Returns parameters as a scenario gives them, from text; numbers and booleans are recognized.
 #[must_use]
 pub fn given(params: &[(&str, &str)]) -> Vec<(String, Raw)> {
     let raw = |text: &str| match (text.parse::<f64>(), text.parse::<bool>()) {
@@ -29,10 +28,10 @@ pub fn given(params: &[(&str, &str)]) -> Vec<(String, Raw)> {
     params.iter().map(|(name, text)| ((*name).to_owned(), raw(text))).collect()
 }
 
-/// Equal but for rounding.
+/// Asserts that two numbers are equal except for rounding.
 ///
 /// # Panics
-/// Where the two differ by more than 1e-9 of the second, or of 1 if that is larger.
+/// If they differ by more than 1e-9 times the second number, or times 1 if that is larger.
 #[track_caller]
 pub fn near(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");

@@ -1,29 +1,29 @@
-//! A queue discipline with a link that a test works by hand.
+//! A queue discipline with a link that a test controls: arrivals, departures, time and the state of the link.
 
 use dumbbell_qdisc::{Backlog, Discipline, DropReason, Ecn, LinkInfo, Packet, Qdisc, QdiscContext, find};
 use dumbbell_units::{Dur, Rate, Time};
 
-/// What became of an arrival.
+/// The fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits.
+    /// It was enqueued.
     Queued,
-    /// It waits, with a congestion mark.
+    /// It was enqueued with a congestion mark.
     Marked,
     /// It was dropped.
     Dropped(DropReason),
-    /// It waits, and the packet of that number was dropped for it.
+    /// It was enqueued, and the packet with this number was dropped instead.
     Displaced(u32),
 }
 
-/// A link of 10 Mbit/s whose flows have a base RTT of 60 ms.
+/// Returns a link of 10 Mbit/s whose flows have a base RTT of 60 ms.
 #[must_use]
 pub fn link() -> LinkInfo {
     LinkInfo { rate: Rate(10_000_000), base_rtt: Dur::millis(60), seed: 1, path: "link/test".into() }
 }
 
-/// A discipline under test, on the link of [`link`], which is busy unless a test says otherwise. Packets are numbered
-/// from 1 in the order of their arrival.
+/// A discipline under test on the link of [`link`], which is busy unless a test changes that. Packets are numbered from
+/// 1 in the order of their arrival.
 #[derive(Debug)]
 pub struct QdiscFixture {
     row: &'static Discipline,
@@ -34,16 +34,16 @@ pub struct QdiscFixture {
 }
 
 impl QdiscFixture {
-    /// The discipline of that name with these parameters.
+    /// Returns the discipline of that name with these parameters.
     ///
     /// # Panics
-    /// If there is no such discipline or a parameter is refused.
+    /// If the name is unknown or a parameter is refused.
     #[must_use]
     pub fn new(name: &str, params: &[(&str, &str)]) -> QdiscFixture {
         QdiscFixture::on(&link(), name, params)
     }
 
-    /// The same on a link of one's own.
+    /// The same on another link.
     ///
     /// # Panics
     /// As [`QdiscFixture::new`].
@@ -60,34 +60,34 @@ impl QdiscFixture {
         }
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub fn advance(&mut self, d: Dur) -> &mut QdiscFixture {
         self.cx.now += d;
         self
     }
 
-    /// The time now.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.cx.now
     }
 
-    /// Whether the link sends from here on.
+    /// Sets whether the link is transmitting.
     pub fn busy(&mut self, busy: bool) -> &mut QdiscFixture {
         self.cx.link_busy = busy;
         self
     }
 
-    /// From here on arrivals have this codepoint.
+    /// Sets the ECN codepoint of the next arrivals.
     pub fn ecn(&mut self, ecn: Ecn) -> &mut QdiscFixture {
         self.ecn = ecn;
         self
     }
 
-    /// A packet of that flow arrives; its class is the flow's number too.
+    /// A packet of that flow arrives; its class is the flow number too.
     ///
     /// # Panics
-    /// If more than one packet was dropped for it.
+    /// If more than one packet is dropped.
     pub fn arrive(&mut self, flow: u32, bytes: u32) -> Fate {
         let dropped = self.burst(flow, bytes);
         match dropped[..] {
@@ -99,7 +99,8 @@ impl QdiscFixture {
         }
     }
 
-    /// A packet of that flow arrives: the numbers of all packets that are dropped for it, with the reasons.
+    /// A packet of that flow arrives. Returns the numbers of all packets that are dropped at its arrival, with the
+    /// reasons.
     pub fn burst(&mut self, flow: u32, bytes: u32) -> Vec<(u32, DropReason)> {
         self.arrived += 1;
         let (body, enqueued) = (self.arrived, self.cx.now);
@@ -108,44 +109,45 @@ impl QdiscFixture {
         self.dropped()
     }
 
-    /// The number of the next packet that leaves. What is dropped on the way waits for [`QdiscFixture::dropped`].
+    /// Dequeues a packet and returns its number. [`QdiscFixture::dropped`] returns the packets that were dropped before
+    /// it.
     pub fn send(&mut self) -> Option<u32> {
         self.send_packet().map(|p| p.body)
     }
 
-    /// The next packet that leaves.
+    /// Dequeues a packet.
     pub fn send_packet(&mut self) -> Option<Packet> {
         self.qdisc.dequeue(&mut self.cx)
     }
 
-    /// The numbers of packets dropped since the last call, with the reasons.
+    /// Returns the numbers of the packets dropped since the last call, with the reasons.
     pub fn dropped(&mut self) -> Vec<(u32, DropReason)> {
         std::iter::from_fn(|| self.cx.take_dropped().map(|(p, reason)| (p.body, reason))).collect()
     }
 
-    /// The number of packets marked since the last call.
+    /// Returns the number of packets marked since the last call.
     pub fn marked(&mut self) -> u64 {
         self.cx.take_marked()
     }
 
-    /// When a further packet may leave, if none may now.
+    /// Returns the time at which a further packet can leave, if none can now.
     #[must_use]
     pub fn next_ready(&self) -> Option<Time> {
         self.qdisc.next_ready()
     }
 
-    /// The numbers of all packets that leave until none does.
+    /// Dequeues packets until none leaves and returns their numbers.
     pub fn drain(&mut self) -> Vec<u32> {
         std::iter::from_fn(|| self.send()).collect()
     }
 
-    /// What waits.
+    /// Returns the backlog.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         self.qdisc.backlog()
     }
 
-    /// A private column.
+    /// Returns the value of a private column.
     ///
     /// # Panics
     /// If the discipline has no such column.

@@ -1,13 +1,13 @@
-//! Properties of declared parameters, and random values for them.
+//! Checks of parameter declarations, and random values for property tests.
 
 use dumbbell_units::param::{Kind, Params, Raw, Spec};
 use proptest::prelude::*;
 
-/// Every declaration says what it is and has a default that its kind takes.
+/// Asserts that each declaration has a doc, a unique name and a default of its kind.
 #[track_caller]
 pub fn check_specs(owner: &str, specs: &[Spec]) {
-    // Panics on a default that does not fit.
-    Params::read(specs, &[]).expect("nothing given is never wrong");
+    // Panics if a default does not fit its kind.
+    Params::read(specs, &[]).expect("the defaults are valid");
     for (i, spec) in specs.iter().enumerate() {
         assert!(!spec.doc.is_empty(), "{owner}: {} has no doc", spec.name);
         assert!(
@@ -48,8 +48,7 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Raw> {
     }
 }
 
-/// Some of the parameters, with any value that each takes.
-#[must_use]
+/// Returns a strategy for some of the parameters, each with a random valid value.
 pub fn any_given(specs: &'static [Spec]) -> BoxedStrategy<Vec<(String, Raw)>> {
     specs
         .iter()

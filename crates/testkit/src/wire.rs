@@ -1,42 +1,42 @@
-//! Two endpoints and a wire between them whose faults the test decides: the endpoint's fixture.
+//! Two endpoints and a wire between them; the test decides the fate of each segment.
 //!
-//! The wire has one fixed delay and no rate. Payload has no content in an endpoint, so the wire keeps a model of it:
-//! the ranges that have reached the receiver. What the receiver says it delivered must at every moment be the length of
-//! the model's gapless beginning, which is what "every byte once, in order" means.
+//! The wire has a fixed delay and no rate limit. Payload has no content in an endpoint, so the wire records the ranges
+//! that have arrived at the receiver. The bytes that the receiver reports as delivered must at all times equal the
+//! length of the first range without a gap: each byte is delivered once and in order.
 
 use dumbbell_cc::CongestionControl;
 use dumbbell_tcp::{Config, Endpoint, Segment, State, Transmit};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
-/// What happens to a segment on the wire.
+/// The fate of a segment on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives after the wire's delay.
+    /// It arrives after the delay of the wire.
     Arrives,
     /// It is lost.
     Lost,
-    /// It arrives later by this much, and may be overtaken.
+    /// It arrives later by this time, and others may overtake it.
     Late(Dur),
-    /// It arrives twice, the copy later by this much.
+    /// It arrives twice, the copy later by this time.
     Twice(Dur),
     /// It arrives, marked "congestion experienced" if it is ECN-capable.
     Marked,
 }
 
-/// A data segment that left the sender.
+/// A data segment sent by the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When.
+    /// Time of sending.
     pub at: Time,
-    /// Its number: offset of its payload in full segments.
+    /// Number: offset of the payload in full segments.
     pub number: u64,
-    /// Whether its data had been sent before.
+    /// True if it is a retransmission.
     pub again: bool,
 }
 
-/// Decides the fate of a segment: whether it comes from the data sender, how many data segments that one has sent
-/// before, the segment.
+/// Decides the fate of a segment. Arguments: true if it is from the data sender; the number of data segments that the
+/// sender has sent before; the segment.
 pub type Faults<'a> = Box<dyn FnMut(bool, u64, &Segment) -> Fate + 'a>;
 
 /// A segment on the wire.
@@ -45,22 +45,22 @@ struct Flying {
     order: u64,
     forward: bool,
     segment: Segment,
-    /// Where its payload begins.
+    /// Offset of its payload.
     offset: u64,
     ecn: Ecn,
 }
 
-/// See the top of this file.
+/// The network of two endpoints.
 pub struct Wire<'a> {
-    /// Where data comes from.
+    /// The sender of data.
     pub sender: Endpoint,
-    /// Where it goes.
+    /// The receiver of data.
     pub receiver: Endpoint,
-    /// Now.
+    /// The current time.
     pub now: Time,
-    /// Every data segment that left the sender.
+    /// All data segments that the sender has sent.
     pub sent: Vec<Sent>,
-    /// When each segment without payload left the receiver, and what it acknowledged, in full segments.
+    /// Time of each segment without payload from the receiver, and the bytes it acknowledged, in full segments.
     pub acks: Vec<(Time, u64)>,
     delay: Dur,
     faults: Faults<'a>,
@@ -71,24 +71,25 @@ pub struct Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    /// A connection of `variant` on the stack `preset` with changes, not yet opened; the wire's one-way delay is 50 ms.
+    /// Returns a connection of `variant` on the stack `preset` with changes, not yet opened; the one-way delay is 50
+    /// ms.
     ///
     /// # Panics
-    /// If the names or values are wrong: a broken test.
+    /// If a name or value is wrong: an error in the test.
     #[must_use]
     pub fn new(variant: &str, preset: &str, changes: &[(&str, &str)], faults: Faults<'a>) -> Wire<'a> {
-        let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.start()).unwrap();
+        let build = |config: &Config| dumbbell_cc::build(variant, &[], &config.cc_setup()).unwrap();
         Wire::with_cc(variant, build, preset, changes, faults)
     }
 
-    /// The same with a law of the test's own in the place of the variant's.
+    /// The same with an algorithm of the test instead of that of the variant.
     ///
     /// # Panics
     /// As [`Wire::new`].
     #[must_use]
     pub fn with_cc(
         variant: &str,
-        law: impl Fn(&Config) -> Box<dyn CongestionControl>,
+        build_cc: impl Fn(&Config) -> Box<dyn CongestionControl>,
         preset: &str,
         changes: &[(&str, &str)],
         faults: Faults<'a>,
@@ -96,9 +97,9 @@ impl<'a> Wire<'a> {
         let row = dumbbell_cc::find(variant).unwrap();
         let config = Config::read(preset, &crate::given(changes), row).unwrap();
         Wire {
-            // Numbers that wrap on the wire within the first few segments.
-            sender: Endpoint::new(config, law(&config), Seq(u32::MAX - 5_000)),
-            receiver: Endpoint::new(config, law(&config), Seq(u32::MAX - 2)),
+            // Initial sequence numbers that wrap within the first segments.
+            sender: Endpoint::new(config, build_cc(&config), Seq(u32::MAX - 5_000)),
+            receiver: Endpoint::new(config, build_cc(&config), Seq(u32::MAX - 2)),
             now: Time::ZERO,
             sent: Vec::new(),
             acks: Vec::new(),
@@ -111,10 +112,10 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Opens the connection and gives the sender `segments` full segments and then its close.
+    /// Opens the connection; the application writes `segments` full segments and closes it.
     #[must_use]
     pub fn send(mut self, segments: u64) -> Self {
-        self.total = segments * u64::from(self.sender.config().mss);
+        self.total = segments * self.sender.config().mss();
         self.sender.write(self.total);
         self.sender.close();
         self.receiver.listen();
@@ -122,10 +123,10 @@ impl<'a> Wire<'a> {
         self
     }
 
-    /// Lets time pass until both ends are done.
+    /// Runs until both endpoints are done.
     ///
     /// # Panics
-    /// If something is delivered wrongly, or nothing can happen any more before the end, or it takes a day.
+    /// If bytes are delivered wrongly, if no event remains before the end, or if the run takes a day.
     #[must_use]
     pub fn until_done(mut self) -> Self {
         loop {
@@ -143,7 +144,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Lets time pass up to `seconds` after the start.
+    /// Runs until `seconds` after the start.
     pub fn run_until(&mut self, seconds: f64) {
         loop {
             self.transmit(true);
@@ -163,9 +164,9 @@ impl<'a> Wire<'a> {
         arrival.into_iter().chain(timers.into_iter().flatten()).min()
     }
 
-    /// Goes on to the next arrival or timer.
+    /// Processes the next arrival or timer.
     fn step(&mut self) {
-        let Some(next) = self.next_event() else { panic!("nothing can happen any more: {self:?}") };
+        let Some(next) = self.next_event() else { panic!("no event remains: {self:?}") };
         let arrival = self.in_flight.first().map(|f| f.at);
         self.now = self.now.max(next);
         if arrival == Some(next) {
@@ -193,10 +194,10 @@ impl<'a> Wire<'a> {
         assert_eq!(
             self.receiver.delivered(),
             gapless,
-            "delivered is not the gapless beginning of what arrived"
+            "the delivered bytes differ from the first range that arrived without a gap"
         );
         assert!(self.receiver.delivered() >= before);
-        // What lies within the beginning needs no place any more.
+        // Ranges within the first one are no longer needed.
         self.arrived.retain(|(_, to)| *to > gapless);
         self.arrived.push((0, gapless));
     }
@@ -210,7 +211,7 @@ impl<'a> Wire<'a> {
             if forward && segment.payload > 0 {
                 self.note(&how);
             } else if !forward && !segment.flags.contains(TcpFlags::SYN) {
-                self.acks.push((self.now, self.receiver.delivered() / u64::from(self.sender.config().mss)));
+                self.acks.push((self.now, self.receiver.delivered() / self.sender.config().mss()));
             }
             let mark = fate == Fate::Marked && how.ecn.is_capable();
             let ecn = if mark { Ecn::CE } else { how.ecn };
@@ -233,17 +234,17 @@ impl<'a> Wire<'a> {
     }
 
     fn note(&mut self, how: &Transmit) {
-        let mss = u64::from(self.sender.config().mss);
+        let mss = self.sender.config().mss();
         let sent = Sent { at: self.now, number: how.payload_offset / mss, again: how.retransmission };
         self.sent.push(sent);
-        let window = self.sender.config().window;
+        let window = self.sender.config().buffer.window;
         assert!(
             self.sender.snapshot().snd_nxt - self.sender.snapshot().snd_una <= window,
-            "beyond the window offered"
+            "beyond the offered window"
         );
     }
 
-    /// Numbers of the segments that were sent again, in order.
+    /// Returns the numbers of the retransmitted segments, in order.
     #[must_use]
     pub fn resent(&self) -> Vec<u64> {
         self.sent.iter().filter(|s| s.again).map(|s| s.number).collect()
@@ -257,7 +258,8 @@ impl std::fmt::Debug for Wire<'_> {
     }
 }
 
-/// A wire that loses the data segments of these numbers (counted as they leave, from 0, retransmissions too).
+/// Returns faults that lose the data segments with these numbers, counted from 0 in the order of sending, including
+/// retransmissions.
 #[must_use]
 pub fn losing(numbers: &[u64]) -> Faults<'static> {
     let numbers = numbers.to_vec();

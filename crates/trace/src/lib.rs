@@ -1,14 +1,19 @@
-//! The columns that a run leaves behind. Rows are appended while the run goes; afterwards each column is handed on
-//! whole, without a copy.
+//! The tables that a run leaves: named columns of numbers.
+//!
+//! [`tables`] declares each kind of table and its columns once. The recorders of the simulator and of the kernel back
+//! ends append rows while the run is in progress; afterwards each column is passed on as a whole, without a copy.
+
+pub mod tables;
 
 use std::fmt;
+use tables::ColumnType;
 
 /// The values of one column, all of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnData {
     /// Counts, byte offsets, nanoseconds.
     U64(Vec<u64>),
-    /// Quantities with fractions; NaN where there is no value.
+    /// Quantities with fractions; NaN for a missing value.
     F64(Vec<f64>),
     /// Indices and sizes.
     U32(Vec<u32>),
@@ -19,18 +24,18 @@ pub enum ColumnData {
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name, with the unit where it isn't evident (`t_ns`, `srtt_ns`, `cwnd`).
+    /// The name, with the unit if it is not evident (`t_ns`, `srtt_ns`, `cwnd`).
     pub name: String,
-    /// Its values.
+    /// The values.
     pub data: ColumnData,
 }
 
 /// A named table; all columns have the same length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Its name, such as `flow/tcp` or `queue/r1->r2`.
+    /// The name, such as `flow/tcp` or `queue/r1->r2`.
     pub name: String,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<Column>,
 }
 
@@ -42,7 +47,7 @@ pub struct Trace {
 }
 
 impl ColumnData {
-    /// Number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -53,40 +58,87 @@ impl ColumnData {
         }
     }
 
-    /// Whether there are no rows.
+    /// True if the column has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Returns the type of the values.
+    #[must_use]
+    pub fn kind(&self) -> ColumnType {
+        match self {
+            ColumnData::U64(_) => ColumnType::U64,
+            ColumnData::F64(_) => ColumnType::F64,
+            ColumnData::U32(_) => ColumnType::U32,
+            ColumnData::U8(_) => ColumnType::U8,
+        }
+    }
+
+    /// Returns the values in another order: `order[i]` is the old index of row i.
+    fn reordered(&self, order: &[usize]) -> ColumnData {
+        fn pick<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
+            order.iter().map(|&i| values[i]).collect()
+        }
+        match self {
+            ColumnData::U64(v) => ColumnData::U64(pick(v, order)),
+            ColumnData::F64(v) => ColumnData::F64(pick(v, order)),
+            ColumnData::U32(v) => ColumnData::U32(pick(v, order)),
+            ColumnData::U8(v) => ColumnData::U8(pick(v, order)),
+        }
+    }
 }
 
 impl Table {
-    /// A table without columns yet.
+    /// Returns a table without columns.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Table {
         Table { name: name.into(), columns: Vec::new() }
     }
 
-    /// The same table with one more column.
+    /// Appends a column.
     ///
     /// # Panics
-    /// If its length differs from the other columns': a broken recorder.
+    /// If its length differs from that of the other columns: an error in the recorder.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, data: ColumnData) -> Table {
         if let Some(first) = self.columns.first() {
-            assert_eq!(first.data.len(), data.len(), "columns of one table have one length");
+            assert_eq!(first.data.len(), data.len(), "all columns of a table have the same length");
         }
         self.columns.push(Column { name: name.into(), data });
         self
     }
 
-    /// Number of rows.
+    /// Appends the private columns of a variant or a queue discipline.
+    ///
+    /// # Panics
+    /// As [`Table::with`].
+    #[must_use]
+    pub fn with_private(self, names: &[&str], columns: Vec<Vec<f64>>) -> Table {
+        names
+            .iter()
+            .zip(columns)
+            .fold(self, |table, (name, values)| table.with(*name, ColumnData::F64(values)))
+    }
+
+    /// Sorts the rows by an integer column; rows with equal values keep their order.
+    #[must_use]
+    pub fn sorted_by(mut self, name: &str) -> Table {
+        if let Some(ColumnData::U64(keys)) = self.column(name) {
+            let mut order: Vec<usize> = (0..keys.len()).collect();
+            order.sort_by_key(|&i| keys[i]);
+            self.columns.iter_mut().for_each(|column| column.data = column.data.reordered(&order));
+        }
+        self
+    }
+
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |c| c.data.len())
     }
 
-    /// The values of a column.
+    /// Returns the values of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&ColumnData> {
         self.columns.iter().find(|c| c.name == name).map(|c| &c.data)
@@ -94,7 +146,7 @@ impl Table {
 }
 
 impl Trace {
-    /// The table of that name.
+    /// Returns the table of that name.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|t| t.name == name)
@@ -105,5 +157,20 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
         write!(f, "{}: {} rows of {}", self.name, self.rows(), names.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_keeps_rows_together_and_equal_keys_in_order() {
+        let table = Table::new("packets")
+            .with("t_ns", ColumnData::U64(vec![30, 10, 20, 10]))
+            .with("event", ColumnData::U8(vec![0, 1, 2, 3]))
+            .sorted_by("t_ns");
+        assert_eq!(table.column("t_ns"), Some(&ColumnData::U64(vec![10, 10, 20, 30])));
+        assert_eq!(table.column("event"), Some(&ColumnData::U8(vec![1, 3, 2, 0])));
     }
 }

@@ -1,14 +1,14 @@
-//! Units in types, so that a gain never meets a byte count and a millisecond never meets a second.
+//! Typed quantities, so that the compiler refuses a gain in place of a byte count, or milliseconds in place of seconds.
 //!
 //! | type | meaning | representation |
 //! |---|---|---|
-//! | [`Time`], [`Dur`] | instant since the start of the run, span | u64 nanoseconds |
+//! | [`Time`], [`Dur`] | time since the start of the run, duration | u64 nanoseconds |
 //! | [`Rate`] | bit rate | u64 bit/s |
 //! | [`Bytes`], [`Packets`] | amounts | u64 |
 //! | [`Prob`] | probability | f64 in 0..=1 |
 //!
-//! Also here, because every other crate needs them: parameters declared once ([`param`]), the text
-//! form of quantities ([`parse`]) and named random streams ([`random`]).
+//! This crate also has what all other crates need: declarations of parameters ([`param`]), the text form of quantities
+//! ([`parse`]) and named random streams ([`random`]).
 
 pub mod param;
 pub mod parse;

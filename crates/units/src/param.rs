@@ -1,25 +1,25 @@
-//! Parameters declared once: every variant, queue discipline and stack lists its parameters as [`Spec`]s; the
-//! scenario check, the command line, the docs and the builders all read that list.
+//! Declarations of parameters: every variant, queue discipline and stack lists its parameters as [`Spec`]s. The check
+//! of a scenario, the command line, the docs and the builders use this list.
 
 use crate::parse::{self, Length, Size};
 use crate::{Bytes, Dur, Rate};
 use std::fmt;
 
-/// What kind of value a parameter takes, and its range where it has one.
+/// The kind of a parameter's values, with their range if it is limited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A number within the range, both ends included.
+    /// A number within the range, including both ends.
     Float {
-        /// Smallest allowed.
+        /// Minimum.
         min: f64,
-        /// Largest allowed.
+        /// Maximum.
         max: f64,
     },
-    /// A whole number within the range, both ends included.
+    /// An integer within the range, including both ends.
     Int {
-        /// Smallest allowed.
+        /// Minimum.
         min: u64,
-        /// Largest allowed.
+        /// Maximum.
         max: u64,
     },
     /// True or false.
@@ -38,40 +38,40 @@ pub enum Kind {
     Length,
     /// A probability in percent.
     Probability,
-    /// A row of another registry, with parameters of its own.
+    /// A row of another registry, with its own parameters.
     Part(&'static Part),
-    /// This word, or a value of another kind: `"auto"` or a length, `"none"` or a time.
+    /// This keyword, or a value of another kind: `"auto"` or a length, `"none"` or a time.
     Or(&'static str, &'static Kind),
 }
 
-/// What a parameter is that names a row of a registry: by the name alone, or by a table with the name under a key.
+/// A parameter that names a row of a registry: the name alone, or a table with the name under a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is, with its article: `"a queue discipline"`.
+    /// Description with its article: `"a queue discipline"`.
     pub what: &'static str,
-    /// The key of the name.
+    /// Key of the name in the table.
     pub key: &'static str,
 }
 
-/// A name from a registry and what is given of its parameters.
+/// A name from a registry and the given parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The name.
     pub name: String,
-    /// The parameters, as they are given.
+    /// The parameters as given.
     pub params: Vec<(String, Raw)>,
 }
 
 /// The declaration of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spec {
-    /// The name in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it takes.
+    /// Kind of its values.
     pub kind: Kind,
-    /// The default, in the text form that a scenario uses.
+    /// Default, in the text form of a scenario.
     pub default: &'static str,
-    /// One sentence: what it does, with its source.
+    /// One sentence on its effect, with its source.
     pub doc: &'static str,
 }
 
@@ -100,16 +100,16 @@ pub enum Value {
     Probability(f64),
     /// See [`Kind::Part`].
     Part(Named),
-    /// The word of [`Kind::Or`].
+    /// The keyword of [`Kind::Or`].
     Word(&'static str),
 }
 
-/// A value as it stands in a scenario, before its kind is known.
+/// A value as given in a scenario, before its kind is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// A bare number.
     Number(f64),
-    /// A piece of text.
+    /// Text.
     Text(String),
     /// True or false.
     Bool(bool),
@@ -117,12 +117,12 @@ pub enum Raw {
     Table(Vec<(String, Raw)>),
 }
 
-/// What is wrong with a parameter.
+/// An error in a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// The parameter's name.
+    /// Name of the parameter.
     pub name: String,
-    /// What was given, what is allowed.
+    /// The given value and the allowed values.
     pub message: String,
 }
 
@@ -134,7 +134,7 @@ impl fmt::Display for ParamError {
 
 impl std::error::Error for ParamError {}
 
-/// The name among `known` that is nearest to `given`, if one is near.
+/// Returns the known name that is nearest to `given`, if one is near.
 pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
     known
@@ -161,7 +161,7 @@ impl Kind {
     /// Reads a raw value as this kind.
     ///
     /// # Errors
-    /// Says what was given and what is allowed.
+    /// A value of another kind or out of range.
     pub fn read(&self, raw: &Raw) -> Result<Value, String> {
         use Raw::{Number, Text};
         match (self, raw) {
@@ -248,18 +248,18 @@ impl fmt::Display for Raw {
     }
 }
 
-/// A full set of parameter values: what was given, defaults for the rest.
+/// A complete set of parameter values: the given values and the defaults of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params(Vec<(&'static str, Value)>);
 
 impl Params {
-    /// Reads `given` against the declarations; what isn't given takes its default.
+    /// Reads `given` with the declarations; a parameter that is not given has its default.
     ///
     /// # Errors
-    /// An undeclared name (with the nearest declared one) or a value that its kind refuses.
+    /// An undeclared name (the message suggests the nearest declared one) or a value that does not fit its kind.
     ///
     /// # Panics
-    /// If a declaration's own default does not fit its kind: a broken declaration, which the registry tests find.
+    /// If the default of a declaration does not fit its kind: an error that the registry tests find.
     pub fn read(specs: &[Spec], given: &[(String, Raw)]) -> Result<Params, ParamError> {
         for (name, _) in given {
             if !specs.iter().any(|s| s.name == name) {
@@ -281,12 +281,12 @@ impl Params {
     fn get(&self, name: &str) -> &Value {
         match self.0.iter().find(|(n, _)| *n == name) {
             Some((_, value)) => value,
-            None => panic!("parameter {name} was never declared"),
+            None => panic!("parameter {name} is not declared"),
         }
     }
 
-    /// The value of a parameter of [`Kind::Or`], taken with the getter of its inner kind; None if it holds the word:
-    /// `params.unless_word("min_th", Params::length)`.
+    /// Returns the value of a parameter of [`Kind::Or`] with the getter of its inner kind; None if the value is the
+    /// keyword: `params.unless_word("min_th", Params::length)`.
     ///
     /// # Panics
     /// As the getter.
@@ -308,7 +308,7 @@ fn unknown_parameter(name: &str, specs: &[Spec]) -> String {
 macro_rules! getter {
     ($name:ident, $variant:ident, $t:ty) => {
         impl Params {
-            /// The value of a parameter declared with this kind.
+            /// Returns the value of a parameter declared with this kind.
             ///
             /// # Panics
             /// If no such parameter was declared, or with another kind.
@@ -345,14 +345,14 @@ mod tests {
     ];
 
     #[test]
-    fn defaults_fill_what_is_not_given() {
+    fn parameters_that_are_not_given_have_their_defaults() {
         let p = Params::read(SPECS, &[("alpha".into(), Raw::Number(4.0))]).unwrap();
         assert_eq!(p.float("alpha"), 4.0);
         assert_eq!(p.length("limit"), Length::Bdp(1.0));
     }
 
     #[test]
-    fn refusals_name_place_value_and_what_is_allowed() {
+    fn errors_name_parameter_value_and_allowed_values() {
         let refuse = |name: &str, raw| Params::read(SPECS, &[(name.into(), raw)]).unwrap_err().to_string();
         assert_eq!(
             refuse("alpah", Raw::Number(1.0)),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_or_a_value() {
+    fn a_keyword_or_a_value() {
         const KIND: Kind = Kind::Or("auto", &Kind::Length);
         let spec = |default| [Spec { name: "min_th", kind: KIND, default, doc: "" }];
         let read = |default, given: &[(String, Raw)]| {

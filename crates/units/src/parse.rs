@@ -1,29 +1,29 @@
 //! The text form of quantities: `"40 ms"`, `"10 Mbit/s"`, `"1 bdp"`, `"20 packets"`, `"0.1 %"`.
 //!
 //! Prefixes are decimal (k = 1000, M = 10^6, G = 10^9); `KiB`, `MiB`, `GiB` are the binary ones.
-//! A number without a unit is refused with the right form in the message.
+//! A number without a unit is an error; the message shows the correct form.
 
 use crate::{Bytes, Dur, Packets, Prob, Rate};
 
 /// An amount given as packets or as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// So many packets.
+    /// A number of packets.
     Packets(Packets),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
 /// A queue length: packets, bytes, a time at the link's rate, or a multiple of the bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
-    /// So many packets.
+    /// A number of packets.
     Packets(Packets),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// What the link sends in this time.
+    /// The bytes that the link sends in this time.
     Time(Dur),
-    /// So many times link rate x base round-trip time.
+    /// A multiple of link rate x base round-trip time.
     Bdp(f64),
 }
 
@@ -76,7 +76,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// The number in base units, looked up in one table of units.
+/// Returns the number in base units and the index of the table that has its unit.
 fn scaled(text: &str, what: &str, example: &str, tables: &[&[(&str, f64)]]) -> Result<(f64, usize), String> {
     let bad = |why: String| Err(format!("{why}: {what} such as {example} is needed"));
     let Some((number, unit)) = split(text) else {
@@ -109,15 +109,15 @@ fn whole(value: f64, text: &str) -> Result<u64, String> {
     Ok(value.round() as u64)
 }
 
-/// A span of time.
+/// Parses a duration.
 ///
 /// # Errors
-/// Says what is wrong with `text` and what form is right; so do the other parsers here.
+/// The fault in `text` and the correct form, here and in the other parsers.
 pub fn duration(text: &str) -> Result<Dur, String> {
     whole(scaled(text, "a time", "\"40 ms\"", &[TIME])?.0, text).map(Dur)
 }
 
-/// A bit rate.
+/// Parses a bit rate.
 ///
 /// # Errors
 /// As [`duration`].
@@ -125,16 +125,16 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     whole(scaled(text, "a rate", "\"10 Mbit/s\"", &[RATE])?.0, text).map(Rate)
 }
 
-/// A number of bytes.
+/// Parses a number of bytes.
 ///
 /// # Errors
-/// As [`duration`]; also if it isn't whole.
+/// As [`duration`]; also if it is not an integer.
 pub fn bytes(text: &str) -> Result<Bytes, String> {
     let (value, _) = scaled(text, "a size", "\"1000 bytes\"", &[BYTES])?;
     integral(value, text).map(Bytes)
 }
 
-/// A number of packets.
+/// Parses a number of packets.
 ///
 /// # Errors
 /// As [`bytes`].
@@ -143,7 +143,7 @@ pub fn packets(text: &str) -> Result<Packets, String> {
     integral(value, text).map(Packets)
 }
 
-/// A mean number of packets: it may have a fraction.
+/// Parses a mean number of packets, which can have a fraction.
 ///
 /// # Errors
 /// As [`duration`].
@@ -158,7 +158,7 @@ fn integral(value: f64, text: &str) -> Result<u64, String> {
     whole(value, text)
 }
 
-/// A probability in percent.
+/// Parses a probability in percent.
 ///
 /// # Errors
 /// As [`duration`]; also above 100 %.
@@ -167,7 +167,7 @@ pub fn probability(text: &str) -> Result<Prob, String> {
     Prob::new(value).ok_or_else(|| format!("'{text}' is above 100 %"))
 }
 
-/// Bytes or packets.
+/// Parses a number of bytes or packets.
 ///
 /// # Errors
 /// As [`bytes`].
@@ -177,7 +177,7 @@ pub fn size(text: &str) -> Result<Size, String> {
     Ok(if table == 0 { Size::Packets(Packets(n)) } else { Size::Bytes(Bytes(n)) })
 }
 
-/// A queue length.
+/// Parses a queue length.
 ///
 /// # Errors
 /// As [`bytes`].
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_shows_the_right_form() {
+    fn every_error_shows_the_correct_form() {
         for (text, part) in [
             ("10", "has no unit"),
             ("-3 ms", "negative"),

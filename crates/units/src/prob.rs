@@ -1,4 +1,4 @@
-//! Probabilities.
+//! A probability that is always valid.
 
 /// A probability, always within 0..=1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -8,13 +8,13 @@ impl Prob {
     /// The impossible event.
     pub const ZERO: Prob = Prob(0.0);
 
-    /// `p` if it lies within 0..=1.
+    /// Returns `p` if it is within 0..=1.
     #[must_use]
     pub fn new(p: f64) -> Option<Prob> {
         (0.0..=1.0).contains(&p).then_some(Prob(p))
     }
 
-    /// The number itself.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> f64 {
         self.0

@@ -1,40 +1,40 @@
-//! Named random streams: each component draws from its own, derived from (seed, component path), so adding a
-//! node to a scenario shifts nobody else's draws.
+//! Named random streams: each component draws from its own stream, derived from the seed and the path of the component.
+//! Adding a node to a scenario therefore does not change the draws of the others.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One component's stream of random numbers (xoshiro256++).
+/// The stream of random numbers of one component (xoshiro256++).
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of the component `path` (such as `"link/r1->r2/loss"`) under `seed`.
+    /// Returns the stream of the component `path` (such as `"link/r1->r2/loss"`) under `seed`.
     #[must_use]
     pub fn new(seed: u64, path: &str) -> Stream {
-        // FNV-1a over the path, started from the seed: stable over versions and machines.
+        // FNV-1a hash of the path, initialized with the seed: the same in all versions and on all machines.
         let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let key = path.bytes().fold(start, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
         Stream(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in 0..1 (53 bits).
+    /// Returns a number uniform in 0..1 (53 bits).
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Exponential with mean 1. The logarithm comes from a portable library, so that draws agree on every
-    /// machine to the last bit.
+    /// Returns an exponential number with mean 1. The logarithm is from a portable library, so that draws are identical
+    /// on all machines.
     pub fn exponential(&mut self) -> f64 {
         -libm::log(1.0 - self.uniform())
     }
 
-    /// Normal with mean 0 and standard deviation 1 (Box and Muller 1958, one of the pair).
+    /// Returns a normal number with mean 0 and standard deviation 1 (Box and Muller 1958, one of the pair).
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())

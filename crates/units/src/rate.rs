@@ -8,18 +8,18 @@ use std::fmt;
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// The time that `bytes` take at this rate, rounded up to the nanosecond, so that a link is never
-    /// faster than it says.
+    /// Returns the transmission time of `bytes`, rounded up to a nanosecond, so that a link is never faster than its
+    /// rate.
     ///
     /// # Panics
-    /// If the rate is zero: scenarios are checked before they get here.
+    /// If the rate is zero: the checks of a scenario exclude it.
     #[must_use]
     pub fn time_for(self, bytes: Bytes) -> Dur {
         let bit_ns = u128::from(bytes.0) * 8 * 1_000_000_000;
         Dur(u64::try_from(bit_ns.div_ceil(u128::from(self.0))).unwrap_or(u64::MAX))
     }
 
-    /// The whole bytes that fit into `span` at this rate (rounded down).
+    /// Returns the whole bytes sent in `span` at this rate, rounded down.
     #[must_use]
     pub fn bytes_in(self, span: Dur) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.0) / 1_000_000_000;

@@ -14,7 +14,7 @@ pub struct Packets(pub u64);
 macro_rules! amount {
     ($t:ident, $unit:literal) => {
         impl $t {
-            /// Nothing.
+            /// Zero.
             pub const ZERO: $t = $t(0);
         }
         impl Add for $t {

@@ -1,29 +1,29 @@
-//! Virtual time: instants and spans in nanoseconds.
+//! Virtual time: times and durations in nanoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// An instant, in nanoseconds since the start of the run.
+/// A time, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A span of time, in nanoseconds.
+/// A duration, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dur(pub u64);
 
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every instant of a run.
+    /// Later than every time of a run.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The span from `earlier` to `self`; zero if `earlier` is later.
+    /// Returns the duration from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
-    /// Seconds since the start of the run.
+    /// Returns the seconds since the start of the run.
     #[must_use]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 * 1e-9
@@ -31,54 +31,54 @@ impl Time {
 }
 
 impl Dur {
-    /// The empty span.
+    /// Zero.
     pub const ZERO: Dur = Dur(0);
-    /// The longest span.
+    /// The longest duration.
     pub const MAX: Dur = Dur(u64::MAX);
 
-    /// A span of whole microseconds.
+    /// Returns a duration of whole microseconds.
     #[must_use]
     pub const fn micros(us: u64) -> Dur {
         Dur(us * 1_000)
     }
 
-    /// A span of whole milliseconds.
+    /// Returns a duration of whole milliseconds.
     #[must_use]
     pub const fn millis(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
     }
 
-    /// A span of whole seconds.
+    /// Returns a duration of whole seconds.
     #[must_use]
     pub const fn secs(s: u64) -> Dur {
         Dur(s * 1_000_000_000)
     }
 
-    /// A span from seconds, rounded to the nanosecond; negative and NaN give zero.
+    /// Returns a duration of `s` seconds, rounded to a nanosecond; zero for negative numbers and NaN.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Dur {
         Dur((s * 1e9).round() as u64)
     }
 
-    /// The span in seconds.
+    /// Returns the duration in seconds.
     #[must_use]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// The span in milliseconds.
+    /// Returns the duration in milliseconds.
     #[must_use]
     pub fn as_millis(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// The span times a factor, rounded to the nanosecond.
+    /// Returns the duration times a factor, rounded to a nanosecond.
     #[must_use]
     pub fn scale(self, factor: f64) -> Dur {
         Dur((self.0 as f64 * factor).round() as u64)
     }
 
-    /// The difference, or zero where it would be negative.
+    /// Returns the difference, or zero if it is negative.
     #[must_use]
     pub fn saturating_sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))

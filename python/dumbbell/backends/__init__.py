@@ -20,6 +20,7 @@ from dumbbell.backends.link_emulation import LinkEmulation
 from dumbbell.backends.sim import Simulator
 from dumbbell.backends.tc import Tc
 from dumbbell.backends.uml import Uml
+from dumbbell.callable_package import call_lists
 from dumbbell.exceptions import BackendError
 from dumbbell.registry import unknown
 
@@ -71,3 +72,11 @@ def backend(name: str, options: Mapping[str, Any] | None = None) -> Backend:
         none = "" if known else ": it has none"
         raise BackendError(f"back end '{name}': {unknown('option', option, known)}{none}")
     return BACKENDS[name](**(options or {}))
+
+
+def _by_name() -> dict[str, type[Backend]]:
+    """Return every back end by name."""
+    return dict(BACKENDS)
+
+
+call_lists(__name__, _by_name)

@@ -11,8 +11,8 @@
 Any pcap or pcapng file, plain or compressed, is read once, in flat memory.
 """
 
-from dumbbell.capture.capture import Capture, analyze
+from dumbbell.capture.capture import Capture, analyze, read_capture
 from dumbbell.capture.select import Selection
 from dumbbell.capture.two_points import Pair, pair
 
-__all__ = ["Capture", "Pair", "Selection", "analyze", "pair"]
+__all__ = ["Capture", "Pair", "Selection", "analyze", "pair", "read_capture"]

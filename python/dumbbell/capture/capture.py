@@ -19,7 +19,7 @@ from dumbbell import _core
 from dumbbell.capture.select import Selection
 from dumbbell.exceptions import CaptureError
 
-__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "frame_of"]
+__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "frame_of", "read_capture"]
 
 Progress = Callable[[int, int, int | None], object]
 """Told of the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
@@ -113,12 +113,45 @@ class Capture:
     chosen: Selection = field(default_factory=Selection)
     _packets: dict[str, Path] | None = field(repr=False, default=None)
 
-    def __getattr__(self, name: str) -> pl.DataFrame:
-        """Give a table by its name: ``capture.flows``."""
-        tables: dict[str, pl.DataFrame] = self.__dict__.get("tables", {})
-        if name in tables:
-            return tables[name]
-        raise AttributeError(f"'Capture' has no attribute or table '{name}' (tables: {', '.join(tables)})")
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row for each direction of each TCP connection: addresses, counts of each label, RTT, throughput."""
+        return self.tables["flows"]
+
+    @property
+    def udp(self) -> pl.DataFrame:
+        """One row for each direction of each UDP conversation."""
+        return self.tables["udp"]
+
+    @property
+    def quic(self) -> pl.DataFrame:
+        """One row for each QUIC connection: version, connection IDs, handshake, spin-bit RTT."""
+        return self.tables["quic"]
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row for each interval and direction of a TCP connection: packets, bytes, labels; times in ns."""
+        return self.tables["series"]
+
+    @property
+    def total(self) -> pl.DataFrame:
+        """One row for each interval: packets and bytes of the whole capture; times in ns."""
+        return self.tables["total"]
+
+    @property
+    def phases(self) -> pl.DataFrame:
+        """One row for each phase of a sender, such as slow start or recovery; times in ns."""
+        return self.tables["phases"]
+
+    @property
+    def rounds(self) -> pl.DataFrame:
+        """One row for each round trip of a sender: its flight, new bytes and losses; times in ns, sizes in bytes."""
+        return self.tables["rounds"]
+
+    @property
+    def classify(self) -> pl.DataFrame:
+        """One row for each direction: the family of its congestion control, with the confidence from 0 to 1."""
+        return self.tables["classify"]
 
     @property
     def labels(self) -> list[str]:
@@ -202,6 +235,21 @@ class Capture:
         last = [p["last_ns"] for p in self.properties if p["last_ns"] is not None]
         return (max(last) - min(first)) * 1e-9 if first else 0.0
 
+    def _repr_html_(self) -> str:
+        """Show the largest connections and one figure, for notebooks."""
+        from dumbbell.capture.pictures import pictures, talkers  # noqa: PLC0415 - imports this module
+        from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
+
+        drawn = {picture.name: picture for picture in pictures(self)}
+        table = talkers(self).select(
+            "flow",
+            sender=pl.format("{}:{}", "src", "src_port"),
+            receiver=pl.format("{}:{}", "dst", "dst_port"),
+            payload_bytes="payload_bytes",
+            retransmission="retransmission",
+        )
+        return page_of(repr(self), [table], lambda: drawn.get("throughput") or next(iter(drawn.values())))
+
     def __repr__(self) -> str:
         frames = sum(p["packets"] for p in self.properties)
         flows = self.tables["flows"]["flow"].n_unique()
@@ -221,7 +269,7 @@ def _analyze(files: Sequence[str], **options: Any) -> _core.CaptureOutput:  # no
         raise CaptureError(str(e)) from None
 
 
-def analyze(
+def read_capture(
     paths: Name | Iterable[Name],
     *,
     rules: str | None = None,
@@ -233,7 +281,7 @@ def analyze(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Capture:
-    """Analyse capture files; several are read as one, in the order given.
+    """Read and analyze capture files; several are read as one, in the order given.
 
     Parameters
     ----------
@@ -260,7 +308,14 @@ def analyze(
     Raises
     ------
     CaptureError
-        If a file can't be read at all. What is damaged inside is told in `Capture.damage`.
+        If a file can't be read at all. Damage inside a file is reported in `Capture.damage`.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> capture = dumbbell.read_capture("trace.pcapng")
+    >>> capture.flows.select("flow", "direction", "retransmission").rows()
+    [(0, 0, 1), (0, 1, 0)]
     """
     files = files_of(paths)
     known = list(_core.capture_rules())
@@ -297,3 +352,7 @@ def analyze(
         options=options,
     )
     return capture.select(select) if select is not None else capture
+
+
+analyze = read_capture
+"""The name of `read_capture` within this package, where there is nothing else to read."""

@@ -8,7 +8,7 @@
     web                                    the web server of flows of kind http
 """
 
-from dumbbell.kernel.build import build
+from dumbbell.kernel.compile import build
 from dumbbell.kernel.store import Kernel, find, installed
 
 __all__ = ["Kernel", "build", "find", "installed"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from dataclasses import replace
@@ -29,10 +28,11 @@ if TYPE_CHECKING:
     from dumbbell.metrics import Compared
     from dumbbell.metrics.summary import Interval
     from dumbbell.plots.accessor import Plots
+    from dumbbell.plots.spec import Picture
     from dumbbell.results.lint import Warned
     from dumbbell.results.runner import Progress
 
-__all__ = ["Results"]
+__all__ = ["Results", "read_results"]
 
 
 class Results:
@@ -316,11 +316,49 @@ class Results:
         return f"<Results of '{self.scenario.name}': {len(self.runs)} runs, {cells} cells>"
 
     def _repr_html_(self) -> str:
-        """Show means over repetitions, for notebooks."""
-        flows, queues = flow_summary(self), queue_summary(self)
-        with pl.Config(tbl_rows=50, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
-            parts = [f._repr_html_() for f in (flows, queues) if f.height]
-        return f"<p>{html.escape(repr(self))}; means over repetitions</p>" + "".join(parts)
+        """Show means over repetitions and one figure, for notebooks."""
+        from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
+
+        title = f"{self!r}; means over repetitions"
+        return page_of(title, [flow_summary(self), queue_summary(self)], self._first_picture)
+
+    def _first_picture(self) -> Picture:
+        """Make the figure to look at first: congestion windows over time, or else goodput by cell or flow."""
+        from dumbbell.plots.catalog import make  # noqa: PLC0415 - slow to import
+
+        if self.runs and any(name.startswith("flow/") for name in self.tables(0)):
+            return make(self, "cwnd")
+        if len(self.by_cell()) > 1:
+            return make(self, "lines", metric="goodput_bps")
+        return make(self, "bars", metric="goodput_bps", by="name")
+
+
+def read_results(path: str | os.PathLike[str]) -> Results:
+    """Read the results that a run kept in a directory.
+
+    Parameters
+    ----------
+    path : path
+        The directory: ``out`` of `dumbbell.run`, ``--out`` of the command line.
+
+    Returns
+    -------
+    Results
+        All finished runs; runs that are still missing are left out.
+
+    Raises
+    ------
+    ResultsError
+        If the directory can't be read, or holds no results.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> kept = dumbbell.run("cbr.toml", repetitions=2, out="results")
+    >>> dumbbell.read_results("results").flows.equals(kept.flows)
+    True
+    """
+    return Results.load(path)
 
 
 def _column(table: pl.DataFrame, column: str) -> str | None:

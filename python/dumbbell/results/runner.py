@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell.backends import Backend, Job, Simulator, Table
+from dumbbell.backends import backend as by_name
 from dumbbell.exceptions import DumbbellError
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
@@ -35,7 +36,7 @@ def jobs_of(scenario: Scenario) -> list[Job]:
 
 
 def run(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Scenario | Mapping[str, Any] | str | os.PathLike[str],
     *,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -43,15 +44,15 @@ def run(
     seed: int | None = None,
     trace: bool | None = None,
     changes: Mapping[str, Any] | None = None,
-    backend: Backend | None = None,
+    backend: Backend | str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run every cell and repetition of a scenario.
 
     Parameters
     ----------
-    scenario : Scenario or path
-        What to run; a path is read as TOML.
+    scenario : Scenario, mapping or path
+        The experiment: a scenario, a mapping with the same names as a scenario file, or the path of such a file.
     jobs : int, optional
         Runs at a time; default: one for each core. It never changes a result.
     out : path, optional
@@ -61,8 +62,8 @@ def run(
         Override the scenario's ``repetitions``, ``seed`` and ``trace.series``.
     changes : mapping, optional
         Further changes, path -> value, such as ``{"network.bottleneck.rate": "5 Mbit/s"}``.
-    backend : Backend, optional
-        What makes the runs; default: the simulator.
+    backend : Backend or str, optional
+        The back end, or its name in `dumbbell.backends`; default: the simulator.
     progress : callable, optional
         Called with (finished, all) before the first run and after each.
 
@@ -72,11 +73,25 @@ def run(
 
     Raises
     ------
-    ScenarioError, BackendError, ResultsError
+    ScenarioError
+        If the scenario is wrong, with every problem and its place.
+    BackendError
+        If the back end does not exist or cannot make a run.
+    ResultsError
+        If the directory cannot be used.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> results = dumbbell.run("cbr.toml", repetitions=3, changes={"flows.tcp.variant": "vegas"})
+    >>> len(results), sorted(results.flows["variant"].unique())
+    (6, ['udp', 'vegas'])
     """
     scenario = _changed(scenario, repetitions, seed, trace, changes)
     if jobs is not None and jobs < 1:
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
+    if isinstance(backend, str):
+        backend = by_name(backend)
     backend = backend or Simulator()
     jobs = jobs or cores()
     if out is None and any(cell.scenario.capture.at for cell in scenario.cells):
@@ -144,7 +159,7 @@ def _round(
 
 
 def _changed(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Scenario | Mapping[str, Any] | str | os.PathLike[str],
     repetitions: int | None,
     seed: int | None,
     trace: bool | None,
@@ -157,4 +172,6 @@ def _changed(
             every[path] = value
     if isinstance(scenario, Scenario):
         return scenario.with_changes(every) if every else scenario
+    if isinstance(scenario, Mapping):
+        return Scenario.from_dict({str(key): value for key, value in scenario.items()}, every)
     return Scenario.load(scenario, every)

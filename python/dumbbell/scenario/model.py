@@ -29,7 +29,7 @@ from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
 from dumbbell.scenario.until import Until
 
-__all__ = ["Cell", "Scenario"]
+__all__ = ["Cell", "Scenario", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +222,36 @@ class Scenario(Part):
             )
             return [Problem(f"{place}.start", late)]
         return []
+
+
+def load(path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Scenario:
+    """Read a scenario from a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        The file. Paths inside it are relative to its folder.
+    changes : mapping, optional
+        Changes made before the scenario is checked, path -> value, such as
+        ``{"network.bottleneck.rate": "5 Mbit/s"}``. A change of a swept path replaces its list by the one value.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        With every problem and its place.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> scenario = dumbbell.load("cbr.toml", {"duration": "10 s"})
+    >>> scenario.name, str(scenario.duration), len(scenario.cells)
+    ('TCP against CBR', '10 s', 2)
+    """
+    return Scenario.load(path, changes)
 
 
 def _own(given: object) -> dict[str, OwnVariant]:

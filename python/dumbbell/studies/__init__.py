@@ -12,9 +12,10 @@ the scenario files
     with one function ``analyze(study, results) -> Analysis``, where ``results`` maps the experiments' names to
     `dumbbell.Results`: it gives the findings (one for each claim), pictures, tables and words
 
-Nothing else has to be told about it: `study.studies` finds the folders.
+No other file lists it: `definition.studies` finds the folders. ``dumbbell.studies()`` returns every study by name.
 """
 
+from dumbbell.callable_package import call_lists
 from dumbbell.studies.definition import Claim, Experiment, Study, studies, study
 from dumbbell.studies.finding import Analysis, Finding, Measured, Note, Table, Verdict
 from dumbbell.studies.runner import Done, run_study
@@ -34,3 +35,5 @@ __all__ = [
     "studies",
     "study",
 ]
+
+call_lists(__name__, studies)

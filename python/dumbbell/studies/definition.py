@@ -1,13 +1,14 @@
-"""What a study consists of, read from its folder."""
+"""The parts of a study, read from its folder: experiments, the publication, its claims."""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -16,6 +17,9 @@ from dumbbell.registry import unknown
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.finding import Analysis
+
+if TYPE_CHECKING:
+    from dumbbell.studies.runner import Done
 
 __all__ = ["Claim", "Experiment", "Paper", "Study", "studies", "study"]
 
@@ -94,6 +98,25 @@ class Study(_Part):
         """Look up a claim by its id."""
         return next(claim for claim in self.paper.claims if claim.id == claim_id)
 
+    def run(self, out: str | os.PathLike[str], **options: Any) -> Done:  # noqa: ANN401 - those of run_study
+        """Run the study and write its page, figures and tables into a directory.
+
+        Parameters
+        ----------
+        out : path
+            The directory; runs that it holds already are not made again.
+        **options
+            ``quick``, ``jobs``, ``backend``: see `dumbbell.studies.run_study`.
+
+        Returns
+        -------
+        Done
+            With ``results`` by experiment, ``analysis`` with a finding for each claim, and ``report``, the page.
+        """
+        from dumbbell.studies.runner import run_study  # noqa: PLC0415 - imports this module
+
+        return run_study(self, out, **options)
+
     def analyze(self, results: Mapping[str, Results]) -> Analysis:
         """Hold the results of all experiments against the claims; every claim gets one finding, in their order."""
         analysis: Analysis = import_module(f"dumbbell.studies.{self._folder.name}.analysis").analyze(self, results)
@@ -109,18 +132,34 @@ def _toml(path: Path) -> dict[str, Any]:
 
 @cache
 def studies() -> dict[str, Study]:
-    """Find every study by name: each folder beside this file that holds a ``study.toml``."""
+    """Return every study by name: each folder beside this file that holds a ``study.toml``."""
     found = [Study.load(path.parent) for path in sorted(Path(__file__).parent.glob("*/study.toml"))]
     return {s.name: s for s in found}
 
 
 def study(name: str) -> Study:
-    """Look up a study.
+    """Look up a study by its name; `Study.run` runs it.
+
+    Parameters
+    ----------
+    name : str
+        One of `dumbbell.studies`.
+
+    Returns
+    -------
+    Study
 
     Raises
     ------
     DumbbellError
-        With the nearest name if there is none of that name.
+        If no study has this name, with the nearest name.
+
+    Examples
+    --------
+    >>> import dumbbell
+    >>> quickstart = dumbbell.study("quickstart")
+    >>> [experiment.name for experiment in quickstart.experiments]
+    ['sawtooth', 'cubic', 'bloat', 'pair']
     """
     known = studies()
     if name not in known:

@@ -1,5 +1,5 @@
 //! The tables of an analysis: connections, UDP conversations, QUIC, series, phases, classes, rounds. Their columns are
-//! documented in `docs/analysis/tables.md`, and a test compares both lists.
+//! documented in `docs/reference/capture-tables.md`, and a test compares both lists.
 
 use super::connections::{ConnectionRecord, Connections};
 use crate::flow::Ending;

@@ -1,5 +1,5 @@
 //! The packet table: one row for each segment, passed on in chunks so that memory stays bounded. Its columns are
-//! documented in `docs/analysis/tables.md`.
+//! documented in `docs/reference/capture-tables.md`.
 
 use crate::flow::SegmentAnalysis;
 use crate::table::Table;

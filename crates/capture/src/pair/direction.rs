@@ -1,5 +1,5 @@
 //! Counts for each direction of each connection of a pair of captures, and their tables. The columns are documented in
-//! `docs/analysis/pair.md`.
+//! `docs/how-to/pair-captures.md`.
 
 use crate::flow::sketch::Sketch;
 use crate::series::Series;

@@ -3,7 +3,7 @@
 //! Files are read into a buffer, not mapped. A mapping saves the copy of payload that nothing reads, but a page of a
 //! file that another program truncates raises SIGBUS, which ends a process unless it has a handler, and a Python
 //! extension must not replace handlers of its process. The copy costs less than the page faults of a mapping in most
-//! cases (`docs/capture-files.md` has the figures).
+//! cases (`docs/reference/capture-files.md` has the figures).
 
 use std::io::{self, Read};
 

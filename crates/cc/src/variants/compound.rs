@@ -1,19 +1,21 @@
-//! Compound TCP: Reno's window plus one that grows fast while there is no queue and gives way to one [Tan, Song, Zhang and
-//! Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM 2006, "TSZS";
-//! draft-sridharan-tcpm-ctcp-02].
+//! Compound TCP: Reno's window cwnd plus a delay window dwnd, which grows fast while there is no queue and shrinks when a
+//! queue builds up.
+//!
+//! Sources: Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM 2006
+//! ("TSZS"); draft-sridharan-tcpm-ctcp-02.
 //!
 //! ```text
 //! window       win = cwnd + dwnd
 //! cwnd         slow start as Reno (dwnd = 0); avoidance + 1 for each window of ACKs;  loss: 1/2        [TSZS]
-//! once a round trip of avoidance   diff = win * (1 - base_rtt / srtt), segments in the queue
-//!   diff < gamma   dwnd += max(alpha * win^k - 1, 0): with cwnd's segment alpha * win^k in all
+//! once per round trip of avoidance   diff = win * (1 - base_rtt / rtt), segments in the queue
+//!   diff < gamma   dwnd += max(alpha * win^k - 1, 0): together with cwnd's segment alpha * win^k
 //!   otherwise      dwnd -= zeta * diff, not below 0
-//! loss         dwnd = max((1 - beta) * win - cwnd / 2, 0): with cwnd's half (1 - beta) * win in all
+//! loss         dwnd = max((1 - beta) * win - cwnd / 2, 0): together with cwnd's half (1 - beta) * win
 //! timeout      ssthresh = half of win, cwnd = 1, dwnd = 0
 //! ```
-//! Windows in segments. alpha = 1/8, beta = 1/2, k = 3/4, gamma = 30. alpha * win^k passes 1 at 16 segments; dwnd waits
-//! for low_window, 38, from where HighSpeed TCP differs from Reno too.
-//! Left out: finding gamma from the path ("tuning by emulation"), which the draft offers beside the fixed 30.
+//! Windows in segments. alpha = 1/8, beta = 1/2, k = 3/4, gamma = 30. alpha * win^k exceeds 1 at 16 segments; dwnd grows
+//! only from low_window = 38 segments on, where HighSpeed TCP begins to differ from Reno too.
+//! Left out: estimating gamma from the path ("tuning by emulation"), which the draft offers as an alternative to 30.
 
 use crate::Variant;
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
@@ -22,12 +24,11 @@ use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
     name: "compound",
-    title: "Compound TCP: Reno's window plus one that follows the delay",
+    title: "Compound TCP: Reno's window plus a delay-based window",
     year: 2006,
     source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
-    on_loss: "both windows halved; timeout: cwnd = 1 segment, the delay window is gone",
-    on_delay: "the delay window gives up zeta times what is in the queue once a round trip, if that is gamma segments \
-               or more",
+    on_loss: "both windows halved; timeout: cwnd = 1 segment, dwnd = 0",
+    on_delay: "with gamma or more segments in the queue: dwnd shrinks by zeta times these, once per round trip",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
         Spec {
@@ -40,31 +41,31 @@ pub(crate) const ROW: Variant = Variant {
             name: "beta",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.5",
-            doc: "part of the window that a loss takes [Tan et al. 2006]",
+            doc: "decrease of the window at a loss [Tan et al. 2006]",
         },
         Spec {
             name: "k",
             kind: Kind::Float { min: 0.0, max: 1.0 },
             default: "0.75",
-            doc: "exponent of the increase; 3/4 makes it as fast as HighSpeed TCP",
+            doc: "exponent of the increase; with 3/4 it is as fast as HighSpeed TCP",
         },
         Spec {
             name: "zeta",
             kind: Kind::Float { min: 0.0, max: 100.0 },
             default: "1",
-            doc: "part of its segments in the queue that the delay window gives up in a round trip",
+            doc: "decrease of dwnd in a round trip, as a part of the flow's segments in the queue",
         },
         Spec {
             name: "gamma",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "30",
-            doc: "segments in the queue from which on the delay window shrinks",
+            doc: "segments in the queue at which dwnd starts to shrink",
         },
         Spec {
             name: "low_window",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "38",
-            doc: "segments up to which the delay window doesn't grow",
+            doc: "smallest window, in segments, at which dwnd grows",
         },
     ],
     columns: &["dwnd", "diff", "base_rtt"],
@@ -72,15 +73,15 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// See the top of this file.
+/// The state of Compound TCP.
 #[derive(Clone, Debug)]
 struct Compound {
     /// win.
     window: Window,
-    /// The delay window, bytes: this much of `window` is not Reno's.
+    /// The delay window, bytes: the part of `window` that is not Reno's cwnd.
     dwnd: f64,
-    /// As it was before the last episode of congestion.
-    before: f64,
+    /// dwnd before the last congestion episode.
+    dwnd_before_episode: f64,
     alpha: f64,
     beta: f64,
     k: f64,
@@ -88,7 +89,7 @@ struct Compound {
     gamma: f64,
     low_window: f64,
     rtts: RttPerRound,
-    /// Of the last round, for the trace.
+    /// Of the last round trip, for the trace.
     diff: f64,
 }
 
@@ -97,7 +98,7 @@ impl Compound {
         Compound {
             window: Window::new(setup),
             dwnd: 0.0,
-            before: 0.0,
+            dwnd_before_episode: 0.0,
             alpha: params.float("alpha"),
             beta: params.float("beta"),
             k: params.float("k"),
@@ -109,27 +110,28 @@ impl Compound {
         }
     }
 
-    /// Gives the delay window this size; Reno's stays as it is.
-    fn set_delay_window(&mut self, dwnd: f64) {
+    /// Sets the delay window; Reno's cwnd is unchanged.
+    fn set_dwnd(&mut self, dwnd: f64) {
         self.window.cwnd += dwnd - self.dwnd;
         self.dwnd = dwnd;
     }
 
-    /// Reno's part is one segment at least.
-    fn bound_delay_window(&mut self, cx: &Cx) {
+    /// Limits the delay window so that Reno's cwnd is at least one segment.
+    fn limit_dwnd(&mut self, cx: &Cx) {
         self.dwnd = self.dwnd.min(self.window.cwnd - cx.mss).max(0.0);
     }
 
-    fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
+    /// Updates the delay window after a round trip.
+    fn update_dwnd(&mut self, round: &RoundRtt, cx: &Cx) {
         let win = self.window.segments(cx);
-        // DIVERGES [draft-sridharan-tcpm-ctcp-02]: the mean of the round instead of the smoothed RTT, whose memory
-        // reaches further back than the decision.
+        // DIVERGES [draft-sridharan-tcpm-ctcp-02]: the mean RTT of the round trip instead of the smoothed RTT, which
+        // includes samples from before the last decision.
         self.diff = win * (1.0 - round.base_rtt / round.mean);
         if self.diff >= self.gamma {
-            self.set_delay_window((self.dwnd - self.zeta * self.diff * cx.mss).max(0.0));
+            self.set_dwnd((self.dwnd - self.zeta * self.diff * cx.mss).max(0.0));
         } else if win >= self.low_window {
             let grown = (self.alpha * libm::pow(win, self.k) - 1.0).max(0.0);
-            self.set_delay_window(self.dwnd + grown.min(win) * cx.mss);
+            self.set_dwnd(self.dwnd + grown.min(win) * cx.mss);
         }
     }
 }
@@ -147,7 +149,7 @@ impl LossDriven for Compound {
         let round = self.rtts.on_ack(ev);
         let decides = !ev.in_recovery && ev.cwnd_limited && !self.window.in_slow_start();
         if let Some(round) = round.filter(|_| decides) {
-            self.decide(&round, cx);
+            self.update_dwnd(&round, cx);
         }
     }
 
@@ -156,12 +158,12 @@ impl LossDriven for Compound {
     }
 
     fn on_congestion_begin(&mut self) {
-        self.before = self.dwnd;
+        self.dwnd_before_episode = self.dwnd;
     }
 
     fn on_undo(&mut self, _reduced_cwnd: f64, cx: &Cx) {
-        self.dwnd = self.dwnd.max(self.before);
-        self.bound_delay_window(cx);
+        self.dwnd = self.dwnd.max(self.dwnd_before_episode);
+        self.limit_dwnd(cx);
     }
 
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, _cx: &Cx) -> f64 {
@@ -169,7 +171,7 @@ impl LossDriven for Compound {
             return 0.5 * ev.window;
         }
         let reno = self.window.cwnd - self.dwnd;
-        // Where less than the window was outstanding, that much of both.
+        // If less than the window was in flight, both windows are reduced in proportion.
         let used = ev.window / self.window.cwnd;
         self.dwnd = used * ((1.0 - self.beta) * self.window.cwnd - 0.5 * reno).max(0.0);
         0.5 * used * reno + self.dwnd
@@ -179,12 +181,12 @@ impl LossDriven for Compound {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.dwnd = 0.0;
         }
-        self.bound_delay_window(cx);
-        self.rtts.restart_round(); // the queue of the round that runs is not that of this window
+        self.limit_dwnd(cx);
+        self.rtts.restart_round(); // the RTTs of this round trip belong to the old window
     }
 
     fn on_recovery_exit(&mut self, cx: &Cx) {
-        self.bound_delay_window(cx);
+        self.limit_dwnd(cx);
     }
 
     fn on_restart(&mut self, _cx: &Cx) {

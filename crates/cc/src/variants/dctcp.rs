@@ -1,15 +1,17 @@
-//! DCTCP: the window shrinks in proportion to the share of marked segments, so that a queue a few segments above the
-//! switch's threshold is enough [RFC 8257; Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010].
+//! DCTCP: the window is reduced in proportion to the fraction of marked bytes, so that a queue of a few segments above the
+//! switch's marking threshold is enough [RFC 8257; Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010].
 //!
 //! ```text
-//! round       alpha += g * (marked / delivered - alpha), bytes of a window of data; alpha = 1 at first     [§3.3, §4.2]
-//! mark        cwnd *= 1 - alpha / 2, at least 2 segments;  ssthresh = cwnd;  once a window of data      [§3.3]
-//! growth      slow start and avoidance as Reno, not with an ACK that brings a mark                      [§3.4; RFC 3168 §6.1.2]
-//! loss        as Reno: ssthresh = half the window, cwnd = ssthresh;  timeout: cwnd = 1 segment         [§3.5]
+//! per window of data   M = DCTCP.BytesMarked / DCTCP.BytesAcked
+//!             DCTCP.Alpha = DCTCP.Alpha * (1 - g) + g * M;  DCTCP.Alpha = 1 at first                    [§3.3, §4.2]
+//! mark        cwnd *= 1 - DCTCP.Alpha / 2, at least 2 segments;  ssthresh = cwnd;  once per window of data     [§3.3]
+//! growth      slow start and avoidance as Reno, but not with an ACK that reports a mark                 [§3.4; RFC 3168 §6.1.2]
+//! loss        as Reno: ssthresh = half of the window, cwnd = ssthresh;  timeout: cwnd = 1 segment      [§3.5]
 //! ```
-//! It needs a receiver that echoes each mark as it comes [§3.2]; one that doesn't is answered as RFC 3168 says. Linux
-//! enters its CWR state with each answer: no growth for a round trip (`hold`).
-//! Left out: resetting alpha after a loss, which §4.1 allows.
+//! DCTCP needs a receiver that echoes each mark [§3.2]; otherwise it responds as in RFC 3168. In Linux each response is a
+//! TCP_CA_CWR episode without growth for a round trip [Linux tcp_input.c tcp_enter_cwr], here `hold`.
+//! Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without ECN, which is the stack's
+//! decision here [Linux tcp_dctcp.c dctcp_init].
 
 use crate::common::{EcnResponse, LossDriven, Marks, Window};
 use crate::variant::{EcnUse, Variant};
@@ -18,31 +20,32 @@ use dumbbell_units::param::{Kind, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
     name: "dctcp",
-    title: "data center TCP: shrinks in proportion to the share of marked segments",
+    title: "data center TCP: reduces its window in proportion to the fraction of marked bytes",
     year: 2010,
     source: "RFC 8257; Alizadeh et al., Data Center TCP, SIGCOMM 2010",
     ecn: EcnUse::Dctcp,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
-    on_ecn: "once a window of data: window down by half the smoothed share of marked bytes",
+    on_ecn: "once per window of data: window reduced by half of the smoothed fraction of marked bytes",
     params: &[
         Spec {
             name: "g",
             kind: Kind::Float { min: 0.001, max: 0.999 },
             default: "0.0625",
-            doc: "weight of a round trip in alpha [RFC 8257 §4.2]",
+            doc: "g, the weight of a window of data in DCTCP.Alpha [RFC 8257 §4.2]",
         },
         Spec {
             name: "alpha",
             kind: Kind::Float { min: 0.0, max: 1.0 },
             default: "1",
-            doc: "alpha at the start [RFC 8257 §3.3]",
+            doc: "initial DCTCP.Alpha [RFC 8257 §3.3]",
         },
         Spec {
             name: "hold",
             kind: Kind::Bool,
             default: "false",
-            doc: "whether an answer to marks also stops growth until what was outstanding is acknowledged, as CWR does",
+            doc: "whether the window doesn't grow after a response to marks until the data in flight are acknowledged, as in \
+                  Linux's TCP_CA_CWR",
         },
     ],
     stack_defaults: &[("linux", "hold", "true")],
@@ -51,7 +54,7 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// See the top of this file.
+/// The state of DCTCP.
 #[derive(Clone, Debug)]
 struct Dctcp {
     window: Window,
@@ -59,8 +62,8 @@ struct Dctcp {
     hold: bool,
     marks: Marks,
     alpha: f64,
-    /// The share of marked bytes in the last round, for the trace.
-    share: f64,
+    /// M, the fraction of marked bytes in the last window of data, for the trace.
+    marked_fraction: f64,
 }
 
 impl Dctcp {
@@ -71,13 +74,14 @@ impl Dctcp {
             hold: params.bool("hold"),
             marks: Marks::default(),
             alpha: params.float("alpha"),
-            share: f64::NAN,
+            marked_fraction: f64::NAN,
         }
     }
 
-    fn cut(&mut self, left: f64, cx: &Cx) {
+    /// Reduces the window to `cwnd`, as a response to marks.
+    fn reduce(&mut self, cwnd: f64, cx: &Cx) {
         self.window.begin_episode(Congestion::Ecn);
-        self.window.reduce_to(left.max(2.0 * cx.mss), cx);
+        self.window.reduce_to(cwnd.max(2.0 * cx.mss), cx);
     }
 }
 
@@ -98,16 +102,18 @@ impl LossDriven for Dctcp {
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         let (round, echo) = self.marks.on_ack(ev);
         if let Some((marked, delivered)) = round {
-            self.share = marked / delivered;
-            self.alpha += self.g * (self.share - self.alpha); // [RFC 8257 §3.3 step 6]
+            self.marked_fraction = marked / delivered;
+            self.alpha += self.g * (self.marked_fraction - self.alpha); // [RFC 8257 §3.3 step 6]
         }
         if ev.in_recovery || ev.in_loss {
-            return; // the window was cut for a loss of the same window of data [RFC 8257 §3.5]
+            return; // the window was reduced for a loss in the same window of data [RFC 8257 §3.5]
         }
         match echo {
             EcnResponse::None => {}
-            EcnResponse::Scalable => self.cut(Window::decreased(self.window.cwnd, self.alpha / 2.0, cx), cx), // [RFC 8257 §3.3 step 9]
-            EcnResponse::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
+            EcnResponse::Scalable => {
+                self.reduce(Window::decreased(self.window.cwnd, self.alpha / 2.0, cx), cx)
+            } // [RFC 8257 §3.3 step 9]
+            EcnResponse::Classic(window) => self.reduce(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }
 
@@ -126,6 +132,6 @@ impl LossDriven for Dctcp {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.alpha, self.share]);
+        row.extend([self.alpha, self.marked_fraction]);
     }
 }

@@ -1,9 +1,9 @@
-//! A window that never changes: for tests, and for traffic that answers nothing.
+//! A constant window: for tests, and for traffic that doesn't respond to congestion.
 //!
 //! ```text
 //! cwnd = window
 //! ```
-//! Losses are still repaired, but neither they nor delay nor marks move the window.
+//! Losses are repaired, but neither losses nor delay nor marks change the window.
 
 use crate::Variant;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Cx, Phase, RecoveryExit, Setup};
@@ -29,7 +29,7 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// See the top of this file.
+/// The constant window.
 #[derive(Clone, Debug)]
 struct Fixed {
     cwnd: f64,

@@ -1,16 +1,17 @@
-//! LEDBAT: keeps the queueing delay at a target, so that it uses what others leave and gives way to them [RFC 6817].
+//! LEDBAT: keeps the queueing delay at a target, to use only the bandwidth that other flows leave [RFC 6817].
 //!
 //! ```text
-//! delay        smallest of the last 4 samples less the smallest of the last 10 minutes
-//! each ACK     cwnd += gain * (target - delay) / target * acked / cwnd segments
-//!              at most what was outstanding plus 1 segment, at least 2 segments
-//! loss         cwnd / 2, at least 2 segments, once a round trip;  ssthresh = cwnd
-//! timeout      cwnd = 1 segment, slow start to half the window
+//! delay        queueing_delay = min(current_delays: last 4 samples) - min(base_delays: last 10 minutes)   [§2.4.2]
+//! each ACK     off_target = (TARGET - queueing_delay) / TARGET
+//!              cwnd += GAIN * off_target * bytes_newly_acked * MSS / cwnd
+//!              at most flightsize + ALLOWED_INCREASE * MSS, at least MIN_CWND = 2 segments               [§2.4.2]
+//! loss         cwnd / 2, at least 2 segments, once per round trip;  ssthresh = cwnd
+//! timeout      cwnd = 1 segment, slow start up to half of the window
 //! ```
-//! target is 100 ms at most, gain 1 at most: then it is never faster than Reno. A delay is one-way where there are
-//! timestamps (the offset of the clocks cancels out), else the RTT, in which a queue on the way back counts as well.
-//! Left out: slow start where the connection begins, unless `slow_start` asks for it (it ends with the first queue above the
-//! target); a drift of the clocks.
+//! TARGET is at most 100 ms, GAIN at most 1: then LEDBAT never grows faster than Reno. The delay is one-way if there are
+//! timestamps (the offset of the clocks cancels out), otherwise the RTT, which includes queues on the return path.
+//! Left out: slow start at the beginning of the connection, unless `slow_start` is set (it ends with the first queueing delay
+//! above the target); clock drift.
 
 use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Window};
@@ -24,44 +25,44 @@ pub(crate) const ROW: Variant = Variant {
     year: 2012,
     source: "RFC 6817",
     on_loss: "window halved; timeout: cwnd = 1 segment",
-    on_delay: "grows below the target, by a segment a round trip without a queue, and shrinks above it",
+    on_delay: "grows below the target, by a segment per round trip without a queue, and shrinks above it",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
         Spec {
             name: "target",
             kind: Kind::Duration,
             default: "100 ms",
-            doc: "queueing delay that it keeps; at most 100 ms [RFC 6817]",
+            doc: "TARGET, the queueing delay to keep; at most 100 ms [RFC 6817]",
         },
         Spec {
             name: "gain",
             kind: Kind::Float { min: 0.001, max: 1.0 },
             default: "1",
-            doc: "segments gained in a round trip without a queue [RFC 6817]",
+            doc: "GAIN, the growth in segments per round trip without a queue [RFC 6817]",
         },
         Spec {
             name: "base_history",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "10",
-            doc: "minutes that the smallest delay is remembered [RFC 6817]",
+            doc: "BASE_HISTORY, the minutes over which the base delay is the minimum [RFC 6817]",
         },
         Spec {
             name: "allowed_increase",
             kind: Kind::Float { min: 0.001, max: 1000.0 },
             default: "1",
-            doc: "segments that the window may be larger than what was outstanding [RFC 6817]",
+            doc: "ALLOWED_INCREASE, the segments by which the window may exceed the data in flight [RFC 6817]",
         },
         Spec {
             name: "slow_start",
             kind: Kind::Bool,
             default: "false",
-            doc: "whether a connection begins with slow start, up to the first delay above the target",
+            doc: "whether a connection begins with slow start, up to the first queueing delay above the target",
         },
         Spec {
             name: "delay",
             kind: Kind::Choice(&["one-way", "round-trip"]),
             default: "one-way",
-            doc: "which delay; one-way becomes round-trip on a connection without timestamps",
+            doc: "the delay that is measured; one-way becomes round-trip on a connection without timestamps",
         },
     ],
     columns: &["queueing_delay", "base_delay"],
@@ -69,12 +70,12 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Segments of the smallest window (MIN_CWND) [RFC 6817].
-const LEAST: f64 = 2.0;
-/// The largest target [RFC 6817].
-const TARGET_MAX: Dur = Dur::millis(100);
+/// The smallest window, segments [RFC 6817 §2.5].
+const MIN_CWND: f64 = 2.0;
+/// The largest TARGET [RFC 6817 §2.5].
+const MAX_TARGET: Dur = Dur::millis(100);
 
-/// See the top of this file.
+/// The state of LEDBAT.
 #[derive(Clone, Debug)]
 struct Ledbat {
     window: Window,
@@ -88,8 +89,8 @@ struct Ledbat {
 impl Ledbat {
     fn new(params: &Params, setup: &Setup) -> Result<Ledbat, ParamError> {
         let target = params.duration("target");
-        if target == Dur::ZERO || target > TARGET_MAX {
-            let message = format!("{target} given, more than 0 and at most {TARGET_MAX} is needed");
+        if target == Dur::ZERO || target > MAX_TARGET {
+            let message = format!("{target} given, more than 0 and at most {MAX_TARGET} is needed");
             return Err(ParamError { name: "target".into(), message });
         }
         let mut window = Window::new(setup);
@@ -106,20 +107,20 @@ impl Ledbat {
         })
     }
 
-    fn queueing(&self) -> f64 {
+    fn queueing_delay(&self) -> f64 {
         self.delay.queueing().unwrap_or(f64::NAN)
     }
 
-    /// The window after an ACK of avoidance [RFC 6817].
-    fn adapt(&mut self, ev: &AckEvent, cx: &Cx) {
-        let off_target = 1.0 - self.queueing() / self.target;
-        // A stack that waits for a longer burst leaves room in a window that is used nonetheless.
+    /// Updates the window after an ACK [RFC 6817 §2.4.2].
+    fn update_cwnd(&mut self, ev: &AckEvent, cx: &Cx) {
+        let off_target = 1.0 - self.queueing_delay() / self.target;
+        // A stack that waits for a longer burst doesn't fill the window, although the window limits it.
         let whole = (self.window.cwnd / cx.mss).floor() * cx.mss;
-        let used = if ev.cwnd_limited { whole.max(ev.flight as f64) } else { ev.flight as f64 };
-        let most = used + self.allowed_increase * cx.mss;
-        let grown = self.window.cwnd + self.gain * off_target * ev.acked as f64 * cx.mss / self.window.cwnd;
-        self.window.cwnd = grown.min(most).max(LEAST * cx.mss);
-        // Growth goes on from here: a queue is no reason for slow start.
+        let flightsize = if ev.cwnd_limited { whole.max(ev.flight as f64) } else { ev.flight as f64 };
+        let max_allowed_cwnd = flightsize + self.allowed_increase * cx.mss;
+        let cwnd = self.window.cwnd + self.gain * off_target * ev.acked as f64 * cx.mss / self.window.cwnd;
+        self.window.cwnd = cwnd.min(max_allowed_cwnd).max(MIN_CWND * cx.mss);
+        // The window grows on from here: a queue doesn't cause slow start.
         self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
     }
 }
@@ -140,10 +141,10 @@ impl LossDriven for Ledbat {
         if ev.in_recovery || ev.in_loss || ev.acked == 0 {
             return;
         }
-        if self.window.in_slow_start() && self.queueing() <= self.target {
+        if self.window.in_slow_start() && self.queueing_delay() <= self.target {
             return;
         }
-        self.adapt(ev, cx);
+        self.update_cwnd(ev, cx);
     }
 
     fn on_ack_avoidance(&mut self, _ev: &AckEvent, _cx: &Cx) {}
@@ -153,6 +154,6 @@ impl LossDriven for Ledbat {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.queueing(), self.delay.base().unwrap_or(f64::NAN)]);
+        row.extend([self.queueing_delay(), self.delay.base().unwrap_or(f64::NAN)]);
     }
 }

@@ -1,19 +1,20 @@
-//! LEDBAT++: LEDBAT with a decrease that makes flows fair to each other, an increase that yields to Reno on short paths too,
-//! and pauses in which the queue empties and shows the base delay [draft-irtf-iccrg-ledbat-plus-plus-01].
+//! LEDBAT++: LEDBAT with a multiplicative decrease that makes flows share fairly, a gain that yields to Reno on short paths
+//! too, and periodic slowdowns in which the queue drains and the base delay is measured.
+//!
+//! Source: draft-irtf-iccrg-ledbat-plus-plus-01; section numbers are that document's.
 //!
 //! ```text
-//! delay        RTT: smallest of the last 4 samples less the smallest of the last 10 minutes            [§4.5]
-//! gain         1 / min(16, ceil(2 target / base))                                                      [§4.2]
-//! slow start   cwnd += gain * acked, from 2 segments on; the first ends with a delay of 3/4 target     [§4.1]
-//! each ACK     its part acked / cwnd of a round trip's                                                 [§4.3]
-//!                gain segments below the target
-//!                max(gain - constant * cwnd * (delay / target - 1), -cwnd / 2) above;  at least 2 segments
+//! delay        RTT: minimum of the last 4 samples less the minimum of the last 10 minutes              [§4.5]
+//! GAIN         1 / min(16, ceil(2 TARGET / base))                                                      [§4.2]
+//! slow start   cwnd += GAIN * acked, from 2 segments on; the first ends at a delay of 3/4 TARGET       [§4.1]
+//! each ACK     its part acked / cwnd of a round trip's change                                          [§4.3]
+//!                + GAIN segments below the target
+//!                max(GAIN - constant * cwnd * (delay / TARGET - 1), -cwnd / 2) above it;  at least 2 segments
 //! slowdown     ssthresh = cwnd, cwnd = 2 for 2 round trips, then slow start to ssthresh                [§4.4]
-//!              first 2 round trips after the first slow start, then 9 times as long after a slowdown as that took
+//!              the first 2 round trips after the first slow start, each next one after 9 times the last one's duration
 //! loss         window halved, timeout: cwnd = 1 segment, both as Reno
 //! ```
-//! The phase "slow start" covers the slowdowns.
-//! Left out: nothing of the draft.
+//! The phase "slow start" includes the slowdowns. Nothing of the draft is left out.
 
 use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Srtt, Window};
@@ -23,7 +24,7 @@ use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "ledbat++",
-    title: "LEDBAT with multiplicative decrease, a gain that yields to Reno, and slowdowns",
+    title: "LEDBAT with multiplicative decrease, a gain that yields to Reno, and periodic slowdowns",
     year: 2020,
     source: "draft-irtf-iccrg-ledbat-plus-plus-01",
     on_loss: "window halved; timeout: cwnd = 1 segment",
@@ -34,13 +35,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "target",
             kind: Kind::Duration,
             default: "60 ms",
-            doc: "queueing delay that it keeps [draft-irtf-iccrg-ledbat-plus-plus-01 §4.5]",
+            doc: "TARGET, the queueing delay to keep [draft-irtf-iccrg-ledbat-plus-plus-01 §4.5]",
         },
         Spec {
             name: "least_gain",
             kind: Kind::Float { min: 1.0, max: 1000.0 },
             default: "16",
-            doc: "the gain is never below 1 divided by this [draft-irtf-iccrg-ledbat-plus-plus-01 §4.2]",
+            doc: "GAIN is at least 1 divided by this [draft-irtf-iccrg-ledbat-plus-plus-01 §4.2]",
         },
         Spec {
             name: "constant",
@@ -52,13 +53,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "base_history",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "10",
-            doc: "minutes that the smallest delay is remembered [RFC 6817]",
+            doc: "minutes over which the base delay is the minimum [RFC 6817]",
         },
         Spec {
             name: "slowdown",
             kind: Kind::Bool,
             default: "true",
-            doc: "whether it slows down to see the base delay [draft-irtf-iccrg-ledbat-plus-plus-01 §4.4]",
+            doc: "whether to slow down periodically to measure the base delay [draft-irtf-iccrg-ledbat-plus-plus-01 §4.4]",
         },
     ],
     columns: &["queueing_delay", "base_delay", "gain"],
@@ -66,29 +67,29 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Segments of the smallest window, of the first one and of a slowdown [§4.1, §4.3, §4.4].
-const LEAST: f64 = 2.0;
-/// The part of the target at which the first slow start ends [§4.1].
-const EXIT: f64 = 0.75;
-/// Round trips of a slowdown's pause, and before the first slowdown [§4.4].
-const PAUSE: f64 = 2.0;
-/// Time between slowdowns, in durations of one: at most a tenth of the capacity is given up [§4.4].
-const REST: u64 = 9;
+/// The smallest window, the initial window and the window of a slowdown, segments [§4.1, §4.3, §4.4].
+const MIN_CWND: f64 = 2.0;
+/// The part of TARGET at which the first slow start ends [§4.1].
+const SLOW_START_EXIT: f64 = 0.75;
+/// Round trips with the smallest window in a slowdown, and before the first slowdown [§4.4].
+const SLOWDOWN_RTTS: f64 = 2.0;
+/// Time between slowdowns in durations of a slowdown: they use at most a tenth of the time [§4.4].
+const SLOWDOWN_INTERVAL: u64 = 9;
 
-/// Where it stands between slowdowns [§4.4].
+/// The state of the slowdowns [§4.4].
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
+enum SlowdownState {
     /// The first slow start.
-    Setup,
-    /// The next slowdown is due then.
-    Run(Time),
-    /// A slowdown, with cwnd frozen: when it began, until when.
+    InitialSlowStart,
+    /// Between slowdowns, with the time of the next one.
+    Normal(Time),
+    /// In a slowdown with a frozen cwnd: its start, and the end of the freeze.
     Frozen(Time, Time),
-    /// A slowdown, back to ssthresh: when it began.
-    Ramp(Time),
+    /// In a slowdown with slow start back to ssthresh: its start.
+    RampUp(Time),
 }
 
-/// See the top of this file.
+/// The state of LEDBAT++.
 #[derive(Clone, Debug)]
 struct LedbatPlusPlus {
     window: Window,
@@ -98,7 +99,7 @@ struct LedbatPlusPlus {
     slowdown: bool,
     delay: BaseDelay,
     srtt: Srtt,
-    stage: Stage,
+    state: SlowdownState,
 }
 
 impl LedbatPlusPlus {
@@ -108,7 +109,7 @@ impl LedbatPlusPlus {
             return Err(ParamError { name: "target".into(), message: "0 given, more is needed".into() });
         }
         let mut window = Window::new(setup);
-        window.cwnd = window.cwnd.min(LEAST * setup.mss);
+        window.cwnd = window.cwnd.min(MIN_CWND * setup.mss);
         Ok(LedbatPlusPlus {
             window,
             target: target.as_secs(),
@@ -117,17 +118,17 @@ impl LedbatPlusPlus {
             slowdown: params.bool("slowdown"),
             delay: BaseDelay::new(usize::try_from(params.int("base_history")).unwrap_or(usize::MAX)),
             srtt: Srtt::default(),
-            stage: Stage::Setup,
+            state: SlowdownState::InitialSlowStart,
         })
     }
 
-    /// Segments gained in a round trip [§4.2].
+    /// GAIN, the growth in segments per round trip [§4.2].
     fn gain(&self) -> f64 {
         let base = self.delay.base().unwrap_or(self.target).max(1e-9);
         1.0 / (2.0 * self.target / base).ceil().clamp(1.0, self.least_gain)
     }
 
-    fn queueing(&self) -> f64 {
+    fn queueing_delay(&self) -> f64 {
         self.delay.queueing().unwrap_or(f64::NAN)
     }
 
@@ -135,33 +136,37 @@ impl LedbatPlusPlus {
         Dur::from_secs_f64(n * self.srtt.secs())
     }
 
-    /// Goes on to what is due.
-    fn advance(&mut self, cx: &Cx) {
+    /// Changes the state of the slowdowns if it is time.
+    fn update_slowdown(&mut self, cx: &Cx) {
         let slow_start = self.window.in_slow_start();
-        self.stage = match self.stage {
-            Stage::Setup if slow_start && self.queueing() <= EXIT * self.target => Stage::Setup,
-            Stage::Setup => {
+        self.state = match self.state {
+            SlowdownState::InitialSlowStart
+                if slow_start && self.queueing_delay() <= SLOW_START_EXIT * self.target =>
+            {
+                SlowdownState::InitialSlowStart
+            }
+            SlowdownState::InitialSlowStart => {
                 self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
-                Stage::Run(cx.now + self.round_trips(PAUSE))
+                SlowdownState::Normal(cx.now + self.round_trips(SLOWDOWN_RTTS))
             }
-            // Slow start after a timeout first comes to its end.
-            Stage::Run(due) if self.slowdown && cx.now >= due && !slow_start => {
-                self.window.ssthresh = self.window.cwnd.max(LEAST * cx.mss);
-                self.window.cwnd = LEAST * cx.mss;
-                Stage::Frozen(cx.now, cx.now + self.round_trips(PAUSE))
+            // Slow start after a timeout ends first.
+            SlowdownState::Normal(due) if self.slowdown && cx.now >= due && !slow_start => {
+                self.window.ssthresh = self.window.cwnd.max(MIN_CWND * cx.mss);
+                self.window.cwnd = MIN_CWND * cx.mss;
+                SlowdownState::Frozen(cx.now, cx.now + self.round_trips(SLOWDOWN_RTTS))
             }
-            Stage::Frozen(began, until) if cx.now >= until => Stage::Ramp(began),
-            Stage::Ramp(began) if !slow_start => {
-                Stage::Run(cx.now + Dur(cx.now.since(began).0.saturating_mul(REST)))
+            SlowdownState::Frozen(began, until) if cx.now >= until => SlowdownState::RampUp(began),
+            SlowdownState::RampUp(began) if !slow_start => {
+                SlowdownState::Normal(cx.now + Dur(cx.now.since(began).0.saturating_mul(SLOWDOWN_INTERVAL)))
             }
-            stage => stage,
+            state => state,
         };
     }
 
-    /// The window after an ACK of avoidance [§4.3].
-    fn adapt(&mut self, ev: &AckEvent, cx: &Cx) {
+    /// Updates the window after an ACK [§4.3].
+    fn update_cwnd(&mut self, ev: &AckEvent, cx: &Cx) {
         let cwnd = self.window.segments(cx);
-        let excess = self.queueing() / self.target - 1.0;
+        let excess = self.queueing_delay() / self.target - 1.0;
         let step = if excess > 0.0 {
             (self.gain() - self.constant * cwnd * excess).max(-cwnd / 2.0)
         } else if ev.cwnd_limited {
@@ -170,7 +175,7 @@ impl LedbatPlusPlus {
             0.0
         };
         let part = (ev.acked as f64 / self.window.cwnd).min(1.0);
-        self.window.cwnd = (self.window.cwnd + step * part * cx.mss).max(LEAST * cx.mss);
+        self.window.cwnd = (self.window.cwnd + step * part * cx.mss).max(MIN_CWND * cx.mss);
         self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
     }
 }
@@ -191,15 +196,15 @@ impl LossDriven for LedbatPlusPlus {
         if ev.in_recovery || ev.in_loss || ev.acked == 0 {
             return;
         }
-        self.advance(cx);
-        if !self.window.in_slow_start() && !matches!(self.stage, Stage::Frozen(..)) {
-            self.adapt(ev, cx);
+        self.update_slowdown(cx);
+        if !self.window.in_slow_start() && !matches!(self.state, SlowdownState::Frozen(..)) {
+            self.update_cwnd(ev, cx);
         }
     }
 
     fn on_ack_slow_start(&mut self, ev: &AckEvent, _cx: &Cx) -> u64 {
-        if !matches!(self.stage, Stage::Frozen(..)) {
-            // An ACK of more than a segment counts for what it acknowledges [§4.1].
+        if !matches!(self.state, SlowdownState::Frozen(..)) {
+            // An ACK of several segments counts for all of them [§4.1].
             let grown = self.window.cwnd + self.gain() * ev.acked as f64;
             self.window.cwnd = grown.min(self.window.ssthresh);
         }
@@ -213,17 +218,21 @@ impl LossDriven for LedbatPlusPlus {
     }
 
     fn on_congestion_done(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        // What a slowdown was to come back to isn't there any more; the first slow start is over.
-        self.stage = match self.stage {
-            Stage::Setup => Stage::Run(cx.now + self.round_trips(PAUSE)),
-            Stage::Frozen(began, _) | Stage::Ramp(began) if ev.kind != Congestion::Timeout => {
-                Stage::Ramp(began)
+        // A slowdown no longer returns to its ssthresh, and the first slow start has ended.
+        self.state = match self.state {
+            SlowdownState::InitialSlowStart => {
+                SlowdownState::Normal(cx.now + self.round_trips(SLOWDOWN_RTTS))
             }
-            stage => stage,
+            SlowdownState::Frozen(began, _) | SlowdownState::RampUp(began)
+                if ev.kind != Congestion::Timeout =>
+            {
+                SlowdownState::RampUp(began)
+            }
+            state => state,
         };
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.queueing(), self.delay.base().unwrap_or(f64::NAN), self.gain()]);
+        row.extend([self.queueing_delay(), self.delay.base().unwrap_or(f64::NAN), self.gain()]);
     }
 }

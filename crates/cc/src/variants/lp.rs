@@ -1,20 +1,25 @@
-//! LP, low priority: Reno that gives way as soon as a queue begins, to use what others leave [Kuzmanovic and Knightly,
-//! TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM Transactions on Networking 14(4), 2006, "KK"].
+//! TCP-LP, low priority: Reno that reduces its window as soon as a queue builds up, to use only the bandwidth that other
+//! flows leave.
+//!
+//! Source: Kuzmanovic and Knightly, TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM Transactions on
+//! Networking 14(4), 2006 ("KK"). Names in the code as in [Linux tcp_lp.c]: owd_min, owd_max, sowd, inference.
 //!
 //! ```text
-//! delay        the one-way delay of each ACK's newest segment: smallest, largest, and smoothed by 1/8  [KK]
-//! early        smoothed > smallest + delta * (largest - smallest), delta = 0.15: congestion begins     [KK]
-//! avoidance    cwnd += 1 for each window of ACKs, but not during inference                             [KK]
-//!   early                    cwnd / 2, and inference for 3 round trips                                 [KK]
-//!   early during inference   cwnd = 1: others are there; at most one answer a round trip               [KK]
-//! loss         ssthresh = cwnd = half the window, timeout: cwnd = 1, both as Reno
+//! delay        one-way delay of each ACK's newest segment: minimum, maximum, and smoothed with gain 1/8    [KK]
+//! early congestion indication   smoothed > minimum + delta * (maximum - minimum), delta = 0.15             [KK]
+//! avoidance    cwnd += 1 for each window of ACKs, but not during the inference phase                       [KK]
+//!   indication                          cwnd / 2, and an inference phase of 3 round trips                  [KK]
+//!   indication in the inference phase   cwnd = 1; at most one response per round trip                      [KK]
+//! loss         ssthresh = cwnd = half of the window, timeout: cwnd = 1, both as Reno
 //! ```
-//! Both answers set ssthresh = cwnd (2 at least), so that growth goes on segment by segment.
-//! A one-way delay needs timestamps; the offset of the clocks cancels out. Without them (stack `ns2`) it is the RTT, and
-//! then a queue on the way back counts as well. Linux's LP hears of no delay in seven of eight connections: its timestamps
-//! begin at random, and the smoothed delay, eight times as large, overflows 32 bits. It is Reno then (`delay` = "none").
-//! Left out: estimating the resolution of the receiver's clock, as its timestamps are microseconds here; a drift of the
-//! clocks; Linux's leaving out of the largest delay, and its new bounds after each answer.
+//! Both responses set ssthresh = cwnd (at least 2 segments), so that the window then grows in congestion avoidance.
+//! One-way delays need timestamps; the offset of the clocks cancels out. Without timestamps (stack `ns2`) the RTT is used, and
+//! a queue on the return path counts as well. In Linux LP measures no delay in seven of eight connections: timestamps begin
+//! at a random value, and sowd, which is eight times the delay, overflows its 32 bits [Linux tcp_lp.c tcp_lp_rtt_sample]. LP
+//! is Reno then (`delay` = "none").
+//! Left out: estimating the receiver's clock frequency [Linux tcp_lp.c tcp_lp_remote_hz_estimator], as timestamps are
+//! microseconds here; clock drift; the exclusion of the largest delay [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds
+//! after each response [Linux tcp_lp.c tcp_lp_pkts_acked].
 
 use crate::Variant;
 use crate::common::{LossDriven, Round, Srtt, Window};
@@ -24,11 +29,11 @@ use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "lp",
-    title: "TCP-LP, low priority: gives way when a queue begins",
+    title: "TCP-LP, low priority: reduces its window when a queue builds up",
     year: 2003,
     source: "Kuzmanovic and Knightly, TCP-LP, IEEE/ACM Transactions on Networking 14(4), 2006 (INFOCOM 2003)",
     on_loss: "window halved; timeout: cwnd = 1 segment",
-    on_delay: "window halved when the one-way delay passes 15 % of its range, 1 segment if it does so again within three \
+    on_delay: "window halved when the one-way delay exceeds 15 % of its range; 1 segment if that happens again within three \
                round trips",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
@@ -36,19 +41,19 @@ pub(crate) const ROW: Variant = Variant {
             name: "delta",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.15",
-            doc: "part of the range of delays from which on congestion begins [Kuzmanovic and Knightly 2006]",
+            doc: "threshold of early congestion, as a part of the range of delays [Kuzmanovic and Knightly 2006]",
         },
         Spec {
             name: "inference",
             kind: Kind::Float { min: 0.0, max: 1000.0 },
             default: "3",
-            doc: "round trips without growth after the first answer [Kuzmanovic and Knightly 2006]",
+            doc: "round trips of the inference phase: no growth after a response [Kuzmanovic and Knightly 2006]",
         },
         Spec {
             name: "delay",
             kind: Kind::Choice(&["one-way", "round-trip", "none"]),
             default: "one-way",
-            doc: "which delay; one-way becomes round-trip on a connection without timestamps",
+            doc: "the delay that is measured; one-way becomes round-trip on a connection without timestamps",
         },
     ],
     stack_defaults: &[("linux", "delay", "none")],
@@ -57,30 +62,30 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Weight of a new sample in the smoothed delay [KK].
+/// The gain of the smoothed delay [KK; Linux tcp_lp.c tcp_lp_rtt_sample].
 const GAIN: f64 = 1.0 / 8.0;
 
-/// See the top of this file.
+/// The state of TCP-LP.
 #[derive(Clone, Debug)]
 struct Lp {
     window: Window,
     delta: f64,
     inference: f64,
     one_way: bool,
-    deaf: bool,
+    no_delay: bool,
     srtt: Srtt,
-    /// Smoothed delay, s; None after each answer, until one of its effects is seen.
-    delay: Option<f64>,
-    /// Smallest and largest delay, s.
-    range: Option<(f64, f64)>,
-    /// What was sent before the last answer tells nothing of it: the round that has to end first.
-    blind: Option<Round>,
-    /// An answer was given, and the next ACK begins that round.
-    answered: bool,
-    /// Until when it doesn't grow.
+    /// The smoothed one-way delay, s; None after each response until its first effect is measured.
+    sowd: Option<f64>,
+    /// owd_min and owd_max, s.
+    owd_range: Option<(f64, f64)>,
+    /// The round trip after a response, in which no delay is used: these segments were sent before the response.
+    response_round: Option<Round>,
+    /// True after a response until the next ACK, which begins that round trip.
+    responded: bool,
+    /// The end of the inference phase.
     inference_until: Option<Time>,
-    /// A loss has been seen, hence a full queue: the largest delay means something.
-    knows_full: bool,
+    /// True after a loss: the maximum delay is that of a full queue.
+    buffer_was_full: bool,
 }
 
 impl Lp {
@@ -90,45 +95,46 @@ impl Lp {
             delta: params.float("delta"),
             inference: params.float("inference"),
             one_way: params.choice("delay") == "one-way",
-            deaf: params.choice("delay") == "none",
+            no_delay: params.choice("delay") == "none",
             srtt: Srtt::default(),
-            delay: None,
-            range: None,
-            blind: None,
-            answered: false,
+            sowd: None,
+            owd_range: None,
+            response_round: None,
+            responded: false,
             inference_until: None,
-            knows_full: false,
+            buffer_was_full: false,
         }
     }
 
-    /// Takes in a delay; gives whether congestion begins [KK].
-    fn early(&mut self, sample: f64) -> bool {
-        let (min, max) = self.range.map_or((sample, sample), |(min, max)| (min.min(sample), max.max(sample)));
-        self.range = Some((min, max));
-        if self.blind.is_some() {
+    /// Takes a delay sample. Returns true if it indicates early congestion [KK].
+    fn early_congestion(&mut self, sample: f64) -> bool {
+        let (min, max) =
+            self.owd_range.map_or((sample, sample), |(min, max)| (min.min(sample), max.max(sample)));
+        self.owd_range = Some((min, max));
+        if self.response_round.is_some() {
             return false;
         }
-        let delay = self.delay.map_or(sample, |delay| delay + GAIN * (sample - delay));
-        self.delay = Some(delay);
-        // DIVERGES [KK]: not before the first loss. Until a queue was full the largest delay is that of a slow
-        // start's bursts, and 15 % of it nothing: ns-3's LP stays at a hundredth of an empty link for such a reason.
-        self.knows_full && delay > min + self.delta * (max - min)
+        let sowd = self.sowd.map_or(sample, |sowd| sowd + GAIN * (sample - sowd));
+        self.sowd = Some(sowd);
+        // DIVERGES [KK]: not before the first loss. Until the queue was full once, the maximum delay is that of slow start's
+        // bursts, and 15 % of it are exceeded all the time: this keeps ns-3's LP at a hundredth of an idle link.
+        self.buffer_was_full && sowd > min + self.delta * (max - min)
     }
 
-    fn inferring(&self, now: Time) -> bool {
+    fn in_inference(&self, now: Time) -> bool {
         self.inference_until.is_some_and(|until| now < until)
     }
 
-    /// Early congestion [KK].
-    fn answer(&mut self, cx: &Cx) {
-        if self.inferring(cx.now) {
+    /// Responds to early congestion [KK; Linux tcp_lp.c tcp_lp_pkts_acked].
+    fn respond(&mut self, cx: &Cx) {
+        if self.in_inference(cx.now) {
             self.window.set_loss_window(cx);
         } else {
             self.window.cwnd = (0.5 * self.window.cwnd).max(cx.mss);
             self.inference_until = Some(cx.now + Dur::from_secs_f64(self.inference * self.srtt.secs()));
         }
         self.window.ssthresh = self.window.cwnd.max(2.0 * cx.mss);
-        self.answered = true;
+        self.responded = true;
     }
 }
 
@@ -142,34 +148,34 @@ impl LossDriven for Lp {
     }
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
-        if std::mem::take(&mut self.answered) {
-            // DIVERGES [KK]: not "in the last RTT" but until what was sent after the answer is acknowledged, and
-            // the smoothed delay starts from there: its memory would take the same queue for a second indication.
-            (self.blind, self.delay) = (Some(Round::from(ev.snd_nxt)), None);
+        if std::mem::take(&mut self.responded) {
+            // DIVERGES [KK]: no delay counts until a segment that was sent after the response is acknowledged, instead of
+            // for one RTT, and the smoothed delay restarts there. Otherwise its memory of the same queue would be a second
+            // indication.
+            (self.response_round, self.sowd) = (Some(Round::from(ev.snd_nxt)), None);
         }
-        if self.blind.is_some_and(|round| round.ended(ev.snd_una)) {
-            self.blind = None;
+        if self.response_round.is_some_and(|round| round.ended(ev.snd_una)) {
+            self.response_round = None;
         }
         let Some(rtt) = ev.rtt else { return };
         self.srtt.sample(rtt);
-        // DIVERGES [KK]: no delay is taken with less than three segments outstanding. A receiver that delays its
-        // ACKs holds back that of a lone one, or of the first of two when the other is lost, and 200 ms of that would
-        // pass for the largest delay ever after.
-        if self.deaf || ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
+        // DIVERGES [KK]: a delay needs at least three segments in flight. A receiver with delayed ACKs delays the ACK of a
+        // single segment, or of the first of two if the other is lost, and these 200 ms would remain the maximum delay.
+        if self.no_delay || ev.in_recovery || (ev.flight as f64) < 3.0 * cx.mss {
             return;
         }
         let one_way = ev.one_way.filter(|_| self.one_way);
-        if self.early(one_way.unwrap_or(rtt.as_secs())) {
-            self.answer(cx);
+        if self.early_congestion(one_way.unwrap_or(rtt.as_secs())) {
+            self.respond(cx);
         }
     }
 
     fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
-        if self.inferring(cx.now) { 0 } else { self.window.slow_start(ev.acked, cx) }
+        if self.in_inference(cx.now) { 0 } else { self.window.slow_start(ev.acked, cx) }
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
-        if !self.inferring(cx.now) {
+        if !self.in_inference(cx.now) {
             self.window.additive_increase(1.0, ev.acked, cx);
         }
     }
@@ -179,13 +185,13 @@ impl LossDriven for Lp {
     }
 
     fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
-        self.knows_full = true;
-        self.answered = true; // a loss is an answer too [KK]
+        self.buffer_was_full = true;
+        self.responded = true; // the reduction after a loss is a response too [KK]
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        let (min, max) = self.range.unwrap_or((f64::NAN, f64::NAN));
+        let (min, max) = self.owd_range.unwrap_or((f64::NAN, f64::NAN));
         let inference = self.inference_until.map_or(f64::NAN, |until| until.since(Time::ZERO).as_secs());
-        row.extend([self.delay.unwrap_or(f64::NAN), min, max, inference]);
+        row.extend([self.sowd.unwrap_or(f64::NAN), min, max, inference]);
     }
 }

@@ -1,22 +1,26 @@
-//! NV, "new Vegas": the window that the highest measured rate needs without a queue, plus a few segments [Brakmo, TCP-NV:
-//! Congestion Avoidance for Data Centers, Linux Plumbers Conference 2010; Linux's tcp_nv, "L"].
+//! TCP-NV, "new Vegas": the window is what the highest measured rate needs without a queue, plus a few segments.
+//!
+//! Sources: Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux Plumbers Conference 2010; details as in Linux 6.12,
+//! net/ipv4/tcp_nv.c, whose names are used ("L").
 //!
 //! ```text
-//! each ACK     rtt = (rtt + its sample) / 2;  rate = bytes delivered over the sample / rtt, the highest counts        [L]
-//! once a round trip   window = highest rate * min_rtt in whole segments + pad                                    [L]
-//!   above, after 60 samples (30 in the first slow start) and 2 round trips
-//!              no growth; ssthresh = window; cwnd -= 30 % of the excess, 2 at least; cwnd = window if that is 2 at most
-//!   above, fewer samples but more than 10 round trips without a decision: no growth
-//!   below window - pad_buffer, after 20 samples:  growth
-//!   a decision starts count and highest rate anew
-//! growth       slow start; avoidance cwnd += 1 for each window of ACKs, 2^f with f < 0: one less after each timeout, one
-//!              more after 8 decisions to grow                                                                    [L]
-//! loss         window to 80 %, no growth and nothing known until the next decision;  timeout: likewise, cwnd = 1 [L]
-//! min_rtt      each 5 s (3.75 to 6.25 at random, the first time after 2) the smallest since the time before      [L]
+//! each ACK     rtt = (rtt + its sample) / 2;  rate = bytes delivered over the sample / rtt, the maximum counts [L tcpnv_acked]
+//! once per round trip   max_win = maximum rate * min_rtt in whole segments + pad                       [L tcpnv_acked]
+//!   cwnd > max_win, after 60 samples (30 in the first slow start) and 2 round trips:
+//!              no growth; ssthresh = max_win; cwnd -= 30 % of the excess, at least 2; an excess up to 2: cwnd = max_win
+//!   cwnd > max_win, fewer samples but more than 10 round trips without a decision: no growth
+//!   cwnd <= max_win - pad_buffer, after 20 samples:  growth
+//!   a decision restarts the counters and the maximum rate
+//! growth       slow start; avoidance cwnd += 1 for each window of ACKs, or 2^f with cwnd_growth_factor f < 0: one less
+//!              after each timeout, one more after 8 decisions to grow              [L tcpnv_cong_avoid, tcpnv_state]
+//! loss         window to 80 %, no growth and no measurements until the next decision;  timeout: the same, cwnd = 1
+//!                                                                                    [L tcpnv_recalc_ssthresh]
+//! min_rtt      every 5 s (3.75 to 6.25 s at random, the first time after 2 s) the minimum since the last time
 //! ```
-//! Windows in segments. A round trip with one sample that acknowledges three segments or more is a batch: it then grows and
-//! waits two segments longer, up to 80. Meant for data centres where every flow is NV.
-//! Left out: a base RTT that the network's owner sets.
+//! Windows in segments. If the only sample of a round trip acknowledges three segments or more, ACKs arrive in batches: then
+//! it grows, and waits two segments longer for the next decision (nv_min_cwnd), up to 80. NV is meant for data centers in
+//! which every flow uses it.
+//! Left out: a base RTT that the operator sets [Linux tcp_nv.c tcpnv_init].
 
 use crate::Variant;
 use crate::common::{LossDriven, Window};
@@ -27,54 +31,54 @@ use dumbbell_units::{Dur, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "nv",
-    title: "TCP-NV, new Vegas: the window for the highest measured rate plus a few segments, for data centres",
+    title: "TCP-NV, new Vegas: the window for the highest measured rate plus a few segments, for data centers",
     year: 2010,
-    source: "Brakmo, TCP-NV, Linux Plumbers Conference 2010; Linux's tcp_nv",
+    source: "Brakmo, TCP-NV, Linux Plumbers Conference 2010; Linux tcp_nv.c",
     on_loss: "window to 4/5; timeout: cwnd = 1 segment",
-    on_delay: "with more than pad segments in the queue: 30 % of the excess less, no growth",
+    on_delay: "with more than pad segments in the queue: window reduced by 30 % of the excess, no growth",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
         Spec {
             name: "pad",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "10",
-            doc: "segments in the queue that it allows (Linux: nv_pad)",
+            doc: "segments in the queue that are allowed (Linux: nv_pad)",
         },
         Spec {
             name: "pad_buffer",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "2",
-            doc: "segments below that from which on it doesn't grow (Linux: nv_pad_buffer)",
+            doc: "the window doesn't grow within this many segments of the limit (Linux: nv_pad_buffer)",
         },
         Spec {
             name: "reset_period",
             kind: Kind::Duration,
             default: "5 s",
-            doc: "mean time after which an older min_rtt is forgotten (Linux: nv_reset_period)",
+            doc: "mean time after which min_rtt is replaced (Linux: nv_reset_period)",
         },
         Spec {
             name: "decrease",
             kind: Kind::Float { min: 0.0, max: 1.0 },
             default: "0.3",
-            doc: "part of the excess that it gives up in a round trip (Linux: nv_cong_dec_mult)",
+            doc: "decrease of the window in a round trip, as a part of the excess (Linux: nv_cong_dec_mult)",
         },
         Spec {
             name: "decrease_loss",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.8",
-            doc: "what is left of the window after a loss (Linux: nv_loss_dec_factor)",
+            doc: "factor of the window after a loss (Linux: nv_loss_dec_factor)",
         },
         Spec {
             name: "decrease_samples",
             kind: Kind::Int { min: 1, max: 255 },
             default: "60",
-            doc: "samples before it decides to shrink (Linux: nv_dec_eval_min_calls)",
+            doc: "samples before a decision to shrink (Linux: nv_dec_eval_min_calls)",
         },
         Spec {
             name: "increase_samples",
             kind: Kind::Int { min: 1, max: 255 },
             default: "20",
-            doc: "samples before it decides to grow (Linux: nv_inc_eval_min_calls)",
+            doc: "samples before a decision to grow (Linux: nv_inc_eval_min_calls)",
         },
     ],
     columns: &["min_rtt", "rtt", "max_win", "grows"],
@@ -82,22 +86,28 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Samples before the first slow start ends (nv_ssthresh_eval_min_calls).
-const START_SAMPLES: u64 = 30;
-/// Round trips before a decision to shrink (nv_rtt_min_cnt), and without one after which it stops growing
-/// (nv_stop_rtt_cnt).
-const ROUNDS: (u64, u64) = (2, 10);
-/// Weight of a new sample in the RTT (nv_rtt_factor).
-const WEIGHT: f64 = 0.5;
-/// When min_rtt is chosen for the first time, in periods.
-const FIRST: f64 = 0.4;
-/// Decisions to grow before f rises (nv_cwnd_growth_rate_neg), and its smallest value.
-const PATIENCE: u64 = 8;
-const SLOWEST: i32 = -8;
-/// Segments that a batch may have, and how they change.
-const BATCH: (f64, f64, f64) = (4.0, 80.0, 2.0);
+/// Samples before the first slow start ends [Linux tcp_nv.c nv_ssthresh_eval_min_calls].
+const SSTHRESH_EVAL_MIN_CALLS: u64 = 30;
+/// Round trips before a decision to shrink [Linux tcp_nv.c nv_rtt_min_cnt].
+const RTT_MIN_CNT: u64 = 2;
+/// Round trips without a decision after which growth stops [Linux tcp_nv.c nv_stop_rtt_cnt].
+const STOP_RTT_CNT: u64 = 10;
+/// The weight of a new sample in the RTT [Linux tcp_nv.c nv_rtt_factor].
+const RTT_FACTOR: f64 = 0.5;
+/// The first reset of min_rtt, in periods: 2 s [Linux tcp_nv.c tcpnv_init].
+const FIRST_RESET: f64 = 0.4;
+/// Decisions to grow before cwnd_growth_factor rises [Linux tcp_nv.c nv_cwnd_growth_rate_neg].
+const CWND_GROWTH_RATE_NEG: u64 = 8;
+/// The smallest cwnd_growth_factor [Linux tcp_nv.c tcpnv_state].
+const MIN_GROWTH_FACTOR: i32 = -8;
+/// The smallest nv_min_cwnd, segments [Linux tcp_nv.c NV_MIN_CWND].
+const MIN_CWND: f64 = 4.0;
+/// The increase of nv_min_cwnd, segments [Linux tcp_nv.c NV_MIN_CWND_GROW].
+const MIN_CWND_GROW: f64 = 2.0;
+/// The largest nv_min_cwnd that still grows, segments [Linux tcp_nv.c NV_TSO_CWND_BOUND].
+const TSO_CWND_BOUND: f64 = 80.0;
 
-/// See the top of this file.
+/// The state of NV (struct tcpnv).
 #[derive(Clone, Debug)]
 struct Nv {
     window: Window,
@@ -110,26 +120,29 @@ struct Nv {
     decrease_samples: u64,
     increase_samples: u64,
     random: Stream,
-    /// The averaged RTT, s; None after a loss.
-    rtt: Option<f64>,
-    /// The smallest that counts, and the smallest since it was last chosen, s.
+    /// nv_last_rtt, the averaged RTT, s; None after a loss.
+    last_rtt: Option<f64>,
+    /// The minimum RTT in use, and the minimum since it was last replaced (nv_min_rtt_new), s.
     min_rtt: f64,
-    next_min_rtt: f64,
-    reset_at: Option<Time>,
-    /// The highest rate since the last decision, bytes/s.
-    max_rate: f64,
-    /// Offset whose acknowledgment ends the round trip.
-    round: u64,
-    /// Samples and round trips since the last decision, decisions to grow in a row.
-    samples: u64,
-    rounds: u64,
-    grown: u64,
-    grows: bool,
-    /// log2 of the segments gained in a round trip; 0 at most.
-    factor: i32,
-    /// Segments that a batch is thought to have.
-    batch: f64,
-    /// Nothing that was measured counts any more.
+    min_rtt_new: f64,
+    /// When min_rtt is replaced.
+    min_rtt_reset: Option<Time>,
+    /// nv_rtt_max_rate, the maximum rate since the last decision, bytes/s.
+    rtt_max_rate: f64,
+    /// An ACK beyond this offset ends the round trip.
+    rtt_start_seq: u64,
+    /// Samples since the last decision.
+    eval_call_cnt: u64,
+    /// Round trips since the last decision.
+    rtt_cnt: u64,
+    /// Consecutive decisions to grow.
+    no_cong_cnt: u64,
+    allow_cwnd_growth: bool,
+    /// log2 of the growth in segments per round trip; at most 0.
+    cwnd_growth_factor: i32,
+    /// nv_min_cwnd, the estimated size of a batch, segments.
+    min_cwnd: f64,
+    /// True until the measurements are restarted after congestion.
     reset: bool,
     max_win: f64,
 }
@@ -147,82 +160,85 @@ impl Nv {
             decrease_samples: params.int("decrease_samples"),
             increase_samples: params.int("increase_samples"),
             random: Stream::new(setup.seed, "nv"),
-            rtt: None,
+            last_rtt: None,
             min_rtt: f64::INFINITY,
-            next_min_rtt: f64::INFINITY,
-            reset_at: None,
-            max_rate: 0.0,
-            round: 0,
-            samples: 0,
-            rounds: 0,
-            grown: 0,
-            grows: true,
-            factor: 0,
-            batch: BATCH.0,
+            min_rtt_new: f64::INFINITY,
+            min_rtt_reset: None,
+            rtt_max_rate: 0.0,
+            rtt_start_seq: 0,
+            eval_call_cnt: 0,
+            rtt_cnt: 0,
+            no_cong_cnt: 0,
+            allow_cwnd_growth: true,
+            cwnd_growth_factor: 0,
+            min_cwnd: MIN_CWND,
             reset: false,
             max_win: f64::NAN,
         }
     }
 
-    /// Takes in a round-trip time and what was delivered over it [L].
+    /// Takes an RTT sample and the bytes delivered over it [Linux tcp_nv.c tcpnv_acked].
     fn sample(&mut self, rtt: f64, delivered: u64, now: Time) {
-        let rtt = match self.rtt {
-            Some(last) => last + WEIGHT * (rtt - last),
+        let rtt = match self.last_rtt {
+            Some(last_rtt) => last_rtt + RTT_FACTOR * (rtt - last_rtt),
             None => {
                 self.min_rtt = f64::INFINITY;
                 rtt
             }
         };
-        self.rtt = Some(rtt);
-        self.max_rate = self.max_rate.max(delivered as f64 / rtt);
-        self.samples += 1;
+        self.last_rtt = Some(rtt);
+        self.rtt_max_rate = self.rtt_max_rate.max(delivered as f64 / rtt);
+        self.eval_call_cnt += 1;
         self.min_rtt = self.min_rtt.min(rtt);
-        self.next_min_rtt = self.next_min_rtt.min(rtt);
-        let first = now + Dur::from_secs_f64(FIRST * self.reset_period);
-        let due = *self.reset_at.get_or_insert(first);
+        self.min_rtt_new = self.min_rtt_new.min(rtt);
+        let first = now + Dur::from_secs_f64(FIRST_RESET * self.reset_period);
+        let due = *self.min_rtt_reset.get_or_insert(first);
         if now >= due {
-            self.min_rtt = std::mem::replace(&mut self.next_min_rtt, f64::INFINITY);
+            self.min_rtt = std::mem::replace(&mut self.min_rtt_new, f64::INFINITY);
             let spread = 0.75 + 0.5 * self.random.uniform();
-            self.reset_at = Some(now + Dur::from_secs_f64(spread * self.reset_period));
-            self.batch = (self.batch / 2.0).max(BATCH.0);
+            self.min_rtt_reset = Some(now + Dur::from_secs_f64(spread * self.reset_period));
+            self.min_cwnd = (self.min_cwnd / 2.0).max(MIN_CWND);
         }
     }
 
-    /// What comes after a round trip [L].
+    /// Decides after a round trip [Linux tcp_nv.c tcpnv_acked].
     fn decide(&mut self, cx: &Cx) {
         let cwnd = self.window.segments(cx).floor();
-        self.max_win = (self.max_rate * self.min_rtt / cx.mss).floor() + self.pad;
+        self.max_win = (self.rtt_max_rate * self.min_rtt / cx.mss).floor() + self.pad;
         if cwnd > self.max_win {
-            if self.rounds < ROUNDS.0 {
+            if self.rtt_cnt < RTT_MIN_CNT {
                 return;
             }
-            let starting = self.window.ssthresh == self.first_ssthresh;
-            if self.samples < if starting { START_SAMPLES } else { self.decrease_samples } {
-                if !starting && self.rounds > ROUNDS.1 {
-                    self.grows = false;
+            let first_slow_start = self.window.ssthresh == self.first_ssthresh;
+            if self.eval_call_cnt
+                < if first_slow_start { SSTHRESH_EVAL_MIN_CALLS } else { self.decrease_samples }
+            {
+                if !first_slow_start && self.rtt_cnt > STOP_RTT_CNT {
+                    self.allow_cwnd_growth = false;
                 }
                 return;
             }
             self.shrink(cwnd, cx);
         } else if cwnd <= self.max_win - self.pad_buffer {
-            if self.samples < self.increase_samples {
+            if self.eval_call_cnt < self.increase_samples {
                 return;
             }
-            self.grows = true;
-            self.grown += 1;
-            if self.factor < 0 && self.grown > PATIENCE {
-                (self.factor, self.grown) = (self.factor + 1, 0);
+            self.allow_cwnd_growth = true;
+            self.no_cong_cnt += 1;
+            if self.cwnd_growth_factor < 0 && self.no_cong_cnt > CWND_GROWTH_RATE_NEG {
+                (self.cwnd_growth_factor, self.no_cong_cnt) = (self.cwnd_growth_factor + 1, 0);
             }
         } else {
             return;
         }
-        (self.samples, self.rounds, self.max_rate) = (0, 0, 0.0);
+        (self.eval_call_cnt, self.rtt_cnt, self.rtt_max_rate) = (0, 0, 0.0);
     }
 
+    /// Reduces the window towards max_win.
     fn shrink(&mut self, cwnd: f64, cx: &Cx) {
         let least = 2.0 * cx.mss;
-        self.grows = false;
-        self.grown = 0;
+        self.allow_cwnd_growth = false;
+        self.no_cong_cnt = 0;
         self.window.ssthresh = (self.max_win * cx.mss).max(least);
         let excess = cwnd - self.max_win;
         let left = if excess > 2.0 { cwnd - (self.decrease * excess).floor().max(2.0) } else { self.max_win };
@@ -244,54 +260,54 @@ impl LossDriven for Nv {
             return;
         }
         if std::mem::take(&mut self.reset) {
-            (self.rtt, self.max_rate, self.round) = (None, 0.0, ev.snd_una);
-            (self.samples, self.rounds, self.grown) = (0, 0, 0);
+            (self.last_rtt, self.rtt_max_rate, self.rtt_start_seq) = (None, 0.0, ev.snd_una);
+            (self.eval_call_cnt, self.rtt_cnt, self.no_cong_cnt) = (0, 0, 0);
         }
         let (Some(rtt), Some(rate)) = (ev.rtt.filter(|rtt| *rtt > Dur::ZERO), ev.rate) else { return };
         self.sample(rtt.as_secs(), rate.delivered, cx.now);
-        if ev.snd_una <= self.round {
+        if ev.snd_una <= self.rtt_start_seq {
             return;
         }
-        self.round = ev.snd_nxt;
-        self.rounds += 1;
-        let batch = ev.acked as f64 >= (self.batch - 1.0) * cx.mss;
-        if self.samples == 1 && batch && self.batch <= BATCH.1 {
-            self.batch += BATCH.2;
-            self.round = ev.snd_nxt + (self.batch * cx.mss) as u64;
-            (self.samples, self.grows) = (0, true);
+        self.rtt_start_seq = ev.snd_nxt;
+        self.rtt_cnt += 1;
+        let batch = ev.acked as f64 >= (self.min_cwnd - 1.0) * cx.mss;
+        if self.eval_call_cnt == 1 && batch && self.min_cwnd <= TSO_CWND_BOUND {
+            self.min_cwnd += MIN_CWND_GROW;
+            self.rtt_start_seq = ev.snd_nxt + (self.min_cwnd * cx.mss) as u64;
+            (self.eval_call_cnt, self.allow_cwnd_growth) = (0, true);
             return;
         }
         self.decide(cx);
     }
 
     fn on_ack_slow_start(&mut self, ev: &AckEvent, cx: &Cx) -> u64 {
-        if self.grows { self.window.slow_start(ev.acked, cx) } else { 0 }
+        if self.allow_cwnd_growth { self.window.slow_start(ev.acked, cx) } else { 0 }
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
-        if self.grows {
-            // Not faster than a segment for every four acknowledged.
-            let segments = libm::exp2(f64::from(self.factor)).min(self.window.segments(cx) / 4.0);
+        if self.allow_cwnd_growth {
+            // At most a segment for every four acknowledged [Linux tcp_nv.c tcpnv_cong_avoid].
+            let segments = libm::exp2(f64::from(self.cwnd_growth_factor)).min(self.window.segments(cx) / 4.0);
             self.window.additive_increase(segments, ev.acked, cx);
         }
     }
 
     fn on_congestion_ssthresh(&mut self, ev: &CongestionEvent, cx: &Cx) -> f64 {
-        // Linux has it in whole 1024ths.
+        // Linux computes with a multiple of 1/1024 [Linux tcp_nv.c tcpnv_recalc_ssthresh].
         let part = self.decrease_loss;
         (if cx.counts_segments() { (1024.0 * part).floor() / 1024.0 } else { part }) * ev.window
     }
 
     fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
-        (self.reset, self.grows) = (true, false);
+        (self.reset, self.allow_cwnd_growth) = (true, false);
         if ev.kind == Congestion::Timeout {
-            self.factor = (self.factor - 1).max(SLOWEST);
+            self.cwnd_growth_factor = (self.cwnd_growth_factor - 1).max(MIN_GROWTH_FACTOR);
         }
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
         let min_rtt = if self.min_rtt.is_finite() { self.min_rtt } else { f64::NAN };
-        let grows = if self.grows { 1.0 } else { 0.0 };
-        row.extend([min_rtt, self.rtt.unwrap_or(f64::NAN), self.max_win, grows]);
+        let growth = if self.allow_cwnd_growth { 1.0 } else { 0.0 };
+        row.extend([min_rtt, self.last_rtt.unwrap_or(f64::NAN), self.max_win, growth]);
     }
 }

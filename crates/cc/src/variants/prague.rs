@@ -1,19 +1,20 @@
-//! TCP Prague: DCTCP made fit for the Internet, by falling back to Reno on loss, pacing, and an increase that doesn't favour
-//! short round trips [draft-briscoe-iccrg-prague-congestion-control-00; requirements: RFC 9331].
+//! TCP Prague: DCTCP for the Internet, with Reno's response to loss, pacing, and an increase that doesn't favor short RTTs.
+//!
+//! Sources: draft-briscoe-iccrg-prague-congestion-control-00, whose section numbers are used; requirements: RFC 9331.
 //!
 //! ```text
 //! round        alpha += g * (marked / delivered - alpha), from the first mark on; alpha = 1 before         [§2.3.2]
-//! mark         cwnd *= 1 - alpha / 2, at least 2 segments; once a round trip                             [§2.4.2]
-//! avoidance    cwnd += 1 for each window of bytes that came without a mark, in the round after an answer too  [§2.4.3]
-//! short RTT    below rtt_ref, once rtt_transition round trips have passed since slow start: M = rtt_ref / srtt
-//!              increase 1 / M^2, alpha and answers each rtt_ref instead of each round trip               [§2.4.4]
+//! mark         cwnd *= 1 - alpha / 2, at least 2 segments; once per round trip                           [§2.4.2]
+//! avoidance    cwnd += 1 for each window of unmarked bytes, also in the round trip after a response      [§2.4.3]
+//! short RTT    below rtt_ref, after rtt_transition round trips since slow start: M = rtt_ref / srtt
+//!              increase 1 / M^2, alpha and responses once per rtt_ref instead of once per round trip     [§2.4.4]
 //! slow start   as Reno, up to the first mark                                                             [§2.4.5]
 //! loss         as Reno: window halved;  timeout: cwnd = 1 segment                                        [§2.4.1]
-//! pacing       cwnd / srtt, twice that below ssthresh / 2; bursts of max_burst at most                    [§2.5.1, §2.5.2]
+//! pacing       cwnd / srtt, twice that below ssthresh / 2; bursts of at most max_burst                   [§2.5.1, §2.5.2]
 //! ```
-//! It needs accurate feedback; where marks are only echoed as RFC 3168 says it answers as Reno does. The pacing rate counts
-//! payload, as cwnd does.
-//! Left out: finding out that the bottleneck treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
+//! Prague needs accurate ECN feedback; with the echo of RFC 3168 it responds as Reno. The pacing rate counts payload, as cwnd
+//! does.
+//! Left out: detecting a bottleneck that treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
 
 use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
 use crate::variant::{EcnUse, Variant};
@@ -23,38 +24,38 @@ use dumbbell_units::{Bytes, Dur, Rate, Time};
 
 pub(crate) const ROW: Variant = Variant {
     name: "prague",
-    title: "TCP Prague: a scalable law for L4S, shrinks in proportion to the share of marked segments",
+    title: "TCP Prague: scalable congestion control for L4S, reduces its window in proportion to the fraction of marked bytes",
     year: 2021,
     source: "draft-briscoe-iccrg-prague-congestion-control-00; RFC 9331",
     ecn: EcnUse::Scalable,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",
-    on_ecn: "once a round trip: window down by half the smoothed share of marked bytes; marked bytes don't let it grow",
+    on_ecn: "once per round trip: window reduced by half of the smoothed fraction of marked bytes; marked bytes cause no growth",
     params: &[
         Spec {
             name: "g",
             kind: Kind::Float { min: 0.001, max: 0.999 },
             default: "0.0625",
-            doc: "weight of a round trip in alpha [draft-briscoe-iccrg-prague-congestion-control-00 §2.3.2]",
+            doc: "g, the weight of a round trip in alpha [draft-briscoe-iccrg-prague-congestion-control-00 §2.3.2]",
         },
         Spec {
             name: "rtt_ref",
             kind: Kind::Duration,
             default: "25 ms",
-            doc: "round-trip time that shorter ones are treated as; 0 s: none \
+            doc: "reference RTT: shorter RTTs are treated as this one; 0 s: none \
                   [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]",
         },
         Spec {
             name: "rtt_transition",
             kind: Kind::Int { min: 0, max: 1_000_000 },
             default: "500",
-            doc: "round trips after slow start before it does so [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]",
+            doc: "round trips after slow start before rtt_ref applies [draft-briscoe-iccrg-prague-congestion-control-00 §2.4.4]",
         },
         Spec {
             name: "max_burst",
             kind: Kind::Duration,
             default: "250 us",
-            doc: "time that a burst may take at the pacing rate; at least a segment leaves at once \
+            doc: "longest burst, as time at the pacing rate; at least a segment is sent at once \
                   [draft-briscoe-iccrg-prague-congestion-control-00 §2.5.2]",
         },
     ],
@@ -63,7 +64,7 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// See the top of this file.
+/// The state of Prague.
 #[derive(Clone, Debug)]
 struct Prague {
     window: Window,
@@ -75,16 +76,18 @@ struct Prague {
     marks: Marks,
     srtt: Srtt,
     alpha: f64,
-    /// Bytes marked and delivered since alpha last changed, and what share they were then, for the trace.
+    /// Bytes marked and delivered since alpha last changed.
     counted: (f64, f64),
-    share: f64,
-    /// Whether a mark has come: only then there is something to average.
+    /// The fraction of marked bytes at that time, for the trace.
+    marked_fraction: f64,
+    /// True after the first mark, with which the average begins.
     marked: bool,
     /// Round trips since slow start.
     rounds: u64,
-    /// When alpha was last changed, and the last answer to a mark.
-    averaged_at: Time,
-    answered_at: Option<Time>,
+    /// The time of the last change of alpha.
+    alpha_updated_at: Time,
+    /// The time of the last response to a mark.
+    responded_at: Option<Time>,
 }
 
 impl Prague {
@@ -100,23 +103,23 @@ impl Prague {
             srtt: Srtt::default(),
             alpha: 1.0,
             counted: (0.0, 0.0),
-            share: f64::NAN,
+            marked_fraction: f64::NAN,
             marked: false,
             rounds: 0,
-            averaged_at: Time::ZERO,
-            answered_at: None,
+            alpha_updated_at: Time::ZERO,
+            responded_at: None,
         }
     }
 
-    /// How many times shorter the round trip is than the one it is treated as [§2.4.4].
-    fn shorter(&self) -> f64 {
+    /// M, the ratio of rtt_ref and a shorter srtt; 1 if rtt_ref doesn't apply [§2.4.4].
+    fn rtt_ratio(&self) -> f64 {
         let (srtt, reference) = (self.srtt.secs(), self.rtt_ref.as_secs());
         let long_lived = self.rounds >= self.rtt_transition && !self.window.in_slow_start();
         if long_lived && srtt > 0.0 && srtt < reference { reference / srtt } else { 1.0 }
     }
 
-    /// A round trip has ended in which so many bytes were marked and delivered [§2.3.2].
-    fn average(&mut self, (marked, delivered): (f64, f64), now: Time) {
+    /// Updates alpha after a round trip with so many marked and delivered bytes [§2.3.2].
+    fn update_alpha(&mut self, (marked, delivered): (f64, f64), now: Time) {
         if !self.window.in_slow_start() {
             self.rounds += 1;
         }
@@ -124,23 +127,23 @@ impl Prague {
             return;
         }
         self.counted = (self.counted.0 + marked, self.counted.1 + delivered);
-        if self.shorter() > 1.0 && now.since(self.averaged_at) < self.rtt_ref {
+        if self.rtt_ratio() > 1.0 && now.since(self.alpha_updated_at) < self.rtt_ref {
             return;
         }
-        self.share = self.counted.0 / self.counted.1;
-        self.alpha += self.g * (self.share - self.alpha);
-        (self.counted, self.averaged_at) = ((0.0, 0.0), now);
+        self.marked_fraction = self.counted.0 / self.counted.1;
+        self.alpha += self.g * (self.marked_fraction - self.alpha);
+        (self.counted, self.alpha_updated_at) = ((0.0, 0.0), now);
     }
 
-    /// The answer to a mark [§2.4.2].
-    fn cut(&mut self, left: f64, cx: &Cx) {
-        let again = self.answered_at.is_some_and(|at| cx.now.since(at) < self.rtt_ref);
-        if self.shorter() > 1.0 && again {
+    /// Responds to a mark: reduces the window to `cwnd` [§2.4.2].
+    fn reduce(&mut self, cwnd: f64, cx: &Cx) {
+        let too_early = self.responded_at.is_some_and(|at| cx.now.since(at) < self.rtt_ref);
+        if self.rtt_ratio() > 1.0 && too_early {
             return;
         }
-        self.answered_at = Some(cx.now);
+        self.responded_at = Some(cx.now);
         self.window.begin_episode(Congestion::Ecn);
-        self.window.reduce_to(left.max(2.0 * cx.mss), cx);
+        self.window.reduce_to(cwnd.max(2.0 * cx.mss), cx);
     }
 }
 
@@ -165,15 +168,15 @@ impl LossDriven for Prague {
         self.marked |= ev.marked > 0;
         let (round, echo) = self.marks.on_ack(ev);
         if let Some(counted) = round {
-            self.average(counted, cx.now);
+            self.update_alpha(counted, cx.now);
         }
         if ev.in_recovery || ev.in_loss {
-            return; // the window was cut for a loss of the same round trip [§2.4.1]
+            return; // the window was reduced for a loss in the same round trip [§2.4.1]
         }
         match echo {
             EcnResponse::None => {}
-            EcnResponse::Scalable => self.cut((1.0 - self.alpha / 2.0) * self.window.cwnd, cx),
-            EcnResponse::Classic(window) => self.cut(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
+            EcnResponse::Scalable => self.reduce((1.0 - self.alpha / 2.0) * self.window.cwnd, cx),
+            EcnResponse::Classic(window) => self.reduce(0.5 * window.min(self.window.cwnd), cx), // [RFC 3168 §6.1.2]
         }
     }
 
@@ -182,7 +185,7 @@ impl LossDriven for Prague {
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
-        let m = self.shorter();
+        let m = self.rtt_ratio();
         let unmarked = ev.acked.saturating_sub(ev.marked) as f64;
         self.window.cwnd += cx.mss * unmarked / self.window.cwnd / (m * m); // [§2.4.3, §2.4.4]
     }
@@ -203,14 +206,14 @@ impl LossDriven for Prague {
         if srtt <= 0.0 {
             return control;
         }
-        let start = if self.window.cwnd < self.window.ssthresh / 2.0 { 2.0 } else { 1.0 };
-        let bits = (start * self.window.cwnd / srtt * 8.0).clamp(1.0, 1e15);
+        let factor = if self.window.cwnd < self.window.ssthresh / 2.0 { 2.0 } else { 1.0 };
+        let bits = (factor * self.window.cwnd / srtt * 8.0).clamp(1.0, 1e15);
         let rate = Rate(bits as u64);
         let Bytes(burst) = rate.bytes_in(self.max_burst);
         Control { pacing: Some(rate), quantum: Some(burst.max(self.mss as u64)), ..control }
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.alpha, self.share, self.rounds as f64]);
+        row.extend([self.alpha, self.marked_fraction, self.rounds as f64]);
     }
 }

@@ -1,15 +1,16 @@
-//! Scalable TCP: the window grows by a fixed part of itself, so that recovering from a loss takes as many round trips at
-//! any speed [Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2), 2003, "K"].
+//! Scalable TCP: the window grows by a fixed fraction of itself per round trip, so that the recovery from a loss takes the
+//! same number of round trips at any speed [Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks,
+//! ACM CCR 33(2), 2003, "K"].
 //!
 //! ```text
-//! avoidance    cwnd += a for each segment acknowledged, a = 0.01                      [K]
+//! avoidance    cwnd += a per segment acknowledged, a = 0.01                           [K]
 //! loss         ssthresh = (1 - b) * window, b = 1/8;  cwnd = ssthresh                 [K]
 //! timeout      ssthresh likewise, cwnd = 1
-//! up to low_window (16 segments) all of it as Reno                                    [K]
+//! cwnd <= low_window (16 segments): both as Reno                                      [K]
 //! ```
-//! Between low_window and 1/a segments it grows more slowly than Reno would, and makes up for it by the smaller cut.
-//! Linux has no low_window and never grows more slowly than Reno (`reno_growth`). Slow start is the stack's.
-//! Left out: nothing.
+//! Between low_window and 1/a segments it grows more slowly than Reno, and its smaller decrease compensates for that.
+//! Linux has no low_window, and grows at least by one segment per window [Linux tcp_scalable.c tcp_scalable_cong_avoid]:
+//! the stack `linux` sets `low_window` and `reno_growth`. Slow start is the stack's. Nothing is left out.
 
 use crate::Variant;
 use crate::common::{LossDriven, Window};
@@ -29,25 +30,25 @@ pub(crate) const ROW: Variant = Variant {
             name: "a",
             kind: Kind::Float { min: 0.0001, max: 1.0 },
             default: "0.01",
-            doc: "segments gained for each segment acknowledged [Kelly 2003]",
+            doc: "increase per segment acknowledged, segments [Kelly 2003] (Linux: 1 / TCP_SCALABLE_AI_CNT)",
         },
         Spec {
             name: "b",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.125",
-            doc: "part of the window that a loss takes [Kelly 2003]",
+            doc: "fraction by which a loss reduces the window [Kelly 2003] (Linux: 1 / 2^TCP_SCALABLE_MD_SCALE)",
         },
         Spec {
             name: "low_window",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "16",
-            doc: "segments up to which it is Reno (lwnd) [Kelly 2003]",
+            doc: "lwnd: segments up to which the rules are those of Reno [Kelly 2003]",
         },
         Spec {
             name: "reno_growth",
             kind: Kind::Bool,
             default: "false",
-            doc: "whether it always grows by one segment a round trip at least",
+            doc: "grows by at least one segment per round trip",
         },
     ],
     stack_defaults: &[("linux", "low_window", "0"), ("linux", "reno_growth", "true")],
@@ -55,7 +56,7 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// See the top of this file.
+/// Scalable TCP.
 #[derive(Clone, Debug)]
 struct Scalable {
     window: Window,
@@ -91,7 +92,8 @@ impl LossDriven for Scalable {
         let segments = if cwnd <= self.low_window {
             1.0 // [K]
         } else {
-            (self.a * cwnd).max(if self.reno_growth { 1.0 } else { 0.0 }) // [K]
+            let least = if self.reno_growth { 1.0 } else { 0.0 }; // [Linux tcp_scalable.c tcp_scalable_cong_avoid]
+            (self.a * cwnd).max(least) // [K]
         };
         self.window.additive_increase(segments, ev.acked, cx);
     }

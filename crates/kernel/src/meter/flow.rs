@@ -7,7 +7,8 @@ use crate::meter::packet::{Packet, Tcp};
 use crate::meter::tcp_cc_info::CcInfo;
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::{DurationStats, TimeAverages};
-use dumbbell_trace::{ColumnData, Table};
+use dumbbell_trace::Table;
+use dumbbell_trace::tables::{FlowTable, KernelFlowColumns};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::SeqUnwrapper;
 use std::collections::VecDeque;
@@ -47,10 +48,8 @@ pub(crate) struct TcpSample {
 
 #[derive(Debug, Default)]
 struct Columns {
-    t: Vec<u64>,
-    floats: [Vec<f64>; 8],
-    counts: [Vec<u64>; 7],
-    phase: Vec<u8>,
+    flow: FlowTable,
+    kernel: KernelFlowColumns,
     laws: Vec<CcInfo>,
 }
 
@@ -247,23 +246,24 @@ impl FlowMeter {
         let delivered = self.delivered();
         if let Some(c) = &mut self.columns {
             let mss = f64::from(s.mss);
-            c.t.push(now);
-            let floats = [
-                s.cwnd * mss,
-                s.ssthresh * mss,
-                srtt,
-                s.rto,
-                s.pacing_rate,
-                s.delivery_rate,
-                s.min_rtt,
-                s.rttvar,
-            ];
-            c.floats.iter_mut().zip(floats).for_each(|(column, v)| column.push(v));
             let (una, next) = (self.segments.acked(), self.segments.highest());
-            let own = [s.lost, s.retransmits, s.reordering].map(u64::from);
-            let counts = [next.saturating_sub(una), una, next, delivered, own[0], own[1], own[2]];
-            c.counts.iter_mut().zip(counts).for_each(|(column, v)| column.push(v));
-            c.phase.push(s.phase);
+            c.flow.t_ns.push(now);
+            c.flow.cwnd.push(s.cwnd * mss);
+            c.flow.ssthresh.push(s.ssthresh * mss);
+            c.flow.srtt_ns.push(srtt);
+            c.flow.rto_ns.push(s.rto);
+            c.flow.inflight.push(next.saturating_sub(una));
+            c.flow.snd_una.push(una);
+            c.flow.snd_nxt.push(next);
+            c.flow.delivered.push(delivered);
+            c.flow.phase.push(s.phase);
+            c.kernel.pacing_rate.push(s.pacing_rate);
+            c.kernel.delivery_rate.push(s.delivery_rate);
+            c.kernel.min_rtt_ns.push(s.min_rtt);
+            c.kernel.rttvar_ns.push(s.rttvar);
+            c.kernel.lost.push(u64::from(s.lost));
+            c.kernel.retransmits.push(u64::from(s.retransmits));
+            c.kernel.reordering.push(u64::from(s.reordering));
             c.laws.push(s.law);
         }
     }
@@ -300,31 +300,13 @@ impl FlowMeter {
 
     /// The series, if they were kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
-        let c = self.columns.take().filter(|c| !c.t.is_empty())?;
-        let [cwnd, ssthresh, srtt, rto, pacing, delivery, min_rtt, rttvar] = c.floats;
-        let [inflight, snd_una, snd_nxt, delivered, lost, retransmits, reordering] = c.counts;
-        let table = Table::new(format!("flow/{name}"))
-            .with("t_ns", ColumnData::U64(c.t))
-            .with("cwnd", ColumnData::F64(cwnd))
-            .with("ssthresh", ColumnData::F64(ssthresh))
-            .with("srtt_ns", ColumnData::F64(srtt))
-            .with("rto_ns", ColumnData::F64(rto))
-            .with("inflight", ColumnData::U64(inflight))
-            .with("snd_una", ColumnData::U64(snd_una))
-            .with("snd_nxt", ColumnData::U64(snd_nxt))
-            .with("delivered", ColumnData::U64(delivered))
-            .with("phase", ColumnData::U8(c.phase))
-            .with("pacing_rate", ColumnData::F64(pacing))
-            .with("delivery_rate", ColumnData::F64(delivery))
-            .with("min_rtt_ns", ColumnData::F64(min_rtt))
-            .with("rttvar_ns", ColumnData::F64(rttvar))
-            .with("lost", ColumnData::U64(lost))
-            .with("retransmits", ColumnData::U64(retransmits))
-            .with("reordering", ColumnData::U64(reordering));
+        let c = self.columns.take().filter(|c| !c.flow.t_ns.is_empty())?;
+        let table = c.kernel.append_to(c.flow.into_table(name));
         let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
-        Some(own.iter().enumerate().fold(table, |table, (n, name)| {
+        let column = |n: usize| {
             let value = |law: &CcInfo| if law.columns == own { law.values[n] } else { f64::NAN };
-            table.with(*name, ColumnData::F64(c.laws.iter().map(value).collect()))
-        }))
+            c.laws.iter().map(value).collect()
+        };
+        Some(table.with_private(own, (0..own.len()).map(column).collect()))
     }
 }

@@ -10,7 +10,8 @@ use crate::meter::packet::Packet;
 use dumbbell_plan::{QueueResult, SeriesPlan};
 use dumbbell_qdisc::DropReason;
 use dumbbell_sim::meter::DurationStats;
-use dumbbell_trace::{ColumnData, Table};
+use dumbbell_trace::Table;
+use dumbbell_trace::tables::{DepartureTable, DropTable, QueueTable};
 use dumbbell_units::Dur;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -258,21 +259,25 @@ impl LinkMeter {
             tables.push(backlog(name, interval_ns, &mut c));
         }
         if self.series.departures {
-            let table = Table::new(format!("departures/{name}"))
-                .with("t_ns", ColumnData::U64(c.departures.iter().map(|d| d.0).collect()))
-                .with("flow", ColumnData::U32(c.departures.iter().map(|d| d.1).collect()))
-                .with("bytes", ColumnData::U32(c.departures.iter().map(|d| d.2).collect()))
-                .with("sojourn_ns", ColumnData::U64(c.departures.iter().map(|d| d.3).collect()))
-                .with("end_ns", ColumnData::U64(c.departures.iter().map(|d| d.4).collect()));
-            tables.push(table);
+            let mut table = DepartureTable::default();
+            for (t, flow, bytes, sojourn, end) in c.departures {
+                table.t_ns.push(t);
+                table.flow.push(flow);
+                table.bytes.push(bytes);
+                table.sojourn_ns.push(sojourn);
+                table.end_ns.push(end);
+            }
+            tables.push(table.into_table(name));
         }
         if self.series.drops {
-            let table = Table::new(format!("drops/{name}"))
-                .with("t_ns", ColumnData::U64(c.drops.iter().map(|d| d.0).collect()))
-                .with("flow", ColumnData::U32(c.drops.iter().map(|d| d.1).collect()))
-                .with("bytes", ColumnData::U32(c.drops.iter().map(|d| d.2).collect()))
-                .with("reason", ColumnData::U8(vec![DropReason::Full as u8; c.drops.len()]));
-            tables.push(table);
+            let mut table = DropTable::default();
+            for (t, flow, bytes) in c.drops {
+                table.t_ns.push(t);
+                table.flow.push(flow);
+                table.bytes.push(bytes);
+                table.reason.push(DropReason::Full as u8);
+            }
+            tables.push(table.into_table(name));
         }
         tables
     }
@@ -284,7 +289,7 @@ fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
     let mut changes: Vec<(u64, i64, u32)> = c.arrivals.iter().map(|(t, size)| (*t, 1, *size)).collect();
     changes.extend(c.left.iter().map(|(t, size)| (*t, -1, *size)));
     changes.sort_by_key(|(t, ..)| *t); // stable: what comes goes no earlier
-    let (mut t, mut packets, mut bytes, mut marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut table = QueueTable::default();
     let (mut waiting, mut size, mut next) = (0i64, 0i64, 0);
     for (at, step, amount) in changes {
         (waiting, size) = (waiting + step, size + step * i64::from(amount));
@@ -292,14 +297,10 @@ fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
             continue;
         }
         next = at.checked_div(interval_ns).map_or(0, |whole| (whole + 1) * interval_ns);
-        t.push(at);
-        packets.push(waiting.max(0) as u64);
-        bytes.push(size.max(0) as u64);
-        marks.push(c.marks.partition_point(|m| *m <= at) as u64);
+        table.t_ns.push(at);
+        table.packets.push(waiting.max(0) as u64);
+        table.bytes.push(size.max(0) as u64);
+        table.marks.push(c.marks.partition_point(|m| *m <= at) as u64);
     }
-    Table::new(format!("queue/{name}"))
-        .with("t_ns", ColumnData::U64(t))
-        .with("packets", ColumnData::U64(packets))
-        .with("bytes", ColumnData::U64(bytes))
-        .with("marks", ColumnData::U64(marks))
+    table.into_table(name)
 }

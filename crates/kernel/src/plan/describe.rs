@@ -1,6 +1,6 @@
 //! Descriptions of links and flows, printed by `--plan`.
 
-use dumbbell_link::{CorruptionPlan, CoursePlan, JitterPlan, LossPlan};
+use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{AppPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan};
 use dumbbell_units::{Dur, Rate};
 use std::net::Ipv4Addr;
@@ -112,7 +112,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Describes a value over time.
-fn over_time(course: &CoursePlan, value: impl Fn(u64) -> String) -> String {
+fn over_time(course: &ProfilePlan, value: impl Fn(u64) -> String) -> String {
     let steps = course.steps.iter().map(|s| {
         let how = if s.ramp { "linearly until" } else { "from" };
         format!("{} {how} {}", value(s.value), Dur(s.at_ns))

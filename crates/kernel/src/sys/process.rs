@@ -5,7 +5,7 @@ use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::OwnedFd;
 
-/// FlowPlacement this process when the one that started it, `parent`, does. False: that one is gone already.
+/// Makes the kernel kill this process when its parent ends (`PR_SET_PDEATHSIG`). Returns false if `parent` has ended already.
 pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
     // SAFETY: no arguments in memory.
     unsafe {
@@ -66,7 +66,7 @@ pub(crate) fn pidfd_open(pid: u32) -> Result<OwnedFd> {
     }
 }
 
-/// FlowPlacement a group of processes.
+/// Kills a process group.
 pub(crate) fn kill_group(leader: u32) {
     // SAFETY: no arguments in memory.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };

@@ -109,7 +109,7 @@ pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 
-/// FlowPlacement the sending direction.
+/// Closes the sending direction.
 pub(crate) fn shutdown(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) }).map(drop)

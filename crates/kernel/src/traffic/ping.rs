@@ -6,7 +6,8 @@ use crate::error::{KernelError, Step};
 use crate::sys;
 use dumbbell_plan::FlowResult;
 use dumbbell_sim::meter::DurationStats;
-use dumbbell_trace::{ColumnData, Table};
+use dumbbell_trace::Table;
+use dumbbell_trace::tables::PingTable;
 use dumbbell_units::Dur;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -35,7 +36,7 @@ pub(crate) struct PingTraffic {
     /// Requests without a reply: number and sending time.
     open: VecDeque<(u64, u64)>,
     rtt: DurationStats,
-    series: Option<(Vec<u64>, Vec<f64>)>,
+    series: Option<PingTable>,
     stopped: bool,
 }
 
@@ -60,9 +61,9 @@ impl PingTraffic {
     }
 
     fn note(&mut self, sent: u64, rtt: f64) {
-        if let Some((t, values)) = &mut self.series {
-            t.push(sent);
-            values.push(rtt);
+        if let Some(table) = &mut self.series {
+            table.t_ns.push(sent);
+            table.rtt_ns.push(rtt);
         }
     }
 
@@ -91,12 +92,7 @@ impl PingTraffic {
 
     /// Returns the RTTs as a table, if the series is kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
-        let (t, rtt) = self.series.take()?;
-        Some(
-            Table::new(format!("ping/{name}"))
-                .with("t_ns", ColumnData::U64(t))
-                .with("rtt_ns", ColumnData::F64(rtt)),
-        )
+        Some(self.series.take()?.into_table(name))
     }
 }
 

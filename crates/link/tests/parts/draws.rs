@@ -30,7 +30,7 @@ fn uniform() {
 }
 
 #[test]
-fn normal_counts_what_is_negative_as_zero() {
+fn negative_draws_of_normal_give_zero() {
     // Mean and sd 1 ms: P(x <= 0) = Phi(-1) = 0.1586553 becomes 0; the mean is Phi(1) + phi(1) = 0.8413447 + 0.2419707
     // = 1.0833155; E x^2 = 2 Phi(1) + phi(1) = 1.9246601, so the sd is sqrt(1.9246601 - 1.1735725) = 0.8666.
     let plan = JitterPlan::Normal { mean_ns: MS, sd_ns: MS };
@@ -44,7 +44,7 @@ fn exponential() {
 }
 
 #[test]
-fn pareto_has_a_power_law_for_a_tail() {
+fn pareto_has_a_power_law_tail() {
     // Mean 1 ms, shape 3: scale 2 ms, P(x > t) = (1 + t / 2)^-3: 0.2962963 at 1 ms, 0.0046296 at 10 ms.
     // Variance scale^2 shape / ((shape - 1)^2 (shape - 2)) = 4 x 3 / 4 = 3.
     let plan = JitterPlan::Pareto { mean_ns: MS, shape: 3.0 };
@@ -52,7 +52,7 @@ fn pareto_has_a_power_law_for_a_tail() {
 }
 
 #[test]
-fn huge_draws_end_somewhere() {
+fn huge_draws_do_not_overflow() {
     let mut jitter = Jitter::new(JitterPlan::Pareto { mean_ns: u64::MAX, shape: 1.001 }, stream("jitter"));
     assert!((0..1000).map(|_| jitter.draw()).max().is_some_and(|d| d > Dur::secs(1)));
 }
@@ -66,7 +66,7 @@ fn copies_have_their_share_and_delay() {
 }
 
 #[test]
-fn parts_repeat_with_their_stream() {
+fn models_repeat_with_their_stream() {
     let draw = |seed| {
         let mut jitter = Jitter::new(JitterPlan::Normal { mean_ns: MS, sd_ns: MS }, Stream::new(seed, "a"));
         (0..20).map(|_| jitter.draw()).collect::<Vec<_>>()

@@ -1,24 +1,23 @@
-//! The parts of a link against numbers worked by hand.
+//! The models of a link against numbers worked by hand.
 
-// A part that cannot be made fails its test.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![expect(clippy::unwrap_used, reason = "a model that cannot be built fails its test")]
 
-mod course;
 mod draws;
 mod loss;
 mod opportunities;
 mod policer;
+mod profile;
 mod reordering;
-mod service;
+mod transmitter;
 
 use dumbbell_units::random::Stream;
 
-/// A stream for a test.
+/// Returns a random stream for a test.
 fn stream(name: &str) -> Stream {
     Stream::new(11, name)
 }
 
-/// Asserts that a count out of `n` lies within five standard deviations of what a probability makes likely.
+/// Asserts that a count out of `n` is within five standard deviations of its expectation for probability `p`.
 fn binomial(count: usize, n: usize, p: f64, what: &str) {
     let (n, count) = (n as f64, count as f64);
     let sd = (n * p * (1.0 - p)).sqrt();

@@ -1,4 +1,4 @@
-use dumbbell_link::{Opportunities, OpportunitiesPlan, OutagePlan, Outages, Service, check};
+use dumbbell_link::{Opportunities, OpportunitiesPlan, OutagePlan, Outages, Transmitter, check};
 use dumbbell_units::Time;
 
 const MS: u64 = 1_000_000;
@@ -18,25 +18,25 @@ fn plan(lines: &[u64]) -> OpportunitiesPlan {
     plan
 }
 
-fn service(lines: &[u64], outages: &[OutagePlan]) -> Service {
-    Service::trace(Opportunities::new(&plan(lines)), Outages::holding(outages), (Time(0), END))
+fn transmitter(lines: &[u64], outages: &[OutagePlan]) -> Transmitter {
+    Transmitter::trace(Opportunities::new(&plan(lines)), Outages::holding(outages), (Time(0), END))
 }
 
-/// A transmitter with a queue that is never empty from `from` on: when each packet is out, ms.
-fn outs(lines: &[u64], from: u64, sizes: &[u32], outages: &[OutagePlan]) -> Vec<f64> {
-    let mut service = service(lines, outages);
-    let mut at = service.opens(Time(from));
+/// Returns the end of each transmission in ms, with a queue that is never empty from `from` on.
+fn ends(lines: &[u64], from: u64, sizes: &[u32], outages: &[OutagePlan]) -> Vec<f64> {
+    let mut transmitter = transmitter(lines, outages);
+    let mut at = transmitter.earliest_start_idle(Time(from));
     let mut found = Vec::new();
     for size in sizes {
-        at = service.next(at);
-        at = service.finish(at, *size);
+        at = transmitter.earliest_start(at);
+        at = transmitter.finish(at, *size);
         found.push(at.0 as f64 / MS as f64);
     }
     found
 }
 
 fn plain(lines: &[u64], sizes: &[u32]) -> Vec<f64> {
-    outs(lines, 0, sizes, &[])
+    ends(lines, 0, sizes, &[])
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_full_packet_takes_one_opportunity() {
 
 #[test]
 fn several_small_packets_share_one() {
-    // 3 x 500 in the first; 1400 in the second, whose last 100 bytes begin the next packet.
+    // 3 x 500 in the first; 1400 in the second, whose last 100 bytes are the start of the next packet.
     assert_eq!(plain(&[1, 4, 6, 9], &[500, 500, 500, 1400, 1500, 100]), [1.0, 1.0, 1.0, 4.0, 6.0, 6.0]);
 }
 
@@ -58,63 +58,63 @@ fn a_large_packet_takes_several() {
 }
 
 #[test]
-fn the_end_is_the_new_zero() {
+fn the_last_time_is_the_zero_of_the_next_round() {
     // Rounds of 5 ms: 1, 5, 6, 10, 11, 15.
     assert_eq!(plain(&[1, 5], &[1500; 6]), [1.0, 5.0, 6.0, 10.0, 11.0, 15.0]);
-    // A line at 0 is the last line's instant from the second round on: 2 ms has two.
+    // From the second round on a line at 0 has the time of the last line: 2 ms has two opportunities.
     assert_eq!(plain(&[0, 1, 2], &[1500; 6]), [1.0, 2.0, 2.0, 3.0, 4.0, 4.0]);
     assert_eq!(plain(&[0, 0, 3], &[1500; 4]), [3.0, 3.0, 3.0, 6.0]);
-    // A packet may begin in one round and end in the next.
+    // A packet can start in one round and end in the next.
     assert_eq!(plain(&[1, 5], &[1000, 3000]), [1.0, 6.0]);
 }
 
 #[test]
-fn what_comes_at_the_instant_of_an_opportunity_is_late() {
-    let at = |from: u64| outs(&[1, 4], from, &[100], &[])[0];
+fn an_arrival_at_the_time_of_an_opportunity_is_too_late() {
+    let at = |from: u64| ends(&[1, 4], from, &[100], &[])[0];
     assert_eq!((at(MS - 1), at(MS), at(MS + 1), at(4 * MS - 1), at(4 * MS)), (1.0, 4.0, 4.0, 4.0, 5.0));
 }
 
 #[test]
-fn what_is_left_when_nothing_waits_is_lost() {
-    let mut service = service(&[1, 4], &[]);
-    let at = service.opens(Time(0));
-    assert_eq!(service.finish(at, 100), Time(MS));
-    // A packet that comes 1 us later waits for the next one.
-    let later = service.opens(Time(MS + 1000));
+fn unused_bytes_of_an_opportunity_are_lost() {
+    let mut transmitter = transmitter(&[1, 4], &[]);
+    let at = transmitter.earliest_start_idle(Time(0));
+    assert_eq!(transmitter.finish(at, 100), Time(MS));
+    // A packet that arrives 1 us later waits for the next one.
+    let later = transmitter.earliest_start_idle(Time(MS + 1000));
     assert_eq!(later, Time(4 * MS));
-    assert_eq!(service.next(later), later);
-    assert_eq!(service.finish(later, 1500), later);
-    // Nothing is left of it.
-    assert_eq!(service.next(later), Time(5 * MS));
+    assert_eq!(transmitter.earliest_start(later), later);
+    assert_eq!(transmitter.finish(later, 1500), later);
+    // No bytes are left of it.
+    assert_eq!(transmitter.earliest_start(later), Time(5 * MS));
 }
 
 #[test]
-fn an_outage_takes_opportunities_away() {
-    // Down from 2 to below 5 ms: of 1, 2, 3, 4, 5 the first and the last are left.
+fn opportunities_in_an_outage_are_lost() {
+    // Down from 2 to below 5 ms: of 1, 2, 3, 4, 5 the first and the last remain.
     let held = [OutagePlan { at_ns: 2 * MS, for_ns: 3 * MS, every_ns: None, drops: false }];
-    assert_eq!(outs(&[1, 2, 3, 4, 5], 0, &[1500, 1500, 1500], &held), [1.0, 5.0, 6.0]);
-    assert_eq!(outs(&[1, 2, 3, 4, 5], 0, &[2000], &held), [5.0]);
-    // One that takes every opportunity of every round.
+    assert_eq!(ends(&[1, 2, 3, 4, 5], 0, &[1500, 1500, 1500], &held), [1.0, 5.0, 6.0]);
+    assert_eq!(ends(&[1, 2, 3, 4, 5], 0, &[2000], &held), [5.0]);
+    // An outage that includes every opportunity of every round.
     let all = [OutagePlan { at_ns: 0, for_ns: 2 * MS, every_ns: Some(3 * MS), drops: false }];
-    let mut service = service(&[1, 3], &all);
-    assert!(service.opens(Time(0)) > END);
-    assert!(service.finish(Time(MS), 3000) > END);
+    let mut transmitter = transmitter(&[1, 3], &all);
+    assert!(transmitter.earliest_start_idle(Time(0)) > END);
+    assert!(transmitter.finish(Time(MS), 3000) > END);
 }
 
 #[test]
-fn capacity_is_the_opportunities() {
+fn the_capacity_is_that_of_the_opportunities() {
     let between = |from: u64, to: u64| {
         let trace = Opportunities::new(&plan(&[1, 2, 2, 5]));
         let window = (Time(from * MS), Time(to * MS));
-        Service::trace(trace, Outages::default(), window).use_of_capacity().1
+        Transmitter::trace(trace, Outages::default(), window).sent_and_capacity().1
     };
     assert_eq!(between(0, 5), 4.0 * 12_000.0);
     assert_eq!(between(0, 10), 8.0 * 12_000.0);
     assert_eq!(between(2, 7), 4.0 * 12_000.0); // 5, 6, 7, 7
-    let mut service = service(&[1, 2, 2, 5], &[]);
-    let at = service.opens(Time(0));
-    service.finish(at, 2000);
-    assert_eq!(service.use_of_capacity().0, 16_000.0);
+    let mut transmitter = transmitter(&[1, 2, 2, 5], &[]);
+    let at = transmitter.earliest_start_idle(Time(0));
+    transmitter.finish(at, 2000);
+    assert_eq!(transmitter.sent_and_capacity().0, 16_000.0);
 }
 
 #[test]

@@ -3,7 +3,7 @@ use dumbbell_units::Time;
 
 const S: u64 = 1_000_000_000;
 
-/// 1000 bytes a second, 1500 at once.
+/// 1000 bytes per second, bursts of 1500.
 fn policer() -> Policer {
     Policer::new(PolicerPlan { rate_bps: 8_000, burst_bytes: 1500, marks: false })
 }
@@ -13,13 +13,13 @@ fn tokens_worked_by_hand() {
     let mut p = policer();
     let mut conforms = |bytes, ns| p.conforms(bytes, Time(ns));
     assert!(conforms(1000, 0)); // 1500 - 1000: 500 left
-    assert!(!conforms(501, 0)); // takes nothing
+    assert!(!conforms(501, 0)); // consumes no tokens
     assert!(conforms(500, 0)); // 0 left
-    assert!(!conforms(100, S / 10 - 1)); // 100 tokens less the last ns
+    assert!(!conforms(100, S / 10 - 1)); // 1 ns before 100 tokens
     assert!(conforms(100, S / 10)); // exactly 100
     assert!(!conforms(1, S / 10));
     assert!(conforms(1, S / 10 + S / 1000)); // a byte takes 1 ms
-    // After a long time the bucket is full and no more.
+    // After a long time the bucket is full, not more.
     assert!(!conforms(1501, 100 * S));
     assert!(conforms(1500, 100 * S));
     assert!(!conforms(1, 100 * S));
@@ -27,9 +27,9 @@ fn tokens_worked_by_hand() {
 
 #[test]
 fn no_fraction_is_lost() {
-    // 3 bit/s, 16 bits at once. One byte goes at 0; asked every ms, the others go as soon as 8 bits are there: at 1 ms
-    // (8 + 0.003), and when 0.003 - 8 + 3 t reaches 8 again: by 8 s there are 16 + 24 = 40 bits, so 5 bytes have gone,
-    // the last at 8 s sharp.
+    // 3 bit/s, a burst of 16 bits. One byte passes at 0. Tested every ms, the next pass once the bucket has 8 bits: at
+    // 1 ms (8 + 0.003), and later at each multiple of 8 bits. In 8 s there are 16 + 24 = 40 bits, so 5 bytes pass, the
+    // last at exactly 8 s.
     let mut p = Policer::new(PolicerPlan { rate_bps: 3, burst_bytes: 2, marks: false });
     assert!(p.conforms(1, Time(0)));
     let passed: Vec<u64> = (1..=8_000).filter(|i| p.conforms(1, Time(i * 1_000_000))).collect();
@@ -39,8 +39,8 @@ fn no_fraction_is_lost() {
 
 #[test]
 fn the_long_run_is_rate_and_burst() {
-    // Packets of 100 bytes every ms offer 800 kbit/s; 8 kbit/s for 100 s are 100 000 bytes, and 1500 of the burst.
+    // Packets of 100 bytes every ms offer 800 kbit/s; 8 kbit/s for 100 s are 100 000 bytes, plus the burst of 1500.
     let mut p = policer();
     let passed = (0..100_000u64).filter(|i| p.conforms(100, Time(i * 1_000_000))).count();
-    assert_eq!(passed, (100_000 + 1500) / 100 - 1); // the last due at 100 s, when nobody asks any more
+    assert_eq!(passed, (100_000 + 1500) / 100 - 1); // the last due at 100 s, after the last test
 }

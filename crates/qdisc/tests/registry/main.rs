@@ -39,7 +39,7 @@ fn every_row_has_a_test_and_a_page() {
             "tests/disciplines/main.rs lacks {}",
             row.name
         );
-        let page = format!("{root}/docs/disciplines/{}.md", row.name);
+        let page = format!("{root}/docs/reference/disciplines/{}.md", row.name);
         assert!(std::path::Path::new(&page).exists(), "{page} is missing");
     }
 }

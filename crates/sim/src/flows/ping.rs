@@ -4,7 +4,7 @@ use super::{APP, Flow, FlowInfo};
 use crate::meter::DurationStats;
 use crate::network::{Arrived, Network};
 use dumbbell_plan::FlowResult;
-use dumbbell_trace::{ColumnData, Table};
+use dumbbell_trace::tables::PingTable;
 use dumbbell_units::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub(crate) struct PingFlow {
     /// Requests without a reply so far: sequence number and sending time.
     open: VecDeque<(u64, Time)>,
     rtt: DurationStats,
-    series: Option<(Vec<u64>, Vec<f64>)>,
+    series: Option<PingTable>,
 }
 
 impl PingFlow {
@@ -47,9 +47,9 @@ impl PingFlow {
     }
 
     fn record(&mut self, sent: Time, rtt: f64) {
-        if let Some((t, values)) = &mut self.series {
-            t.push(sent.0);
-            values.push(rtt);
+        if let Some(table) = &mut self.series {
+            table.t_ns.push(sent.0);
+            table.rtt_ns.push(rtt);
         }
     }
 
@@ -113,11 +113,8 @@ impl Flow for PingFlow {
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
         self.expire(net.end);
-        if let Some((t, rtt)) = self.series.take() {
-            let table = Table::new(format!("ping/{}", self.info.name))
-                .with("t_ns", ColumnData::U64(t))
-                .with("rtt_ns", ColumnData::F64(rtt));
-            net.trace.tables.push(table);
+        if let Some(table) = self.series.take() {
+            net.trace.tables.push(table.into_table(&self.info.name));
         }
         let end = self.info.stop.min(net.end);
         let seconds = self.info.seconds(end);

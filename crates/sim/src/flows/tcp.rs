@@ -51,7 +51,7 @@ impl ConnectionFactory {
 
     /// Makes the algorithm of a connection; `seed`: seed of its random numbers.
     fn algorithm(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Setup { seed, ..self.config.start() };
+        let start = Setup { seed, ..self.config.cc_setup() };
         match &self.source {
             VariantSource::Registry(row) => dumbbell_cc::build(row.name, &self.variant.given(), &start),
             VariantSource::External(external, failure) => {
@@ -67,7 +67,7 @@ impl ConnectionFactory {
             unreachable!("a registry row succeeded before: {error}")
         };
         failure.fail(error.to_string());
-        let idle = dumbbell_cc::build("fixed", &[], &self.config.start());
+        let idle = dumbbell_cc::build("fixed", &[], &self.config.cc_setup());
         let idle = idle.unwrap_or_else(|e| unreachable!("defaults are valid: {e}"));
         Endpoint::new(self.config, idle, isn)
     }
@@ -198,7 +198,7 @@ impl TcpFlow {
             AppPlan::Page { request_bytes, .. } => self.receiver.write(request_bytes),
             _ => {}
         }
-        if !self.factory.config.handshake {
+        if !self.factory.config.connection.handshake {
             Endpoint::establish_pair(&mut self.sender, &mut self.receiver);
         } else if matches!(self.app, AppPlan::Page { .. }) {
             self.sender.listen();

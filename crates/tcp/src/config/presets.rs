@@ -1,6 +1,9 @@
-//! The presets: named sets of visible parameters.
+//! The presets: named sets of parameter values.
+//!
+//! The default of each parameter on each preset is declared beside the parameter, in the file of its group.
 
 use super::params::PARAMS;
+use super::{Defaults, ack, buffer, connection, ecn, growth, pacing, recovery, rto};
 use dumbbell_units::param::{ParamError, Spec, unknown_name};
 
 /// A named set of parameter values.
@@ -10,14 +13,14 @@ pub struct Preset {
     pub name: &'static str,
     /// What it is, in one line.
     pub title: &'static str,
-    /// What it stands for and what differs from the real thing.
+    /// What it models, and its differences from the original.
     pub doc: &'static str,
-    /// The parameters whose default differs from [`PARAMS`].
-    overrides: &'static [(&'static str, &'static str)],
+    /// The parameters whose default differs from [`PARAMS`], group by group.
+    defaults: &'static [Defaults],
     /// The same for one variant: variant, parameter, default.
     for_variant: &'static [(&'static str, &'static str, &'static str)],
-    /// Whether Reno, NewReno and SACK name the window law only and recover as the stack does.
-    pub(super) names_laws: bool,
+    /// True if the names Reno, NewReno and SACK select congestion control only, and the stack's parameters loss recovery.
+    pub(super) any_recovery: bool,
 }
 
 /// Every preset.
@@ -28,63 +31,35 @@ pub const PRESETS: &[Preset] = &[
         doc: "RFC 9293 with RFC 5681, 6298, 6928 (initial window of 10 segments), 7323 (timestamps, window scale), \
               2018 and 6675 (SACK); delayed ACKs; minimum RTO 1 s. Tahoe, which no current RFC describes, has \
               one_reduction_per_window.",
-        overrides: &[],
-        // The duplicates that going back makes would be taken for a loss again and again.
+        defaults: &[],
+        // Go-back-N causes duplicate ACKs, which would be taken for further losses.
         for_variant: &[("tahoe", "one_reduction_per_window", "true")],
-        names_laws: false,
+        any_recovery: false,
     },
     Preset {
         name: "linux",
         title: "what a current Linux sends and acknowledges",
-        doc: "Linux 6.12 without the fq discipline, so that only laws that give a rate are paced: \
+        doc: "Linux 6.12 without the fq discipline, so that only variants that set a pacing rate are paced: \
               SACK with RACK, tail loss probes, proportional rate reduction, F-RTO and undo; windows in whole segments, \
               reduced from cwnd; quick ACKs at the start, then delayed by 40 to 200 ms; minimum RTO 200 ms above srtt; \
-              a window that isn't used shrinks (RFC 2861). The names of the Reno family stand for their law only, \
-              except Tahoe, which Linux hasn't got; it has one_reduction_per_window here. The receive buffer starts at 32 MiB, so that it doesn't limit; while its \
-              window opens, for the first 1,539 full segments, each is acknowledged at once. The send buffer starts at 1 MiB and \
-              doesn't limit either; it says where bursts end.",
-        overrides: &[
-            ("slow_start_limit", "1000"),
-            ("handshake_ack", "alone"),
-            ("aligned_options", "true"),
-            ("unpaced_segments", "9"),
-            ("pacing_credit", "50"),
-            ("ack_delay_min", "40 ms"),
-            ("quick_acks", "16"),
-            ("ack_pushed", "true"),
-            ("sack_delay", "1 ms"),
-            ("sack_kept", "4"),
-            // Half of the buffer [the kernel's assumption before it has seen a segment].
-            ("autotuning", "true"),
-            ("window_start", "16 MiB"),
-            ("window", "256 MiB"),
-            ("rto_min", "200 ms"),
-            ("rto_max", "120 s"),
-            ("granularity", "1 us"),
-            ("timer_tick", "4 ms"),
-            ("rto_estimator", "linux"),
-            ("timestamp_clock", "1 ms"),
-            ("rtt_from", "segments"),
-            ("min_rtt_window", "300 s"),
-            ("rack", "true"),
-            ("tlp", "true"),
-            ("prr", "true"),
-            ("frto", "true"),
-            ("dsack", "true"),
-            ("undo", "both"),
-            ("reduce_from", "cwnd"),
-            ("increase", "window"),
-            ("whole_numbers", "true"),
-            ("grow_by", "delivered"),
-            ("grow_on_exit", "true"),
-            ("cwnd_limited", "window"),
-            ("window_validation", "rfc2861"),
-            ("nagle", "true"),
-            ("send_quantum", "tso"),
+              a window that isn't used shrinks (RFC 2861). The names of the Reno family select congestion control only, \
+              except Tahoe, which Linux does not implement; it has one_reduction_per_window here. The receive buffer \
+              starts at 32 MiB, so that it doesn't limit; while its window opens, for the first 1,539 full segments, \
+              each is acknowledged at once. The send buffer starts at 1 MiB and doesn't limit either; it determines \
+              where bursts end.",
+        defaults: &[
+            connection::LINUX,
+            buffer::LINUX,
+            growth::LINUX,
+            ack::LINUX,
+            rto::LINUX,
+            recovery::LINUX,
+            pacing::LINUX,
+            ecn::LINUX,
         ],
-        // The second as for rfc.
+        // HyStart is on by default [Linux tcp_cubic.c: hystart]. Tahoe as for rfc.
         for_variant: &[("cubic", "slow_start", "hystart"), ("tahoe", "one_reduction_per_window", "true")],
-        names_laws: true,
+        any_recovery: true,
     },
     Preset {
         name: "ns2",
@@ -92,26 +67,18 @@ pub const PRESETS: &[Preset] = &[
         doc: "Packets of 1000 + 40 bytes, a window of 20 packets, initial window 2, an ACK for every packet, a 10 ms \
               clock, minimum RTO 200 ms, first RTO 3 s, no timestamps. A reduction starts from min(cwnd, window), the \
               window grows even while it isn't used, and a window sees one fast retransmit only (bugFix_). Vegas' \
-              data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. Differs from ns-2: a \
-              second timeout of the same packet leaves ssthresh alone, SACK is that of RFC 6675, Vegas does send a SYN.",
-        overrides: &[
-            ("mss", "1000 bytes"),
-            ("window", "20 packets"),
-            ("initial_window", "2 packets"),
-            ("ack_every", "1"),
-            ("rto_initial", "3 s"),
-            ("rto_min", "200 ms"),
-            ("granularity", "10 ms"),
-            ("timestamps", "false"),
-            ("recovery", "reno"),
-            ("newreno_exit", "ssthresh"),
-            ("one_reduction_per_window", "true"),
-            ("reduce_from", "cwnd"),
-            ("increase", "ack"),
-            ("grow_unused", "true"),
-            ("grow_on_exit", "true"),
-            ("limited_retransmit", "true"),
-            ("whole_numbers", "true"),
+              data packets are 1000 bytes in all (data_headers), it starts with 3 of them and has no limited transmit. \
+              Differences from ns-2: a second timeout of the same packet doesn't change ssthresh, SACK is that of RFC \
+              6675, Vegas sends a SYN.",
+        defaults: &[
+            connection::NS2,
+            buffer::NS2,
+            growth::NS2,
+            ack::NS2,
+            rto::NS2,
+            recovery::NS2,
+            pacing::NS2,
+            ecn::NS2,
         ],
         for_variant: &[
             ("vegas", "data_headers", "false"),
@@ -119,14 +86,14 @@ pub const PRESETS: &[Preset] = &[
             ("vegas", "limited_transmit", "false"),
             ("vegas", "limited_retransmit", "false"),
         ],
-        names_laws: false,
+        any_recovery: false,
     },
 ];
 
-/// The preset of that name.
+/// Returns the preset of that name.
 ///
 /// # Errors
-/// Says which names there are, and the nearest.
+/// An unknown name; the message lists the nearest or all names.
 pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
     PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
         let message = unknown_name("stack preset", name, PRESETS.iter().map(|p| p.name));
@@ -135,7 +102,7 @@ pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
 }
 
 impl Preset {
-    /// Every parameter with the default that this preset has for a variant.
+    /// Returns every parameter with the default that this preset has for a variant.
     pub(super) fn params_for(&self, variant: &str) -> Vec<Spec> {
         let own =
             |spec: &Spec| self.for_variant.iter().find(|(v, name, _)| *v == variant && *name == spec.name);
@@ -143,10 +110,10 @@ impl Preset {
         params.map(|s| Spec { default: own(&s).map_or(s.default, |(_, _, d)| d), ..s }).collect()
     }
 
-    /// Every parameter with this preset's own default.
+    /// Returns every parameter with this preset's own default.
     #[must_use]
     pub fn params(&self) -> Vec<Spec> {
-        let own = |spec: &Spec| self.overrides.iter().find(|(name, _)| *name == spec.name);
+        let own = |spec: &Spec| self.defaults.iter().copied().flatten().find(|(name, _)| *name == spec.name);
         PARAMS.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, d)| d), ..*s }).collect()
     }
 }

@@ -1,21 +1,21 @@
-//! One end of a connection: states, handshake and closing around a sending and a receiving half.
+//! One end of a connection: states, handshake and close around a sending and a receiving half [RFC 9293 §3.3.2, §3.5, §3.6].
 //!
 //! ```text
 //! Closed -> SynSent -> Established <- SynReceived <- Listen
 //! Established -> FinWait (we closed) / CloseWait (they closed) -> Closing -> Done
 //! ```
-//! FinWait stands for FIN-WAIT-1 and -2, Closing for CLOSING and LAST-ACK, Done for TIME-WAIT and CLOSED; which of
-//! the two it is follows from what is acknowledged.
+//! FinWait is FIN-WAIT-1 or FIN-WAIT-2, Closing is CLOSING or LAST-ACK, Done is TIME-WAIT or CLOSED; which of the two follows
+//! from the data acknowledged.
 
 mod receive;
 mod transmit;
 mod view;
 
 use crate::config::Config;
-use crate::ecn::{Echo, Mode};
-use crate::receiver::{Path, Receiver};
+use crate::ecn::{EcnMode, EcnReceiver};
+use crate::receiver::{PathRtt, Receiver};
 use crate::sender::Sender;
-use dumbbell_cc::{CongestionControl, LossRecovery, Phase};
+use dumbbell_cc::{CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, Seq};
 
@@ -30,47 +30,47 @@ pub enum State {
     SynSent,
     /// SYN received and answered.
     SynReceived,
-    /// Open both ways.
+    /// Open in both directions.
     Established,
-    /// We have closed, the peer hasn't.
+    /// This end has closed, the peer has not.
     FinWait,
-    /// The peer has closed, we haven't.
+    /// The peer has closed, this end has not.
     CloseWait,
-    /// Both have closed, our FIN isn't acknowledged.
+    /// Both ends have closed; the FIN of this end is not acknowledged.
     Closing,
-    /// Closed both ways.
+    /// Closed in both directions.
     Done,
 }
 
-/// How a segment leaves.
+/// The packet of a segment that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The ECN field of its packet [RFC 3168 §6.1.1].
     pub ecn: Ecn,
-    /// Whether it holds data (or a SYN) sent before.
+    /// True if it contains data (or a SYN) that was sent before.
     pub retransmission: bool,
-    /// Where its payload begins, counted from the first payload byte.
+    /// Offset of its payload from the first payload byte of the connection.
     pub payload_offset: u64,
 }
 
-/// What can be seen of the sending half. Offsets count payload bytes from 0; sizes are bytes.
+/// A snapshot of the sending half. Offsets count payload bytes from 0; sizes are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Congestion window as the endpoint uses it, inflation included.
+    /// Congestion window in use, inflation included.
     pub cwnd: f64,
     /// Slow start threshold.
     pub ssthresh: f64,
     /// Smoothed round-trip time; None before the first sample.
     pub srtt: Option<Dur>,
-    /// Retransmission timeout in force.
+    /// Current retransmission timeout.
     pub rto: Dur,
-    /// Bytes outstanding (SACK: pipe).
+    /// Bytes outstanding (pipe with SACK).
     pub inflight: u64,
     /// First byte not acknowledged.
     pub snd_una: u64,
     /// Next byte to send.
     pub snd_nxt: u64,
-    /// What the sender is doing.
+    /// Phase of recovery or congestion control.
     pub phase: Phase,
 }
 
@@ -83,16 +83,16 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     peer_scale: u8,
-    /// What our window field says: all of the receive window, scaled.
+    /// The window field, if the receive window is constant: all of it, scaled.
     window_field: u16,
     peer_timestamps: bool,
     peer_sack: bool,
-    /// The receiving half's part of ECN, and what was agreed on.
-    echo: Echo,
-    /// DCTCP: an ACK that is due for what came before a change, up to here, and its ECE.
+    /// The receiving half's part of ECN, and the negotiated mode.
+    ecn: EcnReceiver,
+    /// DCTCP: an ACK that is due for the segments before a change of state: its acknowledgment, and its ECE.
     prior_ack: Option<(u64, bool)>,
     syn_due: bool,
-    /// The ACK that completes the handshake leaves before anything else.
+    /// True if the ACK that completes the handshake is sent before any data.
     handshake_ack_due: bool,
     handshake_rto_at: Option<Time>,
     syn_sent_at: Time,
@@ -103,20 +103,20 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint that has not been opened. `isn` is its initial sequence number.
+    /// Returns an endpoint that is not open; `isn` is its initial sequence number.
     #[must_use]
-    pub fn new(config: Config, law: Box<dyn CongestionControl>, isn: Seq) -> Endpoint {
+    pub fn new(config: Config, algorithm: Box<dyn CongestionControl>, isn: Seq) -> Endpoint {
         Endpoint {
             state: State::Closed,
             isn,
             peer_isn: Seq(0),
             receiver: Receiver::new(0, &config),
-            sender: Sender::new(config, law),
+            sender: Sender::new(config, algorithm),
             peer_scale: 0,
-            window_field: (config.window >> config.window_scale()).min(0xffff) as u16,
+            window_field: (config.buffer.window >> config.buffer.window_scale()).min(0xffff) as u16,
             peer_timestamps: false,
             peer_sack: false,
-            echo: Echo::default(),
+            ecn: EcnReceiver::default(),
             prior_ack: None,
             syn_due: false,
             handshake_ack_due: false,
@@ -128,7 +128,7 @@ impl Endpoint {
         }
     }
 
-    /// Opens the connection: a SYN goes out at the next poll.
+    /// Opens the connection: the next poll returns a SYN.
     pub fn connect(&mut self) {
         self.state = State::SynSent;
         self.syn_due = true;
@@ -139,35 +139,35 @@ impl Endpoint {
         self.state = State::Listen;
     }
 
-    /// Joins two endpoints that agree on everything, without a handshake.
+    /// Connects two endpoints without a handshake.
     pub fn establish_pair(a: &mut Endpoint, b: &mut Endpoint) {
         let (first, second) = ((a.isn, a.sender.config), (b.isn, b.sender.config));
-        a.join(second.0, &second.1);
-        b.join(first.0, &first.1);
+        a.connect_to(second.0, &second.1);
+        b.connect_to(first.0, &first.1);
     }
 
-    fn join(&mut self, peer_isn: Seq, peer: &Config) {
+    fn connect_to(&mut self, peer_isn: Seq, peer: &Config) {
         self.peer_isn = peer_isn;
         self.receiver.nxt = 1;
         self.last_ack_sent = 1;
-        self.peer_scale = peer.window_scale();
-        self.peer_timestamps = peer.timestamps && self.sender.config.timestamps;
-        self.peer_sack = peer.shell == LossRecovery::Sack;
-        self.echo.mode = Mode::common(peer, &self.sender.config);
-        let window = peer.autotuning.unwrap_or(peer.window);
+        self.peer_scale = peer.buffer.window_scale();
+        self.peer_timestamps = peer.connection.timestamps && self.sender.config.connection.timestamps;
+        self.peer_sack = peer.uses_sack();
+        self.ecn.mode = EcnMode::common(peer, &self.sender.config);
+        let window = peer.buffer.autotuning.unwrap_or(peer.buffer.window);
         let offered = (window >> self.peer_scale).min(0xffff) << self.peer_scale;
-        self.sender.open(1 + offered, self.echo.mode);
+        self.sender.open(1 + offered, self.ecn.mode);
         self.state = if self.sender.closing { State::FinWait } else { State::Established };
     }
 
-    /// Gives `bytes` more to send.
+    /// Writes `bytes` to send.
     pub fn write(&mut self, bytes: u64) {
         self.sender.check_app_limited();
-        self.sender.written = self.sender.written.saturating_add(bytes).min(1 << 62);
+        self.sender.write_seq = self.sender.write_seq.saturating_add(bytes).min(1 << 62);
         self.sender.reconsider_burst();
     }
 
-    /// Gives no more to send: a FIN follows what was written.
+    /// Closes: a FIN follows the data that was written.
     pub fn close(&mut self) {
         if !self.sender.closing {
             self.sender.closing = true;
@@ -179,31 +179,31 @@ impl Endpoint {
         }
     }
 
-    /// The application stops: what was written and not sent yet is forgotten, then as [`Endpoint::close`].
+    /// Discards data that was not sent yet, then closes as [`Endpoint::close`].
     pub fn finish(&mut self) {
         if !self.sender.closing {
-            self.sender.written = self.sender.max;
+            self.sender.write_seq = self.sender.snd.max;
             self.close();
         }
     }
 
-    /// Whether [`Endpoint::close`] was called.
+    /// True if [`Endpoint::close`] was called.
     #[must_use]
     pub fn has_closed(&self) -> bool {
         self.sender.closing
     }
 
-    /// When [`Endpoint::on_timer`] is due.
+    /// Returns when [`Endpoint::on_timer`] must be called.
     #[must_use]
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let never = Time::NEVER;
-        let at = self.sender.timer_at.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
+        let at = self.sender.timer.expires.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
         let at = at.min(self.handshake_rto_at.unwrap_or(never));
         let at = at.min(self.sender.paced_until(now).unwrap_or(never));
         (at != never).then_some(at)
     }
 
-    /// The time of a timer has come; timers that aren't due are left alone.
+    /// Handles the timers that have expired.
     pub fn on_timer(&mut self, now: Time) {
         self.sender.check_app_limited();
         if self.handshake_rto_at.is_some_and(|at| at <= now) {
@@ -215,20 +215,18 @@ impl Endpoint {
             let path = self.path();
             self.receiver.acks.on_timer(now, &path, &self.sender.config);
         }
-        if self.sender.timer_at.is_some_and(|at| at <= now) {
+        if self.sender.timer.expires.is_some_and(|at| at <= now) {
             self.sender.on_timer(now);
         }
     }
-}
 
-impl Endpoint {
-    /// What the receiving half may know of the path.
-    fn path(&self) -> Path {
-        Path { srtt: self.sender.rtt.srtt(), rto: self.sender.rtt.rto() }
+    /// Returns the estimates that the receiving half uses.
+    fn path(&self) -> PathRtt {
+        PathRtt { srtt: self.sender.rtt.srtt(), rto: self.sender.rtt.rto() }
     }
 }
 
-/// The timestamp clock: its ticks, wrapping.
+/// Returns the value of the timestamp clock: its ticks, modulo 2^32.
 pub(crate) fn timestamp(now: Time, tick: Dur) -> u32 {
     (now.0 / tick.0) as u32
 }

@@ -1,31 +1,30 @@
-//! Segments leave: SYN, data, pure ACKs.
+//! Segments are sent: SYN, data, pure ACKs [RFC 9293 §3.10.8; Linux tcp_output.c __tcp_transmit_skb].
 
 use super::{Endpoint, State, Transmit, timestamp};
-use crate::ecn::Mode;
-use crate::segment::{ACCECN_MOST, HEADER_MOST, Segment};
+use crate::ecn::EcnMode;
+use crate::segment::{MAX_ACCECN, MAX_HEADER, Segment};
 use crate::sender::Outgoing;
-use dumbbell_cc::LossRecovery;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
 
 impl Endpoint {
-    /// Writes the next segment to send now into `out`; ask again until None.
+    /// Writes the next segment to send into `out`; must be called until it returns None.
     pub fn poll(&mut self, now: Time, out: &mut Segment) -> Option<Transmit> {
         if self.syn_due {
             self.syn_due = false;
             return Some(self.syn(now, out));
         }
         if let Some((nxt, ece)) = self.prior_ack.take() {
-            // On its own, and whatever else is owed: it doesn't count as the ACK of the packet that made it due.
-            let owed = self.receiver.acks.now;
-            self.fill(self.sender.max, now, out);
-            (out.ack, self.receiver.acks.now) = (self.peer_isn.at(nxt), owed);
+            // A separate ACK: it isn't the ACK of the packet that made it due, so that other ACKs stay pending.
+            let pending = self.receiver.acks.pending;
+            self.fill(self.sender.snd.max, now, out);
+            (out.ack, self.receiver.acks.pending) = (self.peer_isn.at(nxt), pending);
             out.flags.set(TcpFlags::ECE, ece);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
-        if let Some(early) = self.receiver.early.take() {
+        if let Some(early) = self.receiver.early_blocks.take() {
             let acks = self.receiver.acks.clone();
-            self.fill(self.sender.max, now, out);
+            self.fill(self.sender.snd.max, now, out);
             self.receiver.acks = acks;
             out.sack.clear();
             for (start, end) in early {
@@ -34,15 +33,15 @@ impl Endpoint {
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         if std::mem::take(&mut self.handshake_ack_due) {
-            self.fill(self.sender.max, now, out);
+            self.fill(self.sender.snd.max, now, out);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         let mut next = Outgoing::default();
         if self.is_open() && self.sender.next(now, &mut next) {
             return Some(self.data(&next, now, out));
         }
-        if self.receiver.acks.now > 0 {
-            self.fill(self.sender.max, now, out);
+        if self.receiver.acks.pending > 0 {
+            self.fill(self.sender.snd.max, now, out);
             return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
         }
         None
@@ -59,12 +58,15 @@ impl Endpoint {
         *out = Segment {
             seq: self.isn,
             ack: if answer { self.peer_isn.at(1) } else { Seq(0) },
-            flags: if answer { self.echo.mode.grant() } else { Mode::ask(&config) },
-            window: config.autotuning.unwrap_or(config.window).min(0xffff) as u16,
-            mss: Some(config.mss_option),
-            window_scale: Some(config.window_scale()),
-            sack_permitted: config.shell == LossRecovery::Sack,
-            timestamps: config.timestamps.then(|| (timestamp(now, config.timestamp_clock), self.ts_recent)),
+            flags: if answer { self.ecn.mode.syn_ack_flags() } else { EcnMode::syn_flags(&config) },
+            window: config.buffer.autotuning.unwrap_or(config.buffer.window).min(0xffff) as u16,
+            mss: Some(config.connection.mss_option),
+            window_scale: Some(config.buffer.window_scale()),
+            sack_permitted: config.uses_sack(),
+            timestamps: config
+                .connection
+                .timestamps
+                .then(|| (timestamp(now, config.connection.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
         Transmit { ecn: Ecn::NOT_ECT, retransmission: self.syn_sends > 1, payload_offset: 0 }
@@ -79,21 +81,21 @@ impl Endpoint {
         Transmit { ecn, retransmission: next.retransmission, payload_offset: next.start - 1 }
     }
 
-    /// The ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except those of laws for
-    /// which all data is.
+    /// Returns the ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except with DCTCP and
+    /// scalable congestion control, where all data is.
     fn codepoint(&self, next: &Outgoing) -> Ecn {
         let config = &self.sender.config;
-        let always = config.ect1 || self.echo.mode == Mode::Dctcp;
-        match self.echo.mode {
-            Mode::Off => Ecn::NOT_ECT,
+        let always = config.ecn.ect1 || self.ecn.mode == EcnMode::Dctcp;
+        match self.ecn.mode {
+            EcnMode::Off => Ecn::NOT_ECT,
             _ if next.payload == 0 || (next.retransmission && !always) => Ecn::NOT_ECT,
-            Mode::Accurate if config.ect1 => Ecn::ECT1,
+            EcnMode::Accurate if config.ecn.ect1 => Ecn::ECT1,
             _ => Ecn::ECT0,
         }
     }
 
-    /// A segment that starts at `offset` and acknowledges all that has arrived. Field by field: a segment made
-    /// elsewhere and moved here costs more than the rest of this function.
+    /// Writes a segment that starts at `offset` and acknowledges all data that has arrived. Field by field, because copying
+    /// a whole segment costs more than the rest of this function.
     fn fill(&mut self, offset: u64, now: Time, out: &mut Segment) {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
@@ -101,32 +103,32 @@ impl Endpoint {
         out.flags = TcpFlags::ACK;
         out.window = match &mut self.receiver.window {
             None => self.window_field,
-            // Scaled to nothing, a small window would never open again.
+            // A small window that is scaled to zero would never open again.
             Some(window) => {
-                (window.offer(self.receiver.nxt) >> config.window_scale()).clamp(1, 0xffff) as u16
+                (window.offer(self.receiver.nxt) >> config.buffer.window_scale()).clamp(1, 0xffff) as u16
             }
         };
         out.payload = 0;
         out.mss = None;
         out.window_scale = None;
         out.sack_permitted = false;
-        out.aligned = config.aligned_options;
+        out.aligned = config.connection.aligned_options;
         out.timestamps = if self.peer_timestamps {
-            Some((timestamp(now, config.timestamp_clock), self.ts_recent))
+            Some((timestamp(now, config.connection.timestamp_clock), self.ts_recent))
         } else {
             None
         };
         out.sack.clear();
-        if self.peer_sack && config.shell == LossRecovery::Sack {
+        if self.peer_sack && config.uses_sack() {
             let most = if self.peer_timestamps { 3 } else { 4 };
             self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
         }
         out.accecn = None;
-        if self.echo.mode != Mode::Off {
-            let room = out.header_bytes() + ACCECN_MOST <= HEADER_MOST;
-            out.accecn = self.echo.tell(&mut out.flags, room);
+        if self.ecn.mode != EcnMode::Off {
+            let option_fits = out.header_bytes() + MAX_ACCECN <= MAX_HEADER;
+            out.accecn = self.ecn.write_feedback(&mut out.flags, option_fits);
         }
         self.last_ack_sent = self.receiver.nxt;
-        self.receiver.ack_sent();
+        self.receiver.on_ack_sent();
     }
 }

@@ -1,10 +1,10 @@
-//! What can be seen of an endpoint.
+//! Read access to an endpoint: state, counters, the segments of the last ACK, a snapshot of the sending half.
 
 use super::{Endpoint, Snapshot, State};
 use crate::config::Config;
+use crate::scoreboard::DeliveredSegment;
 use crate::segment::Segment;
 use crate::sender::Counters;
-use crate::sent::DeliveredSegment;
 use dumbbell_units::Dur;
 
 impl Endpoint {
@@ -14,7 +14,7 @@ impl Endpoint {
         self.state
     }
 
-    /// Whether data can go both ways.
+    /// True if the handshake is over and the connection is not closed in both directions.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Established | State::FinWait | State::CloseWait | State::Closing)
@@ -32,43 +32,43 @@ impl Endpoint {
         self.receiver.duplicate_bytes
     }
 
-    /// Whether the peer's FIN and all data before it have arrived.
+    /// True if the peer's FIN and all data before it have arrived.
     #[must_use]
     pub fn peer_has_closed(&self) -> bool {
         self.receiver.fin_received()
     }
 
-    /// Whether everything written has been acknowledged (the FIN too, after [`Endpoint::close`]).
+    /// True if everything written has been acknowledged (the FIN too, after [`Endpoint::close`]).
     #[must_use]
     pub fn everything_acknowledged(&self) -> bool {
         self.sender.everything_acknowledged()
     }
 
-    /// What the sending half has done.
+    /// The counters of the sending half.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.sender.counters
     }
 
-    /// The segments of which the last [`Endpoint::on_segment`] told something.
+    /// The segments that the ACK in the last [`Endpoint::on_segment`] newly reported.
     #[must_use]
     pub fn newly_delivered(&self) -> &[DeliveredSegment] {
         &self.sender.delivered
     }
 
-    /// The parameters in force.
+    /// The parameters.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.sender.config
     }
 
-    /// Congestion window as the endpoint uses it, inflation included, bytes.
+    /// Congestion window in use, inflation included, bytes.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
         self.sender.window() + self.sender.recovery.inflation as f64
     }
 
-    /// Bytes outstanding (SACK: pipe).
+    /// Bytes outstanding (pipe with SACK).
     #[must_use]
     pub fn inflight(&self) -> u64 {
         self.sender.flight()
@@ -80,35 +80,35 @@ impl Endpoint {
         self.sender.rtt.srtt()
     }
 
-    /// Bytes of the IP packet that carries a segment of ours.
+    /// Bytes of the IP packet that carries a segment of this end.
     #[must_use]
     pub fn packet_bytes(&self, segment: &Segment) -> u32 {
-        if segment.payload > 0 && !self.sender.config.data_headers {
+        if segment.payload > 0 && !self.sender.config.connection.data_headers {
             return segment.payload;
         }
         segment.packet_bytes()
     }
 
-    /// What can be seen of the sending half now.
+    /// Returns a snapshot of the sending half.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let s = &self.sender;
-        let control = s.control;
-        let data_end = |offset: u64| offset.min(s.written).saturating_sub(1);
+        let control = s.cc.control;
+        let data_end = |offset: u64| offset.min(s.write_seq).saturating_sub(1);
         Snapshot {
             cwnd: self.cwnd(),
             ssthresh: control.ssthresh,
             srtt: self.srtt(),
             rto: s.rtt.rto(),
             inflight: s.flight(),
-            snd_una: data_end(s.una),
-            snd_nxt: data_end(s.nxt),
+            snd_una: data_end(s.snd.una),
+            snd_nxt: data_end(s.snd.nxt),
             phase: s.phase(),
         }
     }
 
-    /// The law's private columns.
+    /// Appends the private columns of congestion control to `row`.
     pub fn observe_cc(&self, row: &mut Vec<f64>) {
-        self.sender.observe_cc(row);
+        self.sender.cc.observe(row);
     }
 }

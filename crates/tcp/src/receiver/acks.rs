@@ -1,237 +1,256 @@
-//! When to acknowledge.
+//! The decision when to acknowledge.
 //!
 //! ```text
-//! at once    the ack_every-th segment in order, anything out of order or that fills a hole, a FIN   [RFC 5681 §4.2]
-//!            while quick ACKs are left: at the start, after a long pause, after something came twice, while the
-//!            receive window grows
-//! later      after ack_delay. Adaptive: after `ato`, which starts at the minimum, follows the time between segments
-//!            (half of it and half the old value) and doubles when the timer runs out
-//! merged     further ACKs that only report holes, after the third: one in sack_delay, or 5 % of the round trip; at once
-//!            when the timer of an earlier delayed ACK runs out, which sending that hasn't stopped, and
-//!            before a segment starts a third range or touches one that is older than the last two: an ACK has few blocks
+//! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN   [RFC 5681 §4.2]
+//!              while quick ACKs are left: at the start, after an idle time, after a duplicate segment, while the
+//!              receive window grows                                          (tcp_enter_quickack_mode, tcp_grow_window)
+//! delayed      after ack_delay. Adaptive: after `ato`, which starts at the minimum, follows the time between segments
+//!              (half of it and half the old value) and doubles when the timer expires
+//!                                                    (tcp_event_data_recv, tcp_send_delayed_ack, tcp_delack_timer_handler)
+//! compressed   further ACKs that only report holes, after the third: one after sack_delay, or 5 % of the round trip; at once
+//!              when the timer of an earlier delayed ACK expires (sending that ACK doesn't stop it), and before a segment
+//!              starts a third range or touches one that is older than the last two, as an ACK has few blocks
+//!                                                    (__tcp_ack_snd_check, tcp_compressed_ack_kick, tcp_sack_new_ofo_skb)
 //! ```
-//! Quick ACKs, the adaptive delay and the merging are Linux's; where its parameters are off, RFC 5681 remains. Linux's
-//! count of exchanges of data both ways ("pingpong"), which turns quick ACKs off, is left out.
+//! Quick ACKs, the adaptive delay and compression are Linux's [Linux tcp_input.c, tcp_output.c, tcp_timer.c]; without their
+//! parameters RFC 5681 remains. Linux turns quick ACKs off on connections with data in both directions
+//! (inet_csk_in_pingpong_mode); this is left out.
 
 use crate::config::Config;
-use crate::ticks::expiry;
+use crate::timer_wheel::expiry;
 use dumbbell_units::{Dur, Time};
 
-/// Merged ACKs after which one is sent all the same (tcp_comp_sack_nr).
-const MOST_MERGED: u32 = 44;
-/// By how much a merged ACK may be late, which it is where nothing else happens before (tcp_comp_sack_slack_ns).
-const SLACK: Dur = Dur::micros(100);
-/// ACKs of the same hole that are sent at once.
-const DUPLICATES: u32 = 3;
+/// Compressed ACKs after which one is sent at once [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_comp_sack_nr].
+const COMP_SACK_NR: u32 = 44;
+/// Slack of the timer of compressed ACKs, which is used up unless another event is earlier [Linux tcp_ipv4.c tcp_sk_init:
+/// sysctl_tcp_comp_sack_slack_ns].
+const COMP_SACK_SLACK: Dur = Dur::micros(100);
+/// ACKs of the same hole that are sent at once [Linux include/net/tcp.h TCP_FASTRETRANS_THRESH].
+const FASTRETRANS_THRESH: u32 = 3;
+/// The smallest segment length that limits the number of quick ACKs [Linux include/uapi/linux/tcp.h TCP_MSS_DEFAULT].
+const MSS_DEFAULT: u64 = 536;
 
-/// What a segment was to the receiver.
+/// The place of a segment in the receive sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// The next in order, no holes before or after.
+    /// The next in order, without holes before or after it.
     InOrder,
-    /// It filled a hole, the last one or not, or came in order while there are some.
+    /// It filled a hole, the last one or not, or was the next in order while holes exist.
     Filling {
-        /// Whether there are holes left.
+        /// True if holes are left.
         holes: bool,
     },
-    /// It leaves a hole before it.
+    /// A hole lies before it.
     OutOfOrder,
-    /// All or a part of it had arrived.
-    Again,
+    /// All or a part of it had arrived before.
+    Duplicate,
 }
 
-/// A segment as the decision sees it.
+/// The properties of a segment that determine its ACK.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+pub(super) struct ArrivedSegment {
     pub(super) len: u64,
-    /// It carries PSH.
-    pub(super) pushed: bool,
-    /// It completes what the peer sends: its FIN is in order.
-    pub(super) last: bool,
-    /// The receive window grows with it: its ACK is a quick one.
-    pub(super) opens: bool,
-    /// Less of a window would be offered than the last time: two segments don't ask for an ACK then.
-    pub(super) narrower: bool,
+    /// True if it carries PSH.
+    pub(super) psh: bool,
+    /// True if the peer's FIN and all data before it have arrived.
+    pub(super) is_last: bool,
+    /// True if the receive window grows with it: its ACK is a quick one.
+    pub(super) window_grows: bool,
+    /// True if a smaller window would be offered than the last time: a second segment then needs no ACK.
+    pub(super) window_shrinks: bool,
 }
 
-/// What the endpoint knows of the path.
+/// The sender's estimates that the receiver uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
+pub(crate) struct PathRtt {
     pub(crate) srtt: Option<Dur>,
     pub(crate) rto: Dur,
 }
 
-/// See the top of this file.
+/// The state of acknowledging. Names as in struct inet_connection_sock and tcp_sock of Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acks {
-    /// An ACK must go now; how many.
-    pub(crate) now: u32,
-    /// The timer of a delayed ACK, and of merged ones.
+    /// ACKs that must be sent now.
+    pub(crate) pending: u32,
+    /// When a delayed ACK must be sent.
     delayed_until: Option<Time>,
-    merged_until: Option<Time>,
-    /// When the timer of the last delayed ACK runs out, whether or not that has left.
-    armed: Option<Time>,
-    /// Segments received in order since the last ACK was sent.
+    /// When a compressed ACK must be sent.
+    compressed_until: Option<Time>,
+    /// Expiry of the timer of the last delayed ACK, even if that ACK was sent (icsk_delack_timer).
+    delack_timer: Option<Time>,
+    /// Segments received in order since the last ACK.
     segments: u32,
+    /// Quick ACKs left (icsk_ack.quick).
     quick: u32,
+    /// Predicted delay of the next ACK (icsk_ack.ato).
     ato: Dur,
-    last_data: Option<Time>,
-    /// The longest segment so far.
-    longest: u64,
-    merged: u32,
-    /// ACKs that told of holes since the next offset expected last moved, and where that was.
-    duplicates: u32,
-    expected: u64,
-    /// The offset that the last ACK expected.
-    acknowledged: u64,
+    /// When the last segment arrived (icsk_ack.lrcvtime).
+    lrcvtime: Option<Time>,
+    /// Length of the longest segment (icsk_ack.rcv_mss).
+    rcv_mss: u64,
+    /// ACKs held back since the last one was sent (compressed_ack).
+    compressed_ack: u32,
+    /// ACKs of the same hole (dup_ack_counter), and rcv_nxt at these ACKs (compressed_ack_rcv_nxt).
+    dup_ack_counter: u32,
+    compressed_ack_rcv_nxt: u64,
+    /// rcv_nxt in the last ACK (rcv_wup).
+    rcv_wup: u64,
 }
 
 impl Acks {
+    /// Returns when the next ACK is due.
     pub(crate) fn timer(&self) -> Option<Time> {
-        match (self.delayed_until, self.merged_until) {
+        match (self.delayed_until, self.compressed_until) {
             (Some(a), Some(b)) => Some(a.min(b)),
-            (None, Some(b)) => Some(self.armed.map_or(b, |a| a.min(b))),
+            (None, Some(b)) => Some(self.delack_timer.map_or(b, |a| a.min(b))),
             (a, None) => a,
         }
     }
 
-    /// A segment has arrived; `nxt` is what is expected now.
+    /// Handles a segment; `rcv_nxt` includes it.
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,
-        Arrived { len, pushed, last, opens, narrower }: Arrived,
-        nxt: u64,
+        segment: ArrivedSegment,
+        rcv_nxt: u64,
         now: Time,
-        path: &Path,
+        path: &PathRtt,
         config: &Config,
     ) {
+        let ack = &config.ack;
         match arrival {
             Arrival::OutOfOrder => {}
-            Arrival::Again => self.be_quick(config.quick_acks, config),
-            _ if config.quick_acks > 0 || config.ack_delay_min < config.ack_delay => {
-                self.adapt(now, path, config);
-            }
+            Arrival::Duplicate => self.enter_quickack_mode(ack.quick, config),
+            _ if ack.quick > 0 || ack.adapts() => self.adapt_delay(now, path, config),
             _ => {}
         }
-        self.quick |= u32::from(opens);
-        let pushed = config.ack_pushed && (pushed || len < self.longest);
-        self.longest = self.longest.max(len);
+        self.quick |= u32::from(segment.window_grows);
+        let pushed = ack.pushed && (segment.psh || segment.len < self.rcv_mss);
+        self.rcv_mss = self.rcv_mss.max(segment.len);
         self.segments += 1;
-        let full = self.segments >= config.ack_every && !narrower;
+        let enough = self.segments >= ack.every && !segment.window_shrinks;
         match arrival {
-            Arrival::InOrder if last || pushed || full || self.quick > 0 => self.now += 1,
+            Arrival::InOrder if segment.is_last || pushed || enough || self.quick > 0 => self.pending += 1,
             Arrival::InOrder => self.delay(now, path, config),
-            Arrival::OutOfOrder | Arrival::Filling { holes: true } if config.sack_delay > Dur::ZERO => {
-                self.merge(nxt, narrower, now, path, config);
+            Arrival::OutOfOrder | Arrival::Filling { holes: true } if ack.sack_delay > Dur::ZERO => {
+                self.compress(rcv_nxt, segment.window_shrinks, now, path, config);
             }
-            _ => self.now += 1,
+            _ => self.pending += 1,
         }
     }
 
-    /// The time between segments moves the delay; a pause, or the start, asks for quick ACKs. All in whole ticks.
-    fn adapt(&mut self, now: Time, path: &Path, config: &Config) {
-        let whole = |ns: u64| ns - ns.checked_rem(config.timer_tick.0).unwrap_or(0);
+    /// Adapts the delay to the time between segments; the first segment and an idle time start quick ACKs. All times are in
+    /// whole ticks [Linux tcp_input.c tcp_event_data_recv].
+    fn adapt_delay(&mut self, now: Time, path: &PathRtt, config: &Config) {
+        let whole = |ns: u64| ns - ns.checked_rem(config.rto.timer_tick.0).unwrap_or(0);
         let now = Time(whole(now.0));
-        let least = config.ack_delay_min;
+        let ato_min = config.ack.delay_min;
         let half = Dur(whole(self.ato.0 / 2));
-        match self.last_data.replace(now).map(|last| now.since(last)) {
+        match self.lrcvtime.replace(now).map(|last| now.since(last)) {
             None => {
-                self.ato = least;
-                self.be_quick(config.quick_acks, config);
+                self.ato = ato_min;
+                self.enter_quickack_mode(config.ack.quick, config);
             }
-            Some(gap) if gap <= least / 2 => self.ato = half + least / 2,
+            Some(gap) if gap <= ato_min / 2 => self.ato = half + ato_min / 2,
             Some(gap) if gap < self.ato => self.ato = (half + gap).min(path.rto),
-            Some(gap) if gap > path.rto => self.be_quick(config.quick_acks, config),
+            Some(gap) if gap > path.rto => self.enter_quickack_mode(config.ack.quick, config),
             Some(_) => {}
         }
     }
 
-    /// Whether something in order hasn't been acknowledged.
-    pub(crate) fn owes(&self) -> bool {
+    /// True if segments in order are not acknowledged yet.
+    pub(crate) fn has_unacknowledged(&self) -> bool {
         self.segments > 0
     }
 
-    /// So many ACKs at once, but no more than half a window of segments has use for.
-    pub(crate) fn be_quick(&mut self, most: u32, config: &Config) {
-        if most > 0 {
-            let half = (config.window / (2 * self.longest.max(536))).max(2);
-            self.quick = self.quick.max(u32::try_from(half).unwrap_or(u32::MAX).min(most));
-            self.ato = self.ato.min(config.ack_delay_min);
+    /// Starts quick ACKs: at most `max`, and at most as many as half a window has segments [Linux tcp_input.c
+    /// tcp_enter_quickack_mode, tcp_incr_quickack].
+    pub(crate) fn enter_quickack_mode(&mut self, max: u32, config: &Config) {
+        if max > 0 {
+            let half = (config.buffer.window / (2 * self.rcv_mss.max(MSS_DEFAULT))).max(2);
+            self.quick = self.quick.max(u32::try_from(half).unwrap_or(u32::MAX).min(max));
+            self.ato = self.ato.min(config.ack.delay_min);
         }
     }
 
-    fn delay(&mut self, now: Time, path: &Path, config: &Config) {
-        if config.ack_delay_min >= config.ack_delay {
-            self.delayed_until.get_or_insert(now + config.ack_delay);
+    /// Delays the ACK [Linux tcp_output.c tcp_send_delayed_ack].
+    fn delay(&mut self, now: Time, path: &PathRtt, config: &Config) {
+        let ack = &config.ack;
+        if !ack.adapts() {
+            self.delayed_until.get_or_insert(now + ack.delay);
             return;
         }
-        let longest = path.srtt.map_or(config.ack_delay, |srtt| srtt.max(config.ack_delay_min));
-        let ato = self.ato.min(longest).min(config.ack_delay);
+        let max_ato = path.srtt.map_or(ack.delay, |srtt| srtt.max(ack.delay_min));
+        let ato = self.ato.min(max_ato).min(ack.delay);
+        let tick = config.rto.timer_tick;
         match self.delayed_until {
-            Some(at) if at <= now + ato / 4 => self.now += 1, // it is about to go anyway
-            Some(at) => self.delayed_until = Some(at.min(expiry(now, ato, config.timer_tick))),
-            None => self.delayed_until = Some(expiry(now, ato, config.timer_tick)),
+            Some(at) if at <= now + ato / 4 => self.pending += 1, // the timer is about to expire
+            Some(at) => self.delayed_until = Some(at.min(expiry(now, ato, tick))),
+            None => self.delayed_until = Some(expiry(now, ato, tick)),
         }
-        self.armed = self.delayed_until;
+        self.delack_timer = self.delayed_until;
     }
 
-    fn merge(&mut self, nxt: u64, narrower: bool, now: Time, path: &Path, config: &Config) {
-        if self.expected != nxt {
-            (self.expected, self.duplicates) = (nxt, 0);
+    /// Holds back an ACK that only reports holes [Linux tcp_input.c __tcp_ack_snd_check].
+    fn compress(&mut self, rcv_nxt: u64, window_shrinks: bool, now: Time, path: &PathRtt, config: &Config) {
+        if self.compressed_ack_rcv_nxt != rcv_nxt {
+            (self.compressed_ack_rcv_nxt, self.dup_ack_counter) = (rcv_nxt, 0);
         }
-        let full = nxt - self.acknowledged.max(1) > self.longest && !narrower; // the SYN has been, from the start
-        if full || self.quick > 0 || self.merged >= MOST_MERGED {
-            self.now += 1;
-        } else if self.duplicates < DUPLICATES {
-            self.duplicates += 1;
-            self.now += 1;
+        let rcv_wup = self.rcv_wup.max(1); // the SYN is acknowledged from the start
+        let enough = rcv_nxt - rcv_wup > self.rcv_mss && !window_shrinks;
+        if enough || self.quick > 0 || self.compressed_ack >= COMP_SACK_NR {
+            self.pending += 1;
+        } else if self.dup_ack_counter < FASTRETRANS_THRESH {
+            self.dup_ack_counter += 1;
+            self.pending += 1;
         } else {
-            self.merged += 1;
-            self.armed = self.armed.filter(|at| *at > now);
-            let span = path.srtt.map_or(config.sack_delay, |srtt| (srtt / 20).min(config.sack_delay));
-            self.merged_until.get_or_insert(now + span + SLACK);
+            self.compressed_ack += 1;
+            self.delack_timer = self.delack_timer.filter(|at| *at > now);
+            let max = config.ack.sack_delay;
+            let span = path.srtt.map_or(max, |srtt| (srtt / 20).min(max));
+            self.compressed_until.get_or_insert(now + span + COMP_SACK_SLACK);
         }
     }
 
-    /// Whether ACKs are held back that report something out of order.
-    pub(super) fn is_merging(&self) -> bool {
-        self.merged > 0
+    /// True if ACKs that report holes are held back.
+    pub(super) fn is_compressing(&self) -> bool {
+        self.compressed_ack > 0
     }
 
-    /// They leave as one, before the next segment is taken in.
-    pub(super) fn merged_left(&mut self) {
-        (self.merged, self.merged_until) = (0, None);
+    /// Notes that one ACK is sent for all that were held back.
+    pub(super) fn on_compressed_sent(&mut self) {
+        (self.compressed_ack, self.compressed_until) = (0, None);
     }
 
-    /// A timer has come.
-    pub(crate) fn on_timer(&mut self, now: Time, path: &Path, config: &Config) {
+    /// Handles the expiry of a timer [Linux tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick].
+    pub(crate) fn on_timer(&mut self, now: Time, path: &PathRtt, config: &Config) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.delayed_until) {
             self.delayed_until = None;
-            if config.ack_delay_min < config.ack_delay {
+            if config.ack.adapts() {
                 self.ato = (self.ato * 2).min(path.rto);
             }
-            self.now += 1;
-        } else if due(self.merged_until) || (self.merged > 0 && due(self.armed)) {
-            self.now += 1;
+            self.pending += 1;
+        } else if due(self.compressed_until) || (self.compressed_ack > 0 && due(self.delack_timer)) {
+            self.pending += 1;
         }
-        if due(self.armed) {
-            self.armed = None;
+        if due(self.delack_timer) {
+            self.delack_timer = None;
         }
-        if due(self.merged_until) {
-            self.merged_until = None;
+        if due(self.compressed_until) {
+            self.compressed_until = None;
         }
     }
 
-    /// An ACK leaves, alone or with data, that expects `nxt`.
-    pub(crate) fn sent(&mut self, nxt: u64) {
-        self.acknowledged = nxt;
+    /// Notes that an ACK is sent, with or without data [Linux tcp_output.c tcp_event_ack_sent].
+    pub(crate) fn on_ack_sent(&mut self, rcv_nxt: u64) {
+        self.rcv_wup = rcv_nxt;
         if self.quick > 0 && self.segments > 0 {
             self.quick -= 1;
         }
         self.segments = 0;
         self.delayed_until = None;
-        self.merged_left();
-        self.now = self.now.saturating_sub(1);
+        self.on_compressed_sent();
+        self.pending = self.pending.saturating_sub(1);
     }
 }

@@ -1,43 +1,46 @@
-//! The receiving half: reassembly, SACK blocks, the decision when to acknowledge.
+//! The receiving half: reassembly, SACK blocks, D-SACK, receive window, acknowledgments [RFC 9293 §3.8, RFC 2018, RFC 2883;
+//! Linux tcp_input.c tcp_data_queue].
 //!
 //! Offsets count from the peer's initial sequence number: 0 is its SYN, 1 the first data byte.
 
 mod acks;
-mod ranges;
-mod told;
+mod out_of_order;
+mod selective_acks;
 mod window;
 
-pub(crate) use acks::{Acks, Path};
+pub(crate) use acks::{Acks, PathRtt};
 
 use crate::config::Config;
-use acks::{Arrival, Arrived};
+use acks::{Arrival, ArrivedSegment};
 use dumbbell_units::Time;
 use dumbbell_wire::{SackBlocks, Seq};
-use ranges::Ranges;
-use told::Told;
-use window::{Growing, memory};
+use out_of_order::OutOfOrderQueue;
+use selective_acks::SelectiveAcks;
+use window::{ReceiveWindow, memory};
 
-/// Blocks of an ACK that has timestamps too, and those that are told of once more in case that an ACK is lost.
+/// Blocks of an ACK that also has timestamps.
 const BLOCKS: usize = 3;
-const EXPECTED: usize = 2;
+/// Blocks that the following ACKs report too, in case an ACK is lost [Linux tcp_input.c TCP_SACK_BLOCKS_EXPECTED].
+const BLOCKS_EXPECTED: usize = 2;
 
-/// What arrived out of order, and what is owed to the sender.
+/// The receive sequence space, and the reports that are due to the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// Next offset expected.
+    /// RCV.NXT.
     pub(crate) nxt: u64,
-    ranges: Ranges,
-    /// Where few ranges are kept for reports: how many, and which.
-    kept: Option<usize>,
-    told: Told,
-    /// What the next ACK reports to have arrived twice [RFC 2883].
+    out_of_order: OutOfOrderQueue,
+    /// Number of ranges kept for SACK blocks; None: all.
+    sack_kept: Option<usize>,
+    selective_acks: SelectiveAcks,
+    /// The duplicate that the next ACK reports [RFC 2883].
     dsack: Option<(u64, u64)>,
-    /// Blocks of an ACK that tells of the last segments but one, before what the last one is told of pushes them out.
-    pub(crate) early: Option<Vec<(u64, u64)>>,
+    /// Blocks of an ACK for the segments before the last one, which must be sent before the blocks of the last one replace
+    /// them [Linux tcp_input.c tcp_sack_new_ofo_skb: tcp_sack_compress_send_ack].
+    pub(crate) early_blocks: Option<Vec<(u64, u64)>>,
     pub(crate) acks: Acks,
-    /// Where the window grows.
-    pub(crate) window: Option<Growing>,
-    /// The offset of the peer's FIN, once it is known.
+    /// The receive window, if it grows.
+    pub(crate) window: Option<ReceiveWindow>,
+    /// Offset of the peer's FIN, once it is known.
     pub(crate) fin: Option<u64>,
     /// Payload bytes that arrived more than once.
     pub(crate) duplicate_bytes: u64,
@@ -47,139 +50,154 @@ impl Receiver {
     pub(crate) fn new(nxt: u64, config: &Config) -> Receiver {
         Receiver {
             nxt,
-            ranges: Ranges::default(),
-            kept: (config.sack_kept > 0).then_some(config.sack_kept as usize),
-            told: Told::default(),
+            out_of_order: OutOfOrderQueue::default(),
+            sack_kept: (config.ack.sack_kept > 0).then_some(config.ack.sack_kept as usize),
+            selective_acks: SelectiveAcks::default(),
             dsack: None,
-            early: None,
+            early_blocks: None,
             acks: Acks::default(),
-            window: Growing::new(config),
+            window: ReceiveWindow::new(config),
             fin: None,
             duplicate_bytes: 0,
         }
     }
 
-    /// Takes in what a segment holds, `start..end` of the sequence space; `pushed`: it carries PSH.
+    /// Handles the data `start..end` of a segment; `psh`: it carries PSH.
     pub(crate) fn on_data(
         &mut self,
         (start, end): (u64, u64),
-        pushed: bool,
+        psh: bool,
         now: Time,
-        path: &Path,
+        path: &PathRtt,
         config: &Config,
     ) {
-        let had_holes = !self.ranges.is_empty();
-        let (buffers, waited, known) =
-            (self.ranges.buffers(), self.waiting(), self.duplicate_bytes + end - start);
+        let had_holes = !self.out_of_order.is_empty();
+        let (buffers_before, queued_before) = (self.out_of_order.buffers(), self.queued_memory());
+        let all_duplicate = self.duplicate_bytes + end - start;
         let arrival = if end <= self.nxt {
-            self.duplicate(start, end, end - start, config);
-            Arrival::Again
+            self.note_duplicate(start, end, end - start, config);
+            Arrival::Duplicate
         } else if start > self.nxt {
-            if self.acks.is_merging() && self.rank(start, end) >= EXPECTED {
-                self.told.extend(start, end); // an older range is told of with the segment, a new one is not
-                self.early = Some(self.newest(BLOCKS));
-                self.acks.merged_left();
-            }
-            let known = self.ranges.holds(start, end);
-            if let Some(kept) = self.kept.filter(|_| !known) {
-                self.told.add(start, end, kept);
-            }
-            match self.ranges.add(start, end) {
-                0 => Arrival::OutOfOrder,
-                duplicate => {
-                    self.duplicate(start, end, duplicate, config);
-                    Arrival::Again
-                }
-            }
+            self.queue(start, end, config)
         } else {
             let before = self.nxt;
-            self.duplicate(start, before, before - start, config);
+            self.note_duplicate(start, before, before - start, config);
             self.advance(end);
-            self.told.forget(self.nxt, self.ranges.is_empty());
+            self.selective_acks.remove(self.nxt, self.out_of_order.is_empty());
             match (before > start, had_holes) {
-                (true, _) if config.dsack => Arrival::Again,
+                (true, _) if config.ack.dsack => Arrival::Duplicate,
                 (_, false) => Arrival::InOrder,
-                (_, true) => Arrival::Filling { holes: !self.ranges.is_empty() },
+                (_, true) => Arrival::Filling { holes: !self.out_of_order.is_empty() },
             }
         };
         let len = end - start;
-        let (mut opens, mut narrower) = (false, false);
-        let waits = self.waiting();
+        let (mut window_grows, mut window_shrinks) = (false, false);
+        let queued = self.queued_memory();
         if let Some(window) = &mut self.window {
-            window.on_waiting(waits);
+            window.set_queued(queued);
             let held = match arrival {
-                Arrival::OutOfOrder if self.ranges.buffers() > buffers => waited,
-                Arrival::OutOfOrder => waits,
-                _ => waited + memory(len, 1),
+                Arrival::OutOfOrder if self.out_of_order.buffers() > buffers_before => queued_before,
+                Arrival::OutOfOrder => queued,
+                _ => queued_before + memory(len, 1),
             };
             match arrival {
-                Arrival::Filling { .. } if self.nxt > end => window.on_filled(self.nxt - start),
-                Arrival::InOrder | Arrival::Filling { .. } => window.on_unread(memory(len, 1)),
+                Arrival::Filling { .. } if self.nxt > end => window.on_hole_filled(self.nxt - start),
+                Arrival::InOrder | Arrival::Filling { .. } => window.set_unread(memory(len, 1)),
                 _ => {}
             }
-            opens = self.duplicate_bytes < known && window.on_data(len, held);
-            narrower = window.is_narrower(held.max(waits));
-            window.on_read(self.nxt, path.srtt, now);
+            window_grows = self.duplicate_bytes < all_duplicate && window.grow(len, held);
+            window_shrinks = window.is_smaller_than_offered(held.max(queued));
+            window.adjust_limit(self.nxt, path.srtt, now);
         }
-        if self.early.is_some() && arrival == Arrival::OutOfOrder {
-            return; // that ACK counts as this segment's
+        if self.early_blocks.is_some() && arrival == Arrival::OutOfOrder {
+            return; // the early ACK counts as the ACK of this segment
         }
-        let arrived = Arrived { len, pushed, last: self.fin_received(), opens, narrower };
-        self.acks.on_data(arrival, arrived, self.nxt, now, path, config);
-        if let Some(window) = self.window.as_mut().filter(|_| self.acks.now == 0) {
-            window.on_unread(0);
+        let segment = ArrivedSegment { len, psh, is_last: self.fin_received(), window_grows, window_shrinks };
+        self.acks.on_data(arrival, segment, self.nxt, now, path, config);
+        if let Some(window) = self.window.as_mut().filter(|_| self.acks.pending == 0) {
+            window.set_unread(0);
         }
     }
 
-    /// Memory of what waits out of order.
-    fn waiting(&self) -> u64 {
-        memory(self.ranges.bytes(), self.ranges.buffers())
+    /// Adds a segment out of order [Linux tcp_input.c tcp_data_queue_ofo].
+    fn queue(&mut self, start: u64, end: u64, config: &Config) -> Arrival {
+        if self.acks.is_compressing() && self.rank(start, end) >= BLOCKS_EXPECTED {
+            // An older range that the segment extends is reported with the segment; a new range isn't.
+            self.selective_acks.extend(start, end);
+            self.early_blocks = Some(self.newest(BLOCKS));
+            self.acks.on_compressed_sent();
+        }
+        let known = self.out_of_order.contains(start, end);
+        if let Some(kept) = self.sack_kept.filter(|_| !known) {
+            self.selective_acks.add(start, end, kept);
+        }
+        match self.out_of_order.add(start, end) {
+            0 => Arrival::OutOfOrder,
+            duplicate => {
+                self.note_duplicate(start, end, duplicate, config);
+                Arrival::Duplicate
+            }
+        }
     }
 
-    /// So many bytes of a segment had arrived before. One ACK reports them: where only a part had, the whole segment can't
-    /// be given, and the sender needn't know.
-    fn duplicate(&mut self, start: u64, end: u64, bytes: u64, config: &Config) {
+    /// Memory of the data that is out of order.
+    fn queued_memory(&self) -> u64 {
+        memory(self.out_of_order.bytes(), self.out_of_order.buffers())
+    }
+
+    /// Counts `bytes` of a segment that had arrived before. One ACK reports them if they are the whole segment: a D-SACK
+    /// for a part would have to exclude the rest, and the sender doesn't need it.
+    fn note_duplicate(&mut self, start: u64, end: u64, bytes: u64, config: &Config) {
         self.duplicate_bytes += bytes;
-        if config.dsack && bytes > 0 && bytes == end - start {
+        if config.ack.dsack && bytes > 0 && bytes == end - start {
             self.dsack = Some((start, end));
         }
     }
 
-    /// An ACK leaves, alone or with data.
-    pub(crate) fn ack_sent(&mut self) {
-        self.acks.sent(self.nxt);
+    /// Notes that an ACK is sent, with or without data.
+    pub(crate) fn on_ack_sent(&mut self) {
+        self.acks.on_ack_sent(self.nxt);
     }
 
+    /// True if the peer's FIN and all data before it have arrived.
     pub(crate) fn fin_received(&self) -> bool {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Moves `nxt` to `end` and over every stored range that it meets.
+    /// Moves rcv_nxt to `end`, and over each queued range that it reaches [Linux tcp_input.c tcp_ofo_queue].
     fn advance(&mut self, end: u64) {
         self.nxt = end;
-        while let Some((start, end)) = self.ranges.take_up_to(self.nxt) {
+        while let Some((start, end)) = self.out_of_order.take_up_to(self.nxt) {
             self.duplicate_bytes += self.nxt.min(end) - start;
             self.nxt = self.nxt.max(end);
         }
     }
 
-    /// How many ranges were touched after the one that `start..end` touches, or how many there are; four at most.
+    /// Returns the rank of the range that `start..end` touches: the number of ranges that were extended later, at most four.
     fn rank(&self, start: u64, end: u64) -> usize {
-        if self.kept.is_some() { self.told.rank(start, end) } else { self.ranges.rank(start, end) }
+        if self.sack_kept.is_some() {
+            self.selective_acks.rank(start, end)
+        } else {
+            self.out_of_order.rank(start, end)
+        }
     }
 
-    /// The ranges to report, the one touched last first.
+    /// Returns the ranges to report, the one extended last first.
     fn newest(&mut self, most: usize) -> Vec<(u64, u64)> {
-        if self.kept.is_some() { self.told.first(most).collect() } else { self.ranges.newest(most).collect() }
+        if self.sack_kept.is_some() {
+            self.selective_acks.first(most).collect()
+        } else {
+            self.out_of_order.newest(most).collect()
+        }
     }
 
-    /// The blocks to report, newest first [RFC 2018 §4], before them what came twice.
+    /// Writes the blocks of an ACK, newest first [RFC 2018 §4], after the D-SACK block if one is due [RFC 2883 §4].
     pub(crate) fn sack_blocks(&mut self, isn: Seq, most: usize, blocks: &mut SackBlocks) {
         let dsack = self.dsack.take();
         if let Some((start, end)) = dsack {
             blocks.push(isn.at(start), isn.at(end));
         }
-        if !self.ranges.is_empty() {
+        if !self.out_of_order.is_empty() {
             for (start, end) in self.newest(most - usize::from(dsack.is_some())) {
                 blocks.push(isn.at(start), isn.at(end));
             }
@@ -194,13 +212,13 @@ mod tests {
     use dumbbell_units::Dur;
 
     const NOW: Time = Time(0);
-    const PATH: Path = Path { srtt: None, rto: Dur::secs(1) };
+    const PATH: PathRtt = PathRtt { srtt: None, rto: Dur::secs(1) };
 
     fn config() -> Config {
         Config::read("rfc", &[], dumbbell_cc::find("sack").unwrap()).unwrap()
     }
 
-    fn feed(segments: &[(u64, u64)]) -> Receiver {
+    fn receive(segments: &[(u64, u64)]) -> Receiver {
         let config = config();
         let mut r = Receiver::new(1, &config);
         for &(start, end) in segments {
@@ -211,20 +229,20 @@ mod tests {
 
     #[test]
     fn holes_fill_in_any_order() {
-        let r = feed(&[(101, 201), (301, 401), (1, 101), (201, 301)]);
-        assert_eq!((r.nxt, r.ranges.len(), r.duplicate_bytes), (401, 0, 0));
+        let r = receive(&[(101, 201), (301, 401), (1, 101), (201, 301)]);
+        assert_eq!((r.nxt, r.out_of_order.len(), r.duplicate_bytes), (401, 0, 0));
     }
 
     #[test]
     fn overlaps_count_as_duplicates_once() {
-        let r = feed(&[(101, 201), (151, 251), (1, 201)]);
-        // 50 bytes of the second, 100 of the third were there.
+        let r = receive(&[(101, 201), (151, 251), (1, 201)]);
+        // 50 bytes of the second and 100 of the third had arrived before.
         assert_eq!((r.nxt, r.duplicate_bytes), (251, 150));
     }
 
     #[test]
     fn the_newest_block_comes_first() {
-        let mut r = feed(&[(101, 201), (301, 401), (501, 601), (201, 211)]);
+        let mut r = receive(&[(101, 201), (301, 401), (501, 601), (201, 211)]);
         let mut blocks = SackBlocks::default();
         r.sack_blocks(Seq(0), 3, &mut blocks);
         let blocks: Vec<_> = blocks.as_slice().iter().map(|b| (b.left.0, b.right.0)).collect();
@@ -233,12 +251,12 @@ mod tests {
 
     #[test]
     fn every_second_segment_is_acknowledged_and_a_hole_at_once() {
-        let mut r = feed(&[(1, 101)]);
-        assert_eq!((r.acks.now, r.acks.timer().is_some()), (0, true));
+        let mut r = receive(&[(1, 101)]);
+        assert_eq!((r.acks.pending, r.acks.timer().is_some()), (0, true));
         r.on_data((101, 201), false, NOW, &PATH, &config());
-        assert_eq!(r.acks.now, 1);
-        r.ack_sent();
+        assert_eq!(r.acks.pending, 1);
+        r.on_ack_sent();
         r.on_data((301, 401), false, NOW, &PATH, &config());
-        assert_eq!(r.acks.now, 1);
+        assert_eq!(r.acks.pending, 1);
     }
 }

@@ -1,182 +1,235 @@
-//! Loss recovery: the shells. Each file holds one document's answer to duplicate and new ACKs; what they share is here.
+//! Loss recovery: how losses are found, and which segment is sent next [RFC 5681, 6582, 6675, 8985].
+//!
+//! ```text
+//! counting    tahoe.rs, reno.rs, newreno.rs, sack.rs    duplicate ACKs, SACKed segments; `counting.rs` has the common part
+//! by time     rack_recovery.rs (states), rack.rs (losses), tlp.rs (probes), prr.rs (window), frto.rs, undo.rs
+//! ```
+//! The sender reports ACKs, expiries and transmissions, and asks for the next segment. Each call gets a [`RecoveryCx`],
+//! which holds all that recovery may read or change; the answer is a [`NextSegment`], which the sender sends.
 
-mod by_time;
+mod counting;
+mod cx;
+mod frto;
 mod newreno;
 mod prr;
 mod rack;
+mod rack_recovery;
 mod reno;
 mod sack;
 mod tahoe;
 mod tlp;
 mod undo;
 
+pub(crate) use cx::RecoveryCx;
 pub(crate) use rack::Rack;
-pub(crate) use tlp::Tlp;
 
-use crate::sender::{Outgoing, Sender};
-use dumbbell_cc::{Congestion, LossRecovery, RecoveryExit};
-use dumbbell_units::Time;
+use crate::config::Config;
+use crate::scoreboard::Scoreboard;
+use crate::sender::{AckSummary, IncomingAck, Outgoing, SendSequence, TimerKind};
+use dumbbell_cc::CaState;
 use prr::Prr;
+use tlp::Tlp;
 use undo::Undo;
 
-/// Where a sender stands with its losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// No loss known.
-    #[default]
-    Open,
-    /// The window shrinks because of a mark, until more than `recover` is acknowledged.
-    Reducing,
-    /// Fast recovery, until `recover` is acknowledged (Reno: until the first new ACK).
-    Recovery,
-    /// After a timeout, until `recover` is acknowledged.
-    Loss,
-}
-
 /// The state of recovery.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recovery {
-    pub(crate) mode: Mode,
-    pub(crate) dupacks: u32,
-    /// snd_max when the last recovery, collapse or timeout began.
+    /// Open, Cwr, Recovery or Loss [Linux include/uapi/linux/tcp.h enum tcp_ca_state]. Disorder follows from the
+    /// scoreboard and is not stored.
+    pub(crate) state: CaState,
+    dupacks: u32,
+    /// snd_max when the last recovery, collapse or timeout began [RFC 6582 §3.2].
     pub(crate) recover: Option<u64>,
-    /// Bytes by which the window is inflated beyond the law's (below zero after partial ACKs).
+    /// Bytes by which the window is larger than that of congestion control (negative after partial ACKs).
     pub(crate) inflation: i64,
-    /// Bytes outstanding that limited transmit let out.
-    pub(crate) limited: u64,
-    /// A partial ACK has come in this recovery.
-    pub(crate) partial_seen: bool,
-    /// The oldest segment is to be sent again whatever the window says.
-    pub(crate) resend_front: bool,
-    /// The rescue retransmission of this recovery has been made.
-    pub(crate) rescued: bool,
-    /// Where losses are found by time: the window in recovery, what may be taken back, whether F-RTO is at work, whether
-    /// only new segments may leave until the next ACK.
-    pub(crate) prr: Option<Prr>,
-    pub(crate) undo: Option<Undo>,
-    pub(crate) frto: bool,
-    pub(crate) new_first: bool,
-    /// New ACKs that still check the fine-grained timeout.
-    pub(crate) worried: u8,
+    /// Bytes outstanding that limited transmit has sent.
+    limited_transmit: u64,
+    /// True after a partial ACK in this recovery.
+    partial_ack: bool,
+    /// True if the segment at snd_una is retransmitted next, independent of the window.
+    retransmit_head: bool,
+    /// True after the rescue retransmission of this recovery [RFC 6675 §2 RescueRxt].
+    rescued: bool,
+    /// New ACKs that still check the fine-grained timeout [ns-2 tcp-vegas.cc v_worried_].
+    worried: u8,
+    /// With RACK: the window during recovery.
+    prr: Option<Prr>,
+    /// With RACK: the reduction that may be undone.
+    undo: Option<Undo>,
+    /// With RACK: true while F-RTO examines a timeout.
+    frto: bool,
+    /// With RACK: true if only new segments may be sent until the next ACK.
+    new_data_only: bool,
+    pub(crate) rack: Rack,
+    pub(crate) tlp: Tlp,
 }
 
-impl Sender {
-    pub(crate) fn on_duplicate_ack(&mut self, now: Time) {
-        self.recovery.dupacks += 1;
-        let threshold = self.config.dupack_threshold;
-        if self.recovery.dupacks < threshold
-            && self.recovery.mode != Mode::Recovery
-            && self.fine_timeout_passed(now)
+/// The next segment, as recovery decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextSegment {
+    /// None until something changes.
+    Nothing,
+    /// None, because a window is full: cwnd's, or the receiver's.
+    Blocked {
+        /// True if it is the congestion window.
+        by_cwnd: bool,
+    },
+    /// The segment at this offset again.
+    Retransmit(u64),
+    /// The lost segment at this offset again, with as many of its burst as `limit` bytes allow.
+    RetransmitBurst {
+        /// Offset of the first segment.
+        start: u64,
+        /// Bytes that the window allows.
+        limit: u64,
+    },
+    /// The segment at this offset again, without an effect on HighRxt [RFC 6675 §4 NextSeg (4)].
+    Rescue(u64),
+    /// The segment at this offset again, although it isn't lost [RFC 8985 §7.3].
+    Probe(u64),
+    /// A new segment of at most `limit` bytes.
+    New {
+        /// Bytes that the window allows.
+        limit: u64,
+        /// True if it may wait until a longer burst can be sent.
+        may_wait: bool,
+        /// Next step if no new segment can be sent.
+        otherwise: Otherwise,
+    },
+}
+
+/// Next step if no new segment can be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// Send nothing.
+    Nothing,
+    /// Retransmit a segment that isn't lost [RFC 6675 §4 NextSeg (3), (4)].
+    RetransmitUnsacked,
+    /// Send the last segment again as a probe [RFC 8985 §7.3].
+    ProbeLast,
+    /// End F-RTO, which needs new data [RFC 5682 §3.1 step 2].
+    EndFrto,
+}
+
+impl Recovery {
+    pub(crate) fn new(config: &Config) -> Recovery {
+        Recovery::open(Rack::new(config), Tlp::default())
+    }
+
+    fn open(rack: Rack, tlp: Tlp) -> Recovery {
+        Recovery {
+            state: CaState::Open,
+            dupacks: 0,
+            recover: None,
+            inflation: 0,
+            limited_transmit: 0,
+            partial_ack: false,
+            retransmit_head: false,
+            rescued: false,
+            worried: 0,
+            prr: None,
+            undo: None,
+            frto: false,
+            new_data_only: false,
+            rack,
+            tlp,
+        }
+    }
+
+    /// The window without inflation, bytes: PRR's, or `cwnd` of congestion control.
+    pub(crate) fn window(&self, cwnd: f64) -> f64 {
+        self.prr.as_ref().map_or(cwnd, |prr| prr.cwnd() as f64)
+    }
+
+    /// True if a segment waits to be retransmitted.
+    pub(crate) fn has_retransmission(
+        &self,
+        config: &Config,
+        snd: &SendSequence,
+        scoreboard: &Scoreboard,
+    ) -> bool {
+        if self.retransmit_head {
+            return true;
+        }
+        match (config.uses_sack(), config.uses_rack()) {
+            (true, false) => scoreboard.has_next_lost(),
+            (true, true) => scoreboard.needs_retransmission(),
+            _ => snd.nxt < snd.max,
+        }
+    }
+
+    /// True if the segment at snd_una is retransmitted next.
+    pub(crate) fn retransmits_head(&self) -> bool {
+        self.retransmit_head
+    }
+
+    /// Handles an ACK whose segments the scoreboard has recorded. `was_in_recovery`: the state before the ACK.
+    pub(crate) fn on_ack(
+        &mut self,
+        ack: &IncomingAck<'_>,
+        summary: &AckSummary,
+        was_in_recovery: bool,
+        cx: &mut RecoveryCx<'_>,
+    ) {
+        if cx.config.uses_rack() {
+            self.rack_on_ack(ack, summary, cx);
+        } else {
+            self.counting_on_ack(summary, was_in_recovery, cx);
+        }
+    }
+
+    /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further loss.
+    pub(crate) fn prr_on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
+        if let Some(prr) = &mut self.prr
+            && delivered > 0
         {
-            self.recovery.dupacks = threshold; // no need for a third one [Brakmo & Peterson 1995 §III.A]
-        }
-        match self.config.shell {
-            LossRecovery::Tahoe => self.tahoe_duplicate_ack(now),
-            LossRecovery::Reno | LossRecovery::NewReno => self.reno_duplicate_ack(now),
-            LossRecovery::Sack => self.sack_duplicate_ack(now),
+            prr.on_ack(delivered, safe, pipe);
         }
     }
 
-    pub(crate) fn on_new_ack(&mut self, acked: u64, now: Time) {
-        self.recovery.dupacks = 0;
-        self.recovery.limited = 0;
-        let all_acknowledged = self.recovery.recover.is_none_or(|r| self.una >= r);
-        match (self.recovery.mode, self.config.shell) {
-            (Mode::Open | Mode::Reducing, _) => {}
-            (Mode::Loss, _) => {
-                if all_acknowledged {
-                    self.recovery.mode = Mode::Open;
-                }
-            }
-            (Mode::Recovery, LossRecovery::Tahoe | LossRecovery::Reno) => {
-                self.exit_recovery(f64::INFINITY, now)
-            }
-            (Mode::Recovery, LossRecovery::NewReno) => self.newreno_new_ack(acked, all_acknowledged, now),
-            (Mode::Recovery, LossRecovery::Sack) => {
-                if all_acknowledged {
-                    self.exit_recovery(f64::INFINITY, now);
-                }
-            }
-        }
-        if self.recovery.worried > 0 {
-            self.recovery.worried -= 1;
-            if self.una < self.max && self.fine_timeout_passed(now) {
-                self.tell_congestion(Congestion::Loss, now);
-                self.recovery.resend_front = true;
-                self.restart_timer(now);
-            }
+    /// Handles the expiry of the timer.
+    pub(crate) fn on_timer(&mut self, kind: TimerKind, cx: &mut RecoveryCx<'_>) {
+        match kind {
+            TimerKind::Rto if cx.config.uses_rack() => self.rack_on_timeout(cx),
+            TimerKind::Rto => self.counting_on_timeout(cx),
+            TimerKind::Probe => self.on_probe_timer(cx),
+            TimerKind::Reorder => self.on_reorder_timer(cx),
         }
     }
 
-    /// Fast retransmit: the law reduces the window, the oldest segment goes again at once.
-    fn enter_recovery(&mut self, now: Time) {
-        self.tell_congestion(Congestion::Loss, now);
-        self.counters.fast_retransmits += 1;
-        self.recovery.mode = Mode::Recovery;
-        self.recovery.recover = Some(self.max);
-        self.recovery.resend_front = true;
-        self.recovery.partial_seen = false;
-        self.recovery.rescued = false;
-        if self.config.fine_timeouts {
-            self.recovery.worried = 2;
+    /// Returns the next segment.
+    pub(crate) fn next(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        if cx.config.uses_rack() { self.rack_next(cx) } else { self.counting_next(cx) }
+    }
+
+    /// Returns the next segment after no new one could be sent.
+    pub(crate) fn next_without_new(&mut self, otherwise: Otherwise, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        match otherwise {
+            Otherwise::Nothing => NextSegment::Nothing,
+            Otherwise::RetransmitUnsacked => self.sack_next_unsacked(cx),
+            Otherwise::ProbeLast => self.probe_last(cx),
+            Otherwise::EndFrto => self.end_frto_without_new_data(cx),
         }
-        self.restart_timer(now);
     }
 
-    fn exit_recovery(&mut self, bound: f64, now: Time) {
-        self.recovery.mode = Mode::Open;
-        self.recovery.inflation = 0;
-        self.recovery.resend_front = false; // held back by pacing until now
-        let cx = self.cx(now);
-        self.tell_law(|law| law.on_recovery_exit(&RecoveryExit { bound }, &cx));
+    /// Notes that a new segment was added, before congestion control knows of it.
+    pub(crate) fn on_new_segment(&mut self, cx: &RecoveryCx<'_>) {
+        self.note_limited_transmit(cx);
     }
 
-    /// Whether a fast retransmit is allowed here: the ACK must cover more than what was outstanding at the last one.
-    fn beyond_recover(&self) -> bool {
-        self.recovery.recover.is_none_or(|r| self.una > r)
-    }
-
-    /// The next segment of a shell that counts what is outstanding by snd_nxt - snd_una.
-    pub(crate) fn next_by_window(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let cwnd = self.control.cwnd as i64 + self.recovery.inflation;
-        let window = (cwnd.max(0) as u64).max(self.mss());
-        if self.nxt < self.max {
-            let Some((start, end)) = self.sent.at(self.nxt).map(|s| (s.start, s.end)) else { return false };
-            let window = window + self.limited_retransmit();
-            if end - self.una > window.min(self.edge - self.una) && start > self.una {
-                self.held_by_window(end - self.una > window);
-                return false;
-            }
-            self.nxt = end;
-            return self.resend(start, now, out);
+    /// Notes the payload of a segment that is sent, for PRR.
+    pub(crate) fn on_payload_sent(&mut self, payload: u64) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(payload);
         }
-        let outstanding = self.nxt - self.una;
-        let extra = self.limited_transmit();
-        if !self.send_new((window + extra).saturating_sub(outstanding), now, out) {
-            return false;
-        }
-        if extra > 0 {
-            let above = (self.nxt - self.una).saturating_sub(window);
-            self.recovery.limited = self.recovery.limited.max(above);
-        }
-        true
     }
 
-    /// What the first duplicate ACKs let out of what is to be sent again after a timeout or Tahoe's collapse, where the
-    /// stack has that.
-    fn limited_retransmit(&self) -> u64 {
-        let r = &self.recovery;
-        let counts = self.config.limited_retransmit
-            && r.mode != Mode::Recovery
-            && r.dupacks < self.config.dupack_threshold;
-        if counts { u64::from(r.dupacks) * self.mss() } else { 0 }
-    }
-
-    /// What the first duplicate ACKs let out beyond the window [RFC 3042 §2].
-    fn limited_transmit(&self) -> u64 {
-        let r = &self.recovery;
-        let counts =
-            self.config.limited_transmit && r.mode == Mode::Open && r.dupacks < self.config.dupack_threshold;
-        if counts { u64::from(r.dupacks) * self.mss() } else { 0 }
+    /// Sets the timer after a segment was sent.
+    pub(crate) fn on_sent(&mut self, out: &Outgoing, cx: &mut RecoveryCx<'_>) {
+        if cx.config.uses_rack() {
+            self.rack_timer_after_sending(out, cx);
+        } else if cx.timer.expires.is_none() {
+            cx.restart_rto();
+        }
     }
 }

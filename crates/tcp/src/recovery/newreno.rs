@@ -1,29 +1,29 @@
-//! NewReno: recovery goes on through partial acknowledgments [RFC 6582 §3.2].
+//! NewReno: recovery continues through partial acknowledgments [RFC 6582 §3.2].
 //!
 //! ```text
-//! partial ACK   (below recover)   oldest segment sent again; window deflated by what was acknowledged, one segment
-//!                                 put back; the first one restarts the timer (impatient) or each does
-//! full ACK      (recover reached) recovery over with cwnd = (1) min(ssthresh, max(FlightSize, SMSS) + SMSS)
-//!                                                     or (2) ssthresh
+//! partial ACK   (below recover)   oldest segment retransmitted; window deflated by the bytes acknowledged, plus one
+//!                                 segment; the first one restarts the timer (impatient) or each does
+//! full ACK      (at recover)      end of recovery with cwnd = (1) min(ssthresh, max(FlightSize, SMSS) + SMSS)
+//!                                                         or (2) ssthresh
 //! ```
 
-use crate::sender::Sender;
-use dumbbell_units::Time;
+use super::{Recovery, RecoveryCx};
 
-impl Sender {
-    pub(super) fn newreno_new_ack(&mut self, acked: u64, all_acknowledged: bool, now: Time) {
-        let mss = self.mss();
-        if all_acknowledged {
-            let outstanding = (self.nxt - self.una).max(mss) + mss;
-            let bound = if self.config.bounded_exit { outstanding as f64 } else { f64::INFINITY };
-            self.exit_recovery(bound, now);
+impl Recovery {
+    /// Handles an ACK of new data during recovery; `full`: it reaches `recover`.
+    pub(super) fn newreno_on_new_ack(&mut self, acked: u64, full: bool, cx: &mut RecoveryCx<'_>) {
+        let mss = cx.mss();
+        if full {
+            let flight_size = cx.snd.outstanding().max(mss) + mss;
+            let bound = if cx.config.recovery.bounded_exit { flight_size as f64 } else { f64::INFINITY };
+            self.exit_recovery(bound, cx);
             return;
         }
-        self.recovery.resend_front = true;
-        self.recovery.partial_seen = true;
-        self.recovery.inflation -= acked as i64;
+        self.retransmit_head = true;
+        self.partial_ack = true;
+        self.inflation -= acked as i64;
         if acked >= mss {
-            self.recovery.inflation += mss as i64;
+            self.inflation += mss as i64;
         }
     }
 }

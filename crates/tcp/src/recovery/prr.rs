@@ -1,30 +1,30 @@
-//! Proportional rate reduction: during recovery the window comes down to its new size in step with what ACKs report, so
-//! that sending goes on at an even pace [RFC 9937 §6].
+//! Proportional rate reduction: during recovery the window shrinks to its new size in proportion to the data that ACKs
+//! report, so that sending continues at an even rate [RFC 9937 §6; Linux tcp_input.c tcp_cwnd_reduction].
 //!
 //! ```text
-//! pipe above target    sent = ceil(delivered * target / flight at the start)           all since recovery began
-//! pipe at or below it  as much as this ACK delivers and what was missed so far (conservation of packets), one segment
-//!                      more if snd_una moves and nothing further is lost; never beyond the target
-//! first ACK            one segment at least: the retransmission
-//! end                  the window is the target
+//! pipe above ssthresh    sndcnt = ceil(prr_delivered * ssthresh / RecoverFS) - prr_out
+//! pipe at or below it    as much as this ACK delivers and was not used so far (PRR-CRB: conservation of packets), one
+//!                        segment more if snd_una moves and no further loss is found (PRR-SSRB); never beyond ssthresh
+//! first ACK              at least one segment: the retransmission
+//! end                    cwnd = ssthresh
 //! ```
 
-/// See the top of this file. Bytes.
+/// The state of one reduction, in bytes. The names are those of RFC 9937.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
     mss: u64,
-    target: u64,
-    /// What may be delivered until recovery is over (RecoverFS).
-    flight: u64,
-    delivered: u64,
-    out: u64,
+    ssthresh: u64,
+    /// RecoverFS: bytes that may be delivered until the end of recovery.
+    recover_fs: u64,
+    prr_delivered: u64,
+    prr_out: u64,
     cwnd: u64,
 }
 
 impl Prr {
-    /// Recovery begins with `flight` bytes that may still be delivered, those of the ACK that began it included.
-    pub(crate) fn new(target: u64, flight: u64, mss: u64, pipe: u64) -> Prr {
-        Prr { mss, target, flight: flight.max(mss), delivered: 0, out: 0, cwnd: pipe }
+    /// Starts a reduction. `recover_fs` includes the bytes of the ACK that starts it.
+    pub(crate) fn new(ssthresh: u64, recover_fs: u64, mss: u64, pipe: u64) -> Prr {
+        Prr { mss, ssthresh, recover_fs: recover_fs.max(mss), prr_delivered: 0, prr_out: 0, cwnd: pipe }
     }
 
     /// The window, bytes.
@@ -32,30 +32,30 @@ impl Prr {
         self.cwnd
     }
 
-    /// What the window will be.
-    pub(crate) fn target(&self) -> u64 {
-        self.target
+    /// The window at the end, bytes.
+    pub(crate) fn ssthresh(&self) -> u64 {
+        self.ssthresh
     }
 
-    /// An ACK delivers something; `safe`: it moves snd_una and tells of no further loss.
+    /// Handles an ACK that delivers data; `safe_ack`: it moves snd_una and reports no further loss (SafeACK).
     // DIVERGES [RFC 9937 §6.2]: the proportion is rounded up to whole segments rather than to whole bytes. In bytes the
-    // forced retransmission would not come, as a fraction of a segment is more than nothing and less than one.
-    pub(crate) fn on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
-        self.delivered += delivered;
-        let send = if pipe > self.target {
-            let segments = (self.delivered * self.target).div_ceil(self.flight * self.mss);
-            (segments * self.mss).saturating_sub(self.out)
+    // first retransmission would not be forced, as a fraction of a segment is more than nothing and less than one.
+    pub(crate) fn on_ack(&mut self, delivered: u64, safe_ack: bool, pipe: u64) {
+        self.prr_delivered += delivered;
+        let sndcnt = if pipe > self.ssthresh {
+            let segments = (self.prr_delivered * self.ssthresh).div_ceil(self.recover_fs * self.mss);
+            (segments * self.mss).saturating_sub(self.prr_out)
         } else {
-            let conserved = self.delivered.saturating_sub(self.out).max(delivered);
-            (conserved + if safe { self.mss } else { 0 }).min(self.target - pipe)
+            let conserved = self.prr_delivered.saturating_sub(self.prr_out).max(delivered);
+            (conserved + if safe_ack { self.mss } else { 0 }).min(self.ssthresh - pipe)
         };
-        let least = if self.out == 0 { self.mss } else { 0 };
-        self.cwnd = pipe + send.max(least);
+        let least = if self.prr_out == 0 { self.mss } else { 0 };
+        self.cwnd = pipe + sndcnt.max(least);
     }
 
-    /// Something leaves.
+    /// Counts payload that is sent.
     pub(crate) fn on_sent(&mut self, payload: u64) {
-        self.out += payload;
+        self.prr_out += payload;
     }
 }
 
@@ -63,16 +63,16 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Plays the sender to the figures of RFC 9937 §8: 20 segments in flight, the target 10. Each ACK delivers one segment;
-    /// gives the window before and the pipe after each ACK, and what is sent.
-    fn play(acks: usize, lost: u64, safe: bool) -> Vec<(u64, u64, u64)> {
-        // The third SACKed segment begins recovery: two new ones are out by limited transmit.
+    /// Repeats the examples of RFC 9937 §8: 20 segments in flight, ssthresh 10, each ACK delivers one segment. Returns cwnd,
+    /// pipe and the segments sent after each ACK.
+    fn play(acks: usize, lost: u64, safe_ack: bool) -> Vec<(u64, u64, u64)> {
+        // The third SACKed segment starts recovery: limited transmit has sent two new ones.
         let mut pipe = 22 - 3 + 1 - lost;
         let mut prr = Prr::new(10, 20, 1, pipe);
         (0..acks)
             .map(|_| {
                 pipe -= 1;
-                prr.on_ack(1, safe, pipe);
+                prr.on_ack(1, safe_ack, pipe);
                 let sent = prr.cwnd().saturating_sub(pipe);
                 prr.on_sent(sent);
                 let row = (prr.cwnd(), pipe, sent);
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn one_loss_figure_1() {
-        // ACKs 3 to 21 of the first example. With ACK 19 pipe is at the target, where the text has nothing sent; the figure
-        // goes on with the proportion for one more ACK, sends with it and not with the next, and is where this is.
+        // ACKs 3 to 21 of the first example. With ACK 19 pipe is at ssthresh, where the text sends nothing. The figure applies
+        // the proportion to one more ACK: it sends with this ACK and not with the next one, and then agrees again.
         let rows = play(19, 1, false);
         let cwnd: Vec<u64> = rows.iter().map(|r| r.0).collect();
         let pipe: Vec<u64> = rows.iter().map(|r| r.1).collect();
@@ -97,20 +97,20 @@ mod tests {
 
     #[test]
     fn fifteen_losses_figure_2() {
-        // ACKs 17 to 19 of the second example: a pipe of 4, and each ACK lets out one segment.
+        // ACKs 17 to 19 of the second example: a pipe of 4, and each ACK allows one segment.
         assert_eq!(play(3, 15, false), [(5, 4, 1), (5, 4, 1), (5, 4, 1)]);
     }
 
     #[test]
-    fn good_progress_adds_a_segment_up_to_the_target() {
-        // Pipe 4, target 10: each ACK that moves snd_una sends two, until the pipe is at the target.
+    fn a_safe_ack_adds_a_segment_up_to_ssthresh() {
+        // Pipe 4, ssthresh 10: each ACK that moves snd_una sends two, until the pipe is at ssthresh.
         let pipes: Vec<u64> = play(8, 15, true).iter().map(|r| r.1).collect();
         assert_eq!(pipes, [4, 5, 6, 7, 8, 9, 9, 9]);
     }
 
     #[test]
-    fn the_first_answer_is_a_segment_at_least() {
-        // ceil(1 * 1 / 100) = 1 in segments; of 1000 bytes, with a target of 10 in 1000, all the same.
+    fn the_first_ack_allows_at_least_one_segment() {
+        // ceil(1 * 10 / 1000) = 1 segment of 1000 bytes.
         let mut prr = Prr::new(10_000, 1_000_000, 1000, 998_000);
         prr.on_ack(1000, false, 997_000);
         assert_eq!(prr.cwnd(), 998_000);

@@ -1,157 +1,164 @@
-//! RACK: losses are found by the time at which segments were sent [RFC 8985 §6].
+//! RACK: losses are found by the time at which segments were sent [RFC 8985 §6; Linux tcp_recovery.c].
 //!
 //! ```text
-//! edge      the newest transmission that was delivered (when it was sent, where it ends), rtt its round trip
-//! lost      sent before the edge, and rtt + reordering window ago or longer; retransmissions just so
-//! window    0 in recovery or with DupThresh segments SACKed, if segments have never been seen out of order;
-//!           else mult * min_rtt / 4, srtt at most. mult grows by one in each round trip with a DSACK and is 1 again after
-//!           16 recoveries without
-//! timer     when what was sent before the edge will be lost
+//! newest    RACK.xmit_ts, RACK.end_seq: the newest transmission that was delivered; RACK.rtt: its round trip
+//! lost      sent before it, and RACK.rtt + RACK.reo_wnd ago or longer; the same for retransmissions
+//! reo_wnd   0 in recovery or with DupThresh segments SACKed, if no reordering was observed;
+//!           else reo_wnd_mult * min_RTT / 4, at most SRTT. reo_wnd_mult grows by one in each round trip with a D-SACK and
+//!           is 1 again after 16 recoveries without
+//! timer     when the segments sent before the newest will be lost
 //! ```
 
-use super::Mode;
+use super::{Recovery, RecoveryCx};
 use crate::config::Config;
-use crate::sender::{Sender, Timer};
-use crate::sent::Sent;
+use crate::scoreboard::SentSegment;
+use crate::sender::TimerKind;
+use dumbbell_cc::CaState;
 use dumbbell_units::{Dur, Time};
 
-/// Recoveries for which a wider window is kept.
-const PERSIST: u32 = 16;
+/// Recoveries for which a larger reordering window is kept [RFC 8985 §6.2 step 4 RACK.reo_wnd_persist].
+const REO_WND_PERSIST: u32 = 16;
+/// The largest degree of reordering that is accepted [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_max_reordering].
+const MAX_REORDERING: u64 = 300;
 
-/// See the top of this file.
-#[derive(Clone, Debug)]
+/// RACK's variables of a connection; the names are those of RFC 8985 §5.3.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     mss: u64,
-    edge: (Time, u64),
+    /// RACK.xmit_ts, RACK.end_seq.
+    newest: (Time, u64),
     rtt: Dur,
-    /// End of the highest segment that was delivered, and the same before the ACK that is being taken in.
+    /// RACK.fack: end of the highest segment delivered.
     fack: u64,
+    /// RACK.fack before the current ACK.
     fack_before: u64,
     reordering_seen: bool,
-    /// How far out of order segments have come, in segments, and the most that is believed.
+    /// Degree of reordering in segments [Linux tcp_input.c tcp_check_sack_reordering].
     reordering: u64,
-    mult: u64,
-    persist: u32,
-    /// With this ACK the timer has been set to the end of a reordering window.
-    pub(super) waits: bool,
-    /// Within this round trip a DSACK has been answered.
+    reo_wnd_mult: u64,
+    reo_wnd_persist: u32,
+    /// True if this ACK has set the timer to the end of the reordering window.
+    pub(super) timer_armed: bool,
+    /// RACK.dsack_round: snd_nxt at the last D-SACK that enlarged the window.
     dsack_round: Option<u64>,
 }
-
-/// The largest degree of reordering that is believed (tcp_max_reordering).
-const MOST_REORDERING: u64 = 300;
 
 impl Rack {
     pub(crate) fn new(config: &Config) -> Rack {
         Rack {
-            mss: u64::from(config.mss),
-            edge: (Time::ZERO, 0),
+            mss: config.mss(),
+            newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             fack: 0,
             fack_before: 0,
             reordering_seen: false,
-            reordering: u64::from(config.dupack_threshold),
-            mult: 1,
-            persist: 0,
-            waits: false,
+            reordering: u64::from(config.recovery.dupack_threshold),
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            timer_armed: false,
             dsack_round: None,
         }
     }
 
-    /// How far out of order segments have come, in segments.
+    /// Degree of reordering observed so far, in segments.
     pub(crate) fn reordering(&self) -> u64 {
         self.reordering
     }
 
-    /// A transmission was delivered.
-    pub(crate) fn on_delivered(&mut self, s: &Sent, rtt: Dur) {
+    /// Notes that a transmission was delivered [RFC 8985 §6.2 step 2 RACK_update].
+    pub(crate) fn update(&mut self, s: &SentSegment, rtt: Dur) {
         self.rtt = rtt;
-        self.edge = self.edge.max((s.last_at, s.end));
+        self.newest = self.newest.max((s.xmit_ts, s.end));
     }
 
-    /// An ACK begins.
-    pub(crate) fn begin(&mut self) {
+    /// Starts an ACK.
+    pub(crate) fn begin_ack(&mut self) {
         self.fack_before = self.fack;
     }
 
-    /// Whether a segment was delivered after one that had been sent later [RFC 8985 §6.2 step 3]. What one ACK tells of is
-    /// in order.
-    pub(crate) fn note_order(&mut self, s: &Sent, once: bool) {
+    /// Checks whether a segment was delivered after one that had been sent later [RFC 8985 §6.2 step 3
+    /// RACK_detect_reordering]. The segments that one ACK reports count as in order.
+    pub(crate) fn detect_reordering(&mut self, s: &SentSegment, sent_once: bool) {
         if s.end > self.fack_before {
             self.fack = self.fack.max(s.end);
-        } else if once {
-            self.out_of_order(s.start);
+        } else if sent_once {
+            self.on_reordering(s.start);
         }
     }
 
-    /// What starts at `low` came after what ends at `fack`.
-    pub(crate) fn out_of_order(&mut self, low: u64) {
+    /// Notes that the segment at `low` was delivered after one that ends at RACK.fack [Linux tcp_input.c
+    /// tcp_check_sack_reordering].
+    pub(crate) fn on_reordering(&mut self, low: u64) {
         self.reordering_seen = true;
-        let degree = self.fack.saturating_sub(low).div_ceil(self.mss).min(MOST_REORDERING);
+        let degree = self.fack.saturating_sub(low).div_ceil(self.mss).min(MAX_REORDERING);
         self.reordering = self.reordering.max(degree);
     }
 
-    /// A DSACK: the window may be too small [RFC 8985 §6.2 step 4].
-    pub(crate) fn on_dsack(&mut self, una: u64, nxt: u64) {
-        if self.dsack_round.is_none_or(|end| una >= end) {
-            self.dsack_round = Some(nxt);
-            self.mult += 1;
-            self.persist = PERSIST;
+    /// Enlarges the reordering window after a D-SACK, once in a round trip [RFC 8985 §6.2 step 4; Linux tcp_recovery.c
+    /// tcp_rack_update_reo_wnd].
+    pub(crate) fn on_dsack(&mut self, snd_una: u64, snd_nxt: u64) {
+        if self.dsack_round.is_none_or(|end| snd_una >= end) {
+            self.dsack_round = Some(snd_nxt);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = REO_WND_PERSIST;
         }
     }
 
-    /// A recovery has ended.
+    /// Notes the end of a recovery.
     pub(crate) fn on_recovery_exit(&mut self) {
-        self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.mult = 1;
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
         }
     }
 
-    /// The reordering window; `strict`: in recovery, or DupThresh segments are SACKed.
-    fn window(&self, strict: bool, min_rtt: Dur, srtt: Dur) -> Dur {
-        if strict && !self.reordering_seen { Dur::ZERO } else { (min_rtt * self.mult / 4).min(srtt) }
+    /// Returns RACK.reo_wnd; `strict`: in recovery, or DupThresh segments are SACKed [RFC 8985 §6.2 step 4
+    /// RACK_update_reo_wnd].
+    fn reo_wnd(&self, strict: bool, min_rtt: Dur, srtt: Dur) -> Dur {
+        if strict && !self.reordering_seen { Dur::ZERO } else { (min_rtt * self.reo_wnd_mult / 4).min(srtt) }
     }
 }
 
-impl Sender {
-    fn reordering_window(&self) -> Dur {
-        let strict = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss)
-            || self.sent.sacked_segments() >= u64::from(self.config.dupack_threshold);
-        let srtt = self.rtt.srtt().unwrap_or(Dur::ZERO);
-        self.rack.window(strict, self.min_rtt().unwrap_or(Dur::ZERO), srtt)
+impl Recovery {
+    /// The time after which a segment that was sent before the newest delivered one is lost.
+    fn rack_timeout(&self, cx: &RecoveryCx<'_>) -> Dur {
+        let strict = matches!(self.state, CaState::Recovery | CaState::Loss)
+            || cx.scoreboard.sacked_out() >= u64::from(cx.config.recovery.dupack_threshold);
+        let srtt = cx.rtt.srtt().unwrap_or(Dur::ZERO);
+        self.rack.rtt + self.rack.reo_wnd(strict, cx.min_rtt.unwrap_or(Dur::ZERO), srtt)
     }
 
-    /// Finds what is lost by now and sets the timer for what will be. Whether a retransmission was among it.
-    pub(super) fn find_overdue(&mut self, now: Time) -> bool {
-        let wait = self.rack.rtt + self.reordering_window();
-        let resent = self.sent.resent_segments();
-        let next = self.sent.lose_overdue(self.rack.edge, wait, now);
-        if let Some(at) = next {
-            self.rack.waits = true;
-            let span = at.since(now) + self.least_span();
-            (self.timer, self.timer_at) = (Timer::Reorder, Some(self.expiry(span, now)));
+    /// Marks the segments that are lost by now, and sets the timer for the next ones. Returns true if a retransmission was
+    /// lost [RFC 8985 §6.2 step 5 RACK_detect_loss_and_arm_timer].
+    pub(super) fn detect_loss_and_arm_timer(&mut self, cx: &mut RecoveryCx<'_>) -> bool {
+        let wait = self.rack_timeout(cx);
+        let retrans_out = cx.scoreboard.retrans_out();
+        if let Some(at) = cx.scoreboard.rack_detect_loss(self.rack.newest, wait, cx.now) {
+            self.rack.timer_armed = true;
+            let span = at.since(cx.now) + cx.timer.least_span();
+            cx.timer.start(TimerKind::Reorder, span, cx.now);
         }
-        self.sent.resent_segments() < resent
+        cx.scoreboard.retrans_out() < retrans_out
     }
 
-    /// A timeout: the oldest segment is lost, and what was sent a round trip and more ago [RFC 8985 §6.3].
-    pub(super) fn lose_for_timeout(&mut self, now: Time) {
-        self.sent.lose_old(self.rack.rtt + self.reordering_window(), now);
+    /// Marks losses after a timeout [RFC 8985 §6.3].
+    pub(super) fn rack_mark_losses_on_rto(&mut self, cx: &mut RecoveryCx<'_>) {
+        let wait = self.rack_timeout(cx);
+        cx.scoreboard.rack_mark_losses_on_rto(wait, cx.now);
     }
 
-    /// The reordering timer has expired.
-    pub(crate) fn on_reorder_timer(&mut self, now: Time) {
-        self.timer_at = None;
-        self.find_overdue(now);
-        if self.sent.has_waiting() && self.recovery.mode != Mode::Recovery {
-            self.enter_by_time(0, now);
-            if let Some(prr) = &mut self.recovery.prr {
-                prr.on_ack(self.rack.mss, false, self.sent.pipe());
+    /// The reordering timer has expired [Linux tcp_recovery.c tcp_rack_reo_timeout].
+    pub(super) fn on_reorder_timer(&mut self, cx: &mut RecoveryCx<'_>) {
+        cx.timer.expires = None;
+        self.detect_loss_and_arm_timer(cx);
+        if cx.scoreboard.needs_retransmission() && self.state != CaState::Recovery {
+            self.enter_rack_recovery(0, cx);
+            if let Some(prr) = &mut self.prr {
+                prr.on_ack(self.rack.mss, false, cx.scoreboard.pipe());
             }
         }
-        if self.timer_at.is_none() {
-            self.restart_timer_from_front(now);
+        if cx.timer.expires.is_none() {
+            cx.rearm_rto();
         }
     }
 }
@@ -168,41 +175,41 @@ mod tests {
     const RTT: Dur = Dur::millis(100);
 
     #[test]
-    fn the_window_is_zero_in_recovery_until_order_is_broken() {
+    fn the_window_is_zero_in_recovery_until_reordering_is_observed() {
         let mut r = rack();
-        assert_eq!(r.window(true, RTT, RTT), Dur::ZERO);
-        assert_eq!(r.window(false, RTT, RTT), Dur::millis(25)); // min_rtt / 4
-        r.out_of_order(0);
-        assert_eq!(r.window(true, RTT, RTT), Dur::millis(25));
+        assert_eq!(r.reo_wnd(true, RTT, RTT), Dur::ZERO);
+        assert_eq!(r.reo_wnd(false, RTT, RTT), Dur::millis(25)); // min_rtt / 4
+        r.on_reordering(0);
+        assert_eq!(r.reo_wnd(true, RTT, RTT), Dur::millis(25));
     }
 
     #[test]
     fn each_round_trip_with_a_dsack_widens_it_by_a_quarter() {
         let mut r = rack();
         r.on_dsack(100, 1000);
-        assert_eq!(r.window(false, RTT, Dur::secs(1)), Dur::millis(50));
+        assert_eq!(r.reo_wnd(false, RTT, Dur::secs(1)), Dur::millis(50));
         r.on_dsack(999, 2000); // the same round trip
-        assert_eq!(r.window(false, RTT, Dur::secs(1)), Dur::millis(50));
+        assert_eq!(r.reo_wnd(false, RTT, Dur::secs(1)), Dur::millis(50));
         r.on_dsack(1000, 2000);
-        assert_eq!(r.window(false, RTT, Dur::secs(1)), Dur::millis(75));
-        assert_eq!(r.window(false, RTT, Dur::millis(60)), Dur::millis(60)); // never above srtt
-        // Sixteen recoveries without, and it is what it was.
+        assert_eq!(r.reo_wnd(false, RTT, Dur::secs(1)), Dur::millis(75));
+        assert_eq!(r.reo_wnd(false, RTT, Dur::millis(60)), Dur::millis(60)); // never above srtt
+        // After sixteen recoveries without a D-SACK the multiplier is 1 again.
         (0..15).for_each(|_| r.on_recovery_exit());
-        assert_eq!(r.window(false, RTT, Dur::secs(1)), Dur::millis(75));
+        assert_eq!(r.reo_wnd(false, RTT, Dur::secs(1)), Dur::millis(75));
         r.on_recovery_exit();
-        assert_eq!(r.window(false, RTT, Dur::secs(1)), Dur::millis(25));
+        assert_eq!(r.reo_wnd(false, RTT, Dur::secs(1)), Dur::millis(25));
     }
 
     #[test]
     fn the_degree_of_reordering_counts_segments_up_to_the_highest_delivered() {
         let mut r = rack();
         r.fack = 1 + 10 * r.mss;
-        r.out_of_order(1 + 3 * r.mss); // 7 segments lie between
+        r.on_reordering(1 + 3 * r.mss); // 7 segments lie between
         assert_eq!(r.reordering(), 7);
-        r.out_of_order(1 + 9 * r.mss);
+        r.on_reordering(1 + 9 * r.mss);
         assert_eq!(r.reordering(), 7);
         r.fack = 1 + 5000 * r.mss;
-        r.out_of_order(1);
+        r.on_reordering(1);
         assert_eq!(r.reordering(), 300);
     }
 }

@@ -1,34 +1,33 @@
 //! Reno: fast retransmit and fast recovery [RFC 5681 §3.2].
 //!
 //! ```text
-//! third duplicate ACK    ssthresh = half, cwnd = ssthresh + 3 segments, oldest segment sent again   (steps 2, 3)
-//! each further one       cwnd + 1 segment; new segments as it allows                                (steps 4, 5)
-//! next new ACK           cwnd = ssthresh, recovery over, whatever else is missing                   (step 6)
+//! third duplicate ACK    ssthresh = half, cwnd = ssthresh + 3 segments, oldest segment retransmitted   (steps 2, 3)
+//! each further one       cwnd + 1 segment; new segments as the window allows                          (steps 4, 5)
+//! next new ACK           cwnd = ssthresh, end of recovery, even if more segments are missing          (step 6)
 //! ```
-//! NewReno begins in the same way and differs at the last line.
+//! NewReno starts in the same manner; it differs in the last line.
 
-use super::Mode;
-use crate::sender::Sender;
-use dumbbell_cc::LossRecovery;
-use dumbbell_units::Time;
+use super::{Recovery, RecoveryCx};
+use dumbbell_cc::{CaState, LossRecovery};
 
-impl Sender {
-    pub(super) fn reno_duplicate_ack(&mut self, now: Time) {
-        let threshold = self.config.dupack_threshold;
-        let mss = self.config.mss;
-        if self.recovery.mode == Mode::Recovery {
-            self.recovery.inflation += i64::from(mss);
+impl Recovery {
+    pub(super) fn reno_on_duplicate_ack(&mut self, cx: &mut RecoveryCx<'_>) {
+        let config = &cx.config.recovery;
+        let mss = i64::from(cx.config.connection.mss);
+        if self.state == CaState::Recovery {
+            self.inflation += mss;
             return;
         }
-        // Vegas' law itself knows a loss that an earlier reduction has answered, by when the segment was sent.
-        let guarded = if self.config.fine_timeouts {
-            self.recovery.mode == Mode::Loss
+        // Vegas itself recognizes a loss that an earlier reduction has answered, by the time at which the segment was sent.
+        let guarded = if config.fine_timeouts {
+            self.state == CaState::Loss
         } else {
-            self.config.shell == LossRecovery::NewReno || self.config.one_reduction_per_window
+            config.algorithm == LossRecovery::NewReno || config.one_reduction_per_window
         };
-        if self.recovery.dupacks == threshold && (!guarded || self.beyond_recover()) {
-            self.enter_recovery(now);
-            self.recovery.inflation = i64::from(threshold) * i64::from(mss);
+        let threshold = config.dupack_threshold;
+        if self.dupacks == threshold && (!guarded || self.is_beyond_recover(cx)) {
+            self.enter_recovery(cx);
+            self.inflation = i64::from(threshold) * mss;
         }
     }
 }

@@ -1,72 +1,76 @@
-//! SACK-based recovery: the scoreboard says what is lost, pipe how much may be sent [RFC 6675 §5].
+//! SACK-based recovery: the scoreboard shows which segments are lost, pipe how much may be sent [RFC 6675 §5].
 //!
 //! ```text
-//! DupThresh duplicate ACKs, or IsLost(snd_una)   recovery begins: window reduced, oldest segment sent again
-//! while cwnd - pipe >= 1 segment                 send NextSeg: 1 lost, 2 new, 3 not yet SACKed, 4 rescue
-//! ACK reaches recover                            recovery over
+//! DupThresh duplicate ACKs, or IsLost(snd_una)   start of recovery: window reduced, oldest segment retransmitted
+//! while cwnd - pipe >= 1 segment                 send NextSeg: (1) lost, (2) new, (3) not yet SACKed, (4) rescue
+//! ACK reaches recover                            end of recovery
 //! ```
-//! After a timeout the same loop runs with everything not SACKed taken for lost; the SACKed segments are not sent
-//! again [RFC 6675 §5.1].
+//! After a timeout the same loop runs with all segments marked as lost that are not SACKed; SACKed segments are not
+//! retransmitted [RFC 6675 §5.1].
 
-use super::Mode;
-use crate::sender::{Outgoing, Sender};
-use dumbbell_units::Time;
+use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
+use dumbbell_cc::CaState;
 
-impl Sender {
-    pub(super) fn sack_duplicate_ack(&mut self, now: Time) {
-        let over_last = self.recovery.recover.is_none_or(|r| self.una >= r);
-        if self.recovery.mode == Mode::Recovery || !over_last {
+impl Recovery {
+    pub(super) fn sack_on_duplicate_ack(&mut self, cx: &mut RecoveryCx<'_>) {
+        let last_is_over = self.recover.is_none_or(|r| cx.snd.una >= r);
+        if self.state == CaState::Recovery || !last_is_over {
             return;
         }
-        if self.recovery.dupacks >= self.config.dupack_threshold || self.sent.front_is_lost() {
-            self.sent.start_episode();
-            self.sent.lose_front();
-            self.enter_recovery(now);
+        if self.dupacks >= cx.config.recovery.dupack_threshold || cx.scoreboard.is_head_lost() {
+            cx.scoreboard.reset_high_rxt();
+            cx.scoreboard.mark_head_lost();
+            self.enter_recovery(cx);
         }
     }
 
-    /// NextSeg [RFC 6675 §4], as far as pipe leaves room.
-    pub(crate) fn next_by_pipe(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let cwnd = (self.control.cwnd as u64).max(self.mss());
-        let room = cwnd.saturating_sub(self.sent.pipe());
-        if let Some((start, payload)) = self.sent.next_lost().map(|s| (s.start, s.payload())) {
-            if u64::from(payload) > room {
-                self.held_by_window(true);
-                return false;
+    /// Bytes that pipe leaves in the window.
+    fn available(cx: &RecoveryCx<'_>) -> u64 {
+        let cwnd = (cx.cc.control.cwnd as u64).max(cx.mss());
+        cwnd.saturating_sub(cx.scoreboard.pipe())
+    }
+
+    /// Returns NextSeg's segment by rules (1) and (2) [RFC 6675 §4], as far as pipe allows.
+    pub(super) fn sack_next(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        let available = Recovery::available(cx);
+        if let Some((start, payload)) = cx.scoreboard.next_lost().map(|s| (s.start, s.payload())) {
+            if u64::from(payload) > available {
+                return NextSegment::Blocked { by_cwnd: true };
             }
-            return self.resend(start, now, out);
+            return NextSegment::Retransmit(start);
         }
-        if self.send_new(self.room_for_new(room), now, out) {
-            return true;
-        }
-        if self.recovery.mode != Mode::Recovery || room < self.mss() {
-            return false;
-        }
-        let (high_sacked, high_rxt) = (self.sent.high_sacked(), self.sent.high_rxt);
-        match self.sent.unsacked_from(high_rxt).map(|s| s.start).filter(|s| *s < high_sacked) {
-            Some(start) => self.resend(start, now, out),
-            None => self.rescue(now, out),
+        // Without limited transmit no new segment is sent between the first duplicate ACK and recovery.
+        let held = self.state == CaState::Open && self.dupacks > 0 && !cx.config.recovery.limited_transmit;
+        NextSegment::New {
+            limit: if held { 0 } else { available },
+            may_wait: false,
+            otherwise: Otherwise::RetransmitUnsacked,
         }
     }
 
-    /// Without limited transmit, nothing new between the first duplicate ACK and recovery.
-    fn room_for_new(&self, room: u64) -> u64 {
-        let r = &self.recovery;
-        if r.mode == Mode::Open && r.dupacks > 0 && !self.config.limited_transmit { 0 } else { room }
+    /// Returns NextSeg's segment by rules (3) and (4) [RFC 6675 §4].
+    pub(super) fn sack_next_unsacked(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        if self.state != CaState::Recovery || Recovery::available(cx) < cx.mss() {
+            return NextSegment::Nothing;
+        }
+        let (high_sacked, high_rxt) = (cx.scoreboard.high_sacked(), cx.scoreboard.high_rxt);
+        match cx.scoreboard.unsacked_from(high_rxt).map(|s| s.start).filter(|s| *s < high_sacked) {
+            Some(start) => NextSegment::Retransmit(start),
+            None => self.rescue(cx),
+        }
     }
 
-    /// Once an episode: the last segment outstanding, so that a lost tail doesn't wait for the timer [RFC 6675 §4 (4)].
-    // DIVERGES [RFC 6675 §4 (4)]: not if that segment has been sent again in this episode already. The rule as written
-    // repeats it whenever the receiver's window (rather than a lack of data) ends rule 2.
-    fn rescue(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        let high_rxt = self.sent.high_rxt;
-        if self.recovery.rescued || self.sent.unsacked_from(high_rxt).is_none() {
-            return false;
+    /// Returns the last segment outstanding, once in each recovery, so that a lost tail doesn't wait for the timer
+    /// [RFC 6675 §4 NextSeg (4)].
+    // DIVERGES [RFC 6675 §4 NextSeg (4)]: not if that segment was already retransmitted in this recovery. The rule as
+    // written repeats it whenever the receiver's window (rather than a lack of data) ends rule (2).
+    fn rescue(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        let high_rxt = cx.scoreboard.high_rxt;
+        if self.rescued || cx.scoreboard.unsacked_from(high_rxt).is_none() {
+            return NextSegment::Nothing;
         }
-        let Some(start) = self.sent.last_unsacked().map(|s| s.start) else { return false };
-        self.recovery.rescued = true;
-        let sends = self.resend(start, now, out);
-        self.sent.high_rxt = high_rxt;
-        sends
+        let Some(start) = cx.scoreboard.last_unsacked().map(|s| s.start) else { return NextSegment::Nothing };
+        self.rescued = true;
+        NextSegment::Rescue(start)
     }
 }

@@ -1,23 +1,21 @@
-//! Tahoe: fast retransmit without fast recovery.
+//! Tahoe: fast retransmit without fast recovery [Jacobson 1988; Fall & Floyd 1996 §2.1].
 //!
-//! The third duplicate ACK halves ssthresh, sets cwnd to one segment and sends again from the hole on, whether or
-//! not later segments have arrived (go-back-N); an ACK that jumps ahead moves snd_nxt with it.
-//! Source: Jacobson 1988; Fall & Floyd 1996 §2.1.
+//! The third duplicate ACK halves ssthresh, sets cwnd to one segment and retransmits from the hole on, whether or
+//! not later segments have arrived (go-back-N). An ACK beyond snd_nxt moves snd_nxt with it.
 
-use crate::sender::Sender;
+use super::{Recovery, RecoveryCx};
 use dumbbell_cc::Congestion;
-use dumbbell_units::Time;
 
-impl Sender {
-    pub(super) fn tahoe_duplicate_ack(&mut self, now: Time) {
-        let allowed = !self.config.one_reduction_per_window || self.beyond_recover();
-        if self.recovery.dupacks != self.config.dupack_threshold || !allowed {
+impl Recovery {
+    pub(super) fn tahoe_on_duplicate_ack(&mut self, cx: &mut RecoveryCx<'_>) {
+        let allowed = !cx.config.recovery.one_reduction_per_window || self.is_beyond_recover(cx);
+        if self.dupacks != cx.config.recovery.dupack_threshold || !allowed {
             return;
         }
-        self.tell_congestion(Congestion::Collapse, now);
-        self.counters.fast_retransmits += 1;
-        self.recovery.recover = Some(self.max);
-        self.nxt = self.una;
-        self.restart_timer(now);
+        cx.notify_congestion(Congestion::Collapse, cx.timer.backoffs, self.limited_transmit);
+        cx.counters.fast_retransmits += 1;
+        self.recover = Some(cx.snd.max);
+        cx.snd.nxt = cx.snd.una;
+        cx.restart_rto();
     }
 }

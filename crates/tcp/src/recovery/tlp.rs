@@ -1,117 +1,127 @@
-//! Tail loss probes: where no ACK comes for two round trips, a segment is sent to fetch one [RFC 8985 §7].
+//! Tail loss probes: after two round trips without an ACK, a segment is sent to trigger one [RFC 8985 §7].
 //!
 //! ```text
-//! timer     after new data, and after each ACK of new data, unless something is SACKed or in recovery:
-//!           2 srtt, with one segment outstanding tlp_ack_delay more, 1 s without a sample; not after the timeout would come
-//! probe     a new segment if there is one, whatever cwnd says; else the last one again. Then the timeout counts from now
-//! its ACK   beyond what was sent before the probe although the probe was a repetition: the last segment had been lost,
-//!           and the law hears of it. A DSACK or a duplicate ACK: both arrived
+//! timer     PTO after new data and after each ACK of new data, unless a segment is SACKed or in recovery:
+//!           2 SRTT, plus tlp_ack_delay with one segment outstanding; 1 s without a sample; never after the RTO
+//! probe     a new segment if one is available, whatever cwnd; else the last segment again. Then the RTO counts from now
+//! its ACK   beyond TLP.end_seq although the probe was a retransmission: the last segment had been lost, which is reported
+//!           to congestion control. A D-SACK or a duplicate ACK: both arrived
 //! ```
 
-use super::Mode;
-use crate::sender::{News, Outgoing, Sender, Timer};
-use dumbbell_cc::{Congestion, RecoveryExit};
-use dumbbell_units::{Dur, Time};
+use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
+use crate::sender::{AckSummary, Outgoing, TimerKind};
+use dumbbell_cc::{CaState, Congestion};
+use dumbbell_units::Dur;
 
-/// See the top of this file.
+/// PTO before the first round-trip sample [RFC 8985 §7.2 TLP_calc_PTO].
+const PTO_WITHOUT_SAMPLE: Dur = Dur::secs(1);
+
+/// TLP's variables; the names are those of RFC 8985 §7.1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tlp {
-    /// snd_nxt when the probe was sent that isn't answered yet.
-    pub(super) end: Option<u64>,
-    /// It was sent before.
-    pub(super) repeats: bool,
-    /// A probe is to be sent now.
+    /// snd_nxt when the probe was sent that is not yet answered.
+    pub(super) end_seq: Option<u64>,
+    /// True if the probe was a retransmission.
+    pub(super) is_retrans: bool,
+    /// True if a probe is to be sent now.
     pub(crate) due: bool,
-    /// There was a round-trip sample since the last probe.
+    /// True if a round-trip sample was taken since the last probe.
     pub(crate) sampled: bool,
 }
 
-impl Sender {
-    /// Whether the timer stands for a probe.
-    fn probes(&self) -> bool {
-        let modern = self.config.rack.filter(|m| m.tlp);
-        modern.is_some()
-            && matches!(self.recovery.mode, Mode::Open | Mode::Reducing)
-            && self.sent.sacked_bytes() == 0
+impl Recovery {
+    /// True if the timer may be that of a probe [RFC 8985 §7.2].
+    fn may_probe(&self, cx: &RecoveryCx<'_>) -> bool {
+        cx.config.recovery.rack.is_some_and(|r| r.tlp)
+            && matches!(self.state, CaState::Open | CaState::Cwr)
+            && cx.scoreboard.sacked_bytes() == 0
     }
 
-    /// When a probe is sent, counted from now.
-    fn probe_timeout(&self) -> Dur {
-        let Some(srtt) = self.rtt.srtt() else { return Dur::secs(1) };
-        let delay = self.config.rack.map_or(Dur::ZERO, |m| m.tlp_ack_delay);
-        srtt * 2 + if self.sent.count() == 1 { delay } else { self.least_span() }
-    }
-
-    /// The timer after an ACK of new data, or after something new was sent.
-    pub(super) fn set_timer(&mut self, after_ack: bool, now: Time) {
-        if !self.probes() {
-            self.restart_timer(now);
+    /// Sets the timer after an ACK of new data, or after a new segment was sent [RFC 8985 §7.2; Linux tcp_output.c
+    /// tcp_schedule_loss_probe].
+    pub(super) fn schedule_probe_or_rto(&mut self, after_ack: bool, cx: &mut RecoveryCx<'_>) {
+        if !self.may_probe(cx) {
+            cx.restart_rto();
             return;
         }
-        let rto = self.rtt.rto();
-        // An ACK starts the timeout anew; else it counts from when the oldest segment was sent.
-        let expires = if after_ack { now } else { self.sent.front().map_or(now, |s| s.last_at) } + rto;
-        self.timer = Timer::Probe;
-        self.timer_at = Some(self.expiry(self.probe_timeout().min(expires.since(now)), now));
+        // After an ACK the RTO counts from now, else from the time at which the oldest segment was sent.
+        let start = if after_ack { cx.now } else { cx.scoreboard.head().map_or(cx.now, |s| s.xmit_ts) };
+        let rto_expires = start + cx.rtt.rto();
+        let span = probe_timeout(cx).min(rto_expires.since(cx.now));
+        cx.timer.start(TimerKind::Probe, span, cx.now);
     }
 
-    /// The timer once a segment has left.
-    pub(crate) fn timer_after_sending(&mut self, out: &Outgoing, now: Time) {
+    /// Sets the timer after a segment was sent.
+    pub(super) fn rack_timer_after_sending(&mut self, out: &Outgoing, cx: &mut RecoveryCx<'_>) {
         let probe = std::mem::take(&mut self.tlp.due);
         if probe {
-            self.tlp.end = Some(self.max);
-            self.tlp.repeats = out.retransmission;
+            self.tlp.end_seq = Some(cx.snd.max);
+            self.tlp.is_retrans = out.retransmission;
             self.tlp.sampled = false;
-            self.restart_timer(now);
+            cx.restart_rto();
         } else if out.retransmission {
-            if out.start == self.una && self.timer != Timer::Reorder {
-                self.restart_timer(now);
+            if out.start == cx.snd.una && cx.timer.kind != TimerKind::Reorder {
+                cx.restart_rto();
             }
-        } else if self.probes() {
-            self.set_timer(false, now);
-        } else if self.timer_at.is_none() {
-            self.restart_timer(now);
-        } else if self.timer == Timer::Probe {
-            self.restart_timer_from_front(now);
+        } else if self.may_probe(cx) {
+            self.schedule_probe_or_rto(false, cx);
+        } else if cx.timer.expires.is_none() {
+            cx.restart_rto();
+        } else if cx.timer.kind == TimerKind::Probe {
+            cx.rearm_rto();
         }
     }
 
-    /// The probe timer has expired.
-    pub(crate) fn on_probe_timer(&mut self, now: Time) {
-        if self.tlp.end.is_none() && self.tlp.sampled {
+    /// The probe timer has expired [RFC 8985 §7.3 TLP_send_probe].
+    pub(super) fn on_probe_timer(&mut self, cx: &mut RecoveryCx<'_>) {
+        if self.tlp.end_seq.is_none() && self.tlp.sampled {
             self.tlp.due = true;
-            self.timer_at = None;
+            cx.timer.expires = None;
         } else {
-            self.restart_timer_from_front(now);
+            cx.rearm_rto();
         }
     }
 
-    /// Sends the probe.
-    pub(super) fn send_probe(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        if self.send_new(self.mss(), now, out) {
-            return true;
+    /// Returns the last segment as a probe, because no new one can be sent.
+    pub(super) fn probe_last(&mut self, cx: &mut RecoveryCx<'_>) -> NextSegment {
+        if let Some(last) = cx.scoreboard.last_unsacked() {
+            return NextSegment::Probe(last.start);
         }
-        let last = self.sent.back().map(|s| s.start);
-        match last.and_then(|_| self.sent.last_unsacked()).map(|s| s.start) {
-            Some(start) => self.resend_as_probe(start, now, out),
-            None => false,
-        }
+        self.tlp.due = false;
+        cx.rearm_rto();
+        self.rack_next(cx)
     }
 
-    /// What an ACK says of a probe [RFC 8985 §7.4.2].
-    pub(super) fn answer_to_probe(&mut self, news: &News, dsack: Option<(u64, u64)>, now: Time) {
-        let Some(end) = self.tlp.end.filter(|end| self.una >= *end) else { return };
-        if !self.tlp.repeats || dsack.is_some_and(|(_, to)| to == end) {
-            self.tlp.end = None;
-        } else if self.una > end {
-            self.tlp.end = None;
-            if matches!(self.recovery.mode, Mode::Open) {
-                self.tell_congestion(Congestion::Loss, now);
-                let cx = self.cx(now);
-                self.tell_law(|law| law.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &cx));
+    /// Returns the probe: a new segment if possible.
+    pub(super) fn next_probe(cx: &RecoveryCx<'_>) -> NextSegment {
+        NextSegment::New { limit: cx.mss(), may_wait: false, otherwise: Otherwise::ProbeLast }
+    }
+
+    /// Checks whether an ACK answers the probe [RFC 8985 §7.4.2 TLP_process_ack; Linux tcp_input.c tcp_process_tlp_ack].
+    pub(super) fn process_tlp_ack(
+        &mut self,
+        ack: &AckSummary,
+        dsack: Option<(u64, u64)>,
+        cx: &mut RecoveryCx<'_>,
+    ) {
+        let Some(end_seq) = self.tlp.end_seq.filter(|end_seq| cx.snd.una >= *end_seq) else { return };
+        if !self.tlp.is_retrans || dsack.is_some_and(|(_, end)| end == end_seq) {
+            self.tlp.end_seq = None;
+        } else if cx.snd.una > end_seq {
+            self.tlp.end_seq = None;
+            if self.state == CaState::Open {
+                cx.notify_congestion(Congestion::Loss, cx.timer.backoffs, self.limited_transmit);
+                cx.notify_recovery_exit(f64::INFINITY);
             }
-        } else if news.duplicate {
-            self.tlp.end = None;
+        } else if ack.duplicate {
+            self.tlp.end_seq = None;
         }
     }
+}
+
+/// Returns the PTO [RFC 8985 §7.2 TLP_calc_PTO].
+fn probe_timeout(cx: &RecoveryCx<'_>) -> Dur {
+    let Some(srtt) = cx.rtt.srtt() else { return PTO_WITHOUT_SAMPLE };
+    let ack_delay = cx.config.recovery.rack.map_or(Dur::ZERO, |r| r.tlp_ack_delay);
+    srtt * 2 + if cx.scoreboard.segment_count() == 1 { ack_delay } else { cx.timer.least_span() }
 }

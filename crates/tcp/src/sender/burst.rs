@@ -1,63 +1,68 @@
-//! Segments that leave together, as a stack forms them that hands its interface several at a time (TSO, or GSO where the
-//! interface can't): Linux does, whatever the interface.
+//! Bursts: segments that a stack passes to its interface together (TSO, or GSO where the interface can't split them). Linux
+//! forms them on every interface [Linux tcp_output.c tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer].
 //!
 //! ```text
-//! size     what the pacing rate holds in 2^-10 s, more where the smallest RTT is below 16 ms; 2 segments at least, 64 KiB
-//!          at most, half the window at most, and no more than the window lets out
-//! pieces   a burst takes the rest of one of the send buffer's pieces, and of the next only what it has room for beyond that
-//! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if something left within the
-//!          last millisecond (or pacing held it back until then) and the next ACK is near: a millisecond at most (half of
-//!          srtt where that is less) until the oldest segment was sent srtt ago; not in recovery, and not with a third of
-//!          the window free
+//! size     what the pacing rate sends in 2^-10 s, more if the smallest RTT is below 16 ms; at least 2 segments, at most
+//!          64 KiB, half the window (tcp_cwnd_test) and the part of the window that is free
+//! pieces   a burst contains the rest of one piece of the send buffer, and of the next only as much as its size leaves
+//! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if a segment was sent within
+//!          the last millisecond (or pacing held it until then) and the next ACK is near: at most a millisecond (or half of
+//!          SRTT) until the oldest segment was sent SRTT ago; not in recovery, and not with a third of the window free
 //! ```
-//! The pacing rate is what [`Sender::window_rate`] says, whether or not segments are paced.
+//! The pacing rate is that of [`Sender::window_rate`], whether or not segments are paced.
 
 use super::Sender;
-use super::buffer::MOST;
-use crate::recovery::Mode;
+use super::send_buffer::MAX_PIECE;
+use dumbbell_cc::CaState;
 use dumbbell_units::{Dur, Rate, Time};
 
-/// Segments of the smallest.
-const LEAST: u64 = 2;
-/// A burst is as long as the rate divided by this.
-const SHIFT: u32 = 10;
+/// Least segments of a burst [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_min_tso_segs].
+const MIN_TSO_SEGS: u64 = 2;
+/// A burst is as long as the rate divided by 2^10 [Linux net/core/sock.c sock_init_data_uid: sk_pacing_shift].
+const PACING_SHIFT: u32 = 10;
+/// The burst of a path grows by 2^(-min_rtt / 512 us) of 64 KiB [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_tso_rtt_log].
+const TSO_RTT_LOG: u32 = 9;
+/// A burst doesn't wait if this part of the window is free [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_tso_win_divisor].
+const TSO_WIN_DIVISOR: f64 = 3.0;
 
-/// The burst that leaves, in segments, and how many of it follow without asking.
+/// The current burst, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
     segments: u64,
+    /// New segments that follow without a further decision.
     left: u64,
-    /// How many of a burst that goes again follow without asking.
-    again: u64,
-    /// The segment that leaves now is of the same burst as the last one.
+    /// Retransmissions that follow without a further decision.
+    left_to_retransmit: u64,
+    /// True if the current segment belongs to the same burst as the last one.
     pub(super) follows: bool,
-    /// It was decided to wait, and nothing has happened since.
+    /// True if it was decided to wait, and nothing has happened since.
     waits: bool,
 }
 
 impl Sender {
-    /// What leaves in one burst when paced.
+    /// Bytes that are sent in one burst when paced.
     pub(super) fn quantum(&self, rate: Rate) -> u64 {
-        match self.control.quantum {
+        match self.cc.control.quantum {
             Some(quantum) => quantum,
-            None if self.config.tso => self.burst_bytes(rate),
+            None if self.config.pacing.tso => self.burst_bytes(rate),
             None => self.mss(),
         }
     }
 
+    /// Returns the size of a burst in bytes [Linux tcp_output.c tcp_tso_autosize].
     fn burst_bytes(&self, rate: Rate) -> u64 {
-        let mut bytes = (rate.0 / 8) >> SHIFT;
-        let shift = self.min_rtt().map_or(u64::MAX, |rtt| (rtt.0 / 1000) >> 9);
+        let mut bytes = (rate.0 / 8) >> PACING_SHIFT;
+        let shift = self.min_rtt.get().map_or(u64::MAX, |rtt| (rtt.0 / 1000) >> TSO_RTT_LOG);
         if shift < 32 {
-            bytes += MOST >> shift;
+            bytes += MAX_PIECE >> shift;
         }
-        (bytes.min(MOST) / self.mss()).max(LEAST) * self.mss()
+        (bytes.min(MAX_PIECE) / self.mss()).max(MIN_TSO_SEGS) * self.mss()
     }
 
-    /// Whether a new segment waits until a longer burst may leave; `room` is what the window lets out. Where it doesn't
-    /// wait, notes how many follow.
-    pub(crate) fn waits_for_burst(&mut self, room: u64, now: Time) -> bool {
-        if !self.config.tso {
+    /// Returns true if a new segment waits until a longer burst can be sent; else determines how many segments follow it.
+    /// `limit`: bytes that the window allows.
+    pub(super) fn waits_for_burst(&mut self, limit: u64, now: Time) -> bool {
+        if !self.config.pacing.tso {
             return false;
         }
         if self.burst.left > 0 {
@@ -70,96 +75,98 @@ impl Sender {
         }
         self.burst.segments = 0;
         let mss = self.mss();
-        let unsent = self.written - self.nxt.min(self.written);
-        if room < mss || unsent <= mss {
+        let nxt = self.snd.nxt;
+        let unsent = self.write_seq - nxt.min(self.write_seq);
+        if limit < mss || unsent <= mss {
             return false;
         }
-        self.look_into_buffer();
-        let Some((end, next)) = self.buffer.ends() else { return false };
-        let piece = (end - self.nxt).min(unsent);
+        self.refill_buffer();
+        let Some((end, next)) = self.buffer.piece_ends() else { return false };
+        let piece = (end - nxt).min(unsent);
         let last = piece == unsent;
-        let most = self.longest_burst();
-        let half = ((self.window() as u64) / mss / 2).max(1) * mss;
-        let quota = room.min(half).min(most) / mss * mss;
-        let length = if last { piece } else { piece.max(quota.min(next - self.nxt)) };
-        let limit = room.min(self.edge - self.nxt);
-        let completes = limit >= length && (!last || (self.closing && limit > length));
-        if length > mss && limit < most && !completes && self.defers(limit, now) {
-            self.wait_for_window();
+        let longest = self.longest_burst();
+        let half = ((self.window() as u64) / mss / 2).max(1) * mss; // [Linux tcp_output.c tcp_cwnd_test]
+        let quota = limit.min(half).min(longest) / mss * mss;
+        let length = if last { piece } else { piece.max(quota.min(next - nxt)) };
+        let allowed = limit.min(self.snd.wnd_end - nxt);
+        let completes = allowed >= length && (!last || (self.closing && allowed > length));
+        if length > mss && allowed < longest && !completes && self.should_defer(allowed, now) {
+            self.note_waiting_for_burst();
             self.burst.waits = true;
             return true;
         }
         if length > piece {
-            self.buffer.grow_first(self.nxt + length);
+            self.buffer.extend_first(nxt + length);
         }
         let segments = (quota.min(length) / mss).max(1);
         (self.burst.segments, self.burst.left) = (segments, segments - 1);
-        self.buffer.note_burst(self.nxt + segments * mss);
+        self.buffer.note_burst(nxt + segments * mss);
         false
     }
 
-    /// The lost segment at `start` goes again, with others of the burst in which it was sent; `room` is what the window lets out.
-    pub(crate) fn resend_burst(&mut self, start: u64, room: u64) {
-        if !self.config.tso {
+    /// Determines how many lost segments are retransmitted with the one at `start`: those of the burst in which it was
+    /// sent [Linux tcp_output.c tcp_xmit_retransmit_queue]. `limit`: bytes that the window allows.
+    pub(super) fn retransmit_burst(&mut self, start: u64, limit: u64) {
+        if !self.config.pacing.tso {
             return;
         }
-        if self.burst.again > 0 {
-            self.burst.again -= 1;
+        if self.burst.left_to_retransmit > 0 {
+            self.burst.left_to_retransmit -= 1;
             self.burst.follows = true;
             return;
         }
-        let most = self.longest_burst().min(room) / self.mss();
-        self.burst.again = self.sent.take_burst(start, most) - 1;
+        let segments = self.longest_burst().min(limit) / self.mss();
+        self.burst.left_to_retransmit = self.scoreboard.take_burst(start, segments) - 1;
     }
 
-    /// A burst that has begun leaves whole.
+    /// True inside of a burst, which is sent without interruption.
     pub(super) fn is_in_burst(&self) -> bool {
-        self.burst_left() > 0
+        self.segments_left_in_burst() > 0
     }
 
-    /// Nothing more may leave: what was to follow is decided anew.
+    /// Ends the burst: no further segment can be sent.
     pub(super) fn end_burst(&mut self) {
-        (self.burst.left, self.burst.again) = (0, 0);
+        (self.burst.left, self.burst.left_to_retransmit) = (0, 0);
     }
 
-    /// How many segments of it are left.
-    pub(super) fn burst_left(&self) -> u64 {
-        self.burst.left + self.burst.again
+    pub(super) fn segments_left_in_burst(&self) -> u64 {
+        self.burst.left + self.burst.left_to_retransmit
     }
 
-    /// What leaves at once at most, bytes.
+    /// Bytes of the longest burst.
     fn longest_burst(&self) -> u64 {
-        let rate = self.control.pacing.or_else(|| self.window_rate());
-        rate.map_or(LEAST * self.mss(), |rate| self.quantum(rate))
+        let rate = self.cc.control.pacing.or_else(|| self.window_rate());
+        rate.map_or(MIN_TSO_SEGS * self.mss(), |rate| self.quantum(rate))
     }
 
-    /// An ACK, a timer or something written: whether to wait is decided anew. Being asked without a cause must not matter.
+    /// Allows a new decision whether to wait, after an ACK, a timer or a write. Calls of [`Sender::next`] without such a
+    /// cause have no effect.
     pub(crate) fn reconsider_burst(&mut self) {
         self.burst.waits = false;
     }
 
-    /// Whether the segment that leaves is the last of a burst of several: it carries PSH, so that the receiver doesn't wait
-    /// for more.
+    /// True if the current segment is the last of a burst of several. It carries PSH, so that the receiver doesn't wait for
+    /// more.
     pub(super) fn ends_burst(&self) -> bool {
         self.burst.left == 0 && self.burst.segments > 1
     }
 
-    /// Whether it is the last one that the application could write, or the last of a piece that is marked: it carries PSH
-    /// too, also when it is sent again.
+    /// True if the current segment ends a marked piece of the send buffer. It carries PSH, also when retransmitted.
     pub(super) fn ends_marked(&self) -> bool {
-        self.config.tso && self.buffer.is_marked(self.nxt)
+        self.config.pacing.tso && self.buffer.is_marked(self.snd.nxt)
     }
 
-    fn defers(&self, limit: u64, now: Time) -> bool {
-        let recovering = matches!(self.recovery.mode, Mode::Recovery | Mode::Loss);
+    /// True if a burst should wait for more window [Linux tcp_output.c tcp_tso_should_defer].
+    fn should_defer(&self, allowed: u64, now: Time) -> bool {
+        let recovering = matches!(self.recovery.state, CaState::Recovery | CaState::Loss);
         if recovering || now.since(self.pacer.next()) > Dur::millis(1) {
             return false;
         }
-        if limit as f64 >= self.window() / 3.0 {
+        if allowed as f64 >= self.window() / TSO_WIN_DIVISOR {
             return false;
         }
         let srtt = self.rtt.srtt().unwrap_or(Dur::ZERO);
         let near = now + (srtt / 2).min(Dur::millis(1));
-        self.sent.front().is_some_and(|s| s.last_at + srtt <= near)
+        self.scoreboard.head().is_some_and(|s| s.xmit_ts + srtt <= near)
     }
 }

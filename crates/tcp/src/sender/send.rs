@@ -1,11 +1,14 @@
-//! Segments leave: what may, in which order the shells have it, what is noted of it.
+//! Segments are sent: permission by window, receiver and pacing; transmission and its records [Linux tcp_output.c
+//! tcp_write_xmit, __tcp_retransmit_skb, tcp_event_new_data_sent].
 
 use super::Sender;
-use crate::sent::Sent;
-use dumbbell_cc::{LossRecovery, SentEvent, TxStart};
+use crate::cc_driver::cc_cx;
+use crate::recovery::{NextSegment, Otherwise};
+use crate::scoreboard::SentSegment;
+use dumbbell_cc::{SentEvent, TxStart};
 use dumbbell_units::{Rate, Time};
 
-/// A segment that may leave now.
+/// A segment that is sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outgoing {
     pub(crate) start: u64,
@@ -17,157 +20,171 @@ pub(crate) struct Outgoing {
 }
 
 impl Sender {
-    /// When [`Sender::next`] is worth asking again, where pacing holds a segment back.
+    /// Returns when [`Sender::next`] may return a segment that pacing holds now.
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
-        if !self.is_held(now) {
+        if !self.is_held_by_pacing(now) {
             return None;
         }
-        let end = self.written + u64::from(self.closing);
-        (self.nxt < end || self.tlp.due || self.has_lost()).then(|| self.pacer.next())
+        let end = self.write_seq + u64::from(self.closing);
+        let wanted = self.snd.nxt < end || self.recovery.tlp.due || self.has_retransmission();
+        wanted.then(|| self.pacer.next())
     }
 
-    /// Whether pacing holds the next segment back.
-    fn is_held(&self, now: Time) -> bool {
+    fn is_held_by_pacing(&self, now: Time) -> bool {
         !self.is_in_burst() && self.pacer.holds(now) && self.pacing_rate().is_some()
     }
 
-    /// Nothing outstanding and nothing to send, as in an endpoint that only receives.
+    /// True if nothing is outstanding and nothing is to be sent, as in an endpoint that only receives.
     fn is_idle(&self) -> bool {
-        let end = self.written + u64::from(self.closing);
-        self.una == self.max && self.nxt >= end && !self.recovery.resend_front
+        let end = self.write_seq + u64::from(self.closing);
+        self.snd.una == self.snd.max && self.snd.nxt >= end && !self.recovery.retransmits_head()
     }
 
-    /// Writes the next segment that window, receiver and pacing let out, and marks it as sent.
+    /// Writes the next segment that window, receiver and pacing allow into `out`, and records it as sent. Returns false if
+    /// they allow none.
     pub(crate) fn next(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        if self.is_held(now) {
+        if self.is_held_by_pacing(now) {
             self.check_space();
             return false;
         }
         self.burst.follows = false;
         if self.is_idle() {
-            self.held_by_window(false);
+            self.note_cwnd_limited(false);
             return false;
         }
-        let (flight, nothing_outstanding) = (self.flight(), self.una == self.max);
-        let sends = if self.config.rack.is_some() {
-            self.next_by_time(now, out)
-        } else if std::mem::take(&mut self.recovery.resend_front) && self.una < self.max {
-            self.resend_front(now, out)
-        } else if self.config.shell == LossRecovery::Sack {
-            self.next_by_pipe(now, out)
-        } else {
-            self.next_by_window(now, out)
-        };
-        if !sends {
+        let (flight, nothing_outstanding) = (self.flight(), self.snd.una == self.snd.max);
+        if !self.send_as_recovery_decides(now, out) {
             self.end_burst();
             self.check_space();
-            if self.config.limited_for_a_window {
-                self.take_stock(now);
+            if self.config.growth.limited_for_a_window {
+                self.validate_cwnd(now);
             }
             return false;
         }
-        self.note_sent(out, flight, nothing_outstanding, now);
-        if self.config.rack.is_some() {
-            self.timer_after_sending(out, now);
-        } else if self.timer_at.is_none() {
-            self.restart_timer(now);
-        }
+        self.record_transmission(out, flight, nothing_outstanding, now);
+        let (recovery, mut cx) = self.recovery_cx(now);
+        recovery.on_sent(out, &mut cx);
         true
     }
 
-    /// Rate sampler, law and pacer hear of a segment that leaves.
-    fn note_sent(&mut self, out: &Outgoing, flight: u64, nothing_outstanding: bool, now: Time) {
-        let stamp = self.sampler.on_sent(nothing_outstanding, self.flight(), now);
+    fn send_as_recovery_decides(&mut self, now: Time, out: &mut Outgoing) -> bool {
+        let (recovery, mut cx) = self.recovery_cx(now);
+        let mut next = recovery.next(&mut cx);
+        loop {
+            match next {
+                NextSegment::Nothing => return false,
+                NextSegment::Blocked { by_cwnd } => {
+                    self.note_cwnd_limited(by_cwnd);
+                    return false;
+                }
+                NextSegment::Retransmit(start) => return self.retransmit(start, now, out),
+                NextSegment::RetransmitBurst { start, limit } => {
+                    self.retransmit_burst(start, limit);
+                    return self.retransmit(start, now, out);
+                }
+                NextSegment::Rescue(start) => {
+                    let high_rxt = self.scoreboard.high_rxt;
+                    let sent = self.retransmit(start, now, out);
+                    self.scoreboard.high_rxt = high_rxt;
+                    return sent;
+                }
+                NextSegment::Probe(start) => {
+                    let segment = self.scoreboard.repeat(start, now);
+                    return self.count_retransmission(segment, out);
+                }
+                NextSegment::New { limit, may_wait, otherwise } => {
+                    if may_wait && self.waits_for_burst(limit, now) {
+                        return false;
+                    }
+                    let sent = self.send_new(limit, now, out);
+                    if sent || otherwise == Otherwise::Nothing {
+                        return sent;
+                    }
+                    let (recovery, mut cx) = self.recovery_cx(now);
+                    next = recovery.next_without_new(otherwise, &mut cx);
+                }
+            }
+        }
+    }
+
+    /// Records a segment that is sent: delivery rate, congestion control, pacer.
+    fn record_transmission(&mut self, out: &Outgoing, flight: u64, nothing_outstanding: bool, now: Time) {
+        let tx = self.delivery_rate.on_sent(nothing_outstanding, self.flight(), now);
         if out.retransmission {
-            self.sent.stamp(out.start, stamp);
+            self.scoreboard.set_tx_state(out.start, tx);
         } else {
-            self.sent.stamp_newest(stamp);
+            self.scoreboard.set_tx_state_of_newest(tx);
         }
         self.usage.sent = true;
-        if let Some(prr) = &mut self.recovery.prr {
-            prr.on_sent(u64::from(out.payload));
-        }
+        self.recovery.on_payload_sent(u64::from(out.payload));
         if flight == 0 && out.payload > 0 {
-            let snd_nxt = if out.retransmission { self.nxt } else { out.start };
+            let snd_nxt = if out.retransmission { self.snd.nxt } else { out.start };
             let ev = TxStart { last_sent_at: self.last_sent_at, snd_nxt };
-            let cx = self.cx(now);
-            self.tell_law(|law| law.on_tx_start(&ev, &cx));
+            let cx = cc_cx(&self.config, now);
+            self.cc.notify(|cc| cc.on_tx_start(&ev, &cx));
         }
         self.last_sent_at = now;
-        if self.wants_sent && out.payload > 0 {
+        if self.cc.wants_sent && out.payload > 0 {
             let ev = SentEvent {
                 bytes: u64::from(out.payload),
                 flight,
-                snd_nxt: self.nxt,
+                snd_nxt: self.snd.nxt,
                 retransmission: out.retransmission,
-                app_limited: self.sampler.is_app_limited(),
+                app_limited: self.delivery_rate.is_app_limited(),
             };
-            let cx = self.cx(now);
-            self.tell_law(|law| law.on_sent(&ev, &cx));
+            let cx = cc_cx(&self.config, now);
+            self.cc.notify(|cc| cc.on_sent(&ev, &cx));
         }
-        let reaches = self.counters.sent_segments + self.burst_left();
-        let credit = self.config.pacing_credit;
-        match self.pacing_rate().filter(|_| reaches > self.config.unpaced_segments) {
+        let end_of_burst = self.counters.sent_segments + self.segments_left_in_burst();
+        let credit = self.config.pacing.credit;
+        match self.pacing_rate().filter(|_| end_of_burst > self.config.pacing.unpaced_segments) {
             None => self.pacer.on_unpaced(now),
-            Some(rate) if self.config.tso => {
-                self.pacer.on_burst(out.payload, rate, self.burst.follows, credit, now);
+            Some(rate) if self.config.pacing.tso => {
+                self.pacer.on_sent_in_burst(out.payload, rate, self.burst.follows, credit, now);
             }
             Some(rate) => self.pacer.on_sent(out.payload, rate, self.quantum(rate), credit, now),
         }
     }
 
-    /// The rate at which segments are spaced: the law's, or the stack's for a law that has none.
+    /// The pacing rate: that of congestion control, or the stack's for an algorithm that sets none.
     fn pacing_rate(&self) -> Option<Rate> {
-        match self.control.pacing {
-            None if self.config.pacing => self.window_rate(),
+        match self.cc.control.pacing {
+            None if self.config.pacing.enabled => self.window_rate(),
             rate => rate,
         }
     }
 
-    /// A rate that uses the window up within a round trip; in the first half of slow start the next one too.
+    /// The rate that sends the window in a round trip, times the percentage of the phase [Linux tcp_input.c
+    /// tcp_update_pacing_rate].
     pub(super) fn window_rate(&self) -> Option<Rate> {
         let srtt = self.rtt.srtt()?.as_secs();
-        let window = self.window().max((self.max - self.una) as f64);
-        let percent = if self.control.cwnd < self.control.ssthresh / 2.0 {
-            self.config.pacing_slow_start
+        let window = self.window().max((self.snd.max - self.snd.una) as f64);
+        let percent = if self.cc.control.cwnd < self.cc.control.ssthresh / 2.0 {
+            self.config.pacing.slow_start
         } else {
-            self.config.pacing_avoidance
+            self.config.pacing.avoidance
         };
         Some(Rate((window * 8.0 / srtt * f64::from(percent) / 100.0).max(1.0) as u64))
     }
 
-    /// Whether the new segment from `start` on ends a piece that the application wrote at a time.
+    /// True if the new segment from `start` on ends a write of the application.
     fn ends_write(&self, start: u64) -> bool {
-        let piece = self.config.push_every;
-        piece > 0 && (self.nxt - 1) / piece > (start - 1) / piece
+        let write = self.config.buffer.push_every;
+        write > 0 && (self.snd.nxt - 1) / write > (start - 1) / write
     }
 
-    /// The oldest segment goes again, whatever the window says.
-    pub(crate) fn resend_front(&mut self, now: Time, out: &mut Outgoing) -> bool {
-        match self.sent.front().map(|s| s.start) {
-            Some(start) => self.resend(start, now, out),
-            None => false,
+    /// Retransmits the segment at `start`.
+    fn retransmit(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
+        if !self.config.uses_sack() {
+            self.scoreboard.mark_lost_at(start); // recovery without a scoreboard retransmits lost segments only
+            self.notify_losses(now);
         }
+        let segment = self.scoreboard.retransmit(start, now);
+        self.count_retransmission(segment, out)
     }
 
-    /// Sends again what was sent before.
-    pub(crate) fn resend(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
-        if self.config.shell != LossRecovery::Sack {
-            self.sent.lose_at(start); // a shell without a scoreboard sends again what it takes for lost
-            self.tell_losses(now);
-        }
-        let sent = self.sent.resend(start, now);
-        self.count_resent(sent, out)
-    }
-
-    /// Sends again as a probe: nothing is taken for lost, and pipe doesn't count it.
-    pub(crate) fn resend_as_probe(&mut self, start: u64, now: Time, out: &mut Outgoing) -> bool {
-        let sent = self.sent.repeat(start, now);
-        self.count_resent(sent, out)
-    }
-
-    fn count_resent(&mut self, sent: Option<Sent>, out: &mut Outgoing) -> bool {
-        let Some(s) = sent else { return false };
+    fn count_retransmission(&mut self, segment: Option<SentSegment>, out: &mut Outgoing) -> bool {
+        let Some(s) = segment else { return false };
         let payload = s.payload();
         if payload > 0 {
             self.counters.sent_segments += 1;
@@ -182,54 +199,56 @@ impl Sender {
         true
     }
 
-    /// Sends a new segment if there is one and it fits into `room` bytes of congestion window.
-    pub(crate) fn send_new(&mut self, room: u64, now: Time, out: &mut Outgoing) -> bool {
-        let available = self.written - self.nxt.min(self.written);
-        let fin_due = self.closing && self.nxt <= self.written;
+    /// Sends a new segment, if data is available and `limit` bytes of congestion window suffice.
+    fn send_new(&mut self, limit: u64, now: Time, out: &mut Outgoing) -> bool {
+        let (una, nxt, max) = (self.snd.una, self.snd.nxt, self.snd.max);
+        let available = self.write_seq - nxt.min(self.write_seq);
+        let fin_due = self.closing && nxt <= self.write_seq;
         if available == 0 && !fin_due {
-            self.held_by_window(false);
+            self.note_cwnd_limited(false);
             return false;
         }
         let mut len = available.min(self.mss());
-        let offered = self.edge - self.nxt;
+        let offered = self.snd.wnd_end - nxt;
         if len > offered {
-            self.held_by_window(false);
-            if self.una < self.max || offered == 0 {
+            self.note_cwnd_limited(false);
+            if una < max || offered == 0 {
                 return false; // full segments only [RFC 9293 §3.8.6.2.1]
             }
             len = offered;
         }
-        if len > room {
-            self.held_by_window(true);
+        if len > limit {
+            self.note_cwnd_limited(true);
             return false;
         }
-        if self.config.nagle && len < self.mss() && !fin_due && self.una < self.max {
-            self.held_by_window(false);
+        if self.config.buffer.nagle && len < self.mss() && !fin_due && una < max {
+            self.note_cwnd_limited(false);
             return false; // [RFC 9293 §3.7.4]
         }
-        if self.config.idle_restart
-            && self.una == self.max
-            && self.max > 1
-            && now.since(self.last_sent_at) > self.rtt.rto()
-        {
-            self.restart_after_idling(now.since(self.last_sent_at), now);
+        if self.config.growth.idle_restart && una == max && max > 1 {
+            let idle = now.since(self.last_sent_at);
+            if idle > self.rtt.rto() {
+                self.restart_after_idle(idle, now);
+            }
         }
-        let fin = self.closing && self.nxt + len == self.written;
-        let start = self.nxt;
-        self.nxt = start + len + u64::from(fin);
-        self.max = self.nxt;
-        self.sent.push(start, self.nxt, fin, self.burst.follows, now);
-        if self.timed.is_none() && !self.config.timestamps {
-            self.timed = Some((self.nxt, now));
+        let fin = self.closing && nxt + len == self.write_seq;
+        let start = nxt;
+        let end = start + len + u64::from(fin);
+        (self.snd.nxt, self.snd.max) = (end, end);
+        self.scoreboard.push(start, end, fin, self.burst.follows, now);
+        let (recovery, cx) = self.recovery_cx(now);
+        recovery.on_new_segment(&cx);
+        if self.timed.is_none() && !self.config.connection.timestamps {
+            self.timed = Some((end, now));
         }
         if len > 0 {
             self.counters.sent_segments += 1;
             self.counters.sent_bytes += len;
         }
-        let cwr = std::mem::take(&mut self.owes_cwr);
-        let pushed = self.nxt >= self.written || self.ends_marked() || self.ends_write(start);
+        let cwr = std::mem::take(&mut self.ecn.owes_cwr);
+        let pushed = end >= self.write_seq || self.ends_marked() || self.ends_write(start);
         if pushed {
-            self.sent.push_newest();
+            self.scoreboard.set_psh_on_newest();
         }
         let psh = pushed || self.ends_burst();
         *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };

@@ -43,7 +43,7 @@ proptest! {
         ];
         let wire = Wire::new(variant, preset, &changes, faulty(seed, loss, late, twice)).send(segments).until_done();
         let counters = wire.sender.counters();
-        let mss = u64::from(wire.sender.config().mss);
+        let mss = wire.sender.config().mss();
         prop_assert_eq!(counters.sent_bytes - counters.retransmitted_bytes, segments * mss);
     }
 }

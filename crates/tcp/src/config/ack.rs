@@ -1,0 +1,120 @@
+//! When and how a receiver acknowledges: delayed, quick and compressed ACKs, SACK blocks, D-SACK [RFC 5681 §4.2,
+//! RFC 2018, RFC 2883; Linux tcp_input.c].
+
+use super::{Defaults, Reading};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "ack_every",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "2",
+        doc: "segments in order for one ACK: 1 acknowledges each, 2 delays [RFC 5681 §4.2]",
+    },
+    Spec {
+        name: "ack_delay",
+        kind: Kind::Duration,
+        default: "200 ms",
+        doc: "longest delay of an ACK; at most 500 ms in RFC 5681 §4.2",
+    },
+    Spec {
+        name: "ack_delay_min",
+        kind: Kind::Duration,
+        default: "500 ms",
+        doc: "where it is below ack_delay, the delay adapts: it starts here, follows the time between segments \
+              and doubles when it runs out [Linux tcp_input.c tcp_event_data_recv, tcp_timer.c tcp_delack_timer_handler]",
+    },
+    Spec {
+        name: "quick_acks",
+        kind: Kind::Int { min: 0, max: 1000 },
+        default: "0",
+        doc: "ACKs without delay at the start of a connection, after an idle time and after a duplicate segment, at \
+              most half a window of them; 0: none [Linux tcp_input.c tcp_incr_quickack]",
+    },
+    Spec {
+        name: "ack_pushed",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether a segment that is shorter than the longest so far, or carries PSH, is acknowledged at once, as \
+              after a read of the application [Linux tcp_input.c tcp_measure_rcv_mss, tcp.c __tcp_cleanup_rbuf]",
+    },
+    Spec {
+        name: "sack_delay",
+        kind: Kind::Duration,
+        default: "0 ms",
+        doc: "longest time for which ACKs that only report segments out of order are compressed into one, after the \
+              first three; 5 % of the round trip where that is less; 0: not at all [Linux tcp_input.c \
+              __tcp_ack_snd_check]",
+    },
+    Spec {
+        name: "sack_kept",
+        kind: Kind::Int { min: 0, max: 64 },
+        default: "0",
+        doc: "ranges that a receiver keeps for SACK blocks: a segment is merged with these only, and older ranges are not \
+              reported again; 0: all ranges out of order [RFC 2018 §4; Linux tcp_input.c tcp_sack_new_ofo_skb]",
+    },
+    Spec {
+        name: "dsack",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "the receiver reports segments that arrive twice [RFC 2883]",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    // [Linux include/net/tcp.h TCP_ATO_MIN]
+    ("ack_delay_min", "40 ms"),
+    // [Linux include/net/tcp.h TCP_MAX_QUICKACKS]
+    ("quick_acks", "16"),
+    ("ack_pushed", "true"),
+    // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_comp_sack_delay_ns]
+    ("sack_delay", "1 ms"),
+    // [Linux include/linux/tcp.h TCP_NUM_SACKS]
+    ("sack_kept", "4"),
+    // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_dsack]
+    ("dsack", "true"),
+];
+
+pub(super) const NS2: Defaults = &[("ack_every", "1")];
+
+/// The receiver's acknowledgments.
+#[derive(Clone, Copy, Debug)]
+pub struct AckConfig {
+    /// Segments in order for one ACK.
+    pub every: u32,
+    /// Longest delay of an ACK.
+    pub delay: Dur,
+    /// First delay of an ACK; the delay adapts if this is below the longest.
+    pub delay_min: Dur,
+    /// Most ACKs without delay at the start, after an idle time and after a duplicate segment; 0: none.
+    pub quick: u32,
+    /// True if a short segment or one with PSH is acknowledged at once.
+    pub pushed: bool,
+    /// Longest time for which ACKs of segments out of order are compressed; zero: not at all.
+    pub sack_delay: Dur,
+    /// Ranges kept for SACK blocks; 0: all.
+    pub sack_kept: u64,
+    /// True if segments that arrive twice are reported.
+    pub dsack: bool,
+}
+
+impl AckConfig {
+    pub(super) fn read(p: &Reading<'_>) -> AckConfig {
+        AckConfig {
+            every: p.int("ack_every"),
+            delay: p.duration("ack_delay"),
+            delay_min: p.duration("ack_delay_min").min(p.duration("ack_delay")),
+            quick: p.int("quick_acks"),
+            pushed: p.bool("ack_pushed"),
+            sack_delay: p.duration("sack_delay"),
+            sack_kept: p.params.int("sack_kept"),
+            dsack: p.bool("dsack"),
+        }
+    }
+
+    /// True if the delay of an ACK follows the time between segments.
+    pub(crate) fn adapts(&self) -> bool {
+        self.delay_min < self.delay
+    }
+}

@@ -1,0 +1,88 @@
+//! Buffers of both sides: the receive window and its autotuning, writes of the application, Nagle's algorithm
+//! [RFC 9293 §3.8.6, §3.7.4].
+
+use super::{Defaults, Reading, too_small};
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+/// The largest window that the window scale option can express [RFC 7323 §2.3].
+const MAX_WINDOW: u64 = 1 << 30;
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "window",
+        kind: Kind::Size,
+        default: "64 MiB",
+        doc: "receive buffer, and so the largest window ever offered [RFC 9293 §3.8.6]; the default never limits",
+    },
+    Spec {
+        name: "push_every",
+        kind: Kind::Size,
+        default: "0 bytes",
+        doc: "bytes in one write of the application: the segment that ends a write carries PSH; 0: one write for all",
+    },
+    Spec {
+        name: "nagle",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "a segment that isn't full waits while data is outstanding [RFC 9293 §3.7.4]",
+    },
+    Spec {
+        name: "autotuning",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "the receive window starts at window_start and grows with the bytes that the application reads in a round \
+              trip, up to window [Linux tcp_input.c tcp_rcv_space_adjust]",
+    },
+    Spec {
+        name: "window_start",
+        kind: Kind::Size,
+        default: "65535 bytes",
+        doc: "receive window at the start, with autotuning",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    ("autotuning", "true"),
+    // Half of the buffer: the share of payload that is assumed before the first segment
+    // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
+    ("window_start", "16 MiB"),
+    ("window", "256 MiB"),
+    // [Linux tcp_output.c tcp_nagle_test]
+    ("nagle", "true"),
+];
+
+pub(super) const NS2: Defaults = &[("window", "20 packets")];
+
+/// Receive window, application writes and Nagle's algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferConfig {
+    /// Largest receive window, bytes.
+    pub window: u64,
+    /// Receive window at the start, bytes, if it grows.
+    pub autotuning: Option<u64>,
+    /// Bytes that the application writes at a time; 0: all at once.
+    pub push_every: u64,
+    /// True if a short segment waits while data is outstanding.
+    pub nagle: bool,
+}
+
+impl BufferConfig {
+    pub(super) fn read(p: &Reading<'_>) -> Result<BufferConfig, ParamError> {
+        let window = p.bytes("window").min(MAX_WINDOW);
+        if window == 0 {
+            return Err(too_small("window", "1 byte"));
+        }
+        Ok(BufferConfig {
+            window,
+            autotuning: p.bool("autotuning").then(|| p.bytes("window_start").clamp(1, window)),
+            push_every: p.bytes("push_every"),
+            nagle: p.bool("nagle"),
+        })
+    }
+
+    /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3].
+    #[must_use]
+    pub fn window_scale(&self) -> u8 {
+        (0..=14).find(|s| self.window >> s <= 0xffff).unwrap_or(14)
+    }
+}

@@ -1,0 +1,105 @@
+//! What both ends agree on when a connection starts: segment size, options, handshake [RFC 9293 §3.5, §3.7.1; RFC 7323].
+
+use super::{Defaults, Reading, too_small};
+use crate::segment::TIMESTAMPS_OPTION;
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "mss",
+        kind: Kind::Bytes,
+        default: "1460 bytes",
+        doc: "largest payload of a segment; timestamps take 12 bytes of it [RFC 9293 §3.7.1, RFC 6691]",
+    },
+    Spec {
+        name: "handshake",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "whether a connection starts with the three-way handshake [RFC 9293 §3.5] or established",
+    },
+    Spec {
+        name: "handshake_ack",
+        kind: Kind::Choice(&["with data", "alone"]),
+        default: "with data",
+        doc: "whether the first data, if any, carries the ACK that completes the handshake, or this ACK is sent \
+              before the data in a segment of its own [Linux tcp_input.c tcp_rcv_synsent_state_process]",
+    },
+    Spec {
+        name: "timestamp_clock",
+        kind: Kind::Duration,
+        default: "1 us",
+        doc: "tick of the timestamps option [RFC 7323 §5.4]",
+    },
+    Spec {
+        name: "timestamps",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "timestamps option: 12 bytes a segment, a round-trip sample with each ACK [RFC 7323]",
+    },
+    Spec {
+        name: "aligned_options",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether timestamps and SACK blocks each start at a 32-bit word of the header, so that an ACK with both \
+              is 4 bytes longer [Linux tcp_output.c tcp_options_write]",
+    },
+    Spec {
+        name: "data_headers",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "whether headers count in the size of data packets; ns-2's Vegas sends data packets without them",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    ("handshake_ack", "alone"),
+    ("aligned_options", "true"),
+    // 1000 ticks a second [Linux include/net/tcp.h TCP_TS_HZ].
+    ("timestamp_clock", "1 ms"),
+];
+
+pub(super) const NS2: Defaults = &[("mss", "1000 bytes"), ("timestamps", "false")];
+
+/// Segment size, options and handshake.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionConfig {
+    /// Payload bytes of a full segment, without options (SMSS).
+    pub mss: u32,
+    /// Value of the MSS option.
+    pub mss_option: u16,
+    /// True if the connection starts with the three-way handshake.
+    pub handshake: bool,
+    /// True if the last ACK of the handshake is sent before data.
+    pub handshake_ack_alone: bool,
+    /// Tick of the timestamps option.
+    pub timestamp_clock: Dur,
+    /// True if segments carry the timestamps option.
+    pub timestamps: bool,
+    /// True if each option starts at a 32-bit word.
+    pub aligned_options: bool,
+    /// True if headers count in the size of data packets.
+    pub data_headers: bool,
+}
+
+impl ConnectionConfig {
+    pub(super) fn read(p: &Reading<'_>) -> Result<ConnectionConfig, ParamError> {
+        let options = if p.bool("timestamps") { TIMESTAMPS_OPTION } else { 0 };
+        let mss_option = u16::try_from(p.params.bytes("mss").0).map_err(|_| ParamError {
+            name: "mss".into(),
+            message: format!("'{}' is above 65535 bytes, the maximum of the option", p.params.bytes("mss")),
+        })?;
+        let mss = u32::from(mss_option).checked_sub(options).filter(|m| *m > 0);
+        let mss = mss.ok_or_else(|| too_small("mss", &format!("{} bytes", options + 1)))?;
+        Ok(ConnectionConfig {
+            mss,
+            mss_option,
+            handshake: p.bool("handshake"),
+            handshake_ack_alone: p.choice("handshake_ack") == "alone",
+            timestamp_clock: p.duration("timestamp_clock").max(Dur(1)),
+            timestamps: p.bool("timestamps"),
+            aligned_options: p.bool("aligned_options"),
+            data_headers: p.bool("data_headers"),
+        })
+    }
+}

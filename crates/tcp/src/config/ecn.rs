@@ -1,0 +1,65 @@
+//! Explicit congestion notification: whether it is used and how marks are reported [RFC 3168, 8257, 9768].
+
+use super::{Defaults, Reading};
+use dumbbell_cc::{EcnUse, Variant};
+use dumbbell_units::param::{Kind, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "ecn",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "explicit congestion notification [RFC 3168 §6.1]; on for variants that need it",
+    },
+    Spec {
+        name: "ecn_feedback",
+        kind: Kind::Choice(&["classic", "dctcp", "accurate"]),
+        default: "classic",
+        doc: "how the receiver reports marks: until the sender has reduced [RFC 3168 §6.1.3], for each \
+              segment [RFC 8257 §3.2], by counters [RFC 9768]; fixed for variants that need one of the last two",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[];
+
+pub(super) const NS2: Defaults = &[];
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug)]
+pub struct EcnConfig {
+    /// True if the endpoint negotiates ECN.
+    pub enabled: bool,
+    /// How marks are reported.
+    pub feedback: EcnFeedback,
+    /// True if data packets carry ECT(1), which identifies scalable congestion control [RFC 9331].
+    pub ect1: bool,
+    /// True if the congestion control algorithm responds to the number of marks itself.
+    pub own_response: bool,
+}
+
+/// How a receiver reports congestion marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// An echo until the sender has reduced its window [RFC 3168 §6.1.3].
+    Classic,
+    /// An echo for each segment that arrived with a mark [RFC 8257 §3.2].
+    Dctcp,
+    /// Counters [RFC 9768].
+    Accurate,
+}
+
+impl EcnConfig {
+    pub(super) fn read(p: &Reading<'_>, variant: &Variant) -> EcnConfig {
+        EcnConfig {
+            // A variant whose only signal is marks needs ECN on every stack.
+            enabled: p.bool("ecn") || variant.ecn != EcnUse::Stack,
+            feedback: match (variant.ecn, p.choice("ecn_feedback")) {
+                (EcnUse::Scalable, _) | (EcnUse::Stack, "accurate") => EcnFeedback::Accurate,
+                (EcnUse::Dctcp, _) | (EcnUse::Stack, "dctcp") => EcnFeedback::Dctcp,
+                _ => EcnFeedback::Classic,
+            },
+            ect1: variant.ecn == EcnUse::Scalable,
+            own_response: variant.ecn != EcnUse::Stack,
+        }
+    }
+}

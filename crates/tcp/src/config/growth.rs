@@ -1,0 +1,205 @@
+//! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928, 9406,
+//! 2861, 7661; Linux tcp_cong.c].
+
+use super::{Defaults, Reading, too_small};
+use dumbbell_cc::{Increase, SlowStart};
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+const SLOW_STARTS: [(&str, SlowStart); 3] = [
+    ("standard", SlowStart::Standard),
+    ("hystart", SlowStart::HyStart),
+    ("hystart++", SlowStart::HyStartPlusPlus),
+];
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "initial_window",
+        kind: Kind::Size,
+        default: "10 packets",
+        doc: "cwnd at the start [RFC 6928 §2]",
+    },
+    Spec {
+        name: "initial_ssthresh",
+        kind: Kind::Size,
+        default: "1 GiB",
+        doc: "first slow start threshold; never above the window that the receiver offers [RFC 5681 §3.1]",
+    },
+    Spec {
+        name: "slow_start",
+        kind: Kind::Choice(&["standard", "hystart", "hystart++"]),
+        default: "standard",
+        doc: "how slow start may end before a loss: not at all [RFC 5681 §3.1], by HyStart [Ha & Rhee 2011], by HyStart++ \
+              [RFC 9406]; for variants that have the common slow start",
+    },
+    Spec {
+        name: "slow_start_limit",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "1",
+        doc: "most segments that an ACK adds in slow start [RFC 5681 §3.1 (2): 1; RFC 3465 §2.2: 2]",
+    },
+    Spec {
+        name: "reduce_from",
+        kind: Kind::Choice(&["flight", "cwnd"]),
+        default: "flight",
+        doc: "window that a reduction multiplies: FlightSize [RFC 5681 (4)] or min(cwnd, offered window)",
+    },
+    Spec {
+        name: "increase",
+        kind: Kind::Choice(&["ack", "bytes", "window"]),
+        default: "bytes",
+        doc: "congestion avoidance counts ACKs or bytes acknowledged [RFC 5681 §3.1], or adds a whole segment once a window \
+              of bytes is acknowledged",
+    },
+    Spec {
+        name: "grow_by",
+        kind: Kind::Choice(&["acknowledged", "delivered"]),
+        default: "acknowledged",
+        doc: "bytes that an ACK contributes to the window's growth: those that it acknowledges cumulatively, or all \
+              that it newly reports as delivered, SACKed or not",
+    },
+    Spec {
+        name: "grow_unused",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether cwnd grows while the application or the receiver limits sending [against RFC 7661 §4]",
+    },
+    Spec {
+        name: "cwnd_limited",
+        kind: Kind::Choice(&["now", "window"]),
+        default: "now",
+        doc: "when sending counts as limited by cwnd: cwnd limits it now, or it did so within the last window of data, or \
+              in slow start cwnd is less than twice the data outstanding [Linux include/net/tcp.h tcp_is_cwnd_limited]",
+    },
+    Spec {
+        name: "window_validation",
+        kind: Kind::Choice(&["none", "rfc2861", "rfc7661"]),
+        default: "none",
+        doc: "handling of a window that the application doesn't use: it is kept, it shrinks towards the part in \
+              use once each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited], or it is kept for \
+              five minutes and a loss starts from the part in use [RFC 7661]",
+    },
+    Spec {
+        name: "grow_on_exit",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether the ACK that ends fast recovery also lets cwnd grow, as in ns-2; RFC 5681 §3.2 step 6 only deflates",
+    },
+    Spec {
+        name: "whole_numbers",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "ssthresh in whole segments; with rto_estimator = rfc6298 also srtt, rttvar and timeout in integer ticks, as \
+              4.3BSD and ns-2 count [Jacobson 1988, appendix A]",
+    },
+    Spec {
+        name: "idle_restart",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "after an idle time longer than an RTO start from the initial window [RFC 5681 §4.1]",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    // As many as the ACK acknowledges [Linux tcp_cong.c tcp_slow_start].
+    ("slow_start_limit", "1000"),
+    // [Linux tcp_cong.c tcp_reno_ssthresh]
+    ("reduce_from", "cwnd"),
+    // [Linux tcp_cong.c tcp_cong_avoid_ai]
+    ("increase", "window"),
+    ("whole_numbers", "true"),
+    // [Linux tcp_input.c tcp_cong_control: acked_sacked]
+    ("grow_by", "delivered"),
+    // [Linux tcp_input.c tcp_may_raise_cwnd]
+    ("grow_on_exit", "true"),
+    // [Linux tcp_output.c tcp_cwnd_validate]
+    ("cwnd_limited", "window"),
+    // [Linux tcp_output.c tcp_cwnd_application_limited, tcp_cwnd_restart]
+    ("window_validation", "rfc2861"),
+];
+
+pub(super) const NS2: Defaults = &[
+    ("initial_window", "2 packets"),
+    ("reduce_from", "cwnd"),
+    ("increase", "ack"),
+    ("grow_unused", "true"),
+    ("grow_on_exit", "true"),
+    ("whole_numbers", "true"),
+];
+
+/// The congestion window's start, growth, reduction and validation.
+#[derive(Clone, Copy, Debug)]
+pub struct GrowthConfig {
+    /// cwnd at the start, bytes.
+    pub initial_window: u64,
+    /// First ssthresh, bytes.
+    pub initial_ssthresh: u64,
+    /// How slow start may end before a loss.
+    pub slow_start: SlowStart,
+    /// Most segments that an ACK adds in slow start.
+    pub slow_start_limit: u32,
+    /// True if reductions start from min(cwnd, offered window), false if from FlightSize.
+    pub reduce_from_cwnd: bool,
+    /// What congestion avoidance counts.
+    pub increase: Increase,
+    /// True if delivered bytes count for growth, false if cumulatively acknowledged ones.
+    pub by_delivered: bool,
+    /// True if cwnd grows although it doesn't limit sending.
+    pub unused: bool,
+    /// True if "limited by cwnd" stays true for a window of data.
+    pub limited_for_a_window: bool,
+    /// What happens to a window that the application doesn't use.
+    pub validation: WindowValidation,
+    /// True if the ACK that ends fast recovery also lets cwnd grow.
+    pub on_exit: bool,
+    /// True if ssthresh is a whole number of segments.
+    pub whole_segments: bool,
+    /// True if sending restarts from the initial window after an idle time.
+    pub idle_restart: bool,
+}
+
+/// What happens to a window that the application doesn't use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// It is kept.
+    None,
+    /// It shrinks with each timeout that passes.
+    Rfc2861,
+    /// It is kept for five minutes; a loss starts from the part in use.
+    Rfc7661,
+}
+
+impl GrowthConfig {
+    /// Reads the group; `window` is the largest window that the receiver offers.
+    pub(super) fn read(p: &Reading<'_>, window: u64) -> Result<GrowthConfig, ParamError> {
+        for name in ["initial_window", "initial_ssthresh"] {
+            if p.bytes(name) == 0 {
+                return Err(too_small(name, "1 byte"));
+            }
+        }
+        let chosen = p.choice("slow_start");
+        let slow_start = SLOW_STARTS.iter().find(|(name, _)| *name == chosen).map(|(_, s)| *s);
+        Ok(GrowthConfig {
+            initial_window: p.bytes("initial_window").max(u64::from(p.mss)),
+            initial_ssthresh: p.bytes("initial_ssthresh").min(window),
+            slow_start: slow_start.unwrap_or_default(),
+            slow_start_limit: p.int("slow_start_limit"),
+            reduce_from_cwnd: p.choice("reduce_from") == "cwnd",
+            increase: match p.choice("increase") {
+                "ack" => Increase::PerAck,
+                "window" => Increase::PerWindow,
+                _ => Increase::PerByte,
+            },
+            by_delivered: p.choice("grow_by") == "delivered",
+            unused: p.bool("grow_unused"),
+            limited_for_a_window: p.choice("cwnd_limited") == "window",
+            validation: match p.choice("window_validation") {
+                "rfc2861" => WindowValidation::Rfc2861,
+                "rfc7661" => WindowValidation::Rfc7661,
+                _ => WindowValidation::None,
+            },
+            on_exit: p.bool("grow_on_exit"),
+            whole_segments: p.bool("whole_numbers"),
+            idle_restart: p.bool("idle_restart"),
+        })
+    }
+}

@@ -1,0 +1,235 @@
+//! How losses are found and repaired [RFC 5681, 6582, 6675, 8985, 9937, 5682, 3522, 3708].
+
+use super::{Defaults, Reading};
+use dumbbell_cc::{LossRecovery, Variant};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+const ALGORITHMS: [(&str, LossRecovery); 4] = [
+    ("tahoe", LossRecovery::Tahoe),
+    ("reno", LossRecovery::Reno),
+    ("newreno", LossRecovery::NewReno),
+    ("sack", LossRecovery::Sack),
+];
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "dupack_threshold",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "3",
+        doc: "duplicate ACKs (or SACKed segments) that mean a loss [RFC 5681 §3.2, RFC 6675 §2 DupThresh]",
+    },
+    Spec {
+        name: "limited_transmit",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "each of the first duplicate ACKs lets one new segment be sent [RFC 3042]",
+    },
+    Spec {
+        name: "recovery",
+        kind: Kind::Choice(&["tahoe", "reno", "newreno", "sack"]),
+        default: "sack",
+        doc: "loss recovery of variants whose name doesn't imply one (Vegas, CUBIC)",
+    },
+    Spec {
+        name: "rack",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "losses are found by the time at which segments were sent, instead of by counting; so are lost \
+              retransmissions [RFC 8985 §6]; needs recovery = sack",
+    },
+    Spec {
+        name: "tlp",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "tail loss probes: after two round trips without an ACK, a segment is sent to trigger one [RFC \
+              8985 §7]; needs rack",
+    },
+    Spec {
+        name: "tlp_ack_delay",
+        kind: Kind::Duration,
+        default: "200 ms",
+        doc: "longer timeout of the probe for a single segment, whose ACK may be delayed [RFC 8985 §7.2, \
+              TLP.max_ack_delay]",
+    },
+    Spec {
+        name: "prr",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "proportional rate reduction: in recovery, and after a congestion mark, the window shrinks in proportion \
+              to the data that ACKs report [RFC 9937]; needs rack",
+    },
+    Spec {
+        name: "frto",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "after a timeout the next ACKs show whether it was spurious, before more is retransmitted [RFC 5682 \
+              §3.1]; needs rack",
+    },
+    Spec {
+        name: "undo",
+        kind: Kind::Choice(&["none", "timestamps", "dsack", "both"]),
+        default: "none",
+        doc: "which ACKs undo a window reduction: one whose timestamp is older than the retransmission [RFC 3522], \
+              reports that all retransmissions arrived twice [RFC 3708], either; needs rack",
+    },
+    Spec {
+        name: "newreno_timer",
+        kind: Kind::Choice(&["impatient", "slow-but-steady"]),
+        default: "impatient",
+        doc: "whether only the first partial ACK restarts the timer, or each [RFC 6582 §4]",
+    },
+    Spec {
+        name: "newreno_exit",
+        kind: Kind::Choice(&["flight", "ssthresh"]),
+        default: "flight",
+        doc: "cwnd after NewReno's recovery: bounded by the data outstanding, so that no burst follows, or ssthresh \
+              [RFC 6582 §3.2 step 3, (1) or (2)]",
+    },
+    Spec {
+        name: "one_reduction_per_window",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "no second fast retransmit before all data outstanding at the first (or at a timeout) is acknowledged: an \
+              option for Reno, on by default for Tahoe; NewReno and SACK always have it [RFC 6582 §3.2]",
+    },
+    Spec {
+        name: "limited_retransmit",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether after a timeout the first duplicate ACKs let lost segments be retransmitted, as in ns-2; RFC 3042 \
+              allows new segments only",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_recovery, sysctl_tcp_early_retrans, sysctl_tcp_frto]
+    ("rack", "true"),
+    ("tlp", "true"),
+    ("frto", "true"),
+    // [Linux tcp_input.c tcp_cwnd_reduction]
+    ("prr", "true"),
+    // [Linux tcp_input.c tcp_may_undo]
+    ("undo", "both"),
+];
+
+pub(super) const NS2: Defaults = &[
+    ("recovery", "reno"),
+    ("newreno_exit", "ssthresh"),
+    ("one_reduction_per_window", "true"),
+    ("limited_retransmit", "true"),
+];
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryConfig {
+    /// Duplicate ACKs, or SACKed segments, that mean a loss (DupThresh).
+    pub dupack_threshold: u32,
+    /// True if the first duplicate ACKs let new segments be sent.
+    pub limited_transmit: bool,
+    /// True if they also let segments be retransmitted after a timeout.
+    pub limited_retransmit: bool,
+    /// The recovery algorithm.
+    pub algorithm: LossRecovery,
+    /// RACK and its companions; None if losses are found by counting.
+    pub rack: Option<RackConfig>,
+    /// True if only the first partial ACK restarts NewReno's timer.
+    pub impatient: bool,
+    /// True if FlightSize bounds cwnd at the end of NewReno's recovery.
+    pub bounded_exit: bool,
+    /// True if data of one window causes one fast retransmit at most.
+    pub one_reduction_per_window: bool,
+    /// True if the congestion control algorithm decides during recovery how much may be outstanding.
+    pub own_recovery: bool,
+    /// True if Vegas' fine-grained timeout causes early retransmissions.
+    pub fine_timeouts: bool,
+}
+
+/// The parameters of recovery with RACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RackConfig {
+    /// True if tail loss probes are sent.
+    pub tlp: bool,
+    /// TLP.max_ack_delay [RFC 8985 §7.2].
+    pub tlp_ack_delay: Dur,
+    /// True if PRR sets the window during recovery.
+    pub prr: bool,
+    /// True if F-RTO detects spurious timeouts.
+    pub frto: bool,
+    /// True if old timestamps undo reductions.
+    pub undo_by_timestamps: bool,
+    /// True if D-SACKs undo reductions.
+    pub undo_by_dsack: bool,
+}
+
+impl RecoveryConfig {
+    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family leave the recovery open.
+    pub(super) fn read(
+        p: &Reading<'_>,
+        variant: &Variant,
+        any_recovery: bool,
+    ) -> Result<RecoveryConfig, ParamError> {
+        let implied = variant.loss_recovery.filter(|named| !any_recovery || *named == LossRecovery::Tahoe);
+        if implied.is_some() && p.is_given("recovery") {
+            return Err(ParamError {
+                name: "recovery".into(),
+                message: format!(
+                    "the name of variant '{}' implies its loss recovery: leave this out",
+                    variant.name
+                ),
+            });
+        }
+        let chosen = p.choice("recovery");
+        let chosen = ALGORITHMS.iter().find(|(name, _)| *name == chosen).map(|(_, a)| *a);
+        let algorithm = implied.or(chosen).unwrap_or(LossRecovery::Sack);
+        let rack = read_rack(p, algorithm)?;
+        Ok(RecoveryConfig {
+            dupack_threshold: p.int("dupack_threshold"),
+            limited_transmit: p.bool("limited_transmit"),
+            limited_retransmit: p.bool("limited_retransmit"),
+            algorithm,
+            rack,
+            impatient: p.choice("newreno_timer") == "impatient",
+            bounded_exit: p.choice("newreno_exit") == "flight",
+            one_reduction_per_window: p.bool("one_reduction_per_window"),
+            own_recovery: variant.own_recovery,
+            // RACK finds the same losses, and earlier.
+            fine_timeouts: variant.fine_timeouts && rack.is_none(),
+        })
+    }
+}
+
+/// Reads RACK and its companions. An algorithm that counts duplicate ACKs turns off those that only the preset turned on.
+fn read_rack(p: &Reading<'_>, algorithm: LossRecovery) -> Result<Option<RackConfig>, ParamError> {
+    let needs = |name: &str, needed: &str| {
+        let message = format!("needs {needed}");
+        Err(ParamError { name: name.into(), message })
+    };
+    let asked = |name: &str| {
+        p.is_given(name)
+            && match name {
+                "undo" => p.choice(name) != "none",
+                _ => p.bool(name),
+            }
+    };
+    if algorithm != LossRecovery::Sack && asked("rack") {
+        return needs("rack", "recovery = \"sack\"");
+    }
+    if algorithm != LossRecovery::Sack || !p.bool("rack") {
+        for name in ["tlp", "prr", "frto", "undo"] {
+            if asked(name) {
+                return needs(name, "rack = true and recovery = \"sack\"");
+            }
+        }
+        return Ok(None);
+    }
+    let undo = p.choice("undo");
+    Ok(Some(RackConfig {
+        tlp: p.bool("tlp"),
+        tlp_ack_delay: p.duration("tlp_ack_delay"),
+        prr: p.bool("prr"),
+        frto: p.bool("frto"),
+        undo_by_timestamps: matches!(undo, "timestamps" | "both"),
+        undo_by_dsack: matches!(undo, "dsack" | "both"),
+    }))
+}

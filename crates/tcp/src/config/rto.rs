@@ -1,0 +1,131 @@
+//! Round-trip time samples and the retransmission timer [RFC 6298, RFC 7323 §4; Linux tcp_input.c tcp_rtt_estimator].
+
+use super::{Defaults, Reading, too_small};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "rto_initial",
+        kind: Kind::Duration,
+        default: "1 s",
+        doc: "retransmission timeout before the first sample [RFC 6298 (2.1)]",
+    },
+    Spec {
+        name: "rto_min",
+        kind: Kind::Duration,
+        default: "1 s",
+        doc: "lower bound of the timeout [RFC 6298 (2.4)]",
+    },
+    Spec {
+        name: "rto_max",
+        kind: Kind::Duration,
+        default: "60 s",
+        doc: "upper bound of the timeout, backoff included [RFC 6298 (2.5)]",
+    },
+    Spec {
+        name: "granularity",
+        kind: Kind::Duration,
+        default: "1 ms",
+        doc: "clock tick: round-trip samples are whole ticks, and G of RFC 6298 (2.3)",
+    },
+    Spec {
+        name: "timer_tick",
+        kind: Kind::Duration,
+        default: "0 ms",
+        doc: "tick of the clock of the timers for retransmissions and delayed ACKs: they expire at a tick, never \
+              early, and long ones up to an eighth late (4 ms with 250 ticks a second) [Linux kernel/time/timer.c \
+              calc_wheel_index]; 0: exact timers",
+    },
+    Spec {
+        name: "rto_estimator",
+        kind: Kind::Choice(&["rfc6298", "linux"]),
+        default: "rfc6298",
+        doc: "how the timeout follows from samples: as in RFC 6298, or by Linux's rule, where it falls slowly, \
+              ignores samples that only fall and is at least srtt + rto_min [Linux tcp_input.c tcp_rtt_estimator]",
+    },
+    Spec {
+        name: "rtt_from",
+        kind: Kind::Choice(&["echo", "segments"]),
+        default: "echo",
+        doc: "source of the timer's round-trip samples where the connection has timestamps: their echo [RFC 7323 §4.1], \
+              or the time since the oldest segment was sent that the ACK newly reports, if it was sent once [Linux \
+              tcp_input.c tcp_clean_rtx_queue]",
+    },
+    Spec {
+        name: "min_rtt_window",
+        kind: Kind::Duration,
+        default: "0 s",
+        doc: "time for which the smallest round trip is remembered [RFC 8985 §6.2]; 0: for the whole connection",
+    },
+];
+
+pub(super) const LINUX: Defaults = &[
+    // [Linux include/net/tcp.h TCP_RTO_MIN, TCP_RTO_MAX]
+    ("rto_min", "200 ms"),
+    ("rto_max", "120 s"),
+    ("granularity", "1 us"),
+    // CONFIG_HZ = 250.
+    ("timer_tick", "4 ms"),
+    ("rto_estimator", "linux"),
+    ("rtt_from", "segments"),
+    // [Linux tcp_ipv4.c tcp_sk_init: sysctl_tcp_min_rtt_wlen]
+    ("min_rtt_window", "300 s"),
+];
+
+pub(super) const NS2: Defaults = &[("rto_initial", "3 s"), ("rto_min", "200 ms"), ("granularity", "10 ms")];
+
+/// Round-trip time samples and the retransmission timer.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoConfig {
+    /// Timeout before the first sample [RFC 6298 (2.1)].
+    pub initial: Dur,
+    /// Lower bound [RFC 6298 (2.4)].
+    pub min: Dur,
+    /// Upper bound [RFC 6298 (2.5)], backoff included.
+    pub max: Dur,
+    /// Clock granularity G; samples are whole multiples of it.
+    pub granularity: Dur,
+    /// How the timeout follows from samples.
+    pub estimator: RtoEstimator,
+    /// Tick of the timers' clock; zero: exact timers.
+    pub timer_tick: Dur,
+    /// True if samples come from the times at which segments were sent, false if from echoed timestamps.
+    pub rtt_from_segments: bool,
+    /// Time for which the smallest round trip is remembered; zero: for the whole connection.
+    pub min_rtt_window: Dur,
+}
+
+/// How the timeout follows from samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoEstimator {
+    /// RFC 6298 §2.
+    Rfc6298,
+    /// The same in integers, as 4.3BSD keeps them: srtt in eighths of a tick, rttvar in quarters, the timeout in whole
+    /// ticks [Jacobson 1988, appendix A].
+    WholeTicks,
+    /// Linux's rule [Linux tcp_input.c tcp_rtt_estimator].
+    Linux,
+}
+
+impl RtoConfig {
+    pub(super) fn read(p: &Reading<'_>) -> Result<RtoConfig, ParamError> {
+        if p.duration("rto_initial") == Dur::ZERO || p.duration("rto_max") < p.duration("rto_min") {
+            return Err(too_small("rto_max", "rto_min and a positive rto_initial"));
+        }
+        Ok(RtoConfig {
+            initial: p.duration("rto_initial"),
+            min: p.duration("rto_min"),
+            max: p.duration("rto_max"),
+            granularity: p.duration("granularity"),
+            estimator: match p.choice("rto_estimator") {
+                "linux" => RtoEstimator::Linux,
+                _ if p.bool("whole_numbers") => RtoEstimator::WholeTicks,
+                _ => RtoEstimator::Rfc6298,
+            },
+            timer_tick: p.duration("timer_tick"),
+            rtt_from_segments: p.choice("rtt_from") == "segments",
+            min_rtt_window: p.duration("min_rtt_window"),
+        })
+    }
+}

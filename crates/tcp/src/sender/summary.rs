@@ -1,0 +1,156 @@
+//! The summary of an ACK: what it newly reports. The scoreboard and the delivery rate are updated on the same pass
+//! [Linux tcp_input.c tcp_clean_rtx_queue, tcp_sacktag_write_queue].
+
+use super::Sender;
+use super::ack::IncomingAck;
+use crate::delivery_rate::DeliveryRate;
+use crate::ecn::{EcnMode, MarkReport};
+use crate::recovery::Rack;
+use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
+use dumbbell_units::{Dur, Time};
+
+/// What an ACK newly reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckSummary {
+    /// Bytes acknowledged cumulatively.
+    pub(crate) acked: u64,
+    /// True if a SACK block reports a further segment.
+    pub(crate) sacked: bool,
+    /// Payload bytes delivered.
+    pub(crate) delivered: u64,
+    /// When the newest of the segments was sent that were sent once.
+    pub(super) newest_sent: Option<Time>,
+    /// Of the acknowledged segments that were sent once: when the lowest and the highest were sent.
+    pub(super) acked_span: Option<(Time, Time)>,
+    /// The same of the SACKed segments.
+    pub(super) sacked_span: Option<(Time, Time)>,
+    /// True if a retransmitted segment was acknowledged, so that round trips are ambiguous [RFC 6298 §3].
+    pub(super) ambiguous: bool,
+    /// Time since the echoed timestamp, at least one tick; only of an ACK that moves snd_una.
+    pub(super) echo_age: Option<Dur>,
+    /// True if a segment was delivered that was sent once, before the last recovery or timeout started.
+    pub(crate) original_delivered: bool,
+    /// True if it is a duplicate ACK that reports nothing new.
+    pub(crate) duplicate: bool,
+    /// Congestion marks.
+    pub(crate) marks: MarkReport,
+}
+
+impl AckSummary {
+    /// True if a SACKed segment was sent before the oldest outstanding one was last sent. SACKs of later segments don't
+    /// restart the timer: they could postpone it throughout a recovery.
+    pub(crate) fn precedes(&self, head: Option<&SentSegment>) -> bool {
+        let head_sent = head.map(|s| s.xmit_ts);
+        self.sacked_span.zip(head_sent).is_some_and(|((first, _), head_sent)| first < head_sent)
+    }
+}
+
+/// Adds the segments that an ACK newly reports, one by one.
+struct Collector<'a> {
+    delivered: &'a mut Vec<DeliveredSegment>,
+    delivery_rate: &'a mut DeliveryRate,
+    /// True if more is needed than the time at which the newest segment was sent.
+    detailed: bool,
+    rack: Option<&'a mut Rack>,
+    /// snd_max when the last recovery or timeout started.
+    recover: u64,
+    /// True if the echoed timestamp is older than a given time of sending.
+    echo_precedes: &'a dyn Fn(Time) -> bool,
+    min_rtt: Option<Dur>,
+    now: Time,
+    summary: &'a mut AckSummary,
+}
+
+impl Collector<'_> {
+    #[inline]
+    fn add(&mut self, s: &SentSegment, fate: SegmentFate) {
+        self.delivered.push(s.delivered(fate));
+        if fate == SegmentFate::AcknowledgedAfterSack {
+            self.summary.ambiguous |= s.transmissions > 1;
+            return;
+        }
+        self.delivery_rate.on_delivered(s.tx, s.xmit_ts, s.end, s.payload(), self.now);
+        let sent_once = s.transmissions == 1;
+        if sent_once {
+            self.summary.newest_sent = self.summary.newest_sent.max(Some(s.xmit_ts));
+        }
+        if self.detailed {
+            self.add_details(s, fate, sent_once);
+        }
+    }
+
+    fn add_details(&mut self, s: &SentSegment, fate: SegmentFate, sent_once: bool) {
+        if sent_once {
+            self.summary.original_delivered |= s.end <= self.recover;
+            let span = match fate {
+                SegmentFate::Sacked => &mut self.summary.sacked_span,
+                _ => &mut self.summary.acked_span,
+            };
+            *span = Some((span.map_or(s.xmit_ts, |(first, _)| first), s.xmit_ts));
+        } else {
+            self.summary.ambiguous |= fate == SegmentFate::Acknowledged;
+        }
+        let Some(rack) = &mut self.rack else { return };
+        // An ACK too soon after a retransmission is one of the original [RFC 8985 §6.2 step 2].
+        // DIVERGES [RFC 8985 §6.2 step 2]: the echo in a SACK is that of an earlier segment [RFC 7323 §4.3], so that it
+        // isn't used for SACKed segments.
+        let rtt = self.now.since(s.xmit_ts);
+        let by_echo = fate == SegmentFate::Acknowledged && (self.echo_precedes)(s.xmit_ts);
+        let of_original = !sent_once && (by_echo || self.min_rtt.is_some_and(|min_rtt| rtt < min_rtt));
+        if !of_original {
+            rack.update(s, rtt);
+        }
+        rack.detect_reordering(s, sent_once);
+    }
+}
+
+impl Sender {
+    /// Updates scoreboard, delivery rate and snd_una with an ACK, and takes round-trip samples; returns the summary.
+    pub(super) fn process_ack(&mut self, ack: &IncomingAck<'_>, same_window: bool, now: Time) -> AckSummary {
+        let mut summary = AckSummary::default();
+        let delivered_before = self.delivery_rate.delivered();
+        self.delivery_rate.begin_ack();
+        self.recovery.rack.begin_ack();
+        let tick = self.config.connection.timestamp_clock.0;
+        let echo_precedes = |sent: Time| ack.echo.is_some_and(|echo| echo.0 / tick < sent.0 / tick);
+        let uses_rack = self.config.uses_rack();
+        let mut collector = Collector {
+            delivered: &mut self.delivered,
+            delivery_rate: &mut self.delivery_rate,
+            detailed: uses_rack || self.config.rto.rtt_from_segments,
+            rack: uses_rack.then_some(&mut self.recovery.rack),
+            recover: self.recovery.recover.unwrap_or(0),
+            echo_precedes: &echo_precedes,
+            min_rtt: self.min_rtt.get(),
+            now,
+            summary: &mut summary,
+        };
+        let mut sacked = false;
+        for &(start, end) in ack.sack {
+            sacked |= start >= self.snd.una
+                && end <= self.snd.max
+                && self.scoreboard.sack(start, end, |s, fate| collector.add(s, fate));
+        }
+        let acked = ack.ack - self.snd.una;
+        if acked > 0 {
+            self.scoreboard.acknowledge(ack.ack, |s, fate| collector.add(s, fate));
+            self.snd.una = ack.ack;
+            self.snd.nxt = self.snd.nxt.max(self.snd.una);
+            self.timer.backoffs = 0;
+            self.buffer.note_freed();
+        }
+        summary.acked = acked;
+        summary.sacked = sacked;
+        summary.delivered = self.delivery_rate.delivered() - delivered_before;
+        summary.duplicate =
+            acked == 0 && !sacked && ack.may_be_duplicate && same_window && ack.dsack.is_none();
+        if self.ecn.mode != EcnMode::Off {
+            let (delivered, mss) = (summary.delivered, self.mss());
+            summary.marks = self.ecn.read(ack.flags, ack.accecn, delivered, mss);
+        }
+        let echo = ack.echo.filter(|_| acked > 0);
+        summary.echo_age = echo.map(|at| now.since(at).max(self.config.connection.timestamp_clock));
+        self.take_rtt_samples(&summary, ack.echo, now);
+        summary
+    }
+}

@@ -1,0 +1,57 @@
+"""The HTML of a result in a notebook: its tables, and the figure that a reader looks at first."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from dumbbell.exceptions import DumbbellError
+
+if TYPE_CHECKING:
+    from dumbbell.plots.spec import Picture
+
+__all__ = ["page_of"]
+
+DPI = 80
+"""About 600 pixels across for one panel: the width of a notebook's cell."""
+ROWS = 50
+"""Rows shown of a table."""
+
+
+def page_of(title: str, tables: Sequence[pl.DataFrame], picture: Callable[[], Picture]) -> str:
+    """Return HTML with a title, tables and one figure.
+
+    Parameters
+    ----------
+    title : str
+        Plain text; it is escaped.
+    tables : sequence of DataFrame
+        Empty ones are left out.
+    picture : callable
+        Makes the figure; a `DumbbellError` leaves it out. Without Matplotlib, one line names the missing extra.
+    """
+    parts = [f"<p>{html.escape(title)}</p>"]
+    with pl.Config(tbl_rows=ROWS, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+        parts += [table._repr_html_() for table in tables if table.height]
+    if find_spec("matplotlib") is None:
+        return "".join([*parts, "<p>Figures need an extra: pip install 'dumbbell[plots]'.</p>"])
+    with suppress(DumbbellError):  # the results hold nothing to draw, such as no finished run
+        parts.append(_image(picture()))
+    return "".join(parts)
+
+
+def _image(picture: Picture) -> str:
+    """Draw a figure as an inline PNG."""
+    from dumbbell.plots.draw import draw  # noqa: PLC0415 - needs Matplotlib, which is slow to import
+
+    png = io.BytesIO()
+    draw(picture).savefig(png, format="png", dpi=DPI, metadata={"Software": None})
+    data = base64.b64encode(png.getvalue()).decode()
+    return f'<img src="data:image/png;base64,{data}" alt="{html.escape(picture.title, quote=True)}">'
