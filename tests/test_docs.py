@@ -45,7 +45,10 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
 @pytest.fixture
 def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(DOCS / "generator")
-    return {n: import_module(n) for n in ("data_tables", "directives", "drawings", "figures", "trace_columns")}
+    return {
+        n: import_module(n)
+        for n in ("api_reference", "data_tables", "directives", "drawings", "figures", "trace_columns")
+    }
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
@@ -130,6 +133,14 @@ def test_tables_are_links_to_files_and_every_file_is_shown(generator: dict[str, 
         rendered = tables.replace(text, page.relative_to(DOCS).as_posix())
         assert not tables.LINE.search(rendered)
     assert shown == {path.resolve() for path in (DOCS / "data").rglob("*.csv")}
+
+
+def test_the_api_page_has_every_public_name_with_its_parameters(generator: dict[str, ModuleType]) -> None:
+    text = generator["api_reference"].reference()
+    for public in generator["api_reference"].names():
+        assert f"### dumbbell.{public}\n" in text
+    assert "| `DumbbellError` | If the class lacks" in text
+    assert "[`Results`]" not in text and "--------" not in text
 
 
 def test_scenarios_of_figures_are_scenarios(generator: dict[str, ModuleType]) -> None:

@@ -218,7 +218,7 @@ def write_lines(path: Path, lines: list[int]) -> Path:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it holds no line"),
+        ("", "it has no line"),
         ("1\n\n2\n", "line 2: '' given"),
         ("1\nx\n", "line 2: 'x' given: a whole number of milliseconds"),
         ("1\n2.5\n", "line 2: '2.5' given"),
@@ -358,7 +358,7 @@ def test_the_command_writes_a_trace(
     assert 900 <= trace.period <= 1010
     for arguments, message in [
         (["kept", "r1->r3"], "unknown table"),
-        (["kept", "r1->r2", "--run", "9"], "there is no run 9"),
+        (["kept", "r1->r2", "--run", "9"], "no run 9 exists"),
         (["kept", "r1->r2", "--from", "9"], "has no unit"),
         (["kept", "r1->r2", "--from", "2 s"], "less than 1500 bytes"),
         (["nowhere", "r1->r2"], "nowhere"),

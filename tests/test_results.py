@@ -223,7 +223,7 @@ def test_series(base: Scenario, tmp_path: Path, stored: bool) -> None:
         results.series(0, "cwnf", flow="tcp")
     with pytest.raises(ResultsError, match="unknown table 'flow/tpc'"):
         results.series(0, "cwnd", flow="tpc")
-    with pytest.raises(ResultsError, match="there is no run 2"):
+    with pytest.raises(ResultsError, match="no run 2 exists"):
         results.series(2, "cwnd")
 
 

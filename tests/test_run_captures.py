@@ -92,7 +92,7 @@ def test_snaplen(tmp_path: Path) -> None:
 
 
 def test_captures_need_a_place() -> None:
-    with pytest.raises(DumbbellError, match="capture: captures need a place"):
+    with pytest.raises(DumbbellError, match="capture: captures need a directory"):
         dumbbell.run(Scenario.from_toml(TEXT))
 
 
@@ -100,7 +100,7 @@ def test_captures_need_a_place() -> None:
     ("capture", "message"),
     [
         (["sendr"], "capture.at.0: unknown point 'sendr': did you mean 'sender'"),
-        (["sender", "sender"], "capture.at.1: 'sender' is there twice"),
+        (["sender", "sender"], "capture.at.1: 'sender' is given twice"),
         ("sender", "capture"),
         ({"at": ["sender"], "snaplen": "0 bytes"}, "capture.snaplen"),
         ({"at": ["sender"], "snaplen": 100}, "capture.snaplen"),

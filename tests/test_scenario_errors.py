@@ -256,7 +256,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "first ramp",
         {"network.bottleneck.rate": {"steps": [{"at": "0 s", "rate": "1 Mbit/s", "ramp": True}]}},
-        ["network.bottleneck.rate.steps.0.ramp", "nothing to come from"],
+        ["network.bottleneck.rate.steps.0.ramp", "no earlier value to start from"],
     ),
     (
         "steps descend",
@@ -378,7 +378,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     ("sweep value", {"sweep": {"flows.tcp.variant": ["reno", "vgas"]}}, ['sweep."flows.tcp.variant"', "'vegas'?"]),
     ("sweep no list", {"sweep": {"flows.tcp.variant": "reno"}}, ['sweep."flows.tcp.variant"', "list"]),
     ("sweep empty", {"sweep": {"flows.tcp.variant": []}}, ['sweep."flows.tcp.variant"', "empty"]),
-    ("sweep twice", {"sweep": {"flows.tcp.variant": ["reno", "reno"]}}, ["'reno' is there twice"]),
+    ("sweep twice", {"sweep": {"flows.tcp.variant": ["reno", "reno"]}}, ["'reno' is given twice"]),
     ("sweep of the seed", {"sweep": {"seed": [1, 2]}}, ["sweep.seed", "same in every cell"]),
     ("sweep of a name", {"sweep": {"flows.tcp.name": ["a"]}}, ['sweep."flows.tcp.name"', "same in every cell"]),
     (

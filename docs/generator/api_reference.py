@@ -25,6 +25,8 @@ TABLES = {
     "Raises": ("raises", "condition"),
 }
 """Sections that are shown as tables, with their titles."""
+HOOKS = ("model_post_init",)
+"""Methods that only pydantic calls."""
 
 
 def names() -> list[str]:
@@ -50,7 +52,7 @@ def reference() -> str:
 
 def _class(name: str, thing: type) -> str:
     own = vars(thing)
-    members = [m for m, value in own.items() if not m.startswith("_") and _is_member(value)]
+    members = [m for m, value in own.items() if m[0] != "_" and m not in HOOKS and _is_member(value)]
     parts = [_entry(name, thing, 3, signature=_has_signature(thing))]
     for member in members:
         value = own[member]
@@ -127,8 +129,9 @@ def docstring(text: str) -> str:
     parts = [_paragraphs(first)]
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         if title in TABLES:
-            rows = [[f"`{head}`", cell(_inline(inspect.cleandoc(rest)))] for head, rest in ENTRY.findall(body)]
-            parts.append(table(TABLES[title], rows))
+            rows = [[f"`{head}`", cell(_inline(inspect.cleandoc(rest)))] for head, rest in ENTRY.findall(f"{body}\n")]
+            described = any(meaning for _, meaning in rows)
+            parts.append(table(TABLES[title], rows) if described else f"Returns: {', '.join(r[0] for r in rows)}")
         else:
             parts.append(f"**{title}**\n\n{_paragraphs(body)}")
     return "\n\n".join(part for part in parts if part)

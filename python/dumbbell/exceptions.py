@@ -1,6 +1,6 @@
 """The errors of Dumbbell.
 
-Every message says what was given, what is allowed and, for names, the nearest valid one. The command line prints
+Every message names the value given, the values allowed and, for names, the nearest valid one. The command line prints
 it without a traceback and ends with exit code 2.
 """
 
@@ -17,14 +17,14 @@ class DumbbellError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a scenario.
+    """One problem of a scenario.
 
     Attributes
     ----------
     place : str
-        Where, as a dotted path such as ``flows.tcp.variant``; empty for the scenario as a whole.
+        Its place, as a dotted path such as ``flows.tcp.variant``; empty for the scenario as a whole.
     message : str
-        What was given, what is allowed.
+        The value given and the values allowed.
     """
 
     place: str
@@ -40,9 +40,9 @@ class ScenarioError(DumbbellError):
     Attributes
     ----------
     problems : tuple of Problem
-        All that was found.
+        Every problem found.
     source : str or None
-        The file that it was read from.
+        The file of the scenario.
     """
 
     def __init__(self, problems: list[Problem] | tuple[Problem, ...], source: str | None = None) -> None:

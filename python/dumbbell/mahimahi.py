@@ -2,7 +2,7 @@
 
 A line is a whole number of milliseconds: the chance to deliver 1500 bytes at that time. Lines do not descend, equal
 ones are several chances; the last line's time is where the trace begins again. `read` takes such a file for a link's
-``rate = { trace = ... }``; `write` makes one from what a link has delivered in a run.
+``rate = { trace = ... }``; `write` makes one from the deliveries of a link in a run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Trace:
 
     @property
     def period(self) -> int:
-        """Where it begins again, ms."""
+        """Period after which it starts again, ms."""
         return int(self.times[-1])
 
     @property
@@ -55,10 +55,10 @@ class Trace:
 
     @classmethod
     def of(cls, lines: Iterable[int]) -> Trace:
-        """Make a trace of its lines; ValueError says which is wrong."""
+        """Make a trace of its lines; ValueError names the wrong one."""
         found = np.fromiter(lines, dtype=np.int64)
         if found.size == 0:
-            raise ValueError("it holds no line: at least one time in ms is needed")
+            raise ValueError("it has no line: at least one time in ms is needed")
         falls = np.flatnonzero(np.diff(found) < 0)
         if falls.size:
             line = int(falls[0]) + 2
@@ -100,10 +100,10 @@ def _number(line: int, text: str) -> int:
 def deliveries(
     end_ns: npt.NDArray[np.generic], sizes: npt.NDArray[np.generic], *, from_ns: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Turn what a link has sent into the lines of a trace.
+    """Turn the packets that a link has sent into the lines of a trace.
 
     Each 1500 bytes sent make a line, at the first whole millisecond at which they are out: a link that replays the
-    trace delivers nothing earlier than this one has. What is left over at the end makes none.
+    trace delivers nothing earlier than this one has. A rest at the end makes no line.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def deliveries(
     sizes : (n,) array, bytes
         Their wire sizes.
     from_ns : int
-        Where the trace begins; what was out by then does not count.
+        Start of the trace; earlier packets do not count.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def deliveries(
 
 
 def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int = 0, from_ns: int = 0) -> int:
-    """Write what a link has delivered in a run as a trace.
+    """Write the deliveries of a link in a run as a trace.
 
     The run needs the table of the link's departures: ``trace.series = true`` (or ``["departures"]``). A packet in
     transmission when the run ends counts as delivered when it would have been out.

@@ -1,4 +1,4 @@
-"""Capture files: what Wireshark would say of them, and more, as tables.
+"""Capture files as tables: the labels and figures of Wireshark, and more.
 
 ::
 

@@ -22,12 +22,12 @@ from dumbbell.exceptions import CaptureError
 __all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "frame_of", "read_capture"]
 
 Progress = Callable[[int, int, int | None], object]
-"""Told of the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
+"""Called with the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
 Name = str | os.PathLike[str]
 
 
 def files_of(paths: Name | Iterable[Name]) -> list[str]:
-    """List the files that names and patterns (``*.pcap``) stand for; ``-`` is stdin.
+    """List the files that names and patterns (``*.pcap``) match; ``-`` is stdin.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _lengths(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 @dataclass
 class Capture:
-    """What was found in one or several files, read as one.
+    """The analysis of one or several files, read as one.
 
     Attributes
     ----------
@@ -93,9 +93,9 @@ class Capture:
         ``flows`` (a row for each direction of each TCP connection), ``udp``, ``quic``, ``series``, ``total``,
         ``phases`` ...
     warnings : list of dict
-        What must be known before the rest is believed: ``kind``, ``flow`` (or None), ``text``.
+        Traps that may invalidate the rest: ``kind``, ``flow`` (or None), ``text``.
     damage : list of dict
-        Where files end early or hold nonsense: ``file``, ``offset`` (bytes), ``frames`` (read before), ``text``.
+        Places where files end early or are damaged: ``file``, ``offset`` (bytes), ``frames`` (read before), ``text``.
     """
 
     files: list[str]
@@ -202,12 +202,12 @@ class Capture:
         return places
 
     def select(self, chosen: Selection) -> Capture:
-        """Give the part that belongs to some connections (capture-wide tables stay as they are).
+        """Return the part that belongs to some connections (capture-wide tables stay as they are).
 
         Raises
         ------
         CaptureError
-            For the number of a connection that isn't there, an address or an expression that can't be read.
+            For the number of a connection that does not exist, an address or an expression that can't be read.
         """
         if not chosen:
             return self
@@ -288,13 +288,13 @@ def read_capture(
     paths : path or list of paths
         Files, patterns (``*.pcap``) or ``-`` for stdin: pcap or pcapng, plain or compressed.
     rules : {"wireshark-4.4", "wireshark-4.0", "dumbbell"}, optional
-        Whose rules the labels follow; default: Wireshark 4.4's.
+        The rules that the labels follow; default: Wireshark 4.4's.
     interval_s : float, optional
         Length of the intervals of series, s; default: at most 2000 of them.
     enter_tunnels : bool
-        Look into GRE, IP in IP and VXLAN.
+        Decapsulate GRE, IP in IP and VXLAN.
     from_s, to_s : float, optional
-        Only this stretch of time, s from the first frame.
+        Only this part of the time, s from the first frame.
     select : Selection, optional
         Only some connections.
     threads : int, optional
@@ -355,4 +355,4 @@ def read_capture(
 
 
 analyze = read_capture
-"""The name of `read_capture` within this package, where there is nothing else to read."""
+"""The name of `read_capture` within this package, where nothing else is read."""

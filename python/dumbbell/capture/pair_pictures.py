@@ -63,4 +63,4 @@ def _spread(pair: Pair, rows: list[dict[str, object]]) -> Picture:
             share = np.linspace(0.0, 1.0, min(1000, delays.size))
             curves.append(Curve(name_of(row), LOOKS[n], np.quantile(delays, share), share))
     panel = Panel("", "one-way delay, ms", "share of packets", curves, y_top=1.0)
-    return Picture("delay-spread", "How one-way delays are spread", "Cumulated.", [panel], markers=False)
+    return Picture("delay-spread", "Distribution of one-way delays", "Cumulated.", [panel], markers=False)

@@ -21,7 +21,7 @@ LOOKS = ("reno", "newreno", "sack", "vegas", "tahoe", "cubic")
 
 
 def talkers(capture: Capture, most: int = LONGEST) -> pl.DataFrame:
-    """Give the directions of connections that carried most payload, a row each."""
+    """Return the directions of connections that carried most payload, a row each."""
     return capture.flows.filter(pl.col("payload_bytes") > 0).sort("payload_bytes", descending=True).head(most)
 
 
@@ -69,7 +69,7 @@ def with_gaps(place: npt.NDArray[np.int64], values: Floats) -> tuple[npt.NDArray
 
 
 def _middle(place: npt.NDArray[np.int64], step: float) -> Floats:
-    """Give the times of the middles of intervals, s."""
+    """Return the times of the middles of intervals, s."""
     return np.asarray((place + 0.5) * step, dtype=np.float64)
 
 
@@ -129,7 +129,7 @@ def _rates(capture: Capture, rows: list[dict[str, object]]) -> Picture:
 
 
 def _filled(table: pl.DataFrame, column: str, step: float) -> tuple[Floats, Floats]:
-    """Give a column over all intervals, 0 in those without a segment."""
+    """Return a column over all intervals, 0 in those without a segment."""
     place, values = with_gaps(_places(table, step), table[column].to_numpy().astype(np.float64))
     return _middle(place, step), values
 

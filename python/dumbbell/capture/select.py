@@ -1,4 +1,4 @@
-"""Which connections of a capture are wanted."""
+"""Selection of connections of a capture."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Selection:
     where: str | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything is chosen."""
+        """Return True if anything is selected."""
         return bool(self.flow or self.host or self.port or self.where)
 
     def numbers(self, rows: pl.DataFrame, number: str = "flow") -> pl.Series:
-        """Give the numbers of the connections (or UDP conversations) that are wanted.
+        """Return the numbers of the selected connections (or UDP conversations).
 
         Raises
         ------

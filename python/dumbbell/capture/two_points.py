@@ -19,7 +19,7 @@ __all__ = ["Pair", "pair"]
 
 @dataclass
 class Pair:
-    """What two captures of one path tell together.
+    """The analysis of two captures of one path.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class Pair:
         Length of the intervals of `series`, s.
     offset_ns : float
         B's clock minus A's at the first packet, ns. Without a common clock this is an estimate: the least delays of
-        both ways are taken for equal.
+        both directions are assumed to be equal.
     drift : float
         How much faster B's clock runs, s/s.
     both_ways : bool
-        Whether packets of both ways were matched. If not, the least delay counts as zero.
+        True if packets of both directions were matched. If not, the least delay counts as zero.
     round_trip_ms : float or None
         The least time from A to B and back, ms: no clock is needed for it.
     same_clock : bool
@@ -64,11 +64,11 @@ class Pair:
     damage: list[str]
 
     def busy(self, most: int = 10) -> pl.DataFrame:
-        """Give the directions that carried most packets, without those in which nothing was matched."""
+        """Return the directions that carried most packets, without those in which nothing was matched."""
         return self.flows.filter(pl.col("matched") > 0).sort("packets_first", descending=True).head(most)
 
     def summary(self) -> Iterator[str]:
-        """Say what was found."""
+        """Describe the result in sentences."""
         a, b, both = self.packets
         yield f"A has {a} TCP and UDP packets, B {b}; {both} are in both."
         if not both:
@@ -87,7 +87,7 @@ class Pair:
         yield f"{lost} of {seen} packets were lost between the two places ({100 * lost / max(seen, 1):.3g} %)."
 
     def document(self) -> dict[str, Any]:
-        """Give everything but the matches as ``--json`` prints it; units are in the names, null is unknown."""
+        """Return everything but the matches as ``--json`` prints it; units are in the names, null is unknown."""
         return {
             "format": 1,
             "files": list(self.files),

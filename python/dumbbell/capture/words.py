@@ -1,4 +1,4 @@
-"""A capture in words and numbers: for the terminal, for programs, as files."""
+"""Output of a capture: sentences and tables for the terminal, a document for programs, files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 Form = Literal["csv", "parquet"]
 FORMAT = 1
-"""Of the JSON document: counted up when a key changes its meaning or goes away; new keys don't count."""
+"""Of the JSON document: counted up when a key changes its meaning or is removed; new keys don't count."""
 LARGE = ("rounds",)
 """Tables that the JSON document leaves out."""
 SPIKE = 50.0
@@ -54,7 +54,7 @@ def _time(ns: int | None) -> str:
 
 
 def properties(capture: Capture) -> Iterator[tuple[str, str]]:
-    """Give the capture's properties as Wireshark shows them."""
+    """Return the capture's properties as Wireshark shows them."""
     for p in capture.properties:
         yield "file", f"{p['file']} ({_bytes(p['file_size'] or 0)}, {p['format']}{_packed(p)})"
         links = [name for name, _ in p["encapsulations"]]
@@ -99,7 +99,7 @@ COLUMNS: list[tuple[str, str, float]] = [
 
 
 def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
-    """Give the top talkers for the terminal; ``dup ACKs`` are those that came back."""
+    """Return the top talkers for the terminal; ``dup ACKs`` are those received."""
     rows = []
     back = {(r["flow"], r["direction"]): r for r in capture.flows.iter_rows(named=True)}
     for row in talkers(capture, most).iter_rows(named=True):
@@ -121,7 +121,7 @@ def error_rates(capture: Capture) -> npt.NDArray[np.float64]:
 
 
 def guesses(capture: Capture) -> pl.DataFrame:
-    """Give the congestion control that each long transfer may have, the largest transfer first."""
+    """Return the congestion control that each long transfer may have, the largest transfer first."""
     table = capture.tables["classify"]
     if not table.height:
         return pl.DataFrame()
@@ -143,7 +143,7 @@ def guesses(capture: Capture) -> pl.DataFrame:
 
 
 def summary(capture: Capture) -> Iterator[str]:
-    """Say what the capture holds."""
+    """Describe the capture in sentences."""
     flows, udp = capture.flows, capture.udp
     frames = sum(p["packets"] for p in capture.properties)
     yield f"{frames} packets in {capture.seconds:.4g} s: {flows['flow'].n_unique()} TCP connections, " \
@@ -159,7 +159,7 @@ def summary(capture: Capture) -> Iterator[str]:
 
 
 def document(capture: Capture) -> dict[str, Any]:
-    """Give everything but the packets as ``--json`` prints it; units are in the names, null is unknown."""
+    """Return everything but the packets as ``--json`` prints it; units are in the names, null is unknown."""
     return {
         "format": FORMAT,
         "files": capture.files,

@@ -114,7 +114,8 @@ def analyze(
 ) -> None:
     """Analyze capture files: connections, labels as in Wireshark, round trips, losses, series.
 
-    Exit code 1 if a file is damaged or cut off: what could be read is in the results, and where it ended is told.
+    Exit code 1 if a file is damaged or cut off: the results hold everything that could be read, and a message names
+    the place of the damage.
     """
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
@@ -215,7 +216,7 @@ def _print_classes(capture: Capture) -> None:
 
     table = guesses(capture)
     if not table.height:
-        typer.echo(f"{', '.join(capture.files)}: no transfer is long enough to tell its congestion control.")
+        typer.echo(f"{', '.join(capture.files)}: no transfer is long enough to classify its congestion control.")
         return
     output.print_frame(f"Congestion control, {', '.join(capture.files)}", table.drop("evidence"))
     for row in table.iter_rows(named=True):
@@ -254,7 +255,7 @@ def _print(capture: Capture) -> None:
     if found.height:
         found = found.filter(found["family"] != "unknown")
     if found.height:
-        output.print_frame("Congestion control (--classify tells why)", found.drop("evidence").head(10))
+        output.print_frame("Congestion control (--classify lists the evidence)", found.drop("evidence").head(10))
 
 
 def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | None, out: Path | None) -> None:

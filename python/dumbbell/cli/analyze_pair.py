@@ -78,8 +78,8 @@ def _shown(busy: pl.DataFrame) -> pl.DataFrame:
 
     rows = []
     for row in busy.iter_rows(named=True):
-        way = "A to B" if row["direction"] == 0 else "B to A"
-        rows.append({"connection": name_of(row), "way": way, **{h: row[c] for c, h in COLUMNS.items()}})
+        path = "A to B" if row["direction"] == 0 else "B to A"
+        rows.append({"connection": name_of(row), "way": path, **{h: row[c] for c, h in COLUMNS.items()}})
     return pl.DataFrame(rows)
 
 

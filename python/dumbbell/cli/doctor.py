@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Say what this host can do, and how it could do what it can't."""
+    """List what this host supports, and how to add the rest."""
     from dumbbell.kernel.doctor import examine  # noqa: PLC0415
 
     report = examine()

@@ -87,13 +87,13 @@ def _watching() -> Iterator[Callable[[str, int, int], None]]:
             task = bar.add_task("source", total=None)
             yield lambda what, done, all_: bar.update(task, description=what, completed=done, total=all_ or None)
         return
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def line(what: str, done: int, all_: int) -> None:
         quarter = 4 * done // all_ if all_ else 0
         text = f"{what} {25 * quarter} %" if all_ else what
-        if text not in said:
-            said.add(text)
+        if text not in printed:
+            printed.add(text)
             output.note(text)
 
     yield line

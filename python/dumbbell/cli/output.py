@@ -1,4 +1,4 @@
-"""How the command line speaks: tables and documents on stdout, messages and progress on stderr."""
+"""Output of the command line: tables and documents on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def document(content: object) -> None:
 
 
 def print_table(title: str, headings: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """Print a table; numbers stand to the right."""
+    """Print a table; numbers are aligned to the right."""
     cells = [list(row) for row in rows]
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for n, heading in enumerate(headings):

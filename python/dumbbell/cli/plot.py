@@ -44,7 +44,9 @@ def plot(
     x: Annotated[str | None, typer.Option("--x", help="The swept path across.", show_default=False)] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", help="What tells the curves apart: a swept path, name, variant.", show_default=False),
+        typer.Option(
+            "--by", help="The column that distinguishes curves: a swept path, name, variant.", show_default=False
+        ),
     ] = None,
     flow: Annotated[
         list[str] | None, typer.Option(help="Only this flow (may be repeated).", show_default=False)

@@ -150,7 +150,7 @@ def run(
 
 
 def _say_way(backend: Backend, scenario: Scenario) -> None:
-    """Say which kernel it is that runs a scenario."""
+    """Print the kernel that runs a scenario."""
     from dumbbell.backends import Kernel  # noqa: PLC0415
     from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 

@@ -46,7 +46,7 @@ dumbbell stats results/cbr --metric utilization --name 'r1->r2' --interval stude
 
 
 def stats(
-    directory: Annotated[Path, typer.Argument(help="Results to look at.", show_default=False, metavar="DIR")],
+    directory: Annotated[Path, typer.Argument(help="Directory of results.", show_default=False, metavar="DIR")],
     metric: Annotated[str, typer.Option(help="A column of flows, queues or transfers.")] = "goodput_bps",
     by: Annotated[
         str | None,
@@ -66,7 +66,7 @@ def stats(
     level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.999)] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
 ) -> None:
-    """Give a metric's statistics over repetitions, and what of its differences is more than chance."""
+    """Print a metric's statistics over repetitions, and its significant differences."""
     import polars as pl  # noqa: PLC0415
 
     from dumbbell.exceptions import ResultsError  # noqa: PLC0415
@@ -80,24 +80,24 @@ def stats(
         _harm(results, directory, metric, name, as_json=as_json)
         return
     table = results.statistics(metric, interval=interval.value, level=level)
-    told = results.comparisons(metric, by, level=level) if by is not None else []
+    compared = results.comparisons(metric, by, level=level) if by is not None else []
     if name:
         who = "flow" if "flow" in table.columns else "name"
         for one in name:
             if one not in table[who].to_list():
                 raise ResultsError(f"--name: {unknown('flow or queue', one, table[who].unique().to_list())}")
         table = table.filter(pl.col(who).is_in(name))
-        told = [(cell, c) for cell, c in told if cell[who] in name]
+        compared = [(cell, c) for cell, c in compared if cell[who] in name]
     if as_json:
         document = {"metric": metric, "interval": interval.value, "level": level, "cells": table.to_dicts()}
-        output.document({**document, "comparisons": [_plain(cell, c) for cell, c in told]})
+        output.document({**document, "comparisons": [_plain(cell, c) for cell, c in compared]})
         return
     shown = quantity(metric)
     cell = [c for c in table.columns[: table.columns.index("n")] if c not in {"name", "flow"}]
     scaled = table.drop("values").with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
     output.print_frame(f"{shown.label}: {100 * level:g} % intervals", scaled)
-    short = short_names(list(dict.fromkeys(p for rest, _ in told for p in rest if p not in {"name", "flow"})))
-    for rest, c in told:
+    short = short_names(list(dict.fromkeys(p for rest, _ in compared for p in rest if p not in {"name", "flow"})))
+    for rest, c in compared:
         where = ", ".join(f"{short.get(path, path)} {value}" for path, value in rest.items())
         output.stdout().print(
             f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}", soft_wrap=True, highlight=False
@@ -105,7 +105,7 @@ def stats(
 
 
 def _harm(results: Results, directory: Path, metric: str, name: list[str] | None, *, as_json: bool) -> None:
-    """Run the flows alone, on the back end that made the results, and print what company costs them."""
+    """Run the flows alone, on the back end that made the results, and print the harm of the others."""
     import polars as pl  # noqa: PLC0415
 
     from dumbbell.backends import backend  # noqa: PLC0415
@@ -132,16 +132,16 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
     output.print_table(f"Harm: {shown.label}, alone and contested; median [95 % interval]", headings, rows)
 
 
-def _plain(cell: dict[str, object], compared: Compared) -> dict[str, object]:
-    """Give a comparison in plain values."""
-    d = compared.difference
+def _plain(cell: dict[str, object], c: Compared) -> dict[str, object]:
+    """Return a comparison as plain values."""
+    d = c.difference
     return {
         "cell": cell,
-        "a": compared.a,
-        "b": compared.b,
-        "shown": compared.significant,
-        "p": compared.p,
-        "holm": compared.adjusted,
+        "a": c.a,
+        "b": c.b,
+        "shown": c.significant,
+        "p": c.p,
+        "holm": c.adjusted,
         **{name: getattr(d, name) for name in ("n", "mean", "low", "high", "median", "cliffs_delta")},
-        "sentence": compared.sentence(),
+        "sentence": c.sentence(),
     }

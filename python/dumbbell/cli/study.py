@@ -123,7 +123,7 @@ def run(
 
 
 def _print(done: Done) -> None:
-    """Print the claims with their verdicts, then the files, those to look at last."""
+    """Print the claims with their verdicts, then the files, the page last."""
     from dumbbell.report import files  # noqa: PLC0415
 
     texts = {c.id: c.text for c in done.study.paper.claims}

@@ -1,8 +1,8 @@
-"""Bootstrap intervals: resample the repetitions, look how the statistic moves.
+"""Bootstrap intervals: resample the repetitions and observe how the statistic varies.
 
 BCa (bias-corrected and accelerated) shifts the percentiles of the resampled statistic by its bias (how far the
-resamples' middle lies from the estimate) and its skewness (from leaving out one value at a time). All rows are worked
-on at once, and the draws come from a fixed seed: the same data give the same interval.
+resamples' middle lies from the estimate) and its skewness (from leaving out one value at a time). All rows are
+processed together, and the draws come from a fixed seed: the same data give the same interval.
 
 References
 ----------
@@ -31,7 +31,7 @@ _NORMAL = NormalDist()
 
 
 def statistic_of(values: Floats, statistic: Statistic) -> Floats:
-    """Take the statistic over the last axis."""
+    """Return the statistic over the last axis."""
     if statistic == "mean":
         return np.asarray(values.mean(axis=-1))
     n = values.shape[-1]  # faster than np.median on many short rows
@@ -46,7 +46,7 @@ def _draws(n: int, resamples: int) -> npt.NDArray[np.int64]:
 
 
 def _resampled(ordered: Floats, statistic: Statistic, resamples: int) -> Floats:
-    """Take the statistic of every resample of rows that are in order; (m, resamples).
+    """Return the statistic of every resample of sorted rows; (m, resamples).
 
     Of ordered values, the resample's middle is known from the drawn numbers alone, and a mean is a weighted sum.
     """
@@ -61,14 +61,14 @@ def _resampled(ordered: Floats, statistic: Statistic, resamples: int) -> Floats:
 def bca(
     values: npt.ArrayLike, statistic: Statistic = "median", level: float = 0.95, resamples: int = RESAMPLES
 ) -> tuple[Floats, Floats]:
-    """Give BCa bootstrap intervals, one for each row.
+    """Return BCa bootstrap intervals, one for each row.
 
     Parameters
     ----------
     values : (m, n) float64, any unit
         One row for each quantity, one column for each repetition; no NaN.
     statistic : {"median", "mean"}
-        What the interval is of.
+        The statistic of the interval.
     level : float, no unit
         Confidence level, between 0 and 1.
     resamples : int
@@ -77,7 +77,7 @@ def bca(
     Returns
     -------
     low, high : (m,) float64, the unit of `values`
-        NaN for n < 2 (one value says nothing about spread); both the value where all values of a row are equal.
+        NaN for n < 2 (one value has no spread); both the value where all values of a row are equal.
     """
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
     m, n = rows.shape
@@ -109,7 +109,7 @@ def _acceleration(rows: Floats, statistic: Statistic) -> Floats:
 
 def _shifted(below: float, acceleration: float, tail: float) -> tuple[float, float]:
     """Move the two tail probabilities by bias and acceleration."""
-    if not 0 < below < 1:  # every resample on one side: no bias can be told
+    if not 0 < below < 1:  # every resample on one side: the bias is not defined
         return tail, 1 - tail
     bias = _NORMAL.inv_cdf(below)
 

@@ -1,4 +1,4 @@
-"""When a flow's share has settled."""
+"""Convergence: the time until a flow's share has settled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def convergence_time(
     within: float = 0.1,
     hold: float = 5.0,
 ) -> float:
-    """Give the first moment from which the share stays near its target for `hold` seconds.
+    """Return the first moment from which the share stays near its target for `hold` seconds.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def convergence_time(
     share : (n,) float64, no unit
         Share of the flow in each window; a window with NaN is not near the target.
     target : float, no unit, optional
-        What it should settle at; default: the mean over the last third of the windows (its final share).
+        The value that it should settle at; default: the mean over the last third of the windows (its final share).
     within : float, no unit
         Largest distance from the target that counts as near.
     hold : float, seconds

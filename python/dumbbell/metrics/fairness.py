@@ -1,4 +1,4 @@
-"""How flows share."""
+"""Fairness: the shares of flows at one bottleneck."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def jain(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Parameters
     ----------
     rates : (..., k) float64, any unit
-        What each of k flows got.
+        Rates of k flows.
 
     Returns
     -------
     (...) float64, no unit
-        (sum x)^2 / (k sum x^2): 1 if all got the same, 1/k if one got everything; NaN where nobody got anything.
+        (sum x)^2 / (k sum x^2): 1 if all are equal, 1/k if one flow has everything; NaN where all are zero.
 
     References
     ----------
@@ -32,17 +32,17 @@ def jain(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Give each flow's part of the sum over the last axis.
+    """Return each flow's part of the sum over the last axis.
 
     Parameters
     ----------
     rates : (..., k) float64, any unit
-        What each of k flows got.
+        Rates of k flows.
 
     Returns
     -------
     (..., k) float64, no unit
-        From 0 to 1; NaN where nobody got anything.
+        From 0 to 1; NaN where all are zero.
     """
     x = np.asarray(rates, dtype=np.float64)
     total = np.broadcast_to(x.sum(axis=-1, keepdims=True), x.shape)
@@ -50,7 +50,7 @@ def shares(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def share_ratios(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Give what each flow got over the fair share, over the last axis.
+    """Return the rate of each flow divided by the fair share, over the last axis.
 
     Parameters
     ----------
@@ -59,21 +59,21 @@ def share_ratios(rates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     Returns
     -------
     (..., k) float64, no unit
-        1 is the fair share, k is everything; NaN where nobody got anything.
+        1 is the fair share, k is everything; NaN where all are zero.
     """
     x = np.asarray(rates, dtype=np.float64)
     return np.asarray(shares(x) * x.shape[-1])
 
 
 def rtt_slope(rtt: npt.ArrayLike, rates: npt.ArrayLike) -> float:
-    """Give the RTT unfairness as a power: the slope of rate over RTT, both logarithmic, by least squares.
+    """Return the RTT unfairness as a power: the slope of rate over RTT, both logarithmic, by least squares.
 
     Parameters
     ----------
     rtt : (k,) float64, any unit
         Round-trip times without load.
     rates : (k,) float64, any unit
-        What each flow got.
+        Rates of the flows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Harm: what a flow loses by the company of another, as a share of what it has alone.
+"""Harm: the part of its performance alone that a flow loses because of a competitor.
 
 References
 ----------
@@ -19,7 +19,7 @@ __all__ = ["harm"]
 def harm(
     solo: npt.ArrayLike, contested: npt.ArrayLike, *, better: Literal["more", "less"] = "more"
 ) -> npt.NDArray[np.float64]:
-    """Give the harm done to a flow.
+    """Return the harm done to a flow.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistics over repetitions: where the middle lies, how far the values spread, and how sure the middle is."""
+"""Statistics over repetitions: the mean or median, the spread, and an interval."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What repetitions of one quantity show; every value in the unit of that quantity.
+    """Statistics of one quantity over repetitions; every value in the unit of that quantity.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Summary:
     level : float
         Confidence level of the interval.
     statistic : {"median", "mean"}
-        What the interval is of.
+        The statistic of the interval.
     """
 
     n: int
@@ -92,7 +92,7 @@ def summarize(
     interval : {"bca", "student"}
         The BCa bootstrap (default), or mean +- Student's t (needs SciPy).
     statistic : {"median", "mean"}, optional
-        What the interval is of; default: the median, with Student's t the mean.
+        The statistic of the interval; default: the median, with Student's t the mean.
     level : float, no unit
         Confidence level.
     resamples : int
@@ -122,7 +122,9 @@ def summarize_all(
     if not 0 < level < 1:
         raise DumbbellError(f"level: {level} given: must be between 0 and 1, such as 0.95")
     rows = [np.asarray(s, dtype=np.float64).ravel() for s in samples]
-    rows = [np.sort(row[~np.isnan(row)]) for row in rows]  # in order: sums don't depend on who came first
+    rows = [
+        np.sort(row[~np.isnan(row)]) for row in rows
+    ]  # sorted, so that sums do not depend on the order of the runs
     done: dict[int, Summary] = {}
     for n in sorted({len(row) for row in rows}):
         numbers = [k for k, row in enumerate(rows) if len(row) == n]

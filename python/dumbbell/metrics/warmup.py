@@ -1,8 +1,8 @@
-"""Where the warm-up of a series ends.
+"""The end of the warm-up of a series.
 
-MSER-5: batches of five values; the cut is where the standard error of what remains is smallest. It is looked for in
+MSER-5: batches of five values; the cut is where the standard error of the rest is smallest. It is searched in
 the first half (of the last few batches two may be alike by chance); where it lies at the end of that, the series is
-too short to tell.
+too short.
 
 References
 ----------
@@ -22,7 +22,7 @@ BATCH = 5
 
 
 def warm_up(values: npt.ArrayLike) -> int | None:
-    """Give how many values at the beginning belong to the warm-up.
+    """Return the number of values at the beginning that belong to the warm-up.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def warm_up(values: npt.ArrayLike) -> int | None:
     Returns
     -------
     int or None
-        A multiple of five; None if the series is too short to tell (fewer than 20 values, or not settled in its first
+        A multiple of five; None if the series is too short (fewer than 20 values, or not settled in its first
         half).
     """
     x = np.asarray(values, dtype=np.float64)
@@ -41,7 +41,8 @@ def warm_up(values: npt.ArrayLike) -> int | None:
         return None
     means = x[: count * BATCH].reshape(count, BATCH).mean(axis=1)
     remaining = np.arange(count, 0, -1)
-    # Sums over what is left after each cut, from behind; about the mean, so that large values lose no digits.
+    # Sums over the rest after each cut, accumulated from the end; about the mean, so that large values keep their
+    # digits.
     centered = means - means.mean()
     total = np.cumsum(centered[::-1])[::-1]
     squares = np.cumsum(centered[::-1] ** 2)[::-1]

@@ -17,7 +17,7 @@ def _at(time: Floats, total: Floats, moments: Floats) -> Floats:
 
 
 def edges_of(begin: float, end: float, window: float) -> Floats:
-    """Give the borders of whole windows within begin .. end, (k + 1,) float64, seconds."""
+    """Return the borders of whole windows within begin .. end, (k + 1,) float64, seconds."""
     count = int((end - begin) / window + 1e-9)
     return begin + window * np.arange(count + 1, dtype=np.float64)
 
@@ -44,14 +44,14 @@ def rate_per_window(time: npt.ArrayLike, total: npt.ArrayLike, edges: npt.ArrayL
 
 
 def segment_rate(time: npt.ArrayLike, total: npt.ArrayLike, begin: float, end: float) -> float:
-    """Give the rate over one span of time, bit/s; parameters as in `rate_per_window`."""
+    """Return the rate over one span of time, bit/s; parameters as in `rate_per_window`."""
     return float(rate_per_window(time, total, [begin, end])[0])
 
 
 def packet_rtts(
     time: npt.ArrayLike, snd_una: npt.ArrayLike, snd_nxt: npt.ArrayLike, packet: int
 ) -> tuple[Floats, Floats]:
-    """Give each packet's time from its first transmission to the ACK that covers it, retransmitted packets included.
+    """Return each packet's time from its first transmission to its ACK, retransmitted packets included.
 
     Parameters
     ----------

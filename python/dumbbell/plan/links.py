@@ -1,4 +1,4 @@
-"""A direction of a link in base units. What it does not have is left out."""
+"""A direction of a link in base units. Values that it does not have are left out."""
 
 from __future__ import annotations
 

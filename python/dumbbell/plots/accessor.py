@@ -1,4 +1,4 @@
-"""Pictures as methods: ``results.plot.cwnd()``."""
+"""Figures as methods: ``results.plot.cwnd()``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Plot", "Plots", "write"]
 
 FORMATS = ("png", "svg", "pdf", "html")
-"""What a picture can be written as; html is interactive and needs nothing else."""
+"""Formats of a figure; html is interactive and needs no other file."""
 DPI = 150
 
 
 def write(picture: Picture, path: str | os.PathLike[str]) -> Path:
-    """Write a picture; the end of the file's name says as what.
+    """Write a figure; the ending of the file's name selects the format.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What metrics are called on axes, and in which unit they are shown."""
+"""Labels of metrics on axes, with the unit in which they are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What isn't a line: bars, boxes and grids of cells."""
+"""Bars, boxes and grids of cells: everything that is not a line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
 
 
 def hatching(style: Look) -> str | None:
-    """Give the hatching that tells areas of one color apart, as the dash does for lines."""
+    """Return the hatching that distinguishes areas of one color, as the dash does for lines."""
     return None if style.dash == "-" else "////"
 
 

@@ -52,7 +52,7 @@ class _Table:
         self.title = ""
 
     def flows(self, *used: str | None) -> list[_Table]:
-        """Give a table for each flow, unless flows are told apart already: what they got isn't one quantity."""
+        """Return a table for each flow, unless flows are distinguished already: their values are not one quantity."""
         names = self.frame["name"].unique(maintain_order=True).to_list()
         if len(names) < 2 or {"name", "variant"} & set(used):
             return [self]
@@ -76,7 +76,7 @@ class _Table:
         raise ResultsError(f"--{place}: {unknown('column', given, known)}")
 
     def free(self, *used: str | None) -> str | None:
-        """Give the first swept path not used yet, or what tells flows apart."""
+        """Return the first swept path not used yet, or the column that distinguishes flows."""
         for path in self.short:
             if path not in used and self.frame[path].n_unique() > 1:
                 return path
@@ -86,7 +86,7 @@ class _Table:
         return None
 
     def groups(self, *keys: str | None) -> dict[tuple[object, ...], Floats]:
-        """Give the metric's values by the values of some columns, in the order of the sweep."""
+        """Return the metric's values by the values of some columns, in the order of the sweep."""
         columns = [k for k in keys if k is not None]
         if not columns:
             return {(): self._values(self.frame)}
@@ -246,7 +246,7 @@ def cdf(
 
 
 def _steps(samples: Mapping[tuple[object, ...], Floats], what: str) -> list[Curve]:
-    """Give the share of values up to each, as steps."""
+    """Return the share of values up to each, as steps."""
     curves = []
     for key, values in samples.items():
         ordered = np.sort(values[~np.isnan(values)])

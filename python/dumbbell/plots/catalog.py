@@ -1,4 +1,4 @@
-"""The kinds of pictures that results can be drawn as: name -> what it shows, and what draws it."""
+"""The kinds of figures of results, by name, with the function that draws each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["KINDS", "Of", "make"]
 
 @dataclass(frozen=True, slots=True)
 class Of:
-    """A kind: whether it shows one run over time, what draws it, and the options that it takes."""
+    """A kind of figure: one run over time or all cells, the function that draws it, and its options."""
 
     over_time: bool
     draw: Callable[..., Picture]
@@ -27,7 +27,7 @@ class Of:
 
     @property
     def what(self) -> str:
-        """What it shows, in one line."""
+        """Description in one line."""
         return (self.draw.__doc__ or "").strip().splitlines()[0]
 
 

@@ -140,7 +140,7 @@ def _panel(ax: Axes, panel: Panel, *, markers: bool) -> None:
         ax.axvspan(span.begin, span.end, facecolor=look(span.look).color, alpha=SHADE, linewidth=0, zorder=0.5)
     beside = len(panel.curves)
     for number, curve in enumerate(panel.curves):
-        # What stands over the same word stands side by side.
+        # Bars of the same category are drawn side by side.
         wide = curve.kind in {"bars", "box"}
         step = 0.8 / beside if wide else min(0.11, 0.8 / beside)
         shift = step * (number - (beside - 1) / 2) if panel.categories else 0.0
@@ -189,7 +189,7 @@ def _limits(ax: Axes, panel: Panel) -> None:
 
 
 def _log(axis: Axis, steps: tuple[float, ...]) -> None:
-    """Give a logarithmic axis plain numbers at some steps of each decade."""
+    """Label a logarithmic axis with plain numbers at some steps of each decade."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter  # noqa: PLC0415
 
     axis.set_major_locator(LogLocator(subs=steps))

@@ -12,7 +12,7 @@ POINTS = 73
 
 
 def ellipse_of(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[Floats, Floats] | None:
-    """Give the ellipse of one standard deviation of the Gaussian that fits points best, about their median.
+    """Return the ellipse of one standard deviation of the Gaussian that fits points best, about their median.
 
     Parameters
     ----------

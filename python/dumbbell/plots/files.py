@@ -45,7 +45,7 @@ def save(picture: Picture, folder: str | os.PathLike[str]) -> Drawn:
 
 
 def _inline(svg: str, picture: Picture) -> str:
-    """Cut the drawing out of an SVG file, and make its ids the picture's own."""
+    """Extract the drawing of an SVG file, with ids that are unique to the figure."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="([^"]+)"', rf'id="{picture.name}-\1"', body)

@@ -34,7 +34,7 @@ WIDTH, ENTRY, LETTER, LEGEND_ROW, TOOLS = 850, 55, 7, 20, 24
 
 
 def script() -> str:
-    """Give Plotly's JavaScript, for a page to hold once.
+    """Return Plotly's JavaScript, which a page holds once.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def script() -> str:
 
 
 def figure(picture: Picture) -> dict[str, Any]:
-    """Give a picture as Plotly's JSON: data and layout in plain values."""
+    """Return a figure as Plotly's JSON: data and layout in plain values."""
     data: list[dict[str, Any]] = []
     columns = min(picture.columns, len(picture.panels))
     rows = -(-len(picture.panels) // columns)
@@ -70,7 +70,7 @@ def figure(picture: Picture) -> dict[str, Any]:
     for number, panel in enumerate(picture.panels):
         _panel(panel, "" if number == 0 else str(number + 1), picture, data, layout, seen)
     layout["showlegend"] = len(seen) > 1
-    if layout["showlegend"]:  # it stands above the panels' titles
+    if layout["showlegend"]:  # it is above the panels' titles
         across = sum(ENTRY + LETTER * len(label) for label in seen)
         layout["margin"]["t"] += TOOLS + LEGEND_ROW * -(-across // WIDTH)
     layout["height"] = rows * HEIGHT[columns] + layout["margin"]["t"]
@@ -185,14 +185,14 @@ def _interval(curve: Curve) -> dict[str, Any] | None:
 
 
 def _plain(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[Any]:
-    """Give values for JSON: None for NaN, six digits, which no screen can tell from more."""
+    """Return values for JSON: None for NaN, six digits, as a screen cannot show more."""
     if values.ndim > 1:
         return [_plain(row) for row in values]
     return [None if not np.isfinite(v) else float(f"{v:.7g}") for v in values.tolist()]
 
 
 def page(pictures: Sequence[Picture]) -> str:
-    """Give an HTML page of pictures that works offline."""
+    """Return an HTML page of pictures that works offline."""
     parts = []
     for number, picture in enumerate(pictures):
         content = json.dumps(figure(picture), allow_nan=False).replace("</", "<\\/")

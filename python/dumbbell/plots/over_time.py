@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["cwnd", "flows_of", "goodput", "inflight", "iograph", "phases", "queue", "queues_of", "rtt", "sequence"]
 
 WINDOWS = 100
-"""Windows that a run is cut into where rates are shown, unless told otherwise."""
+"""Default number of windows of a run where rates are shown."""
 KB = 1e-3
 
 
@@ -64,7 +64,7 @@ def _variant(run: Run, flow: str) -> str:
 
 
 def _looks(run: Run, flows: Sequence[str]) -> dict[str, str]:
-    """Give each flow its variant's look; of two flows of one variant the second is set apart."""
+    """Assign each flow its variant's look; the second flow of a variant gets another one."""
     looks: dict[str, str] = {}
     for flow in flows:
         base = _variant(run, flow)
@@ -96,7 +96,7 @@ def phases(table: pl.DataFrame) -> list[Span]:
 
 
 def _dropped(results: Results, run: Run, flow: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """When packets of a flow were dropped at any queue, s."""
+    """Return the times at which packets of a flow were dropped at any queue, s."""
     number = [row["name"] for row in run.flows].index(flow)
     times = []
     for name in results.tables(run):

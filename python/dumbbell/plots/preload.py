@@ -1,4 +1,4 @@
-"""What the processes that draw need, imported once for all of them."""
+"""Modules that the drawing processes need, imported once for all of them."""
 
 import matplotlib.backends.backend_agg
 import matplotlib.backends.backend_svg

@@ -1,4 +1,4 @@
-"""What a figure shows, as plain data: `draw` makes it visible, the report lists its rows.
+"""Figures as plain data: `draw` draws them, the report lists their rows.
 
 A study builds pictures from numbers and never touches Matplotlib; so a picture can be tested, listed as a table and
 drawn in another process.
@@ -32,7 +32,7 @@ class Curve:
     Attributes
     ----------
     label : str
-        For the legend; the same label in several panels stands there once.
+        For the legend; the same label in several panels appears once.
     look : str
         A name of `style.look`.
     x, y : (n,) float64, units of the panel's axes
@@ -56,7 +56,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A shaded stretch of the x axis; ``label`` stands in the legend once, ``look`` gives its color."""
+    """A shaded stretch of the x axis; ``label`` appears in the legend once, ``look`` gives its color."""
 
     begin: float
     end: float
@@ -71,11 +71,11 @@ class Grid:
     Attributes
     ----------
     rows, columns : sequence of str
-        What each row and column stands for.
+        Names of the rows and columns.
     values : (rows, columns) float64, any unit
         Colors; NaN stays empty.
     texts : sequence of sequences of str
-        What stands in the cells.
+        Texts in the cells.
     unit : str
         Label of the color scale.
     low, high : float or None

@@ -17,7 +17,7 @@ __all__ = ["of_pair"]
 
 
 def of_pair(pair: Pair, command: Sequence[str]) -> Content:
-    """Tell what two captures hold together; ``command`` makes the same report again."""
+    """Make the report of two captures of one path; ``command`` makes the same report again."""
     a, b = pair.files
     return Content(
         title="One path, two captures",

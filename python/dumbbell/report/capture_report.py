@@ -27,7 +27,7 @@ MORE = {
 
 
 def of_capture(capture: Capture, command: Sequence[str]) -> Content:
-    """Tell what a capture holds; ``command`` makes the same report again."""
+    """Make the report of a capture; ``command`` makes the same report again."""
     damage = [("damage", Warned("damage", f"{d['file']}, byte {d['offset']}: {d['text']}")) for d in capture.damage]
     counts = capture.flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", *capture.labels)
     names = [Path(name).name for name in capture.files]

@@ -1,4 +1,4 @@
-"""What a report holds, as plain data: of a study, or of the results of any scenario."""
+"""The content of a report as plain data: of a study, or of the results of any scenario."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Ran:
 
 @dataclass(frozen=True)
 class Content:
-    """Everything that a report tells.
+    """Everything that a report shows.
 
     Attributes
     ----------
     title, kind, what : str
         Heading, what it is a report of, what it is for.
     source : str
-        Whose experiment it repeats; empty if nobody's.
+        The publication whose experiment it repeats; empty without one.
     notice : str
         What the reader must know first, such as that it was a quick run.
     summary : sequence of str
@@ -97,6 +97,6 @@ class Content:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How often each verdict occurs."""
+        """Number of claims with each verdict."""
         verdicts = [f.verdict.value for f, _ in self.findings]
         return sorted((v, verdicts.count(v)) for v in set(verdicts))

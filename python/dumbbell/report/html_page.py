@@ -1,6 +1,6 @@
 """The page: one HTML file that needs nothing else, and works without a network.
 
-Each figure is there twice: drawn for print and for readers without scripts, and interactive for the screen.
+Each figure appears twice: drawn for print and for readers without scripts, and interactive for the screen.
 """
 
 from __future__ import annotations

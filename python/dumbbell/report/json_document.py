@@ -13,7 +13,7 @@ __all__ = ["document"]
 
 
 def document(done: Done) -> dict[str, Any]:
-    """Give everything but the runs in plain values; paths are relative to the directory."""
+    """Return everything but the runs in plain values; paths are relative to the directory."""
     claims = {c.id: c.text for c in done.study.paper.claims}
     analysis = done.analysis
     return {

@@ -1,4 +1,4 @@
-"""The report of the results of any scenario: what can be said without knowing what it was for."""
+"""The report of the results of any scenario: everything that needs no knowledge of its purpose."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from dumbbell.studies.finding import Table
 __all__ = ["host", "of_results"]
 
 METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s")
-"""What is drawn over the sweep, where it was measured."""
+"""Metrics that are drawn over the sweep, where they were measured."""
 FEW = 12
-"""Comparisons in words at most: more of them nobody reads."""
+"""Most comparisons that are written as sentences; more are not readable."""
 
 
 def host(manifest: dict[str, Any]) -> str:
@@ -37,7 +37,7 @@ def host(manifest: dict[str, Any]) -> str:
 
 
 def of_results(results: Results, folder: Path) -> Content:
-    """Tell what the runs in a results directory show."""
+    """Make the report of the runs in a results directory."""
     manifest = Store(folder).manifest()
     scenario = results.scenario
     seeds = sorted({run.seed for run in results.runs})
@@ -64,7 +64,7 @@ def of_results(results: Results, folder: Path) -> Content:
         figure_note="Bands and bars are 95 % intervals of the median over repetitions, dots are single runs.",
         again="dumbbell run SCENARIO.toml --out DIR     # the scenario is below: save it as SCENARIO.toml\n"
         "dumbbell report DIR",
-        notice="" if manifest["finished"] else "The run isn't finished: what is missing yet isn't in here.",
+        notice="" if manifest["finished"] else "The run isn't finished: the missing runs are not in this report.",
         summary=list(_summary(results)),
         tables=list(_tables(results)),
         warnings=[("", warned) for warned in lint(results)],
@@ -123,7 +123,7 @@ def _pictures(results: Results) -> Iterator[Picture]:
 
 
 def _reading(picture: Picture) -> str:
-    """Say where the largest and the smallest value of a figure are."""
+    """Name the largest and the smallest value of a figure with their places."""
     best: list[tuple[float, str]] = []
     for panel in picture.panels:
         for curve in panel.curves:

@@ -19,7 +19,7 @@ __all__ = ["of_study"]
 
 
 def of_study(done: Done) -> Content:
-    """Tell what a study has found."""
+    """Make the report of a study."""
     study, analysis = done.study, done.analysis
     claims = {c.id: c.text for c in study.paper.claims}
     manifests = [Store(folder).manifest() for folder in done.folders.values()]
@@ -56,7 +56,7 @@ def of_study(done: Done) -> Content:
 
 
 def _warnings(done: Done) -> list[tuple[str, Warned]]:
-    """Give the warnings that the study doesn't expect."""
+    """Return the warnings that the study does not expect."""
     return [
         (e.name, warned)
         for e in done.study.experiments

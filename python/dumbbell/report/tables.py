@@ -9,7 +9,7 @@ comment_prefix="#")``): one number per cell, its unit in the title, no Markdown.
   cells are shown in bold, and the column itself isn't shown;
 - ``variant`` and ``discipline`` hold names of the registries; a page links them.
 
-A line ``# ...`` before the titles says how and when the table was measured.
+A line ``# ...`` before the titles describes how and when the table was measured.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Table:
     rows : sequence of sequence of str
         One text per column.
     note : str
-        How and when it was measured; empty if nothing has to be said.
+        How and when it was measured; may be empty.
 
     Raises
     ------

@@ -134,7 +134,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def files(done: Done) -> list[Path]:
-    """List the files to look at: numbers first, then pictures, the page last."""
+    """List the files for the reader: numbers first, then figures, the page last."""
     drawn: Sequence[Drawn] = done.drawn
     pictures = [path for d in drawn for path in (d.svg, d.png)]
     return [done.out / "study.json", *sorted((done.out / "tables").glob("*.csv")), *pictures, done.report]

@@ -24,16 +24,17 @@ ICMP_IP = 28
 
 @dataclass(frozen=True, slots=True)
 class IdlePath:
-    """What a flow's idle path is like.
+    """Properties of a flow's idle path.
 
     Attributes
     ----------
     rate_bps : float
-        The smallest rate on the way from its sender to its receiver.
+        The smallest rate on the path from its sender to its receiver.
     packet_bytes : int
         IP packet of a full segment, or of a datagram.
     rtt_ms : float
-        Time from sending a full packet to its ACK with nobody else there: propagation and transmission, both ways.
+        Time from sending a full packet to its ACK without other traffic: propagation and transmission in both
+        directions.
     small_rtt_ms : float
         The same for a packet without payload.
     """
@@ -55,21 +56,21 @@ def idle_paths(cell: Cell) -> dict[str, IdlePath]:
         there, back = (routes.path(*ends) for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])))
         if there is None or back is None:
             continue
-        way, home = [links[n] for n in there], [links[n] for n in back]
-        if not way or any(_varies(link) for link in (*way, *home)):
+        data, acks = [links[n] for n in there], [links[n] for n in back]
+        if not data or any(_varies(link) for link in (*data, *acks)):
             continue
         size = _packet(flow)
         if size is None:
             continue
         reply = size if "ping" in (flow["application"]["kind"], flow["application"].get("name")) else ACK
-        small = _ms(way, ACK) + _ms(home, ACK)
-        rate = min(_rate(link) for link in way)
-        found[flow["name"]] = IdlePath(rate, size, _ms(way, size) + _ms(home, reply), small)
+        small = _ms(data, ACK) + _ms(acks, ACK)
+        rate = min(_rate(link) for link in data)
+        found[flow["name"]] = IdlePath(rate, size, _ms(data, size) + _ms(acks, reply), small)
     return found
 
 
 def _varies(link: Mapping[str, Any]) -> bool:
-    """Whether a link's rate or delay changes over time, so that there is no one idle round trip."""
+    """Return True if a link's rate or delay changes over time, so that no single idle round trip exists."""
     return any(key in link for key in ("rate_course", "opportunities", "delay_course"))
 
 
@@ -100,9 +101,11 @@ def _rate(link: Mapping[str, Any]) -> float:
     return min(rates)
 
 
-def _ms(way: list[Mapping[str, Any]], size: int) -> float:
-    """How long a packet of that size needs along some links, ms."""
-    each = (1e-6 * link["delay_ns"] + 8e3 * (size + link.get("overhead_bytes", 0)) / link["rate_bps"] for link in way)
+def _ms(path: list[Mapping[str, Any]], size: int) -> float:
+    """Return the time that a packet of that size needs along a path, ms."""
+    each = (
+        1e-6 * link["delay_ns"] + 8e3 * (size + link.get("overhead_bytes", 0)) / link["rate_bps"] for link in path
+    )
     return float(sum(each))
 
 
@@ -136,8 +139,8 @@ def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str,
     ``took_s``
         from its start to its last byte at the receiver
     ``slowdown``
-        that over what it would take at the path's full rate: one idle round trip for the handshake, then all of
-        its segments one behind the other; no unit, 1 at best
+        that divided by the time that it would take at the path's full rate: one idle round trip for the handshake,
+        then all of its segments one behind the other; no unit, 1 at best
     """
     end = row.get("end_s")
     took = end - row["start_s"] if end is not None else None

@@ -14,7 +14,7 @@ __all__ = ["frame", "label"]
 
 
 HEADS = ("name", "preset", "discipline", "kind", "model", "distribution", "python", "library")
-"""Keys that say what a table is."""
+"""Keys that identify a table."""
 
 
 def label(value: object) -> str | int | float | bool | None:

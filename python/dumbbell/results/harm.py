@@ -1,4 +1,4 @@
-"""What flows lose by each other's company: each is run alone on the same path, with the same seeds."""
+"""Harm of flows by each other: each is run alone on the same path, with the same seeds."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["harm_done", "solo"]
 
 PLACE = ("name", "at", "from", "to", "enter", "leave", "direction", "access", "class")
-"""What a flow's place in the network is made of."""
+"""Keys that determine a flow's place in the network."""
 
 
 def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     """Make the scenario in which a flow has the path without some others.
 
     Those stay in their places, so that hosts, routes and random streams are the same, but carry a single byte at the
-    very end. Everything else (a CBR stream, a ping) goes on.
+    very end. Everything else (a CBR stream, a ping) continues.
     """
     document = scenario.to_dict()
     document.pop("sweep", None)
@@ -61,12 +61,12 @@ def harm_done(
     backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> pl.DataFrame:
-    """Run each flow alone and tell what the company of the others cost it: see `Results.harm`."""
+    """Run each flow alone and compute the harm that the others do to it: see `Results.harm`."""
     better = better or BETTER.get(metric)
     if metric not in results.flows.columns:
         raise ResultsError(unknown("metric of flows", metric, list(BETTER)))
     if better is None:
-        raise ResultsError(f"metric '{metric}': say whether 'more' or 'less' of it is better")
+        raise ResultsError(f"metric '{metric}': state with better whether 'more' or 'less' of it is better")
     names = sharing(results, flows)
     scenarios = {_key(cell.values): cell.scenario for cell in results.scenario.cells}
     contested = [

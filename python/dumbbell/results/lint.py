@@ -1,4 +1,4 @@
-"""What speaks against reading too much into results, in words."""
+"""Warnings about weak results: too few repetitions, identical runs, set-ups that favor artifacts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Warned:
         return f"{self.text} ({'; '.join(self.cells[:3])}{more})"
 
     def document(self) -> dict[str, Any]:
-        """Give it in plain values."""
+        """Return the warning as plain values."""
         return {"name": self.name, "text": self.text, "cells": list(self.cells)}
 
 
@@ -58,13 +58,13 @@ def lint(results: Results) -> list[Warned]:
 
 
 def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
-    """Say what the runs themselves say against their figures."""
+    """Collect the warnings that the runs themselves carry."""
     for key, name in (("invalid", "invalid-run"), ("warnings", "doubtful-run")):
-        said: dict[str, list[Run]] = {}
+        found: dict[str, list[Run]] = {}
         for run in (run for runs in cells for run in runs):
             for sentence in run.facts.get(key, []):
-                said.setdefault(sentence, []).append(run)
-        for sentence, runs in said.items():
+                found.setdefault(sentence, []).append(run)
+        for sentence, runs in found.items():
             text = f"{'invalid: ' if key == 'invalid' else ''}{sentence}"
             yield Warned(name, text, tuple(dict.fromkeys(_named(runs))))
 
@@ -84,7 +84,7 @@ def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]
         every = len(once) == len(cells)
         yield Warned(
             "one-repetition",
-            "a single repetition says nothing about chance: give repetitions = 10 or more",
+            "a single repetition does not show chance: give repetitions = 10 or more",
             () if every else tuple(_named(once)),
         )
     same = [runs[0] for runs in cells if len(runs) > 1 and all(run.flows == runs[0].flows for run in runs)]

@@ -14,7 +14,7 @@ __all__ = ["Run", "run_key"]
 
 
 def run_key(job: Job) -> str:
-    """Name a run by what decides it: its whole plan, seed included, and its cell's spelling."""
+    """Identify a run by everything that determines it: its plan, its seed, the values of its cell as written."""
     text = json.dumps([job.cell.values, job.repetition, job.plan()], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -46,12 +46,12 @@ class Run:
 
     @property
     def invalid(self) -> list[str]:
-        """Why the run's figures shouldn't be used, in sentences; empty if nothing speaks against them."""
+        """Reasons why the run's figures should not be used, in sentences; empty for a valid run."""
         return list(self.facts.get("invalid", []))
 
     @classmethod
     def of(cls, finished: Finished, index: int, key: str) -> Run:
-        """Take over a finished run."""
+        """Make the record of a finished run."""
         job = finished.job
         idle = idle_paths(job.cell)
         return cls(
@@ -67,7 +67,7 @@ class Run:
         )
 
     def document(self) -> dict[str, Any]:
-        """Give the run as the command line's ``--json`` prints it."""
+        """Return the run as the command line's ``--json`` prints it."""
         return {
             "cell": self.cell,
             "repetition": self.repetition,

@@ -1,4 +1,4 @@
-"""What a scenario's runs have shown."""
+"""Results of a scenario: runs, frames over runs, series, statistics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Results:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Results:
-        """Read a results directory; runs that are missing yet are left out."""
+        """Read a results directory; runs that are still missing are left out."""
         from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 
         store = Store(path)
@@ -118,27 +118,26 @@ class Results:
         return comparisons(self, metric, by, level=level)
 
     def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:
-        """Tell how flows share the goodput, each over its own time or window by window.
+        """Compute how flows share the goodput, each over its own time or window by window.
 
         Parameters
         ----------
         flows : sequence of str, optional
             Default: those that send as much as they can.
         window_s : float, seconds, optional
-            Look at windows of this length over the time that all flows have in common; needs series.
+            Use windows of this length over the time that all flows have in common; needs series.
 
         Returns
         -------
         polars.DataFrame
-            A row for each run: ``jain``, ``least_share_ratio``, ``largest_share_ratio`` (what a flow got over the
-            fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have the
-            same).
-            With windows a row for each window: ``time_s`` (its end) and ``jain``.
+            A row for each run: ``jain``, ``least_share_ratio``, ``largest_share_ratio`` (the rate of a flow over
+            the fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have
+            the same). With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
         return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
     def settled(self, window_s: float = 0.1, *, warm_up_s: float | None = None) -> pl.DataFrame:
-        """Cut the warm-up off each flow's goodput and give it with and without, both in bit/s.
+        """Return each flow's goodput with and without the warm-up, both in bit/s.
 
         Needs series of the flows.
 
@@ -147,8 +146,8 @@ class Results:
         window_s : float, seconds
             Windows that the goodput is counted in.
         warm_up_s : float, seconds, optional
-            How much of the beginning to cut; default: until the series has settled (MSER-5), ``warm_up_s`` being null
-            where a run is too short to tell.
+            Length of the beginning that is cut; default: until the series has settled (MSER-5), ``warm_up_s`` being
+            null where a run is too short.
         """
         return settled(self, window_s, warm_up_s)
 
@@ -162,16 +161,16 @@ class Results:
         backend: Backend | None = None,
         progress: Progress | None = None,
     ) -> pl.DataFrame:
-        """Run each flow alone on the same path and seeds, and tell what the others cost it.
+        """Run each flow alone on the same path and seeds, and compute the harm that the others do to it.
 
         Parameters
         ----------
         metric : str
             A column of `flows`.
         better : {"more", "less"}, optional
-            Whether more of it is better; known for the usual ones.
+            The better direction; known for the usual metrics.
         flows : sequence of str, optional
-            Whose; default: those that send as much as they can.
+            Names; default: those that send as much as they can.
         jobs, backend, progress : optional
             As for `dumbbell.run`.
 
@@ -186,11 +185,11 @@ class Results:
         return harm_done(self, metric, better=better, flows=flows, jobs=jobs, backend=backend, progress=progress)
 
     def document(self) -> dict[str, Any]:
-        """Give everything but the series as the command line's ``--json`` prints it."""
+        """Return everything but the series as the command line's ``--json`` prints it."""
         return {"runs": [run.document() for run in self.runs]}
 
     def by_cell(self) -> list[list[Run]]:
-        """Give the runs of each cell, in the order of the sweep."""
+        """Return the runs of each cell, in the order of the sweep."""
         groups: dict[str, list[Run]] = {}
         for run in self.runs:
             groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
@@ -204,7 +203,7 @@ class Results:
         return Plots(self)
 
     def lint(self) -> list[Warned]:
-        """Say what speaks against reading too much into the results: see `dumbbell.results.lint`."""
+        """Return warnings about weak results: see `dumbbell.results.lint`."""
         from dumbbell.results.lint import lint  # noqa: PLC0415 - imports this module
 
         return lint(self)
@@ -223,7 +222,7 @@ class Results:
         return self._store.tables(run.key) if self._store is not None else []
 
     def table(self, run: int | Run, name: str) -> pl.DataFrame:
-        """Give a traced table as it was recorded: times in ns, sizes in bytes.
+        """Return a traced table as it was recorded: times in ns, sizes in bytes.
 
         Raises
         ------
@@ -233,7 +232,7 @@ class Results:
         return pl.DataFrame(self.arrays(run, name))
 
     def arrays(self, run: int | Run, name: str) -> Table:
-        """Give a traced table as NumPy arrays by column; without ``out`` they are the simulator's own memory.
+        """Return a traced table as NumPy arrays by column; without ``out`` they are the simulator's own memory.
 
         Raises
         ------
@@ -261,7 +260,7 @@ class Results:
         queue: str | None = None,
         kind: Literal["queue", "departures", "drops"] = "queue",
     ) -> pl.DataFrame:
-        """Give one column over time.
+        """Return one column over time.
 
         Parameters
         ----------
@@ -271,7 +270,7 @@ class Results:
             A traced column: ``cwnd``, ``ssthresh``, ``srtt``, ``inflight``, ``phase`` ... of a flow;
             ``packets``, ``bytes`` of a queue (``sojourn`` of its departures).
         flow, queue : str, optional
-            Whose. With neither: all flows that have the column, told apart by a further column ``flow``.
+            Its owner. With neither: all flows that have the column, with a further column ``flow``.
         kind : str
             Of a queue: its backlog ("queue"), or the table of its departures or drops.
 
@@ -303,7 +302,7 @@ class Results:
         if isinstance(run, Run):
             return run
         if not 0 <= run < len(self.runs):
-            raise ResultsError(f"there is no run {run}: the results hold {len(self.runs)} (from 0)")
+            raise ResultsError(f"no run {run} exists: the results hold {len(self.runs)} (from 0)")
         return self.runs[run]
 
     # ------------------------------------------------------------ display
@@ -323,7 +322,7 @@ class Results:
         return page_of(title, [flow_summary(self), queue_summary(self)], self._first_picture)
 
     def _first_picture(self) -> Picture:
-        """Make the figure to look at first: congestion windows over time, or else goodput by cell or flow."""
+        """Make the first figure: congestion windows over time, or else goodput by cell or flow."""
         from dumbbell.plots.catalog import make  # noqa: PLC0415 - slow to import
 
         if self.runs and any(name.startswith("flow/") for name in self.tables(0)):
@@ -367,7 +366,7 @@ def _column(table: pl.DataFrame, column: str) -> str | None:
 
 
 def _over_time(table: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Cut one column out of a table: time in s, durations in ms."""
+    """Select one column of a table: time in s, durations in ms."""
     name = _column(table, column)
     if name is None:
         raise ResultsError(unknown("column", column, [c for c in table.columns if c != "t_ns"]))

@@ -1,4 +1,4 @@
-"""Running a scenario: every cell, every repetition, nothing twice."""
+"""Runs a scenario: every cell, every repetition, nothing twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cores() -> int:
 
 
 def jobs_of(scenario: Scenario) -> list[Job]:
-    """List the runs that a scenario may come to, cell by cell; all cells have the same seeds."""
+    """List the runs that a scenario may need, cell by cell; all cells have the same seeds."""
     most = scenario.until.at_most if scenario.until is not None else scenario.repetitions
     seeds = [scenario.repetition_seed(r) for r in range(most)]
     return [Job(cell, r, seed) for cell in scenario.cells for r, seed in enumerate(seeds)]
@@ -95,7 +95,7 @@ def run(
     backend = backend or Simulator()
     jobs = jobs or cores()
     if out is None and any(cell.scenario.capture.at for cell in scenario.cells):
-        raise DumbbellError("capture: captures need a place: give out (--out on the command line)")
+        raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
     if out is None:
         return _run(scenario, backend, jobs, None, progress)
     store = Store(out)

@@ -33,7 +33,7 @@ __all__ = ["comparisons", "fairness", "fairness_over_time", "settled", "sharing"
 
 Floats = npt.NDArray[np.float64]
 WINDOW = 0.1
-"""Windows in which the warm-up is looked for, s."""
+"""Length of the windows in which the warm-up is searched, s."""
 
 
 def _metrics(table: pl.DataFrame) -> list[str]:
@@ -42,7 +42,7 @@ def _metrics(table: pl.DataFrame) -> list[str]:
 
 
 def _samples(results: Results, metric: str) -> tuple[list[str], dict[tuple[object, ...], Floats]]:
-    """Give a metric's values by cell and flow (or queue), in the order of the repetitions."""
+    """Return a metric's values by cell and flow (or queue), in the order of the repetitions."""
     tables = (results.flows, results.queues, results.transfers)
     frame = next((table for table in tables if metric in table.columns), None)
     if frame is None:
@@ -110,12 +110,12 @@ def sharing(results: Results, flows: Sequence[str] | None) -> list[str]:
         if name not in known:
             raise ResultsError(unknown("flow", name, known))
     if len(names) < 2:
-        raise ResultsError("fairness needs two flows at least")
+        raise ResultsError("fairness needs at least two flows")
     return names
 
 
 def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFrame:
-    """Tell how flows share, by run: see `Results.fairness`."""
+    """Compute how flows share, by run: see `Results.fairness`."""
     chosen = results.flows.filter(pl.col("name").is_in(sharing(results, flows)))
     keys = chosen.columns[: chosen.columns.index("name")]
     rows = []
@@ -136,7 +136,7 @@ def fairness(results: Results, flows: Sequence[str] | None = None) -> pl.DataFra
 
 
 def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] | None = None) -> pl.DataFrame:
-    """Tell how flows share, by run and window of time: see `Results.fairness`."""
+    """Compute how flows share, by run and window of time: see `Results.fairness`."""
     names = sharing(results, flows)
     parts = []
     for run in results.runs:
@@ -161,7 +161,7 @@ def fairness_over_time(results: Results, window_s: float, flows: Sequence[str] |
 
 
 def settled(results: Results, window_s: float = WINDOW, warm_up_s: float | None = None) -> pl.DataFrame:
-    """Cut the warm-up off each flow's goodput: see `Results.settled`."""
+    """Compute each flow's goodput without the warm-up: see `Results.settled`."""
     rows = []
     for run in results.runs:
         for name in results.tables(run):

@@ -1,4 +1,4 @@
-"""Which cells have to be repeated further, where a scenario says until when."""
+"""The cells that have to be repeated further, in a scenario with ``until``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP = 5
 
 
 def next_repetitions(scenario: Scenario, done: Sequence[Sequence[Run]]) -> list[int]:
-    """Say up to how many repetitions each cell is to be run next; what it has already if it is done.
+    """Return the number of repetitions that each cell needs next; its present number if it is done.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def next_repetitions(scenario: Scenario, done: Sequence[Sequence[Run]]) -> list[
 
 
 def enough(runs: Iterable[Run], until: Until) -> bool:
-    """Whether the interval is narrow enough, for the flow named or for each that has the metric."""
+    """Return True if the interval is narrow enough, for the named flow or for each that has the metric."""
     values: dict[str, list[float]] = {}
     known: set[str] = set()
     for run in runs:

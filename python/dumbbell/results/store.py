@@ -2,7 +2,7 @@
 
 ::
 
-    DIR/manifest.json            what was run: scenario, version, seed, host, start and end
+    DIR/manifest.json            the experiment: scenario, version, seed, host, start and end
     DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
     DIR/runs/KEY.json            one file per finished run, written at once and whole
     DIR/series/KEY/TABLE.parquet its series, where the scenario traces them
@@ -13,7 +13,8 @@
     DIR/.partial/                files being written, and the lock of the process that writes them; gone at the end
 
 KEY names a run by its whole plan, so a run is only ever taken over by the run that it is. A run's file appears by a
-rename after everything else of it is on disk: a process that is killed at any moment loses the runs under way only.
+rename after everything else of it is on disk: a process that is killed at any moment loses only the runs that it was
+making.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from dumbbell.scenario.own_variants import OwnVariant, scope
 
 try:
     import fcntl
-except ImportError:  # not a Unix: nobody watches over two processes in one directory
+except ImportError:  # not a Unix: two processes in one directory are not detected
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["Store"]
 
 FORMAT = 1
 EXTENDABLE = ("description", "repetitions", "until")
-"""What may differ between calls that share a directory: repetitions are only ever added."""
+"""Keys that may differ between calls that share a directory: repetitions are only ever added."""
 
 
 class Store:
@@ -94,7 +95,7 @@ class Store:
             raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
 
     def _locked(self) -> TextIO:
-        """Take the directory for this process; the lock ends with the process, however that ends."""
+        """Lock the directory for this process; the lock ends with the process, even if it is killed."""
         lock = (self._partial / "lock").open("w", encoding="utf-8")
         if fcntl is not None:
             try:
@@ -157,7 +158,7 @@ class Store:
             )
 
     def _keep_files(self, scenario: Scenario) -> None:
-        """Copy what the scenario reads, so that the results can be read wherever they are."""
+        """Copy the files that the scenario reads, so that the results can be moved."""
         for path, name in _stored_names(scenario).items():
             place = self.path / "files" / name
             if not place.exists():
@@ -222,7 +223,7 @@ class Store:
 
     def _keep_series(self, tables: dict[str, Table], key: str) -> None:
         place = self.path / "series" / key
-        shutil.rmtree(place, ignore_errors=True)  # what a killed process may have left
+        shutil.rmtree(place, ignore_errors=True)  # a killed process may have left it
         place.mkdir(parents=True)
         for name, table in tables.items():
             self._replace(place / f"{quote(name, safe='')}.parquet", pl.DataFrame(table).write_parquet)

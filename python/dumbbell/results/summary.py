@@ -1,4 +1,4 @@
-"""Means over repetitions, for people: what the command line and notebooks show."""
+"""Means over repetitions, as the command line and notebooks show them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUEUE = [
 ]
 
 WHERE_ANY = ("wire_losses", "reordered", "duplicated")
-"""Columns that are left out where all is zero: most links have nothing of the kind."""
+"""Columns that are left out where all values are zero, as on most links."""
 IN_USE = 0.05
 """Links with less utilization (those that carry ACKs only) are left out of summaries."""
 
@@ -77,7 +77,7 @@ def _summary(
         means.append(column.mean().alias(heading))
         if name == spread and any(len(runs) > 1 for runs in results.by_cell()):
             means.append(column.std().alias("± sd"))
-    keys = [*cell, "name", *(["variant"] if _tells_more(frame, cell) else [])]
+    keys = [*cell, "name", *(["variant"] if _adds_variant(frame, cell) else [])]
     return frame.group_by(keys, maintain_order=True).agg(means).rename(short_names(cell))
 
 
@@ -91,6 +91,6 @@ def short_names(paths: list[str]) -> dict[str, str]:
     return {path: path for path in paths}
 
 
-def _tells_more(frame: pl.DataFrame, cell: list[str]) -> bool:
-    """Whether the column ``variant`` says something that the cell's columns don't."""
+def _adds_variant(frame: pl.DataFrame, cell: list[str]) -> bool:
+    """Return True if the column ``variant`` adds something to the cell's columns."""
     return "variant" in frame.columns and not any(path.endswith(".variant") for path in cell)

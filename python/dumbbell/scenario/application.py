@@ -1,4 +1,4 @@
-"""Applications: what a flow carries. Sizes are payload bytes over TCP and IP packet bytes over UDP."""
+"""Applications: the traffic of a flow. Sizes are payload bytes over TCP and IP packet bytes over UDP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Transfer(_Application):
     size: Volume
     """Payload bytes, such as "1 MB"."""
     repeat: Annotated[Whole, Field(ge=0)] = 1
-    """How often; 0: until the flow stops."""
+    """Number of times; 0: until the flow stops."""
     every: Duration = Duration("0 s")
     """From one start to the next; a transfer still running delays the next."""
 
@@ -69,7 +69,7 @@ class Cbr(_Application):
     jitter: Annotated[Fraction, Field(ge=0, le=1)] = 0.0
     """Each interval is multiplied by a uniform number from 1 - jitter to 1 + jitter; 0: constant intervals."""
     phase: Literal["random"] | Duration = "random"
-    """When the first packet leaves after the flow's start: "random" (uniform within one interval) or a time."""
+    """Time of the first packet after the flow's start: "random" (uniform within one interval) or a time."""
 
     @field_validator("phase", mode="before")
     @classmethod
@@ -108,7 +108,7 @@ class OnOff(_Application):
     off: Duration
     """Length of an off period (its mean, where exponential)."""
     exponential: Flag = True
-    """Whether the periods are exponentially distributed; otherwise they are constant."""
+    """True: the periods are exponentially distributed. False: they are constant."""
 
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""
@@ -133,7 +133,7 @@ class Ping(_Application):
     packet: PacketSize = PacketSize("64 bytes")
     """Size of request and reply, IP packet bytes."""
     count: Annotated[Whole, Field(ge=0)] = 0
-    """How many requests; 0: until the flow stops."""
+    """Number of requests; 0: until the flow stops."""
     timeout: PositiveDuration = PositiveDuration("10 s")
     """A request without a reply after this time counts as lost."""
     tool: Literal["own", "ping"] = "own"
@@ -164,7 +164,7 @@ class Page(_Application):
     request: Volume = Volume("300 bytes")
     """Payload bytes of the request."""
     repeat: Annotated[Whole, Field(ge=0)] = 1
-    """How often; 0: until the flow stops."""
+    """Number of times; 0: until the flow stops."""
     every: Duration = Duration("0 s")
     """From one start to the next; a download still running delays the next."""
 

@@ -1,4 +1,4 @@
-"""What every part of a scenario shares: unknown keys are errors with the nearest known key, values never change."""
+"""The base of every part of a scenario: unknown keys are errors with the nearest known key, values never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where packets are captured."""
+"""The points at which packets are captured."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Capture(Part):
     """Captures as pcapng files, kept in the results directory."""
 
     at: list[Text] = Field(default=[])
-    """Where: ``sender``, ``bottleneck``, ``receiver``, the name of a node or of a link. At a node all packets that it
-    sends or gets; at a link those that come to its queue, the ones it drops included."""
+    """Points: ``sender``, ``bottleneck``, ``receiver``, the name of a node or of a link. At a node all packets that
+    it sends or receives; at a link those that arrive at its queue, including those that it drops."""
     snaplen: PacketSize = PacketSize("128 bytes")
-    """Bytes kept of each packet: all headers have room in 128; payloads are zeros."""
+    """Bytes kept of each packet: 128 bytes hold all headers; payloads are zeros."""
 
 
 def _short(value: Any) -> Any:  # noqa: ANN401
-    """Take a list for the points alone."""
+    """Accept a list of points alone."""
     return {"at": value} if isinstance(value, list) else value
 
 

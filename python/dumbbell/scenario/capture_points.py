@@ -1,4 +1,4 @@
-"""Capture points: the nodes and the directions of links that each of them stands for."""
+"""Capture points: the nodes and the directions of links that each of them has."""
 
 from __future__ import annotations
 

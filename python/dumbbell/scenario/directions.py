@@ -16,7 +16,7 @@ __all__ = ["Rule", "Settings", "both"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A drop rule and where it stands in the scenario."""
+    """A drop rule and its place in the scenario."""
 
     rule: DropRule
     place: str
@@ -24,7 +24,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Settings:
-    """One direction of a link. What no section gives is None; rate and delay are always given in the end."""
+    """One direction of a link. A value that no section gives is None; every network gives rate and delay."""
 
     rate: LinkRate | None
     delay: LinkDelay | None
@@ -60,12 +60,12 @@ def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
 
 
 def _first(sections: list[tuple[Direction, str]], key: str) -> Any:  # noqa: ANN401
-    """Take the first value that a section gives."""
+    """Return the first value that a section gives."""
     return next((v for v in (getattr(s, key) for s, _ in sections) if v is not None), None)
 
 
 def _settings(shared: list[tuple[Direction, str]], own: list[tuple[Direction, str]], place: str) -> Settings:
-    """Take rate, delay, outages, queue, overhead from ``shared``, everything else from ``own``."""
+    """Merge: rate, delay, outages, queue and overhead from ``shared``, everything else from ``own``."""
     rules: tuple[Rule, ...] = ()
     for section, where in own:
         if section.drops is not None:

@@ -112,7 +112,7 @@ def _choice(what: str, given: object, allowed: list[str]) -> str:
 
 
 def _tag(kind: str, ctx: dict[str, Any], given: object) -> tuple[str, str]:
-    """The key that says which of several tables it is: an application's kind, a network's topology ..."""
+    """The key that selects one of several tables: an application's kind, a network's topology ..."""
     by = str(ctx.get("discriminator", ""))
     key = next((k for k in ("topology", "model", "distribution") if k in by), "kind")
     if not isinstance(given, dict):

@@ -1,7 +1,7 @@
 """Files that a scenario names: found beside the scenario's own file, and remembered.
 
 A path is relative to the folder of the scenario's file; of a scenario that was made in Python, to the working
-directory. What was read can be copied elsewhere with the results: `Files.stored` then says where each path leads.
+directory. What was read can be copied elsewhere with the results: `Files.stored` then maps each path to its copy.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ __all__ = ["Files", "beside", "current", "digest", "resolve"]
 
 @dataclass
 class Files:
-    """Where a scenario's files are: nothing by which scenarios differ.
+    """The places of a scenario's files; scenarios do not differ by them.
 
     Attributes
     ----------
     folder : Path
-        What relative paths start from.
+        The folder that relative paths start from.
     stored : mapping
         Paths as the scenario writes them whose file is a copy elsewhere.
     used : dict
-        Every path that was looked up, as the scenario writes it, and where it led.
+        Every path that was looked up, as the scenario writes it, and its place.
     asleep : bool
-        Whether nothing is going to run, so that code in files is named by its content and left alone.
+        True while only reading: code in files is identified by its content and not loaded.
     """
 
     folder: Path = field(default_factory=Path, compare=False)
@@ -38,7 +38,7 @@ class Files:
     asleep: bool = field(default=False, compare=False)
 
     def fresh(self) -> Files:
-        """The same places, with nothing looked up yet."""
+        """Return the same places, with no path looked up yet."""
         return Files(self.folder, self.stored, asleep=self.asleep)
 
 
@@ -47,7 +47,7 @@ _FILES: ContextVar[Files | None] = ContextVar("files", default=None)
 
 @contextmanager
 def beside(files: Files) -> Iterator[Files]:
-    """Look paths up there, within the block."""
+    """Look paths up in these places within the block."""
     token = _FILES.set(files)
     try:
         yield files
@@ -56,7 +56,7 @@ def beside(files: Files) -> Iterator[Files]:
 
 
 def current() -> Files:
-    """Say where paths are looked up now."""
+    """Return the places where paths are looked up now."""
     return _FILES.get() or Files()
 
 

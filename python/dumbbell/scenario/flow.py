@@ -17,7 +17,7 @@ __all__ = ["Flow"]
 
 
 class Flow(Part):
-    """A flow. Its data go from its sender to its receiver; acknowledgments and replies come back."""
+    """A flow. Its sender sends data to its receiver, which returns acknowledgments and replies."""
 
     elsewhere: ClassVar[dict[str, str]] = {
         "kind": "belongs into application = { kind = ... }",
@@ -36,11 +36,11 @@ class Flow(Part):
     stack: Stack = Stack(name="rfc")
     """The TCP endpoint: a preset's name, or { preset = ..., parameters that differ from it }."""
     application: Application = Bulk()
-    """What it carries."""
+    """Its traffic."""
     start: Duration = Duration("0 s")
-    """When it starts; the scenario's start_jitter is added."""
+    """Its start; the scenario's start_jitter is added."""
     stop: PositiveDuration | None = None
-    """When it stops; by default at the end of the run."""
+    """Its end; by default the end of the run."""
     at: Literal["routers"] | None = None
     """"routers": attached to the first and last router themselves. Default: own hosts with own access links."""
     from_: Annotated[Text | None, Field(alias="from")] = None
@@ -54,18 +54,18 @@ class Flow(Part):
     direction: Literal["forward", "reverse"] = "forward"
     """"reverse": data go from the right (d hosts) to the left (s hosts)."""
     access: LinkOverride | None = None
-    """What differs in its own access links from network.access."""
+    """Values of its own access links that differ from network.access."""
     class_: Annotated[Whole, Field(alias="class", ge=0, le=65535)] = 0
     """The class that its packets carry, for disciplines with classes."""
 
     @property
     def datagrams(self) -> bool:
-        """Whether it runs without TCP."""
+        """True if it runs without TCP."""
         return self.transport == "udp" or isinstance(self.application, Ping)
 
     @property
     def own_hosts(self) -> bool:
-        """Whether it has its own pair of hosts and access links."""
+        """True if it has its own pair of hosts and access links."""
         return self.at is None and self.from_ is None and self.to is None
 
     @model_validator(mode="after")
@@ -130,4 +130,4 @@ class Flow(Part):
         if named:
             for key in ("direction", "enter", "leave"):
                 if key in self.model_fields_set:
-                    raise problem("'from' and 'to' say it already", key)
+                    raise problem("'from' and 'to' determine it already", key)

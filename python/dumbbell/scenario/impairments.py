@@ -1,4 +1,4 @@
-"""What a link's wire does to packets: losses, damage, jitter, reordering, copies. And the policer at its entrance."""
+"""Impairments of a link: losses, corruption, jitter, reordering, duplication; and the policer at its entrance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 PLAIN, TABLE = "<plain>", "<table>"
-"""Tags of what is no table, and of what is the only one: no words that a scenario may hold."""
+"""Tags of a plain value, and of the only table: a scenario cannot hold these words."""
 
 
 # ---------------------------------------------------------------- losses
@@ -50,7 +50,7 @@ class IndependentLoss(Part):
     """Each packet is lost with the same probability, whatever became of the others; short: `loss = "1 %"`."""
 
     model: Literal["bernoulli"]
-    """Which model."""
+    """The model."""
     mean: Percentage
     """Share of packets lost."""
 
@@ -62,12 +62,12 @@ class IndependentLoss(Part):
 class GilbertLoss(Part):
     """Losses in bursts: everything is lost in the bad state, nothing in the good one.
 
-    Given by the probabilities of the turns (`p`, `r`), or by what they make (`mean`, `burst`): r = 1 / burst,
+    Given by the transition probabilities (`p`, `r`), or by their result (`mean`, `burst`): r = 1 / burst,
     p = r mean / (1 - mean).
     """
 
     model: Literal["gilbert"]
-    """Which model."""
+    """The model."""
     p: Percentage | None = None
     """Probability of turning bad after a packet in the good state."""
     r: Percentage | None = None
@@ -82,7 +82,7 @@ class GilbertLoss(Part):
         given = {k: getattr(self, k) is not None for k in ("p", "r", "mean", "burst")}
         turns, means = given["p"] or given["r"], given["mean"] or given["burst"]
         if turns and means:
-            raise problem("'p' and 'r' say the same as 'mean' and 'burst': give one pair", "mean")
+            raise problem("'p' and 'r' mean the same as 'mean' and 'burst': give one pair", "mean")
         for first, second in (("p", "r"), ("mean", "burst")):
             for key, other in ((first, second), (second, first)):
                 if given[other] and not given[key]:
@@ -125,7 +125,7 @@ class GilbertElliottLoss(Part):
     }
 
     model: Literal["gilbert-elliott"]
-    """Which model."""
+    """The model."""
     p: Percentage
     """Probability of turning bad after a packet in the good state."""
     r: Percentage
@@ -191,7 +191,7 @@ class UniformJitter(Part):
     """Anything up to `max`, equally likely; short: `jitter = "2 ms"`."""
 
     distribution: Literal["uniform"]
-    """Which distribution."""
+    """The distribution."""
     max: Duration
     """The largest."""
 
@@ -204,7 +204,7 @@ class NormalJitter(Part):
     """Normal; a draw below zero counts as zero."""
 
     distribution: Literal["normal"]
-    """Which distribution."""
+    """The distribution."""
     mean: Duration
     """Mean (before the cut at zero)."""
     sd: Duration
@@ -219,7 +219,7 @@ class ExponentialJitter(Part):
     """Exponential."""
 
     distribution: Literal["exponential"]
-    """Which distribution."""
+    """The distribution."""
     mean: Duration
     """Mean."""
 
@@ -232,11 +232,11 @@ class ParetoJitter(Part):
     """A power law for a tail: P(x > t) = (1 + t / scale)^-shape with scale = mean (shape - 1)."""
 
     distribution: Literal["pareto"]
-    """Which distribution."""
+    """The distribution."""
     mean: Duration
     """Mean."""
     shape: Annotated[Fraction, Field(gt=1, le=1000)]
-    """Exponent of the tail: the smaller, the more of the delay comes in few packets. The variance exists above 2."""
+    """Exponent of the tail: the smaller, the more of the delay falls on few packets. The variance exists above 2."""
 
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""
@@ -275,9 +275,9 @@ class Reordering(Part):
     share: Percentage
     """Probability that a packet is picked."""
     delay: PositiveDuration
-    """How much later a picked packet arrives; with `extent`, at most."""
+    """Additional delay of a picked packet; with `extent`, at most."""
     extent: PacketCount | None = None
-    """How many packets pass a picked one before it is let go. Default: as many as come within the delay."""
+    """Number of packets that overtake a picked one before its release. Default: all that arrive within the delay."""
     gap: PacketCount = PacketCount("1 packet")
     """Distance between picked packets, at least: after a picked one, gap - 1 are spared."""
     correlation: Percentage = Percentage("0 %")
@@ -300,7 +300,7 @@ class Copies(Part):
     share: Percentage
     """Probability that a packet is copied."""
     delay: Duration = Duration("0 s")
-    """How much later than its original the copy arrives."""
+    """Delay of the copy after its original."""
 
 
 Duplication = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[Copies, Tag(TABLE)], Discriminator(_table)]
@@ -324,7 +324,7 @@ class Policer(Part):
     burst: Volume
     """Size of the bucket, wire bytes; full at first. A packet larger than this never passes."""
     exceed: Literal["drop", "mark"] = "drop"
-    """What becomes of packets beyond: "drop", or "mark" those that are ECN-capable and drop the others."""
+    """Action on packets above the rate: "drop", or "mark" those that are ECN-capable and drop the others."""
 
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""

@@ -19,11 +19,11 @@ class DropRule(Part):
     """Scripted drops at a link's entrance: packets by their number, or everything within a span of time."""
 
     flow: Text | None = None
-    """Only packets of this flow on their way from sender to receiver; default: every packet."""
+    """Only packets of this flow from sender to receiver; default: every packet."""
     packets: Annotated[list[Annotated[Whole, Field(ge=1)]], Field(min_length=1)] | None = None
     """Numbers of the packets to drop, the first that counts being 1."""
     count: Literal["data", "all"] = "data"
-    """Whether only packets with payload count (and are dropped), or all."""
+    """Packets that count and are dropped: those with payload, or all."""
     from_: Annotated[Duration | None, Field(alias="from")] = None
     """Begin of a span of time in which every packet is dropped; needs `to`."""
     to: PositiveDuration | None = None
@@ -38,33 +38,33 @@ class DropRule(Part):
         if self.from_ is not None and self.to is not None and self.to.ns <= self.from_.ns:
             raise problem(f"'{self.to}' given: must be later than 'from', which is '{self.from_}'", "to")
         if self.packets is not None and len(set(self.packets)) < len(self.packets):
-            raise problem(f"{self.packets} given: a number is there twice", "packets")
+            raise problem(f"{self.packets} given: a number is given twice", "packets")
         return self
 
 
 class Direction(Part):
-    """What one direction of a link may set; what is left out is inherited."""
+    """Values that one direction of a link may set; values that are left out are inherited."""
 
     rate: LinkRate | None = None
     """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
     delay: LinkDelay | None = None
-    """Propagation delay, one way; or steps and ramps, { steps = [...] }."""
+    """One-way propagation delay; or steps and ramps, { steps = [...] }."""
     outages: list[Outage] | None = None
-    """When the link is down. Default: never."""
+    """Times at which the link is down. Default: none."""
     queue: Queue | None = None
     """Queue discipline: a name, or { discipline = ..., its parameters }. Default: droptail, 1000 packets."""
     overhead: Overhead | None = None
     """Framing added to each IP packet; "14 bytes" is Ethernet as Linux's tbf counts it. Default: none."""
     policer: Policer | None = None
-    """A token bucket at the entrance that drops what it does not pass. Default: none."""
+    """A token bucket at the entrance that drops packets above its rate. Default: none."""
     loss: Loss | None = None
     """Packets lost on the wire: a share, or bursts, { model = "gilbert", ... }. Default: none."""
     corruption: Corruption | None = None
     """Packets that arrive damaged and are thrown away: a share, or { bit_error_rate = ... }. Default: none."""
     jitter: Jitter | None = None
-    """What is added to each packet's delay: a uniform share of a time, or { distribution = ... }. Default: none."""
+    """Time added to each packet's delay: a uniform share of a time, or { distribution = ... }. Default: none."""
     jitter_reorders: Flag | None = None
-    """Whether jitter may let packets overtake each other. Default: false."""
+    """True: jitter may reorder packets. Default: false."""
     reordering: Reordering | None = None
     """Packets held back so that others pass them. Default: none."""
     duplication: Duplication | None = None
@@ -80,7 +80,7 @@ class Direction(Part):
 
 
 class LinkOverride(Direction):
-    """What differs from another link section.
+    """Values that differ from another link section.
 
     The reverse direction follows the forward one in rate, delay, outages, queue and overhead; everything else belongs
     to the forward direction alone unless `reverse` gives it.
@@ -99,7 +99,7 @@ class LinkOverride(Direction):
     }
 
     reverse: Direction | None = None
-    """What differs in the other direction."""
+    """Values that differ in the other direction."""
 
 
 class Link(LinkOverride):
@@ -112,7 +112,7 @@ class Link(LinkOverride):
     rate: LinkRate
     """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
     delay: LinkDelay
-    """Propagation delay, one way; or steps and ramps, { steps = [...] }."""
+    """One-way propagation delay; or steps and ramps, { steps = [...] }."""
 
 
 class NamedLink(Link):

@@ -41,7 +41,7 @@ class Cell:
 
 
 class Scenario(Part):
-    """One description of an experiment: a network, flows, how long and how often, and what is varied.
+    """One description of an experiment: a network, flows, durations, repetitions, and the values that vary.
 
     Read it with `Scenario.load` or `Scenario.from_toml`, or make it from Python with the same names::
 
@@ -60,13 +60,13 @@ class Scenario(Part):
     """
 
     name: Annotated[Text, Field(min_length=1)]
-    """What the experiment is called."""
+    """Name of the experiment."""
     description: Text = ""
-    """What it is for."""
+    """Purpose of the experiment."""
     duration: PositiveDuration
-    """How long each run lasts."""
+    """Length of each run."""
     repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
-    """How often each cell is run; repetitions differ in their seed."""
+    """Number of runs of each cell; they differ in their seed."""
     until: Until | None = None
     """Repeat cells further than `repetitions` until a metric is known well enough."""
     seed: Annotated[Whole, Field(ge=0, lt=2**63)] = 1
@@ -80,18 +80,18 @@ class Scenario(Part):
     variants: dict[str, VariantSource] = Field(default_factory=dict)
     """Own variants by name; the flows' `variant` may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
-    """Who sends what to whom."""
+    """Senders, receivers, and the traffic between them."""
     trace: Trace = Trace()
-    """What is recorded beside the metrics."""
+    """Series that are recorded beside the metrics."""
     capture: Points = Capture()
-    """Where packets are captured: a list of points, such as ``["sender", "bottleneck"]``, or a table."""
+    """Capture points: a list of points, such as ``["sender", "bottleneck"]``, or a table."""
     sweep: Sweep | None = None
-    """What is varied: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
+    """The sweep: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
     _files: files.Files = PrivateAttr()
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
         if "laws" in data and "variants" not in data:
-            data["variants"] = data.pop("laws")  # its name in version 0.1
+            data["variants"] = data.pop("laws")  # the name of the section in version 0.1
         with files.beside(files.current().fresh()) as found, own_variants.scope(_own(data.get("variants"))):
             try:
                 super().__init__(**data)
@@ -146,7 +146,7 @@ class Scenario(Part):
         return dict(self._files.used)
 
     def to_dict(self) -> Document:
-        """Give the document: what was set, in plain values."""
+        """Return the document: the values that were set, as plain values."""
         document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
         return document
 
@@ -185,7 +185,7 @@ class Scenario(Part):
         return repetition_seed(self.seed, repetition)
 
     def _own_problems(self) -> list[Problem]:
-        """What is wrong between parts, topology apart."""
+        """Return the problems between parts, except those of the topology."""
         found = []
         if self.measure_from.ns >= self.duration.ns:
             found.append(
@@ -282,7 +282,7 @@ def _change(document: Document, path: str, value: object) -> None:
         try:
             parsed = Sweep.model_validate(sweep)
         except ValidationError:
-            parsed = None  # told with its place when the scenario is checked
+            parsed = None  # the check of the scenario reports it with its place
         if parsed is not None:
             parsed.check(document)
             axes = dict(parsed.axes)
@@ -300,7 +300,7 @@ def _change(document: Document, path: str, value: object) -> None:
 
 
 def _in_cell(problem: Problem, base: Document, values: dict[str, Any]) -> Problem:
-    """Place a problem of a cell at the swept path that it comes from, if it comes from one."""
+    """Move a problem of a cell to the swept path that caused it, if one did."""
     try:
         place = canonical(base, problem.place) if problem.place else ()
     except ScenarioError:

@@ -1,7 +1,7 @@
 """Networks: the topologies by name, and custom ones.
 
 ``dumbbell``
-    Hosts s1..sn, routers r1 and r2, hosts d1..dn. Each flow gets its own pair of hosts unless it says `at` or
+    Hosts s1..sn, routers r1 and r2, hosts d1..dn. Each flow gets its own pair of hosts unless it gives `at` or
     `from`/`to`. The bottleneck is the link r1->r2.
 ``chain``
     The same with `hops` bottlenecks in a row, r1->r2->...->r(hops+1).
@@ -26,7 +26,7 @@ __all__ = ["Chain", "Custom", "Dumbbell", "Network", "ParkingLot", "RouterNetwor
 
 
 class RouterNetwork(Part):
-    """What the networks with routers in a row share."""
+    """The common part of networks with routers in a row."""
 
     access: Link | None = None
     """The access links of the flows' hosts; forward is the direction from the s hosts to the d hosts."""
@@ -40,7 +40,7 @@ class RouterNetwork(Part):
 
     @abstractmethod
     def bottleneck_place(self, hop: int) -> str:
-        """Where the bottleneck of that hop (from 0) stands in the scenario."""
+        """Return the place of the bottleneck of a hop (from 0) in the scenario."""
 
 
 class Dumbbell(RouterNetwork):
@@ -63,7 +63,7 @@ class Dumbbell(RouterNetwork):
         return [self.bottleneck]
 
     def bottleneck_place(self, hop: int) -> str:  # noqa: ARG002
-        """Where the bottleneck stands."""
+        """Return the place of the bottleneck."""
         return "bottleneck"
 
 
@@ -100,7 +100,7 @@ class _Row(RouterNetwork):
         return [self.bottleneck] * (self.hops or 0) if self.bottleneck is not None else []
 
     def bottleneck_place(self, hop: int) -> str:
-        """Where the bottleneck of that hop stands."""
+        """Return the place of the bottleneck of a hop."""
         return "bottleneck" if self.bottlenecks is None else f"bottlenecks.{hop}"
 
 

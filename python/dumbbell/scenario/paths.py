@@ -1,7 +1,7 @@
 """Dotted paths into a scenario document: ``flows.tcp.variant``, ``network.bottleneck.queue.limit``.
 
 An element of a list is addressed by its number (from 0) or by its name; a link without a name by ``"a->b"``. A part
-that holds a dot itself stands in quotes.
+that contains a dot is written in quotes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Document", "assign", "canonical", "element_name", "join", "overlap",
 Document = dict[str, Any]
 
 SHORT_FORMS = {"variant": "name", "stack": "preset", "queue": "discipline", "inner": "discipline"}
-"""Tables that may also be written as a bare name, and the key that the name then stands for."""
+"""Tables that may also be written as a bare name, and the key of that name."""
 
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."']+?))\s*(\.|$)""")
 
@@ -78,7 +78,7 @@ def canonical(document: Document, path: str) -> tuple[str, ...]:
 
 
 def overlap(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Whether one canonical path is, or lies within, the other."""
+    """Return True if one canonical path is the other, or lies within it."""
     n = min(len(a), len(b))
     return a[:n] == b[:n]
 

@@ -1,7 +1,7 @@
 """Applications that are real programs: they run on a real kernel only.
 
-In their arguments ``{from}`` and ``{to}`` stand for the addresses of the flow's ends, ``{seconds}`` for the whole
-seconds that the flow lasts, less one, ``{variant}`` for the kernel's name of its congestion control.
+In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{seconds}`` for the
+whole seconds that the flow lasts, less one, ``{variant}`` for the kernel's name of its congestion control.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class Http(Part):
 
     kind: Literal["http"]
     tool: Literal["curl"] = "curl"
-    """What downloads."""
+    """The program that downloads."""
     size: Volume
     """Bytes of each."""
     repeat: Annotated[Whole, Field(ge=1, le=1000)] = 1
-    """How many."""
+    """The number of downloads."""
 
     def plan(self) -> dict[str, Any]:
         """Write the plan's form."""

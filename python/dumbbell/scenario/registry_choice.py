@@ -1,7 +1,7 @@
 """Registry names with parameters: a variant, a stack preset, a queue discipline.
 
 Each has a short and a long form: ``variant = "vegas"`` and ``variant = { name = "vegas", alpha = 2 }``. The Rust
-registries say which names and parameters there are.
+registries define the names and parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Named", "Queue", "Stack", "Variant"]
 
 Scalar = bool | int | float | str
 Value = Scalar | dict[str, Any]
-"""What a parameter may be given: one value, or a table where it is a row of another registry."""
+"""Value of a parameter: one value, or a table where it is an entry of another registry."""
 
 
 class Named(BaseModel):
@@ -44,7 +44,7 @@ class Named(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, data: Any) -> Any:  # noqa: ANN401
-        """Take the short or the long form."""
+        """Accept the short or the long form."""
         if isinstance(data, cls):
             return data
         given: dict[str, Any]
@@ -76,7 +76,7 @@ class Named(BaseModel):
 
     @model_serializer
     def _write(self) -> str | dict[str, Value]:
-        """Give the shortest form."""
+        """Return the shortest form."""
         return {self.key: self.name, **self.params} if self.params else self.name
 
     @classmethod
@@ -86,7 +86,7 @@ class Named(BaseModel):
 
     @classmethod
     def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:  # noqa: ARG003
-        """Word what a registry has said, if more is known."""
+        """Improve a message of a registry, where more is known here."""
         return where, message
 
     @classmethod
@@ -124,7 +124,7 @@ def _check_finite(value: object, place: str) -> None:
 
 
 def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
-    """Take ``params = {...}``, the form that Python callers may use, apart."""
+    """Unpack ``params = {...}``, the form that Python callers may use."""
     params = given.pop("params", {})
     if not isinstance(params, dict):
         raise problem(f"{params!r} given: a table of parameters is needed", "params")
@@ -189,7 +189,7 @@ class Variant(Named):
 
     @model_serializer
     def _write(self) -> str | dict[str, Value]:
-        """Give the shortest form."""
+        """Return the shortest form."""
         if self.own is not None and self.own.in_place:
             return {self.own.key: self.own.text, **self.params}
         return {self.key: self.name, **self.params} if self.params else self.name
@@ -213,7 +213,7 @@ class Variant(Named):
 
 
 class Stack(Named):
-    """A preset of the TCP endpoint and what is changed in it (``dumbbell stacks`` lists them)."""
+    """A preset of the TCP endpoint and the changes to it (``dumbbell stacks`` lists them)."""
 
     family = "stack"
     key = "preset"

@@ -21,9 +21,9 @@ class Routes:
         self._trees: dict[int, list[int | None]] = {}
 
     def path(self, start: int, end: int) -> list[int] | None:
-        """The edges from ``start`` to ``end``; None if there is no way."""
+        """Return the edges from ``start`` to ``end``; None if no path exists."""
         tail: list[int] = []
-        # Into a host with one link there is one way: it shares its neighbor's tree.
+        # Only one path leads into a host with one link: it shares its neighbor's tree.
         while end != start and len(self._into[end]) == 1 and len(tail) < len(self._edges):
             tail.append(self._into[end][0])
             end = self._edges[tail[-1]][0]
@@ -40,7 +40,7 @@ class Routes:
         return path + tail[::-1]
 
     def _towards(self, end: int) -> list[int | None]:
-        """Find, for every node, the first edge of its way to ``end``."""
+        """Find, for every node, the first edge of its path to ``end``."""
         tree: list[int | None] = [None] * len(self._into)
         seen, waiting = {end}, deque([end])
         while waiting:

@@ -42,16 +42,16 @@ class _Steps(Part):
     period: PositiveDuration | None = None
     """After this the steps begin again. Default: never."""
     start: Duration = Duration("0 s")
-    """When the steps begin to count; until then the first value holds."""
+    """Start of the steps; until then the first value holds."""
 
     def _check(self, steps: Sequence[RateStep | DelayStep]) -> None:
-        """Refuse steps that are out of order or never come."""
+        """Refuse steps that are out of order or never happen."""
         if steps[0].at.ns != 0:
             raise problem(
                 f"'{steps[0].at}' given: the first step is at \"0 s\", the value at the beginning", "steps.0.at"
             )
         if steps[0].ramp:
-            raise problem("the first step has nothing to come from", "steps.0.ramp")
+            raise problem("the first step has no earlier value to start from", "steps.0.ramp")
         for n, (before, step) in enumerate(pairwise(steps), 1):
             if step.at.ns <= before.at.ns:
                 raise problem(
@@ -73,11 +73,11 @@ class RateStep(Part):
     """A rate from a time on."""
 
     at: Duration
-    """When, from the start of the steps (or of the period)."""
+    """Time from the start of the steps (or of the period)."""
     rate: Rate
     """The rate from then on, until the next step."""
     ramp: Flag = False
-    """Whether it is reached linearly, all the way from the step before, instead of at once."""
+    """True: the value changes linearly from the step before. False: it changes at once."""
 
 
 class RateSteps(_Steps):
@@ -100,11 +100,11 @@ class DelayStep(Part):
     """A delay from a time on."""
 
     at: Duration
-    """When, from the start of the steps (or of the period)."""
+    """Time from the start of the steps (or of the period)."""
     delay: Duration
     """The delay of packets that go onto the wire from then on, until the next step."""
     ramp: Flag = False
-    """Whether it is reached linearly, all the way from the step before, instead of at once."""
+    """True: the value changes linearly from the step before. False: it changes at once."""
 
 
 class DelaySteps(_Steps):
@@ -113,7 +113,7 @@ class DelaySteps(_Steps):
     steps: Annotated[list[DelayStep], Field(min_length=1)]
     """The steps in their order; the first is at "0 s"."""
     reorders: Flag = False
-    """Whether packets on a shorter delay may overtake those on a longer one; otherwise they wait for them."""
+    """True: packets with a shorter delay may overtake those with a longer one. False: they wait for them."""
 
     @model_validator(mode="after")
     def _steps(self) -> DelaySteps:
@@ -129,7 +129,7 @@ class DelaySteps(_Steps):
 
 
 class TraceFile(str):
-    """The path of a packet-delivery trace, with what the file holds."""
+    """The path of a packet-delivery trace, with the content of the file."""
 
     __slots__ = ("_trace",)
 
@@ -154,7 +154,7 @@ class TraceFile(str):
 
     @property
     def trace(self) -> mahimahi.Trace:
-        """What the file holds."""
+        """Content of the file."""
         return self._trace
 
     def __getnewargs__(self) -> tuple[str]:
@@ -211,14 +211,14 @@ LinkDelay = Annotated[Annotated[Duration, Tag(PLAIN)] | Annotated[DelaySteps, Ta
 
 
 def first_rate_bps(rate: LinkRate) -> int:
-    """Give the rate that limits in time or bdp go by: the first, or a trace's mean."""
+    """Return the rate to which limits in time or bdp refer: the first, or a trace's mean."""
     if isinstance(rate, RateSteps):
         return rate.steps[0].rate.bps
     return rate.trace.trace.mean_bps if isinstance(rate, RateTrace) else rate.bps
 
 
 def first_delay_ns(delay: LinkDelay) -> int:
-    """Give the delay that base round-trip times go by: the first."""
+    """Return the delay to which base round-trip times refer: the first."""
     return delay.steps[0].delay.ns if isinstance(delay, DelaySteps) else delay.ns
 
 
@@ -226,7 +226,7 @@ def first_delay_ns(delay: LinkDelay) -> int:
 
 
 class OutageLength(PositiveDuration):
-    """How long an outage lasts."""
+    """Length of an outage."""
 
     __slots__ = ()
     example = '"500 ms"'
@@ -243,11 +243,11 @@ class Outage(Part):
     """The link is down for a while."""
 
     at: Duration
-    """When it begins."""
+    """Start of the outage."""
     for_: Annotated[OutageLength, Field(alias="for")]
-    """How long it lasts."""
+    """Length of the outage."""
     every: OutagePeriod | None = None
-    """From one begin to the next. Default: it comes once."""
+    """Time from one start to the next. Default: one outage only."""
     packets: Literal["hold", "drop"] = "hold"
     """"hold": nothing is sent until it is over. "drop": whatever is in transmission at any moment of it is lost."""
 

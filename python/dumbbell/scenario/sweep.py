@@ -1,7 +1,7 @@
 """Sweeps: one scenario, many cells.
 
 The lists of ``[sweep]`` are multiplied with each other; ``[[sweep.cases]]`` lists chosen combinations. Where both
-stand, each case is combined with each point of the product. Every cell has the same seeds, so comparisons between
+are given, each case is combined with each point of the product. Every cell has the same seeds, so comparisons between
 cells are paired.
 """
 
@@ -22,7 +22,7 @@ from dumbbell.scenario.paths import SHORT_FORMS, Document, assign, canonical, jo
 __all__ = ["Sweep"]
 
 FIXED = ("name", "description", "repetitions", "seed", "sweep", "trace")
-"""What is the same in every cell."""
+"""Parts that are the same in every cell."""
 
 
 class Sweep(BaseModel):
@@ -65,14 +65,14 @@ class Sweep(BaseModel):
             if not case:
                 raise problem("the case is empty", f"cases.{number}")
             if case in flat_cases[:number]:
-                raise problem("the case is there twice", f"cases.{number}")
+                raise problem("the case is given twice", f"cases.{number}")
         if not axes and not cases:
             raise problem("the sweep is empty: give it paths with lists, or cases")
         return {"axes": axes, "cases": flat_cases}
 
     @model_serializer
     def _write(self) -> dict[str, Any]:
-        """Give the form of the file."""
+        """Return the form of the file."""
         return {**self.axes, **({"cases": self.cases} if self.cases else {})}
 
     @classmethod
@@ -133,7 +133,7 @@ def _is_flow_name(place: tuple[str, ...]) -> bool:
 def _refuse_twice(path: str, values: list[Any]) -> None:
     for number, value in enumerate(values):
         if any(type(value) is type(other) and value == other for other in values[:number]):
-            raise problem(f"{value!r} is there twice", join([path]))
+            raise problem(f"{value!r} is given twice", join([path]))
 
 
 def _flat(table: dict[str, Any], *, is_case: bool) -> dict[str, Any]:
@@ -154,5 +154,5 @@ def _flat(table: dict[str, Any], *, is_case: bool) -> dict[str, Any]:
 
 
 def _is_value(value: dict[str, Any], *, quoted: bool) -> bool:
-    """Whether a table in a case is a value (such as { name = "vegas", alpha = 2 }) rather than part of a path."""
+    """Return True if a table in a case is a value, such as { name = "vegas", alpha = 2 }, not part of a path."""
     return quoted or any(key in value for key in (*SHORT_FORMS.values(), "kind"))

@@ -13,7 +13,7 @@ __all__ = ["read", "value", "write"]
 
 
 def read(text: str) -> dict[str, Any]:
-    """Read TOML; ScenarioError tells the line."""
+    """Read TOML; ScenarioError names the line."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:

@@ -27,7 +27,7 @@ class Edge:
 
     @property
     def name(self) -> str:
-        """Its name in results."""
+        """Name of the direction in results."""
         return f"{self.from_}->{self.to}"
 
 
@@ -44,7 +44,7 @@ class Drawing:
     bottlenecks: list[int] = field(default_factory=list)
 
     def link(self, a: str, b: str, sections: list[tuple[LinkOverride, str]]) -> None:
-        """Add both directions of a link whose forward direction goes from ``a`` to ``b``."""
+        """Add both directions of a link whose forward direction leads from ``a`` to ``b``."""
         forward, reverse = both(sections)
         self.edges += [Edge(a, b, forward), Edge(b, a, reverse)]
 
@@ -68,14 +68,11 @@ def _known_end(flow: Flow, key: str, name: str | None, nodes: Sequence[str]) -> 
     return name
 
 
-# ---------------------------------------------------------------- custom
-
-
 def _custom(network: Custom, flows: Sequence[Flow]) -> Drawing:
     drawing = Drawing(nodes=list(network.nodes))
     for number, node in enumerate(network.nodes):
         if node in network.nodes[:number]:
-            raise _refuse(f"network.nodes.{number}", f"'{node}' is there twice")
+            raise _refuse(f"network.nodes.{number}", f"'{node}' is given twice")
     taken: set[str] = set()
     for link in network.links:
         place = join(["network", "links", f"{link.from_}->{link.to}"])
@@ -103,12 +100,9 @@ def _custom(network: Custom, flows: Sequence[Flow]) -> Drawing:
     return drawing
 
 
-# ---------------------------------------------------------------- routers in a row
-
-
 @dataclass(frozen=True)
 class _Pair:
-    """A pair of hosts, with the routers that they hang on and the flow that owns them."""
+    """A pair of hosts, with their routers and the flow that owns them."""
 
     number: int
     enter: str
@@ -158,7 +152,7 @@ def _pairs(network: RouterNetwork, flows: Sequence[Flow], routers: list[str]) ->
 
 
 def _routers_of(network: RouterNetwork, flow: Flow, routers: list[str]) -> tuple[str, str]:
-    """Find where a flow's hosts hang."""
+    """Find the routers of a flow's hosts."""
     if not isinstance(network, ParkingLot):
         for key, given in (("enter", flow.enter), ("leave", flow.leave)):
             if given is not None:

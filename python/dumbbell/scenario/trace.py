@@ -1,4 +1,4 @@
-"""What a run records beside its metrics."""
+"""Series that a run records beside its metrics."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Trace(Part):
     """Series over time. Metrics are always made."""
 
     series: Annotated[Flag | list[Text], BeforeValidator(_tables)] = False
-    """Which series are kept: true for all, or a list of ``flows`` (cwnd, srtt ...), ``queues`` (backlog ...),
+    """Series that are kept: true for all, or a list of ``flows`` (cwnd, srtt ...), ``queues`` (backlog ...),
     ``departures`` (a row for each packet that leaves a queue) and ``drops`` (a row for each packet dropped)."""
     only: list[Text] | None = None
     """The flows and links that series are kept of; default: all of them."""
     interval: Duration = Duration("0 s")
     """At most one row per series in this time; "0 s": a row at each change."""
     packets: Flag = False
-    """Whether each packet sent, received and dropped leaves a row."""
+    """True: each packet sent, received and dropped has a row."""
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class Quantity(str):
     _value: int | float
 
     def __new__(cls, text: str) -> Self:
-        """Read a text; ValueError says what is wrong and shows the right form."""
+        """Read a text; ValueError explains the mistake and shows the right form."""
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):

@@ -13,7 +13,7 @@ __all__ = ["Until"]
 
 
 class HalfWidth(Percentage):
-    """How wide an interval may be to either side, in percent of the value."""
+    """Half of the widest interval that is allowed, in percent of the value."""
 
     __slots__ = ()
     minimum = (1e-6, "above zero")
@@ -21,16 +21,16 @@ class HalfWidth(Percentage):
 
 
 class Until(Part):
-    """When a cell has been repeated often enough: the interval of a metric is narrow, or the most is reached.
+    """The condition to stop repeating a cell: the interval of a metric is narrow, or the maximum is reached.
 
-    ``repetitions`` says how many there are at least. What is repeated further depends on the results alone, not on
+    ``repetitions`` is the minimum. Whether a cell is repeated further depends on the results alone, not on
     how many runs are made at a time.
     """
 
     half_width: HalfWidth
     """Half the width of the interval, as a part of the value, at which a cell is done."""
     metric: Text = "goodput_bps"
-    """The metric of flows that is looked at: a column of the table of flows."""
+    """The metric: a column of the table of flows."""
     flow: Text | None = None
     """Whose; default: every flow that has the metric."""
     interval: Literal["bca", "student"] = "bca"

@@ -1,4 +1,4 @@
-"""What is compared: scenarios, each with a name."""
+"""The cases that are compared: scenarios, each with a name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAR = (
     (("bbr",) * 4, 40, 50, 2.0, 30),
     (("vegas",) * 2 + ("cubic",) * 2, 20, 60, 0.5, 60),
 )
-"""Conditions that no law was looked at in: variants, rate in Mbit/s, round trip in ms, buffer in BDP, length in s."""
+"""Conditions not used while the algorithms were written: variants, rate in Mbit/s, RTT in ms, buffer in BDP, s."""
 NEAR = {**PATHS, "50M10": (50, 10, 20)}
 """The paths of single flows that are run several times."""
 SENSITIVE = (
@@ -58,7 +58,7 @@ SENSITIVE = (
     ("vegas", "100M20", 0.25),
     ("reno", "50M10", 0.1),
 )
-"""Single flows that one loss more or less sends another way: each is run several times, hardly different."""
+"""Single flows that one more loss changes a lot: each is run several times with tiny differences."""
 NUDGES = (-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4)
 """Percent by which the delay of the bottleneck is different."""
 GAP = 5
@@ -80,7 +80,7 @@ SHARES: tuple[tuple[tuple[str, ...], int, int, float, int, int], ...] = (
 RANDOM = ("cdg",)
 """Variants that draw random numbers in every round trip or so."""
 REPETITIONS = 5
-"""Where chance matters: loss, who comes first when two flows share a queue, a variant's own dice."""
+"""Where chance matters: loss, the order of arrival when two flows share a queue, a variant's own random numbers."""
 MANY = 10
 """Repetitions where means are compared."""
 SAMPLE = "10 ms"
@@ -103,12 +103,12 @@ def shared_variants() -> list[str]:
 
 
 def stack() -> str:
-    """Name the preset that stands for a Linux endpoint."""
+    """Return the name of the preset for a Linux endpoint."""
     return "linux" if "linux" in registry.stacks() else "rfc"
 
 
 def built_in() -> Iterator[Case]:
-    """Give the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat."""
+    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -142,7 +142,7 @@ def built_in() -> Iterator[Case]:
 
 
 def of_file(path: Path) -> Iterator[Case]:
-    """Give every cell of a scenario file as a case."""
+    """Return every cell of a scenario file as a case."""
     scenario = Scenario.load(path)
     for cell in scenario.cells:
         values = ",".join(str(v) for v in cell.values.values())

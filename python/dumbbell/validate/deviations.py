@@ -1,4 +1,4 @@
-"""How far the simulator is from the kernel, figure by figure and curve by curve.
+"""Deviations of the simulator from the kernel, figure by figure and curve by curve.
 
 A figure is *within* if it differs by no more than its tolerance, or by no more than two standard deviations of a
 single run where repetitions differ by chance. Curves have two distances, both in parts of the kernel's mean:
@@ -27,7 +27,7 @@ TOLERANCES = {
 }
 """Largest relative difference that counts as the same."""
 FEW = 3
-"""Packets more or less say nothing, however few there are."""
+"""Difference in packets that never counts, however few packets there are."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Difference:
 
     @property
     def within(self) -> bool:
-        """Whether it counts as the same."""
+        """Return True if it counts as the same."""
         apart = abs(self.sim - self.kernel)
         allowed = max(TOLERANCES.get(self.figure, 0.0) * abs(self.kernel), 2 * self.spread)
         return apart <= max(allowed, FEW if self.figure.endswith("_packets") and "cwnd" not in self.figure else 0.0)
@@ -95,7 +95,7 @@ def _spread(a: Floats, b: Floats) -> float:
 
 
 def distances(a: Floats, b: Floats) -> tuple[float | None, float | None]:
-    """Give the distances ``curve`` and ``shape``, in parts of the mean of ``b``; None without common bins."""
+    """Return the distances ``curve`` and ``shape``, in parts of the mean of ``b``; None without common bins."""
     n = min(len(a), len(b))
     both = ~(np.isnan(a[:n]) | np.isnan(b[:n]))
     if not both.any():

@@ -1,4 +1,4 @@
-"""What a case has shown on one side: figures of each flow, repetition by repetition, and curves of the first."""
+"""Measurements of a case on one side: figures of each flow, repetition by repetition, and curves of the first."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FlowMeasured:
         )
 
     def values(self, figure: str) -> Floats:
-        """Give a figure's values where there are any."""
+        """Return a figure's values that exist."""
         return np.array([v for v in self.figures[figure] if v is not None], dtype=float)
 
 
@@ -76,7 +76,7 @@ class Measured:
                 time = table["t_ns"].astype(float) * 1e-9
                 cwnd = binned(time, table["cwnd"].astype(float), duration_s)
                 srtt = binned(time, table["srtt_ns"].astype(float) * 1e-6, duration_s)
-                # The trace has bytes; the figures' mean, in segments, says how many bytes make one.
+                # The trace has bytes; the figures' mean, in segments, gives the bytes of one segment.
                 mean = binned(time, table["cwnd"].astype(float), duration_s, duration_s - time[0], time[0])[0]
                 cwnd *= (first["cwnd_mean_packets"] or np.nan) / mean
             figures = {key: [run.flows[n].get(key) for run in runs] for key in FIGURES}
@@ -88,7 +88,7 @@ class Measured:
         return Measured([flow.thinned(bins) for flow in self.flows])
 
     def document(self) -> list[dict[str, Any]]:
-        """Give it as JSON takes it; figures in seven digits, curves in tenths."""
+        """Return it as plain values for JSON; figures in seven digits, curves in tenths."""
         return [
             {
                 "name": f.name,
@@ -136,7 +136,7 @@ def _tenths(values: Floats) -> list[float | None]:
 
 
 def binned(time: Floats, values: Floats, end: float, step: float = STEP_S, begin: float = 0.0) -> Floats:
-    """Give the mean over time of a quantity within each bin; each value holds until the next.
+    """Return the mean over time of a quantity within each bin; each value holds until the next.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def _lines(place: Path) -> dict[str, str]:
 
 
 def _mark(case: Case) -> str:
-    """Tell whether a case is the one that was measured."""
+    """Return True if a case is the one that was measured."""
     scenario = case.scenario
     seeds = [scenario.repetition_seed(r) for r in range(scenario.repetitions)]
     text = json.dumps([scenario.to_dict(), seeds], sort_keys=True)

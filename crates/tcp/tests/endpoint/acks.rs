@@ -1,6 +1,7 @@
-//! When a receiver acknowledges on the stack `linux`.
+//! When a receiver on the stack `linux` acknowledges: quick, delayed, pushed and compressed ACKs [Linux tcp_input.c
+//! __tcp_ack_snd_check, tcp_event_data_recv].
 
-use crate::modern::{MSS, linux, with_usual};
+use crate::linux_stack::{MSS, linux, with_usual};
 use dumbbell_tcp::Segment;
 use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire, losing};
@@ -8,14 +9,14 @@ use dumbbell_units::{Dur, Rate};
 use dumbbell_wire::TcpFlags;
 use std::cell::RefCell;
 
-/// A segment each so many ms. Gives when ACKs left, in ms, and how many segments each was the first to acknowledge.
+/// Sends a segment each `ms`. Returns when ACKs were sent, in ms, and how many segments each newly acknowledged.
 fn paced(ms: u64, segments: u64, changes: &[(&str, &str)]) -> Vec<(u64, u64)> {
-    let law = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
+    let cc = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / ms), MSS);
     let all = with_usual(
         &[("send_quantum", "segment"), ("unpaced_segments", "0"), ("pacing_credit", "0")],
         changes,
     );
-    let mut wire = Wire::with_cc("fixed", move |_| Box::new(law.clone()), "linux", &all, arrives());
+    let mut wire = Wire::with_cc("fixed", move |_| Box::new(cc.clone()), "linux", &all, arrives());
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(segments * MSS);
@@ -38,7 +39,7 @@ fn arrives() -> Faults<'static> {
 #[test]
 fn sixteen_quick_acks_then_every_second_segment() {
     let acks = paced(10, 31, &[]);
-    // The first segment leaves at 100 ms and arrives at 150; the last, the 31st, carries PSH.
+    // The first segment is sent at 100 ms and arrives at 150; the last, the 31st, carries PSH.
     let quick: Vec<(u64, u64)> = (0..16).map(|i| (150 + 10 * i, 1)).collect();
     assert_eq!(acks[..16], quick);
     let slow: Vec<(u64, u64)> = (0..7).map(|i| (150 + 170 + 20 * i, 2)).collect();
@@ -52,9 +53,9 @@ fn without_quick_acks_every_second_from_the_start() {
 }
 
 #[test]
-fn a_segment_alone_waits_for_40_ms_at_first() {
-    // A segment each 60 ms, no quick ACKs. The first, at 150 ms, waits for 40 ms; the delay doubles: 80 ms is more than
-    // the time between segments, so the second one, at 210 ms, is acknowledged with the third.
+fn a_single_segment_is_acknowledged_after_40_ms_at_first() {
+    // A segment each 60 ms, no quick ACKs. The ACK of the first, at 150 ms, is delayed by 40 ms. The delay doubles: 80 ms is
+    // more than the time between segments, so that the second one, at 210 ms, is acknowledged with the third.
     let acks = paced(60, 6, &[("quick_acks", "0")]);
     assert_eq!(acks[0], (190, 1));
     assert_eq!(acks[1], (270, 2));
@@ -67,7 +68,7 @@ fn a_constant_delay_is_constant() {
 }
 
 #[test]
-fn a_pushed_segment_does_not_wait() {
+fn a_pushed_segment_is_acknowledged_at_once() {
     // Writes of three segments: each third one carries PSH.
     let changes = [("quick_acks", "0"), ("push_every", "4344 bytes")];
     assert_eq!(paced(10, 7, &changes), [(160, 2), (170, 1), (190, 2), (200, 1), (210, 1)]);
@@ -77,22 +78,22 @@ fn a_pushed_segment_does_not_wait() {
 
 #[test]
 fn a_growing_window_keeps_acks_quick() {
-    // The window starts at 20 segments' worth and grows by two with each, up to 162/128 of that less the segment that is not
+    // The window starts at 20 segments and grows by two with each, up to 162/128 of the start less the segment that is not
     // read yet.
     let count = |changes: &[(&str, &str)]| {
         let acks = paced(10, 41, changes);
         acks.iter().take_while(|a| a.1 == 1).count()
     };
     assert_eq!(count(&[("quick_acks", "2")]), 2);
-    // 28,960 * 162 / 128 - 1448 - 28,960 = 6,244 bytes: three segments let it grow (2,896 each). While they do the two quick
-    // ACKs of the start stay: five.
+    // 28,960 * 162 / 128 - 1448 - 28,960 = 6,244 bytes: three segments let it grow (2,896 each). Meanwhile the two quick ACKs
+    // of the start are not used up: five.
     assert_eq!(count(&[("quick_acks", "2"), ("autotuning", "true"), ("window_start", "28960 bytes")]), 5);
 }
 
 #[test]
-fn after_three_further_reports_of_a_hole_are_merged() {
-    // Segments 0 to 9 at once, the first is lost: the SACKs of 1, 2, 3 go at once, those of 4 to 9, which arrive in the same
-    // instant, 1 ms (less than 5 % of the round trip of 100 ms) and 0.1 ms later, as one. Quick ACKs are off.
+fn further_reports_of_a_hole_are_compressed_after_three() {
+    // Segments 0 to 9 are sent at once, the first is lost. The SACKs of 1, 2, 3 are sent at once. Those of 4 to 9, which arrive at
+    // the same time, are one ACK after 1 ms (less than 5 % of the round trip of 100 ms) and 0.1 ms. Quick ACKs are off.
     let (_, wire) = linux(10, &[("quick_acks", "0")], losing(&[0]));
     let wire = wire.send(10).until_done();
     let sacks: Vec<u64> = wire.acks.iter().filter(|a| a.1 == 0).map(|a| a.0.0 / 100_000).collect();
@@ -102,12 +103,12 @@ fn after_three_further_reports_of_a_hole_are_merged() {
     assert_eq!(wire.acks.iter().filter(|a| a.1 == 0 && a.0.0 == 150_000_000).count(), 9);
 }
 
-/// What the receiver's ACKs report out of order, in ms and numbers of segments.
+/// The SACK blocks of the receiver's ACKs, in numbers of segments.
 type Reports = RefCell<Vec<(f64, Vec<(u64, u64)>)>>;
 
-/// Notes them; `fate` decides about data.
+/// Records them; `fate` decides the fate of data segments.
 fn reporting<'a>(reports: &'a Reports, mut fate: impl FnMut(u64) -> Fate + 'a) -> Faults<'a> {
-    // The sender's first data byte has this number.
+    // Number of the sender's first data byte.
     let first = (u32::MAX - 5_000).wrapping_add(1);
     Box::new(move |forward, n, segment: &Segment| {
         if forward {
@@ -121,9 +122,9 @@ fn reporting<'a>(reports: &'a Reports, mut fate: impl FnMut(u64) -> Fate + 'a) -
 }
 
 #[test]
-fn merged_reports_leave_before_a_third_range_starts() {
-    // Of 0 to 9 the segments 0, 3 and 6 are lost. 1, 2 and 4 are reported at once, 5 is held back; 7 would start a third
-    // range, so that what was held back leaves first, without it. 8 and 9 are held back for 1.1 ms.
+fn compressed_reports_are_sent_before_a_third_range_starts() {
+    // Segments 0, 3 and 6 of 0 to 9 are lost. 1, 2 and 4 are reported at once, the report of 5 is held back. 7 would start a
+    // third range, so that the report of 5 is sent first, without 7. Those of 8 and 9 are held back for 1.1 ms.
     let reports = Reports::default();
     let faults = reporting(&reports, |n| if [0, 3, 6].contains(&n) { Fate::Lost } else { Fate::Arrives });
     let (_, mut wire) = linux(10, &[("quick_acks", "0")], faults);
@@ -133,7 +134,7 @@ fn merged_reports_leave_before_a_third_range_starts() {
     wire.run_until(0.152);
     let times: Vec<u64> = wire.acks.iter().map(|a| a.0.0 / 100_000).collect();
     drop(wire);
-    let told: Vec<_> = reports.borrow().iter().filter(|r| !r.1.is_empty()).map(|r| r.1.clone()).collect();
+    let reported: Vec<_> = reports.borrow().iter().filter(|r| !r.1.is_empty()).map(|r| r.1.clone()).collect();
     let expected = [
         vec![(1, 2)],
         vec![(1, 3)],
@@ -141,14 +142,14 @@ fn merged_reports_leave_before_a_third_range_starts() {
         vec![(4, 6), (1, 3)],
         vec![(7, 10), (4, 6), (1, 3)],
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(times[times.len() - 5..], [1500, 1500, 1500, 1500, 1511]);
 }
 
 #[test]
-fn merged_reports_leave_when_the_timer_of_an_earlier_ack_runs_out() {
-    // Segment 0 comes at 150 ms: its ACK would leave at 190 ms. 1 is lost; 2, 3 and 4 come at 187 ms and are reported at once,
-    // with which 0 is acknowledged. 5 comes at 188 ms and would be held back for 5.1 ms: it leaves at 190 ms.
+fn compressed_reports_are_sent_when_the_timer_of_an_earlier_ack_expires() {
+    // Segment 0 arrives at 150 ms: its ACK is due at 190 ms. 1 is lost; 2, 3 and 4 arrive at 187 ms and are reported at once,
+    // which acknowledges 0. 5 arrives at 188 ms; its report would be held back for 5.1 ms, but is sent at 190 ms.
     let late = |n: u64| match n {
         0 => Fate::Arrives,
         1 => Fate::Lost,
@@ -169,14 +170,14 @@ fn merged_reports_leave_when_the_timer_of_an_earlier_ack_runs_out() {
 }
 
 #[test]
-fn what_ends_a_piece_or_a_full_buffer_is_pushed_and_acknowledged_at_once() {
-    // A window of one segment, so that each leaves alone. The SYN-ACK offers 65,535 bytes, so that pieces have 22 segments
-    // (31,856 of 32,767 bytes); the first begins behind the initial window and ends with the 23rd. Marked are ends that are
-    // more than 32,767 bytes behind the last mark or the last end of a write of 256 KiB (181.04 segments):
-    //     23, 67, 111, 155 (every second); 181.04 is a write's end; 199 is 26,008 bytes behind it, 221 is 57,864; 265
-    // The application fills 1,000,000 bytes at first: 23 + 31 * 22 = 705. It goes on when two thirds of 1 MiB are left, a piece of
-    // 45 taking 66,460 bytes: 685,377 bytes, at 705 - 473 = 232; with six pieces, 975, there are 743 * 1448 bytes of
-    // 1,028,066 again.
+fn the_end_of_a_piece_or_of_a_full_buffer_is_pushed_and_acknowledged_at_once() {
+    // A window of one segment, so that each is sent alone. The SYN-ACK offers 65,535 bytes, so that pieces have 22 segments
+    // (31,856 of 32,767 bytes); the first starts after the initial window and ends with the 23rd. An end is marked if it is
+    // more than 32,767 bytes after the last mark or the last end of a write of 256 KiB (181.04 segments):
+    //     23, 67, 111, 155 (every second); 181.04 ends a write; 199 is 26,008 bytes after it, 221 is 57,864; 265
+    // The application writes 1,000,000 bytes at first: 23 + 31 * 22 = 705. It continues when two thirds of 1 MiB are in use. With
+    // 66,460 bytes for a piece of 45 that is after 685,377 bytes, at 705 - 473 = 232; with six pieces, 975, 743 * 1448 of
+    // 1,028,066 bytes are in use again.
     let pushed = RefCell::new(Vec::new());
     let faults: Faults<'_> = Box::new(|forward, n, segment: &Segment| {
         if forward && segment.payload > 0 && segment.flags.contains(TcpFlags::PSH) {
@@ -195,7 +196,7 @@ fn what_ends_a_piece_or_a_full_buffer_is_pushed_and_acknowledged_at_once() {
     assert_eq!(pushed[..6], [23, 67, 111, 155, 221, 265]);
     assert!(pushed.contains(&705) && pushed.contains(&975), "{pushed:?}");
     assert!(sent.len() > 1100);
-    // Without a mark the ACK waits for 40 ms or more.
+    // Without a mark the ACK is delayed by 40 ms or more.
     for (n, s) in sent.iter().enumerate().take(1000) {
         let waited = acks.iter().find(|a| a.1 > n as u64).unwrap().0.since(s.at) - Dur::millis(50);
         assert_eq!(

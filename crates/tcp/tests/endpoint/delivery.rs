@@ -1,5 +1,5 @@
-//! Every byte given to a connection arrives exactly once and in order, whatever the wire does. The wire itself checks
-//! each delivery against its own model (see [`dumbbell_testkit::wire`]).
+//! Every byte of a connection arrives exactly once and in order, whatever the wire does. The wire itself checks each delivery
+//! against its own model (see [`dumbbell_testkit::wire`]).
 
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use dumbbell_units::Dur;
@@ -49,17 +49,17 @@ proptest! {
 }
 
 #[test]
-fn what_pacing_holds_back_may_be_superfluous_when_it_is_due() {
-    // With 30 % lost these come to where pacing holds a retransmission back until all that was outstanding has arrived, and there
-    // is more to send.
+fn a_retransmission_may_be_unnecessary_when_pacing_allows_it() {
+    // With 30 % loss these seeds lead to a retransmission that pacing holds until all outstanding data has arrived, while more
+    // data is to be sent.
     for seed in [2, 10, 14, 26] {
         let _ = Wire::new("bbr3", "linux", &[], faulty(seed, 0.3, 0.0, 0.0)).send(600).until_done();
     }
 }
 
 #[test]
-fn a_window_smaller_than_its_scale_counts_stays_open() {
-    // 256 MiB at most: the field counts 8 KiB, and the two segments at the start are less.
+fn a_window_smaller_than_the_unit_of_its_field_stays_open() {
+    // At most 256 MiB: the field counts 8 KiB, and the two segments at the start are less.
     let wire =
         Wire::new("sack", "linux", &[("window_start", "2 packets")], Box::new(|_, _, _| Fate::Arrives));
     let _ = wire.send(60).until_done();

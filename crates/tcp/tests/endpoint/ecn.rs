@@ -1,15 +1,15 @@
-//! Congestion marks from the wire to the law.
+//! Congestion marks from the wire to congestion control [RFC 3168, RFC 8257, RFC 9768].
 
 use crate::delivery::faulty;
-use crate::modern::{MSS, answers};
+use crate::linux_stack::{MSS, responses};
 use dumbbell_testkit::cc_recorder::{CcCall, CcRecorder};
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use proptest::prelude::*;
 
 fn wire<'a>(segments: u64, changes: &[(&str, &str)], faults: Faults<'a>) -> (CcRecorder, Wire<'a>) {
-    let law = CcRecorder::new((segments * MSS) as f64);
-    let copy = law.clone();
-    (law, Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults))
+    let cc = CcRecorder::new((segments * MSS) as f64);
+    let copy = cc.clone();
+    (cc, Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", changes, faults))
 }
 
 fn marking(numbers: &'static [u64]) -> Faults<'static> {
@@ -19,57 +19,57 @@ fn marking(numbers: &'static [u64]) -> Faults<'static> {
     })
 }
 
-fn marked(law: &CcRecorder) -> u64 {
-    law.calls().iter().map(|h| if let CcCall::Ack(a) = h { a.marked } else { 0 }).sum()
+fn marked(cc: &CcRecorder) -> u64 {
+    cc.calls().iter().map(|h| if let CcCall::Ack(a) = h { a.marked } else { 0 }).sum()
 }
 
 #[test]
-fn one_answer_a_window() {
-    // A window of 10, each second segment of the first two windows marked: the first mark is answered, the rest of that
-    // window not, then the next one is.
+fn one_reduction_a_window() {
+    // A window of 10, every second segment of the first two windows marked: the first mark causes a reduction, the others of
+    // that window don't, then the next one does.
     for feedback in ["classic", "dctcp", "accurate"] {
         let changes = [("ecn", "true"), ("ecn_feedback", feedback)];
-        let (law, wire) = wire(10, &changes, marking(&[0, 2, 4, 6, 8, 12, 14, 16, 18]));
+        let (cc, wire) = wire(10, &changes, marking(&[0, 2, 4, 6, 8, 12, 14, 16, 18]));
         let wire = wire.send(60).until_done();
-        let answers = answers(&law);
-        assert_eq!(answers.iter().filter(|a| *a == "ecn").count(), 2, "{feedback} {answers:?}");
-        assert_eq!((wire.resent(), answers.contains(&"loss".into())), (vec![], false), "{feedback}");
+        let responses = responses(&cc);
+        assert_eq!(responses.iter().filter(|a| *a == "ecn").count(), 2, "{feedback} {responses:?}");
+        assert_eq!((wire.resent(), responses.contains(&"loss".into())), (vec![], false), "{feedback}");
     }
 }
 
 #[test]
 fn without_ecn_nothing_is_marked() {
-    let (law, wire) = wire(10, &[], marking(&[0, 5]));
+    let (cc, wire) = wire(10, &[], marking(&[0, 5]));
     let _ = wire.send(30).until_done();
-    assert_eq!((answers(&law), marked(&law)), (vec![], 0));
+    assert_eq!((responses(&cc), marked(&cc)), (vec![], 0));
 }
 
 #[test]
-fn the_window_comes_down_by_proportional_rate_reduction() {
-    // Reno with a window of 20 in avoidance and one mark: PRR takes a round trip for the way from 20 to 10, growth waits.
+fn proportional_rate_reduction_shrinks_the_window_after_a_mark() {
+    // Reno with a window of 20 in avoidance and one mark: PRR needs a round trip from 20 to 10; the window doesn't grow.
     let faults = marking(&[200]);
     let changes = [("ecn", "true"), ("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
     let mut wire = Wire::new("sack", "linux", &changes, faults);
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(1 << 40);
-    let mut least = f64::INFINITY;
-    let mut seen = Vec::new();
+    let mut smallest = f64::INFINITY;
+    let mut windows = Vec::new();
     for step in 0..4000 {
         wire.run_until(0.1 + f64::from(step) * 0.0005);
         let cwnd = wire.sender.snapshot().cwnd / MSS as f64;
-        least = least.min(cwnd);
-        seen.push(cwnd);
+        smallest = smallest.min(cwnd);
+        windows.push(cwnd);
     }
-    let top = seen.iter().copied().fold(0.0, f64::max);
-    // ACKs of one window come in one instant: the last step up may be unseen.
-    assert!((least - top / 2.0).abs() <= 0.5, "{least} of {top}");
+    let top = windows.iter().copied().fold(0.0, f64::max);
+    // The ACKs of one window arrive at the same time: the last increase may not be observed.
+    assert!((smallest - top / 2.0).abs() <= 0.5, "{smallest} of {top}");
     assert_eq!(wire.resent(), Vec::<u64>::new());
 }
 
 #[test]
-fn laws_that_count_marks_answer_them() {
-    // Everything is marked: alpha stays at 1, so that each round trip of 100 ms halves the window of 20, to 2 at the least.
+fn algorithms_that_count_marks_reduce_themselves() {
+    // All packets are marked: alpha stays at 1, so that each round trip of 100 ms halves the window of 20, to at least 2.
     let all: Faults<'static> = Box::new(|_, _, _| Fate::Marked);
     let start = [("initial_window", "20 packets"), ("initial_ssthresh", "20 packets")];
     let mut wire = Wire::new("dctcp", "linux", &start, all);
@@ -80,7 +80,7 @@ fn laws_that_count_marks_answer_them() {
         wire.run_until(at);
         assert_eq!((at, wire.sender.snapshot().cwnd / MSS as f64), (at, cwnd));
     }
-    // Prague, whose segments are spaced, comes down to the same.
+    // Prague, whose segments are paced, reaches the same window.
     let all: Faults<'static> = Box::new(|_, _, _| Fate::Marked);
     let mut wire = Wire::new("prague", "linux", &start, all);
     wire.receiver.listen();
@@ -93,9 +93,9 @@ fn laws_that_count_marks_answer_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// With the counters' option and no loss the law hears of every marked byte.
+    /// With the counters' option and no loss every marked byte is reported to congestion control.
     #[test]
-    fn every_marked_byte_is_told(window in 1u64..40, segments in 1u64..200, seed in any::<u64>(), share in 0.0..1.0f64) {
+    fn every_marked_byte_is_reported(window in 1u64..40, segments in 1u64..200, seed in any::<u64>(), share in 0.0..1.0f64) {
         let mut random = dumbbell_units::random::Stream::new(seed, "marks");
         let mut bytes = 0;
         {
@@ -107,15 +107,15 @@ proptest! {
                 }
                 Fate::Arrives
             });
-            let (law, wire) = wire(window, &[("ecn", "true"), ("ecn_feedback", "accurate")], faults);
+            let (cc, wire) = wire(window, &[("ecn", "true"), ("ecn_feedback", "accurate")], faults);
             let wire = wire.send(segments).until_done();
-            let told = marked(&law);
+            let reported = marked(&cc);
             drop(wire);
-            prop_assert_eq!(told, bytes);
+            prop_assert_eq!(reported, bytes);
         }
     }
 
-    /// Whatever is lost, late or marked: everything arrives, and no more is told to be marked than was delivered.
+    /// With loss, delay and marks everything arrives, and no more bytes are reported as marked than were delivered.
     #[test]
     fn faults_and_marks_together(
         feedback in prop::sample::select(vec!["classic", "dctcp", "accurate"]),
@@ -131,10 +131,10 @@ proptest! {
             fate => fate,
         });
         let changes = [("ecn", "true"), ("ecn_feedback", feedback), ("rto_max", "5 s")];
-        let (law, wire) = wire(window, &changes, faults);
+        let (cc, wire) = wire(window, &changes, faults);
         let wire = wire.send(segments).until_done();
         let counters = wire.sender.counters();
         prop_assert!(counters.sent_bytes - counters.retransmitted_bytes == segments * MSS);
-        prop_assert!(feedback == "accurate" || marked(&law) <= segments * MSS);
+        prop_assert!(feedback == "accurate" || marked(&cc) <= segments * MSS);
     }
 }

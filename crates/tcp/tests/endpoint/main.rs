@@ -1,14 +1,14 @@
-//! The endpoint on a wire with faults: what is sent again after which losses, and that nothing is ever lost or
-//! delivered twice.
+//! The endpoint on a wire with faults: acknowledgments, loss recovery, timers, ECN, the events of congestion control, and that
+//! each byte is delivered exactly once.
 
 mod acks;
+mod cc_events;
 mod delivery;
 mod ecn;
 mod frto;
-mod modern;
+mod linux_stack;
 mod rack;
 mod recovery;
-mod signals;
 mod timers;
 mod tlp;
 mod undo;

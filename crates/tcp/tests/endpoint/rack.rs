@@ -1,10 +1,10 @@
-//! RACK: which segments are taken for lost when.
+//! RACK: which segments are lost, and when they are found [RFC 8985 §6].
 
-use crate::modern::{answers, linux, resent, timeline};
+use crate::linux_stack::{linux, resent, responses, timeline};
 use dumbbell_testkit::wire::{Fate, Faults, losing};
 use dumbbell_units::Dur;
 
-/// Segment `number` is late by so many ms when it is sent for the first time.
+/// Segment `number` is late by `ms` when it is sent for the first time.
 fn late(number: u64, ms: u64) -> Faults<'static> {
     Box::new(move |forward, count, segment| {
         if forward && segment.payload > 0 && count == number {
@@ -17,27 +17,27 @@ fn late(number: u64, ms: u64) -> Faults<'static> {
 
 #[test]
 fn two_sacks_wait_for_a_quarter_of_the_smallest_rtt() {
-    // Segments 0, 1, 2 leave at 0.1 s, the first is lost. SACKs of 1 and 2 at 0.2 s: fewer than three, so the window is
-    // 100 / 4 = 25 ms: lost at 0.1 + 0.1 + 0.025 s, by the timer. And nothing else is sent again.
-    let (law, wire) = linux(3, &[], losing(&[0]));
+    // Segments 0, 1, 2 are sent at 0.1 s, the first is lost. SACKs of 1 and 2 at 0.2 s: fewer than three, so that the
+    // reordering window is 100 / 4 = 25 ms: lost at 0.1 + 0.1 + 0.025 s, by the timer. Nothing else is retransmitted.
+    let (cc, wire) = linux(3, &[], losing(&[0]));
     let wire = wire.send(3).until_done();
     assert_eq!(timeline(&wire), [(100, 0, false), (100, 1, false), (100, 2, false), (225, 0, true)]);
-    assert_eq!(answers(&law), ["loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit"]);
     assert_eq!(wire.sender.counters().timeouts, 0);
 }
 
 #[test]
-fn with_ticks_it_expires_with_one() {
-    // 25 ms and the 2 ms that a short timer has more: seven ticks of 4 ms, and one since none is early.
+fn with_ticks_it_expires_at_a_tick() {
+    // 25 ms plus the 2 ms that are added to a short timer: seven ticks of 4 ms, and one because no timer is early.
     let (_, wire) = linux(3, &[("timer_tick", "4 ms")], losing(&[0]));
     assert_eq!(resent(&wire.send(3).until_done()), [(232, 0)]);
 }
 
 #[test]
-fn a_loss_within_a_recovery_begins_another() {
-    // Window 10. Segment 3 is lost, and its retransmission; so is segment 15, the first that is sent after recovery has
-    // begun at 0.2 s. At 0.3 s both are found to be lost and sent again. The ACK of 3 at 0.4 s ends the recovery, which was
-    // for what had been sent before it; 15 isn't acknowledged yet.
+fn a_loss_during_a_recovery_starts_another() {
+    // Window 10. Segment 3 is lost, and its retransmission; so is segment 15, the first sent after the start of recovery at
+    // 0.2 s. At 0.3 s both are found lost and are retransmitted. The ACK of 3 at 0.4 s ends the recovery, which covers the data
+    // sent before it; 15 is not acknowledged yet.
     let mut sent = [0; 100];
     let faults: Faults<'static> = Box::new(move |forward, _, segment| {
         let offset = segment.seq.0.wrapping_sub((u32::MAX - 5_000).wrapping_add(1));
@@ -49,33 +49,33 @@ fn a_loss_within_a_recovery_begins_another() {
         let hit = (number == 3 && sent[3] <= 2) || (number == 15 && sent[15] == 1);
         if hit { Fate::Lost } else { Fate::Arrives }
     });
-    let (law, wire) = linux(10, &[("undo", "none")], faults);
+    let (cc, wire) = linux(10, &[("undo", "none")], faults);
     let wire = wire.send(60).until_done();
     assert_eq!(resent(&wire)[..3], [(200, 3), (300, 3), (300, 15)]);
-    assert_eq!(answers(&law), ["loss", "exit", "loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit", "loss", "exit"]);
 }
 
 #[test]
-fn what_is_late_by_less_is_not_sent_again() {
-    let (law, wire) = linux(3, &[], late(0, 24));
+fn a_segment_late_by_less_is_not_retransmitted() {
+    let (cc, wire) = linux(3, &[], late(0, 24));
     let wire = wire.send(3).until_done();
-    assert_eq!((wire.resent(), answers(&law)), (vec![], vec![]));
+    assert_eq!((wire.resent(), responses(&cc)), (vec![], vec![]));
     let (_, wire) = linux(3, &[], late(0, 26));
     assert_eq!(resent(&wire.send(3).until_done()), [(225, 0)]);
 }
 
 #[test]
 fn three_sacks_do_not_wait() {
-    // Segments 0 to 3, the first lost: the third SACK comes with the others at 0.2 s.
+    // Segments 0 to 3, the first lost: the third SACK arrives with the others at 0.2 s.
     let (_, wire) = linux(4, &[], losing(&[0]));
     assert_eq!(resent(&wire.send(4).until_done()), [(200, 0)]);
 }
 
 #[test]
-fn once_order_was_broken_three_sacks_wait_too() {
-    // Segment 0 of the first window of four is late by 10 ms: seen when it arrives after the others. It is sent again at
-    // 0.2 s, as three SACKs came; that one arrives twice, and its D-SACK doubles the reordering window. In a later window the
-    // first one is lost: now it takes that window, 2 * 100 / 4 = 50 ms, more than the round trip.
+fn after_reordering_three_sacks_wait_too() {
+    // Segment 0 of the first window of four is late by 10 ms: observed when it arrives after the others. Three SACKs cause its
+    // retransmission at 0.2 s, which arrives twice, and its D-SACK doubles the reordering window. In a later window the first
+    // one is lost: now the window, 2 * 100 / 4 = 50 ms, is added to the round trip.
     let faults: Faults<'static> = Box::new(|forward, count, segment| match count {
         _ if !forward || segment.payload == 0 => Fate::Arrives,
         0 => Fate::Late(Dur::millis(10)),
@@ -93,10 +93,10 @@ fn once_order_was_broken_three_sacks_wait_too() {
 }
 
 #[test]
-fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
-    // Window 10. Segment 3 is lost, and its retransmission. New segments go on with the ACKs of recovery; the SACK of the
-    // first one sent after the retransmission comes a round trip later and shows that it is lost. The law hears of one
-    // loss only: it is one recovery.
+fn a_lost_retransmission_is_found_by_later_segments() {
+    // Window 10. Segment 3 is lost, and its retransmission. The ACKs of recovery allow new segments; the SACK of the first one
+    // sent after the retransmission arrives a round trip later and shows that it is lost. One loss is reported to congestion
+    // control: it is one recovery.
     let mut lost = 0;
     let faults: Faults<'static> = Box::new(move |forward, _, segment| {
         let offset = segment.seq.0.wrapping_sub((u32::MAX - 5_000).wrapping_add(1));
@@ -104,28 +104,28 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
         lost += u32::from(hit);
         if hit { Fate::Lost } else { Fate::Arrives }
     });
-    let (law, wire) = linux(10, &[], faults);
+    let (cc, wire) = linux(10, &[], faults);
     let wire = wire.send(60).until_done();
     let again = resent(&wire);
     assert_eq!((again.len(), again[0].1, again[1].1), (2, 3, 3));
     assert_eq!(again[1].0 - again[0].0, 100);
-    assert_eq!(answers(&law), ["loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit"]);
     assert_eq!(wire.sender.counters().timeouts, 0);
 }
 
 #[test]
-fn a_timeout_takes_only_what_is_old_for_lost() {
+fn a_timeout_marks_only_old_segments_as_lost() {
     // Two windows of one segment each: 0 is sent at 0.1 s and lost. The application writes one more just before the timer
-    // expires at 0.4 s (no probes): that one is only 50 ms old and not sent again.
-    let (law, mut wire) = linux(10, &[("tlp", "false"), ("nagle", "false")], losing(&[0]));
+    // expires at 0.4 s (no probes): that one is only 50 ms old and is not retransmitted.
+    let (cc, mut wire) = linux(10, &[("tlp", "false"), ("nagle", "false")], losing(&[0]));
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(1448);
     wire.run_until(0.35);
     wire.sender.write(1448);
     wire.run_until(2.0);
-    // The SACK of segment 1 comes at 0.45 s, the timer was at 0.4 s.
+    // The SACK of segment 1 arrives at 0.45 s, the timer expired at 0.4 s.
     assert_eq!(timeline(&wire), [(100, 0, false), (350, 1, false), (400, 0, true)]);
     assert_eq!(wire.sender.counters().timeouts, 1);
-    assert_eq!(answers(&law)[0], "timeout");
+    assert_eq!(responses(&cc)[0], "timeout");
 }

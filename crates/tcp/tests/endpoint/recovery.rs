@@ -1,9 +1,9 @@
-//! One to four losses in a window of 16, after Fall & Floyd 1996: what each shell sends again, and whether it needs the
-//! timer.
+//! One to four losses in a window of 16 [Fall & Floyd 1996]: the segments that each loss recovery retransmits, and whether it
+//! needs the timer.
 //!
-//! The set-up: an ACK for every segment, initial window 2, so slow start sends segments 0-1, 2-5, 6-13 and 14-29 in
-//! its first four round trips of 100 ms. Segment 14 opens the fourth and is the first to be lost, so 14-29 are
-//! outstanding, cwnd is 16 and the duplicate ACKs are those of 15-29 as far as they arrive. Limited transmit adds
+//! The set-up: an ACK for every segment, initial window 2, so that slow start sends segments 0-1, 2-5, 6-13 and 14-29 in
+//! its first four round trips of 100 ms. Segment 14 is the first of the fourth and the first to be lost: 14-29 are
+//! outstanding, cwnd is 16 and the duplicate ACKs are those of 15-29, as far as they arrive. Limited transmit adds
 //! 30 and 31.
 
 use dumbbell_testkit::wire::{Wire, losing};
@@ -30,7 +30,7 @@ fn lose_with(variant: &str, numbers: &[u64], more: &[(&str, &str)]) -> (Vec<u64>
 
 #[test]
 fn one_loss() {
-    // Each of them sends 14 again on the third duplicate and nothing else: the ACK that follows covers all.
+    // Each of them retransmits 14 on the third duplicate ACK and nothing else: the next ACK covers all.
     for variant in ["tahoe", "reno", "newreno", "sack"] {
         assert_eq!(lose(variant, &[14]), (vec![14], 1, 0), "{variant}");
     }
@@ -39,12 +39,12 @@ fn one_loss() {
 #[test]
 fn two_losses() {
     let drops = [14, 28];
-    // Tahoe goes back to 14. The ACK of it says 28; cwnd is 2 by now, so 28 and 29, which had arrived, go again.
+    // Tahoe goes back to 14, whose ACK is 28; cwnd is 2 by now, so that 28 and 29, which had arrived, are retransmitted.
     assert_eq!(lose("tahoe", &drops), (vec![14, 28, 29], 1, 0));
-    // Reno: recovery ends with the ACK that says 28. cwnd is 8; the segments sent in recovery (32, 33, .. as the
-    // inflated window 8 + 3 + 11 further duplicates allows) bring three more duplicates: a second fast retransmit.
+    // Reno: recovery ends with the ACK 28. cwnd is 8; the segments sent in recovery (32, 33, .. as the inflated window
+    // 8 + 3 + 11 further duplicates allows) cause three more duplicates: a second fast retransmit.
     assert_eq!(lose("reno", &drops), (vec![14, 28], 2, 0));
-    // One episode: a partial ACK, or the scoreboard, finds the second hole.
+    // One recovery: a partial ACK, or the scoreboard, finds the second hole.
     assert_eq!(lose("newreno", &drops), (vec![14, 28], 1, 0));
     assert_eq!(lose("sack", &drops), (vec![14, 28], 1, 0));
 }
@@ -56,7 +56,7 @@ fn three_losses() {
     // The ACK of 26 covers 27 as well; that of 27 is a duplicate of it.
     let (resent, fast, timeouts) = lose("tahoe", &drops);
     assert_eq!((&resent[..4], fast, timeouts), (&[14, 26, 27, 28][..], 1, 0));
-    // Reno: two halvings leave a window of 4 with 26.. outstanding; no third set of three duplicates can come.
+    // Reno: two halvings leave a window of 4 with 26.. outstanding; a third set of three duplicates is impossible.
     let (resent, fast, timeouts) = lose("reno", &drops);
     assert_eq!((resent[0], resent[1], fast, timeouts), (14, 26, 2, 1));
     assert_eq!(lose("newreno", &drops), (vec![14, 26, 28], 1, 0));
@@ -69,7 +69,7 @@ fn four_losses() {
     let (resent, _, timeouts) = lose("tahoe", &drops);
     assert_eq!((&resent[..3], timeouts), (&[14, 24, 25][..], 0));
     assert_eq!(lose("reno", &drops).2, 1);
-    // NewReno takes a round trip for each hole, SACK sends 24, 26 and 28 as pipe allows.
+    // NewReno needs a round trip for each hole, SACK retransmits 24, 26 and 28 as pipe allows.
     assert_eq!(lose("newreno", &drops), (vec![14, 24, 26, 28], 1, 0));
     assert_eq!(lose("sack", &drops), (vec![14, 24, 26, 28], 1, 0));
 }
@@ -87,10 +87,10 @@ fn newreno_needs_a_round_trip_for_each_hole_and_sack_does_not() {
 
 #[test]
 fn a_lost_retransmission_needs_the_timer() {
-    // The 33rd data segment to leave (number 32) is the retransmission of 14: 0-29 and the two of limited transmit
-    // went before. It is lost as well.
+    // The 33rd data segment sent (number 32) is the retransmission of 14, after 0-29 and the two of limited transmit. It is
+    // lost as well.
     for variant in ["tahoe", "reno", "newreno", "sack"] {
-        // Enough data and window that SACK never runs out of new segments and so needs no rescue retransmission.
+        // Enough data and window, so that SACK always has new segments and needs no rescue retransmission.
         let set_up = [
             SET_UP[0],
             SET_UP[1],
@@ -104,15 +104,15 @@ fn a_lost_retransmission_needs_the_timer() {
 }
 
 #[test]
-fn one_reduction_per_window_leaves_renos_second_loss_to_the_timer() {
+fn with_one_reduction_per_window_the_timer_repairs_renos_second_loss() {
     let (resent, fast, timeouts) = lose_with("reno", &[14, 28], &[("one_reduction_per_window", "true")]);
     assert_eq!((resent[0], resent[1], fast, timeouts), (14, 28, 1, 1));
 }
 
 #[test]
 fn without_limited_transmit_two_duplicates_send_nothing() {
-    // Window of 3 after the initial window: only two duplicates come, so the loss waits for the timer; with limited
-    // transmit each of them lets out a new segment, and these make the third.
+    // Window of 3 after the initial window: only two duplicates arrive, so that the timer repairs the loss. With limited
+    // transmit each of them allows a new segment, and these cause the third.
     let three = [("initial_window", "3 packets"), ("initial_ssthresh", "2 packets")];
     let without: Vec<_> = three.iter().copied().chain([("limited_transmit", "false")]).collect();
     assert_eq!(lose_with("newreno", &[0], &without), (vec![0], 0, 1));
@@ -120,7 +120,7 @@ fn without_limited_transmit_two_duplicates_send_nothing() {
 }
 
 #[test]
-fn the_last_segment_of_all_can_only_be_saved_by_the_timer() {
+fn only_the_timer_repairs_the_loss_of_the_last_segment() {
     for variant in ["tahoe", "reno", "newreno", "sack"] {
         assert_eq!(lose(variant, &[79]), (vec![79], 0, 1), "{variant}");
     }

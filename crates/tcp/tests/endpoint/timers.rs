@@ -1,4 +1,4 @@
-//! The retransmission timer and its backoff, seen from outside.
+//! The timers of an endpoint as its peer observes them: retransmission and backoff, delayed ACKs [RFC 6298, RFC 5681 §4.2].
 
 use dumbbell_testkit::wire::{Fate, Wire, losing};
 
@@ -21,8 +21,7 @@ fn the_timeout_doubles_until_something_arrives() {
 
 #[test]
 fn a_delayed_acknowledgment_waits_for_its_timer_or_a_second_segment() {
-    // One segment: its ACK leaves 200 ms after its arrival (the FIN comes with the data and is answered at once, so
-    // give it two writes).
+    // One segment: its ACK is sent 200 ms after its arrival. (A FIN with the data would be acknowledged at once.)
     let mut wire = Wire::new("newreno", "rfc", &[("ack_delay", "200 ms")], Box::new(|_, _, _| Fate::Arrives));
     wire.receiver.listen();
     wire.sender.connect();
@@ -35,9 +34,9 @@ fn a_delayed_acknowledgment_waits_for_its_timer_or_a_second_segment() {
 }
 
 #[test]
-fn a_law_hears_of_one_way_delays_where_there_are_timestamps() {
-    // LP keeps the smallest delay: the wire's 50 ms each way, or the round trip of 100 ms without timestamps. It is in
-    // whole microseconds then.
+fn congestion_control_receives_one_way_delays_with_timestamps() {
+    // LP keeps the smallest delay: the wire's 50 ms in one direction, in whole microseconds, or the round trip of 100 ms without
+    // timestamps.
     for (timestamps, smallest) in [("true", 0.05), ("false", 0.1)] {
         let changes = [("timestamps", timestamps), ("ack_every", "1")];
         let wire = Wire::new("lp", "rfc", &changes, Box::new(|_, _, _| Fate::Arrives)).send(20).until_done();
@@ -50,8 +49,8 @@ fn a_law_hears_of_one_way_delays_where_there_are_timestamps() {
 
 #[test]
 fn after_a_timeout_the_window_grows_although_it_was_not_used_before() {
-    // Eight segments, all that the application has, in a window of ten; all are lost. From the timeout on the window is what
-    // holds back the rest: 1, 2, 4 segments and the last one, a round trip of 100 ms apart.
+    // Eight segments, all data of the application, in a window of ten; all are lost. After the timeout the window limits
+    // sending: 1, 2, 4 segments and the last one, at intervals of a round trip of 100 ms.
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         let changes = [("recovery", recovery), ("ack_every", "1")];
         let lost: Vec<u64> = (0..8).collect();

@@ -1,79 +1,79 @@
-//! Reductions that are taken back: by timestamps, by D-SACKs, not at all.
+//! Undo of reductions: by timestamps, by D-SACKs, not at all [RFC 3522, RFC 3708].
 
-use crate::modern::{MSS, answers, linux, resent, timeline, with_usual};
+use crate::linux_stack::{MSS, linux, resent, responses, timeline, with_usual};
 use dumbbell_testkit::cc_recorder::CcRecorder;
 use dumbbell_testkit::wire::{Fate, Faults, Wire};
 use dumbbell_units::{Dur, Rate};
 use proptest::prelude::*;
 
-/// The first data segment is late by so many ms.
+/// The first data segment is late by `ms`.
 fn late(ms: u64) -> Faults<'static> {
     Box::new(move |forward, count, segment| {
         if forward && segment.payload > 0 && count == 0 { Fate::Late(Dur::millis(ms)) } else { Fate::Arrives }
     })
 }
 
-/// Five segments at 0.1 s, the first late by 60 ms: SACKs of four at 0.2 s send it again. The original arrives at 0.21 s, its
-/// ACK at 0.26 s; the retransmission at 0.25 s, reported twice at 0.3 s.
+/// Five segments at 0.1 s, the first late by 60 ms: SACKs of four at 0.2 s cause its retransmission. The original arrives at
+/// 0.21 s, its ACK at 0.26 s; the retransmission arrives at 0.25 s and is reported as a duplicate at 0.3 s.
 fn spurious(undo: &str) -> (Vec<String>, Vec<(u64, u64)>) {
-    let (law, mut wire) = linux(5, &[("undo", undo)], late(60));
+    let (cc, mut wire) = linux(5, &[("undo", undo)], late(60));
     wire.receiver.listen();
     wire.sender.connect();
     wire.sender.write(5 * MSS);
     wire.run_until(1.0);
     assert_eq!(timeline(&wire).len(), 6);
-    (answers(&law), resent(&wire))
+    (responses(&cc), resent(&wire))
 }
 
 #[test]
-fn a_timestamp_older_than_the_retransmission_takes_it_back() {
+fn a_timestamp_older_than_the_retransmission_undoes_the_reduction() {
     assert_eq!(spurious("timestamps"), (vec!["loss".into(), "undo".into()], vec![(200, 0)]));
 }
 
 #[test]
-fn a_dsack_takes_it_back_after_recovery() {
+fn a_dsack_undoes_the_reduction_after_recovery() {
     assert_eq!(spurious("dsack").0, ["loss", "exit", "undo"]);
 }
 
 #[test]
-fn both_do_it_once_and_none_does_not() {
+fn both_undo_once_and_none_does_not() {
     assert_eq!(spurious("both").0, ["loss", "undo"]);
     assert_eq!(spurious("none").0, ["loss", "exit"]);
 }
 
 #[test]
-fn a_true_loss_is_not_taken_back() {
+fn the_reduction_for_a_true_loss_is_not_undone() {
     let faults: Faults<'static> =
         Box::new(
             |forward, count, segment| {
                 if forward && segment.payload > 0 && count == 0 { Fate::Lost } else { Fate::Arrives }
             },
         );
-    let (law, wire) = linux(5, &[], faults);
+    let (cc, wire) = linux(5, &[], faults);
     let _ = wire.send(5).until_done();
-    assert_eq!(answers(&law), ["loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit"]);
 }
 
 #[test]
 fn one_of_two_retransmissions_reported_is_not_enough() {
-    // Segment 0 is late by 60 ms, 1 is lost: both go again, and only 0 comes twice.
+    // Segment 0 is late by 60 ms, 1 is lost: both are retransmitted, and only 0 arrives twice.
     let faults: Faults<'static> = Box::new(|forward, count, segment| match count {
         _ if !forward || segment.payload == 0 => Fate::Arrives,
         0 => Fate::Late(Dur::millis(60)),
         1 => Fate::Lost,
         _ => Fate::Arrives,
     });
-    let (law, wire) = linux(8, &[("undo", "dsack")], faults);
+    let (cc, wire) = linux(8, &[("undo", "dsack")], faults);
     let wire = wire.send(8).until_done();
     assert_eq!(resent(&wire).iter().map(|r| r.1).collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(answers(&law), ["loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit"]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Where nothing is ever lost, only late, the window is soon back where the reduction began: three round trips after
-    /// something was sent again, and 150 ms is the most by which it was late.
+    /// If segments are late but never lost, the window is soon as large as before the reduction: three round trips after the
+    /// retransmission. The delay is at most 150 ms.
     #[test]
     fn lateness_alone_costs_no_window(
         variant in prop::sample::select(vec!["sack", "cubic", "westwood", "htcp", "bic"]),
@@ -109,12 +109,12 @@ proptest! {
     }
 }
 
-/// A segment every 30 ms after the first ten. 0 is lost twice, 13, 16 and 17 once. 0 goes again at 400 ms, 13 at 430 ms; the ACK of 0
-/// at 500 ms ends the recovery of what was outstanding at 200 ms, and another begins at once, in which 16 goes again at 520 ms.
-/// The ACK of 13 at 530 ms echoes a time before that, but after the first retransmission of all: nothing was spurious, and 17
-/// goes again next.
+/// A segment every 30 ms after the first ten. 0 is lost twice, 13, 16 and 17 once. 0 is retransmitted at 400 ms, 13 at 430 ms;
+/// the ACK of 0 at 500 ms ends the recovery of the data outstanding at 200 ms, and another starts at once, in which 16 is
+/// retransmitted at 520 ms. The ACK of 13 at 530 ms echoes a time before that, but after the first retransmission of all:
+/// nothing was spurious, and 17 is retransmitted next.
 #[test]
-fn a_retransmission_of_the_recovery_before_is_not_an_original() {
+fn the_ack_of_an_earlier_retransmission_is_not_that_of_an_original() {
     let mut times = [0; 24];
     let mut first = None;
     let faults: Faults<'static> = Box::new(move |forward, _, segment| {
@@ -126,12 +126,12 @@ fn a_retransmission_of_the_recovery_before_is_not_an_original() {
         let lost = matches!((number, times[number as usize]), (0, 1 | 2) | (13 | 16 | 17, 1));
         if lost { Fate::Lost } else { Fate::Arrives }
     });
-    let law = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
+    let cc = CcRecorder::new(1000.0 * MSS as f64).paced(Rate(MSS * 8 * 1000 / 30), MSS);
     let changes =
         with_usual(&[("send_quantum", "segment"), ("pacing_credit", "0")], &[("undo", "timestamps")]);
-    let copy = law.clone();
+    let copy = cc.clone();
     let wire = Wire::with_cc("fixed", move |_| Box::new(copy.clone()), "linux", &changes, faults);
     let wire = wire.send(24).until_done();
     assert_eq!(resent(&wire), [(220, 0), (400, 0), (430, 13), (520, 16), (550, 17)]);
-    assert_eq!(answers(&law), ["loss", "exit", "loss", "exit"]);
+    assert_eq!(responses(&cc), ["loss", "exit", "loss", "exit"]);
 }

@@ -1,20 +1,25 @@
-//! Sprout: as much outstanding as the link will deliver within 100 ms with a probability of 95 %, by a model of its rate
-//! [Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks,
-//! NSDI 2013, "WSB"].
+//! Sprout: the data in flight is what the link will deliver within 100 ms with a probability of 95 %, forecast by a stochastic
+//! model of its rate.
+//!
+//! Source: Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular
+//! Networks, NSDI 2013 ("WSB"). The model is in model.rs.
 //!
 //! ```text
-//! each tick (20 ms)   evolve and observe what the model (model.rs) says of the rate                           [WSB]
-//!   not observed      a tick without deliveries in which none were due, as not two segments were outstanding long enough:
-//!                     a receiver that delays ACKs waits for the second                                      [WSB]
-//!   at least          a tick after whose deliveries none are due: more might have come, had more been sent
-//! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the smallest RTT [WSB]
-//! timeout             cwnd = 1 segment until the next tick is over
+//! each tick (20 ms)   the model evolves and observes the deliveries of the tick                               [WSB]
+//!   no observation    a tick without deliveries in which none were due: fewer than two segments were in flight long enough,
+//!                     and a receiver with delayed ACKs waits for the second                                  [WSB]
+//!   at least          a tick after whose deliveries none were due: more could have been delivered
+//! window              forecast of `lookahead` ticks at `risk`, at least a segment for each tick of the minimum RTT [WSB]
+//! timeout             cwnd = 1 segment until the end of the next tick
 //! ```
-//! What differs from the publication, where the receiver forecasts and tells: deliveries are what ACKs tell of, at the
-//! moment they come to the sender, so that the model is half a round trip late and ACKs in batches are bursts to it; the
-//! window is what may be outstanding, the way there and back included, so that a path of 100 ms and more is not filled;
-//! deliveries that are due follow from the smallest RTT, where Sprout's sender announces its next packet; the least window,
-//! without which a long path would never be heard of again, stands for its heartbeats; it begins with the stack's initial window. A unit of the model is a segment, or as many as make `max_rate` the largest rate.
+//! In the publication the receiver makes the forecast and reports it. Differences that follow:
+//! - Deliveries are observed when their ACKs arrive, so the model is half a round trip late, and ACKs in batches are bursts.
+//! - The window limits the data in flight on the whole path, so a path with an RTT of 100 ms or more is not filled.
+//! - The minimum RTT determines which deliveries are due; Sprout's sender announces its next packet.
+//! - The smallest window replaces Sprout's heartbeats; without it, a long path would no longer be observed.
+//! - The connection begins with the stack's initial window.
+//!
+//! A unit of the model is a segment, or more: as many as make `max_rate` the largest rate.
 
 mod model;
 
@@ -31,32 +36,31 @@ use std::collections::VecDeque;
 
 pub(crate) const ROW: Variant = Variant {
     name: "sprout",
-    title: "forecasts what a cellular link will surely deliver, and sends that much",
+    title: "sends what a stochastic forecast of a cellular link says will be delivered",
     year: 2013,
     source: "Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts, NSDI 2013",
     own_recovery: true,
-    on_loss: "not at all but for what isn't delivered; timeout: cwnd = 1 segment until the next forecast",
-    on_delay: "deliveries that come late lower the forecast, which is the window",
-    on_ecn: "not at all",
+    on_loss: "none, but lost segments are not delivered; timeout: cwnd = 1 segment until the next forecast",
+    on_delay: "late deliveries reduce the forecast, which is the window",
+    on_ecn: "none",
     params: &[
         Spec {
             name: "risk",
             kind: Kind::Probability,
             default: "5 %",
-            doc: "probability with which less is delivered than forecast [Winstein et al. 2013]",
+            doc: "probability that less is delivered than forecast [Winstein et al. 2013]",
         },
         Spec {
             name: "lookahead",
             kind: Kind::Int { min: 1, max: TICKS as u64 },
             default: "5",
-            doc: "ticks of 20 ms in which what is outstanding is to be delivered [Winstein et al. 2013]",
+            doc: "ticks of 20 ms within which the data in flight are to be delivered [Winstein et al. 2013]",
         },
         Spec {
             name: "max_rate",
             kind: Kind::Float { min: 1.0, max: 1e8 },
             default: "1000",
-            doc: "largest rate that the model knows, segments/s; the others of its rates scale with it \
-                  [Winstein et al. 2013]",
+            doc: "largest rate of the model, segments/s; its other rates scale with it [Winstein et al. 2013]",
         },
     ],
     columns: &["rate", "outage", "forecast"],
@@ -64,10 +68,10 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Ticks of a silence that are gone through: after three seconds the model knows nothing of the time before.
-const SILENCE: u64 = 150;
+/// The most ticks that one ACK ends: after three seconds without an ACK the model has forgotten its observations.
+const MAX_TICKS: u64 = 150;
 
-/// See the top of this file.
+/// The state of Sprout.
 #[derive(Clone, Debug)]
 struct Sprout {
     window: Window,
@@ -77,15 +81,15 @@ struct Sprout {
     unit: f64,
     mss: u64,
     model: Model,
-    /// When the running tick began; None before the first ACK.
-    tick: Option<Time>,
-    /// Bytes delivered in it.
+    /// Start of the current tick; None before the first ACK.
+    tick_start: Option<Time>,
+    /// Bytes delivered in the current tick.
     delivered: f64,
-    /// End of what left and when, one entry for each tick at most.
+    /// Sent data as (end offset, time of the first segment), at most one entry for each tick.
     sent: VecDeque<(u64, Time)>,
     snd_una: u64,
     min_rtt: Option<Dur>,
-    /// Units.
+    /// The forecast, units.
     forecast: usize,
 }
 
@@ -98,7 +102,7 @@ impl Sprout {
             unit: setup.mss * params.float("max_rate") / RATE_MAX,
             mss: setup.mss as u64,
             model: Model::new(),
-            tick: None,
+            tick_start: None,
             delivered: 0.0,
             sent: VecDeque::new(),
             snd_una: 0,
@@ -107,42 +111,42 @@ impl Sprout {
         }
     }
 
-    /// Whether something outstanding would have been acknowledged by then, were there no queue. A single segment tells
-    /// nothing: a receiver that delays its ACKs waits for the next one.
-    fn due(&self, end: Time) -> bool {
+    /// True if data in flight would have been acknowledged by `end` without a queue. A single segment doesn't count: a
+    /// receiver with delayed ACKs waits for the next one.
+    fn is_delivery_due(&self, end: Time) -> bool {
         let Some(min_rtt) = self.min_rtt else { return false };
         let least = self.snd_una + 2 * self.mss;
         self.sent.iter().any(|(offset, at)| *offset >= least && *at + min_rtt <= end)
     }
 
-    /// Goes through the ticks that are over.
-    fn advance(&mut self, cx: &Cx) {
+    /// Ends the ticks that have passed, and sets the window.
+    fn end_ticks(&mut self, cx: &Cx) {
         let length = Dur::from_secs_f64(TICK);
-        let begun = *self.tick.get_or_insert(cx.now);
-        let over = cx.now.since(begun).0 / length.0;
-        if over == 0 {
+        let start = *self.tick_start.get_or_insert(cx.now);
+        let ended = cx.now.since(start).0 / length.0;
+        if ended == 0 {
             return;
         }
-        for n in 1..=over.min(SILENCE) {
-            let end = begun + length * n;
+        for n in 1..=ended.min(MAX_TICKS) {
+            let end = start + length * n;
             self.model.evolve();
             let units = (self.delivered / self.unit).round();
-            // A part of a unit is one, lest a slow sender looks like an outage.
+            // A part of a unit counts as one: otherwise a slow sender would look like an outage.
             let units = if self.delivered > 0.0 { units.max(1.0) } else { 0.0 };
-            if self.due(end) {
+            if self.is_delivery_due(end) {
                 self.model.observe(units as u32);
             } else if units > 0.0 {
                 self.model.observe_at_least(units as u32);
             }
             self.delivered = 0.0;
         }
-        self.tick = Some(begun + length * over);
+        self.tick_start = Some(start + length * ended);
         while self.sent.front().is_some_and(|(offset, _)| *offset <= self.snd_una) {
             self.sent.pop_front();
         }
         self.forecast = self.model.forecast(self.lookahead, self.risk);
-        let beats = self.min_rtt.map_or(1.0, |rtt| (rtt.as_secs() / TICK).ceil().max(1.0));
-        self.window.cwnd = (self.forecast as f64 * self.unit).max(beats * cx.mss);
+        let min_segments = self.min_rtt.map_or(1.0, |rtt| (rtt.as_secs() / TICK).ceil().max(1.0));
+        self.window.cwnd = (self.forecast as f64 * self.unit).max(min_segments * cx.mss);
     }
 }
 
@@ -159,8 +163,8 @@ impl CongestionControl for Sprout {
         if !ev.in_recovery && !ev.in_loss {
             self.window.end_episode();
         }
-        // What came before this ACK belongs to the ticks before.
-        self.advance(cx);
+        // Earlier deliveries belong to the previous ticks.
+        self.end_ticks(cx);
         self.snd_una = ev.snd_una;
         self.delivered += ev.delivered as f64;
         if let Some(rtt) = ev.rtt {
@@ -171,7 +175,7 @@ impl CongestionControl for Sprout {
     fn on_congestion(&mut self, ev: &CongestionEvent, cx: &Cx) {
         if matches!(ev.kind, Congestion::Timeout | Congestion::Collapse) {
             self.window.begin_episode(ev.kind);
-            self.advance(cx); // the silence is an observation
+            self.end_ticks(cx); // ticks without deliveries are observations
             self.window.set_loss_window(cx);
         }
     }
@@ -186,7 +190,7 @@ impl CongestionControl for Sprout {
 
     fn on_restart(&mut self, _idle: Dur, cx: &Cx) {
         self.window.restart(cx);
-        self.tick = None;
+        self.tick_start = None;
     }
 
     fn control(&self) -> Control {

@@ -1,28 +1,30 @@
-//! Illinois: losses decide when the window shrinks, the queueing delay decides how fast it grows and how far it shrinks
+//! Illinois: losses decide when the window shrinks; the queueing delay decides how fast it grows and how much it shrinks
 //! [Liu, Başar and Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks,
 //! Performance Evaluation 65(6-7), 2008, "LBS"].
 //!
 //! ```text
 //! once a round trip    da = mean RTT - base_rtt,  dm = max_rtt - base_rtt                              [LBS]
-//!   alpha   da <= d1 = 0.01 dm: alpha_max, once theta such rounds came after one that was not          [LBS]
+//!   alpha   da <= d1 = 0.01 dm: alpha_max, if theta such rounds followed one with a queue              [LBS]
 //!           else k1 / (k2 + da), which falls from alpha_max at d1 to alpha_min at dm
-//!   beta    da <= d2 = 0.1 dm: beta_min;  da >= d3 = 0.8 dm: beta_max;  a line between                 [LBS]
+//!   beta    da <= d2 = 0.1 dm: beta_min;  da >= d3 = 0.8 dm: beta_max;  linear between                 [LBS]
 //!   cwnd < window_threshold: alpha = 1, beta = 1/2, as Reno                                            [LBS]
-//! avoidance    cwnd += alpha for each window of ACKs;  slow start as Reno
+//! avoidance    cwnd += alpha per window of ACKs;  slow start as Reno
 //! loss         ssthresh = (1 - beta) * window, cwnd = ssthresh
-//! timeout      ssthresh likewise, cwnd = 1; alpha = 1, beta = 1/2 until the next round                 [Linux]
+//! timeout      ssthresh likewise, cwnd = 1; alpha = 1, beta = 1/2 until the next round
+//!                                                              [Linux tcp_illinois.c tcp_illinois_state]
 //! ```
-//! The numbers are the publication's; Linux's window_threshold is 15.
-//! Left out: forgetting max_rtt, which neither has.
+//! The constants are those of the publication; Linux's window_threshold is 15. On a stack that counts cwnd in segments
+//! `linux.rs` has the growth and the rounding. Nothing is left out: neither source ages max_rtt.
 
-use crate::Variant;
+mod linux;
+
 use crate::common::{LossDriven, RoundRtt, RttPerRound, Window};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 pub(crate) const ROW: Variant = Variant {
     name: "illinois",
-    title: "AIMD whose steps follow the queueing delay",
+    title: "AIMD whose increase and decrease depend on the queueing delay",
     year: 2006,
     source: "Liu, Başar and Srikant, TCP-Illinois, Performance Evaluation 65(6-7), 2008 (VALUETOOLS 2006)",
     on_loss: "window down by 1/8 without a queue to 1/2 with a full one; timeout: cwnd = 1 segment",
@@ -33,37 +35,37 @@ pub(crate) const ROW: Variant = Variant {
             name: "alpha_min",
             kind: Kind::Float { min: 0.01, max: 1000.0 },
             default: "0.3",
-            doc: "segments gained in a round trip with a full queue [Liu et al. 2008]",
+            doc: "increase per round trip with a full queue, segments [Liu et al. 2008]",
         },
         Spec {
             name: "alpha_max",
             kind: Kind::Float { min: 0.01, max: 1000.0 },
             default: "10",
-            doc: "segments gained in a round trip without a queue [Liu et al. 2008]",
+            doc: "increase per round trip without a queue, segments [Liu et al. 2008]",
         },
         Spec {
             name: "beta_min",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.125",
-            doc: "part of the window that a loss takes without a queue [Liu et al. 2008]",
+            doc: "fraction by which a loss reduces the window without a queue [Liu et al. 2008]",
         },
         Spec {
             name: "beta_max",
             kind: Kind::Float { min: 0.01, max: 0.99 },
             default: "0.5",
-            doc: "part of the window that a loss takes with a full queue [Liu et al. 2008]",
+            doc: "fraction by which a loss reduces the window with a full queue [Liu et al. 2008]",
         },
         Spec {
             name: "window_threshold",
             kind: Kind::Float { min: 0.0, max: 1e6 },
             default: "10",
-            doc: "segments below which it is Reno [Liu et al. 2008]",
+            doc: "segments below which the rules are those of Reno [Liu et al. 2008]",
         },
         Spec {
             name: "theta",
             kind: Kind::Int { min: 1, max: 1000 },
             default: "5",
-            doc: "round trips without a queue, after one with, before it grows by alpha_max [Liu et al. 2008]",
+            doc: "round trips without a queue, after one with a queue, before alpha is alpha_max [Liu et al. 2008]",
         },
     ],
     stack_defaults: &[("linux", "window_threshold", "15")],
@@ -72,18 +74,16 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// d1, d2 and d3 as parts of the largest delay [LBS].
+/// d1, d2 and d3 as fractions of dm [LBS].
 const ETA: (f64, f64, f64) = (0.01, 0.1, 0.8);
-/// What Linux counts alpha and beta in.
-const ALPHA_UNIT: f64 = 128.0;
-const BETA_UNIT: f64 = 64.0;
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
 
-/// See the top of this file.
+/// Illinois, published and Linux.
 #[derive(Clone, Debug)]
 struct Illinois {
     window: Window,
+    /// alpha_min and alpha_max, beta_min and beta_max.
     alphas: (f64, f64),
     betas: (f64, f64),
     window_threshold: f64,
@@ -91,11 +91,11 @@ struct Illinois {
     rtts: RttPerRound,
     alpha: f64,
     beta: f64,
-    /// snd_una as of the last ACK, and how far that moved it: what Linux counts, told of before or not.
-    una: Option<u64>,
+    /// Rounds with da <= d1 since one with a queue; None: alpha_max is allowed.
+    rtt_low: Option<u64>,
+    /// For `linux.rs`: SND.UNA at the last ACK, and the bytes that this ACK acknowledges (ca->acked).
+    snd_una: Option<u64>,
     acked: u64,
-    /// After a round with a queue: how many without one have come since. None: alpha_max is free.
-    quiet: Option<u64>,
 }
 
 impl Illinois {
@@ -115,40 +115,41 @@ impl Illinois {
             rtts: RttPerRound::default(),
             alpha: alphas.1,
             beta: RENO.1,
-            una: None,
+            rtt_low: None,
+            snd_una: None,
             acked: 0,
-            quiet: None,
         })
     }
 
-    /// The increase after a round with this mean delay and that largest one [LBS].
+    /// Returns alpha for the mean and the maximum queueing delay [LBS; Linux tcp_illinois.c alpha].
     fn alpha(&mut self, da: f64, dm: f64) -> f64 {
-        let (min, max) = self.alphas;
+        let (alpha_min, alpha_max) = self.alphas;
         let d1 = ETA.0 * dm;
         if da > d1 {
-            self.quiet = Some(0);
-            // k1 / (k2 + da), with the k's that give max at d1 and min at dm, divided by k1.
-            return max / (1.0 + (da - d1) / (dm - d1) * (max - min) / min);
+            self.rtt_low = Some(0);
+            // k1 / (k2 + da), with the k1 and k2 that give alpha_max at d1 and alpha_min at dm, divided by k1.
+            return alpha_max / (1.0 + (da - d1) / (dm - d1) * (alpha_max - alpha_min) / alpha_min);
         }
-        // One good round is no reason for a jump.
-        self.quiet = self.quiet.map(|n| n + 1).filter(|n| *n < self.theta);
-        if self.quiet.is_some() { self.alpha } else { max }
+        // A single round without a queue must not increase the window suddenly.
+        self.rtt_low = self.rtt_low.map(|n| n + 1).filter(|n| *n < self.theta);
+        if self.rtt_low.is_some() { self.alpha } else { alpha_max }
     }
 
-    /// The decrease, likewise [LBS].
+    /// Returns beta, likewise [LBS; Linux tcp_illinois.c beta].
     fn beta(&self, da: f64, dm: f64) -> f64 {
-        let (min, max) = self.betas;
+        let (beta_min, beta_max) = self.betas;
         let (d2, d3) = (ETA.1 * dm, ETA.2 * dm);
         if da <= d2 {
-            min
+            beta_min
         } else if da >= d3 {
-            max
+            beta_max
         } else {
-            min + (max - min) * (da - d2) / (d3 - d2)
+            beta_min + (beta_max - beta_min) * (da - d2) / (d3 - d2)
         }
     }
 
-    fn decide(&mut self, round: &RoundRtt, cx: &Cx) {
+    /// Updates alpha and beta at the end of a round trip [LBS; Linux tcp_illinois.c update_params].
+    fn update_params(&mut self, round: &RoundRtt, cx: &Cx) {
         if self.window.segments(cx) < self.window_threshold {
             (self.alpha, self.beta) = RENO;
             return;
@@ -168,36 +169,18 @@ impl LossDriven for Illinois {
     }
 
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
-        self.acked = self.una.replace(ev.snd_una).map_or(ev.acked, |una| ev.snd_una - una);
-        let round = if cx.counts_segments() {
-            // The sample of the ACK that ends a round belongs to it, and a recovery to the round that it interrupts.
-            self.rtts.sample(ev);
-            if ev.in_recovery { None } else { self.rtts.end_round(ev) }
-        } else {
-            self.rtts.on_ack(ev)
-        };
-        if let Some(round) = round {
-            self.decide(&round, cx);
-            if cx.counts_segments() {
-                self.alpha = (self.alpha * ALPHA_UNIT).floor() / ALPHA_UNIT;
-                self.beta = (self.beta * BETA_UNIT).floor() / BETA_UNIT;
-            }
+        if cx.counts_segments() {
+            self.linux_sample(ev, cx);
+        } else if let Some(round) = self.rtts.on_ack(ev) {
+            self.update_params(&round, cx);
         }
     }
 
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx) {
-        if !cx.counts_segments() {
+        if cx.counts_segments() {
+            self.linux_cong_avoid(cx);
+        } else {
             self.window.additive_increase(self.alpha, ev.acked, cx);
-            return;
-        }
-        let acked = if self.acked == 0 { cx.mss as u64 } else { self.acked };
-        let cwnd = self.window.segments(cx);
-        let counted = self.window.cwnd_cnt();
-        *counted += acked as f64;
-        let gained = (*counted / cx.mss * self.alpha).floor();
-        if gained >= cwnd {
-            *counted = 0.0; // what is above goes to waste
-            self.window.cwnd += (gained / cwnd).floor() * cx.mss;
         }
     }
 
@@ -208,7 +191,7 @@ impl LossDriven for Illinois {
     fn on_congestion_done(&mut self, ev: &CongestionEvent, _cx: &Cx) {
         if ev.kind == Congestion::Timeout {
             (self.alpha, self.beta) = RENO;
-            self.quiet = None;
+            self.rtt_low = None;
             self.rtts.restart_round();
         }
     }
