@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The corpus of each fuzz target is one file here, `corpus/TARGET`: inputs, each after its length in two bytes.
+"""Unpack and pack the corpus: `corpus/TARGET` holds the inputs of a target, each after its length in two bytes.
 
-    python3 fuzz/corpus.py unpack FOLDER     # FOLDER/TARGET/0000 ...: what libFuzzer reads and adds to
-    python3 fuzz/corpus.py pack FOLDER       # back, minimised by -set_cover_merge=1 -use_counters=0 -max_len=320
+    python3 fuzz/corpus.py unpack FOLDER     # writes FOLDER/TARGET/0000 ...: input of libFuzzer
+    python3 fuzz/corpus.py pack FOLDER       # packs it, minimized by -set_cover_merge=1 -use_counters=0 -max_len=320
 
 `crates/capture/tests/fuzz.rs` replays it.
 """
@@ -27,7 +27,7 @@ def unpack(folder: Path) -> None:
 
 
 def pack(folder: Path) -> None:
-    """Gather them, sorted, so that the same corpus is the same file."""
+    """Pack the inputs, sorted, so that equal corpora are equal files."""
     HERE.mkdir(exist_ok=True)
     for place in sorted(p for p in folder.iterdir() if p.is_dir()):
         inputs = sorted({file.read_bytes() for file in place.iterdir()}, key=lambda data: (len(data), data))

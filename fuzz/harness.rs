@@ -1,6 +1,6 @@
-//! What the fuzz targets and the tests do with bytes of unknown origin: read, dissect and label all there is, and check
-//! what must hold whatever the bytes are.
-#![allow(dead_code)]
+//! The fuzz targets, shared with the tests: they read, dissect, label and analyze arbitrary bytes, and check properties that
+//! hold for any input.
+#![allow(dead_code, reason = "each fuzz target uses one function of this module")]
 
 use std::io::Cursor;
 use std::path::Path;
@@ -12,17 +12,18 @@ use dumbbell_capture::pair::pair;
 use dumbbell_capture::read::options::Options;
 use dumbbell_capture::tcp::label::Rules;
 use dumbbell_capture::{
-    Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Reader, TcpView, Transport,
+    Dissected, Dissector, Frame, Labeler, LinkType, PacketLengths, Properties, Reader, TcpView, Transport,
 };
+use dumbbell_units::Dur;
 
 /// Link types with a dissector of their own, and one without.
 const LINKS: [u16; 20] =
     [1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1];
 
-/// A file as it is, compressed or not.
+/// A capture file, compressed or not.
 pub fn file(data: &[u8]) {
     let Ok(mut reader) = Reader::from_read("fuzz", Box::new(Cursor::new(data.to_vec()))) else { return };
-    let mut analyzer = Analyser::new();
+    let mut analyzer = Analyzer::new();
     let mut number = 0;
     while let Some(frame) = reader.next_frame() {
         assert!(frame.number > number);
@@ -32,11 +33,11 @@ pub fn file(data: &[u8]) {
         let _ = frame.options.dropped_before();
         analyzer.frame(&frame);
     }
-    let properties = reader.properties();
+    let properties = Properties::of(&reader);
     let _ = (report(&properties, Numbers::Full), report(&properties, Numbers::Short));
     let _ = analyzer.lengths.report();
     let _ = reader.damage().map(ToString::to_string);
-    // Once stopped, it stays so.
+    // A reader that has stopped returns no further frame.
     assert!(reader.next_frame().is_none());
 }
 
@@ -44,7 +45,7 @@ fn reader_is_compressed(data: &[u8]) -> bool {
     matches!(data, [0x1f, 0x8b, ..] | [0x28, 0xb5, ..] | [0x04, 0x22, ..] | [0x50..=0x5f, 0x2a, ..])
 }
 
-/// The records of a pcap file: the input's first byte chooses the header, the rest follows it.
+/// The records of a pcap file; the first byte of the input chooses the file header.
 pub fn pcap(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let magic: [u8; 4] = match choice & 3 {
@@ -66,7 +67,7 @@ pub fn pcap(data: &[u8]) {
     file(&all);
 }
 
-/// Blocks of a pcapng file after a section and an interface; the first byte chooses link type and byte order.
+/// The blocks of a pcapng file after its section header and one interface; the first byte chooses link type and byte order.
 pub fn pcapng(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let big = choice & 1 == 1;
@@ -89,11 +90,12 @@ pub fn pcapng(data: &[u8]) {
     file(&all);
 }
 
-/// Frames of one link type: a byte for it, a byte of how much the snap length cut, then frames of a length byte each.
+/// Frames of one link type: a byte for the link type, a byte for the length that the snap length cuts off, then frames
+/// with one length byte each.
 pub fn frame(data: &[u8]) {
     let [link, cut, rest @ ..] = data else { return };
     let link = LinkType(LINKS[usize::from(*link) % LINKS.len()]);
-    let mut analyzer = Analyser::new();
+    let mut analyzer = Analyzer::new();
     let mut rest = rest;
     let mut number = 0;
     while let Some((&len, after)) = rest.split_first() {
@@ -114,8 +116,8 @@ pub fn frame(data: &[u8]) {
     }
 }
 
-/// A file analyzed as a whole, mapped as a user's file would be; the first byte chooses what is asked for. Then beside
-/// itself, as two captures of one path.
+/// A file that is analyzed as a whole; the first byte chooses the options. Then the file is matched with itself, as two
+/// captures of one path.
 pub fn analysis(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let name = format!("dumbbell-fuzz-{}-{:?}", std::process::id(), std::thread::current().id());
@@ -125,7 +127,7 @@ pub fn analysis(data: &[u8]) {
     let wanted = Wanted {
         rules: [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell, Rules::Dumbbell]
             [usize::from(choice & 3)],
-        interval: bit(2).then_some(1_000_000),
+        interval: bit(2).then_some(Dur::millis(1)),
         enter_tunnels: bit(3),
         max_open: if bit(4) { 2 } else { 1_000 },
         max_flows: if bit(5) { 2 } else { 1_000 },
@@ -138,7 +140,7 @@ pub fn analysis(data: &[u8]) {
     let mut count = |chunk: dumbbell_capture::analyze::Chunk| rows += chunk.packets.rows();
     let found = analyze(&[&path], &wanted, &mut |_| true, if bit(7) { Some(&mut count) } else { None });
     if let Ok(found) = &found {
-        whole(found, &wanted);
+        check_analysis(found, &wanted);
     }
     let both = pair(Path::new(&path), &path, None, bit(3), &mut |_| true, None);
     assert_eq!(found.is_ok(), both.is_ok());
@@ -149,10 +151,10 @@ pub fn analysis(data: &[u8]) {
     let _ = std::fs::remove_file(&path);
 }
 
-/// What must hold of every analysis.
-fn whole(found: &Analysis, wanted: &Wanted) {
+/// Checks properties of an analysis.
+fn check_analysis(found: &Analysis, wanted: &Wanted) {
     assert!(found.flows.rows() <= 2 * wanted.max_flows && found.flows.rows().is_multiple_of(2));
-    // A row for each direction may be needed, however few are allowed.
+    // At least one row for each direction remains, even above the limit.
     let most = 2 * wanted.max_rows + 4 * (wanted.max_flows + wanted.max_open);
     assert!(found.series.rows() <= most, "{} rows", found.series.rows());
     for table in [&found.flows, &found.udp, &found.series, &found.phases, &found.classes, &found.total] {
@@ -163,19 +165,19 @@ fn whole(found: &Analysis, wanted: &Wanted) {
     }
 }
 
-/// Everything that looks at a frame.
-struct Analyser {
+/// All consumers of a frame.
+struct Analyzer {
     dissectors: [Dissector; 2],
-    labellers: [Labeler; 3],
+    labelers: [Labeler; 3],
     lengths: PacketLengths,
 }
 
-impl Analyser {
+impl Analyzer {
     fn new() -> Self {
         let rules = [Rules::Wireshark40, Rules::Wireshark44, Rules::Dumbbell];
         Self {
             dissectors: [Dissector::new(false), Dissector::new(true)],
-            labellers: rules.map(Labeler::new),
+            labelers: rules.map(Labeler::new),
             lengths: PacketLengths::default(),
         }
     }
@@ -186,15 +188,15 @@ impl Analyser {
         check(frame, &outside.dissect(frame));
         let found = inside.dissect(frame);
         check(frame, &found);
-        for labeler in &mut self.labellers {
+        for labeler in &mut self.labelers {
             let _ = labeler.frame(frame, &found);
         }
     }
 }
 
-/// What must hold of everything that is found.
+/// Checks properties of a dissected frame.
 fn check(frame: &Frame<'_>, found: &Dissected<'_>) {
-    // A reassembled datagram is longer than its last fragment, but never than a datagram can be.
+    // A reassembled datagram can be longer than the frame with its last fragment, up to the limit of IP.
     let whole = (frame.len as usize).max(frame.data.len());
     let most = if found.ip.is_some_and(|ip| ip.reassembled) { whole.max(65_535) } else { whole.max(131_070) };
     match &found.transport {

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compare captures as they are analyzed here with tshark and capinfos 4.0: every label, connection and table.
+"""Compare the analysis of captures with tshark and capinfos 4.0: every label, connection and table.
 
     python3 validation/tshark/traffic.py FOLDER        # real traffic, as root
-    python3 validation/tshark/against.py FOLDER/*      # a line for each file, then the differences
+    python3 validation/tshark/against.py FOLDER/*      # one line for each file, then the differences
 
-Compared are, for each frame of a TCP connection, stream, labels, number of the duplicate ACK, ACK RTT, bytes in
-flight and initial RTT; for each connection its packets, bytes, and the number of each label; the packet-length table
-and the capture properties digit for digit. Exit code 1 if anything differs.
-`--store FOLDER` keeps what the tools said, for the tests.
+The comparison covers, for each frame of a TCP connection, stream, labels, number of the duplicate ACK, ACK RTT,
+bytes in flight and initial RTT; for each connection its packets, bytes, and the number of each label; the
+packet-length table
+and the capture properties, digit for digit. Exit code 1 if anything differs.
+`--store FOLDER` stores the output of the tools for the tests.
 """
 
 from __future__ import annotations
@@ -34,46 +35,46 @@ LABELS = [
     "window_update", "keep_alive", "keep_alive_ack", "reused_ports",
 ]  # fmt: skip
 QUIET = ["-n", "--disable-heuristic", "thrift_tcp"]
-"""Names aren't resolved; one dissector that is quadratic on traffic of a generator is off."""
+"""No name resolution; without a dissector that takes quadratic time on generated traffic."""
 Row = tuple[int, frozenset[str], int, int, int, int, int]
 
 
 def output(command: list[str]) -> str:
-    """Run a tool as it runs everywhere: English, UTC. At damage it ends with an error after what it could read."""
+    """Run a tool in English and UTC. For a damaged file it ends with an error after the readable part."""
     environment = {"PATH": "/usr/bin:/usr/sbin:/bin", "TZ": "UTC", "LC_ALL": "C", "HOME": "/nonexistent"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout
 
 
 def ns(seconds: str) -> int:
-    """Read a time."""
+    """Convert seconds to nanoseconds."""
     return round(float(seconds) * 1e9) if seconds else 0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the tools say: TCP frames by number (those that ICMP quotes have an initial RTT of -1), and two texts."""
+    """Results of the tools: TCP frames by number (with an initial RTT of -1 if quoted by ICMP), and two texts."""
 
     frames: dict[int, Row]
     lengths: str
     properties: str
 
     def store(self, place: Path) -> None:
-        """Keep it."""
+        """Write it to a file."""
         rows = [[n, r[0], sorted(r[1]), *r[2:]] for n, r in self.frames.items()]
         text = json.dumps({"frames": rows, "lengths": self.lengths, "properties": self.properties})
-        # No name and no time in it, so that the same answer is the same file.
+        # Without name and time in the header, equal answers are equal files.
         place.write_bytes(gzip.compress(text.encode(), mtime=0))
 
     @classmethod
     def load(cls, place: Path) -> Answer:
-        """Give it back."""
+        """Read it from a file."""
         kept = json.loads(gzip.decompress(place.read_bytes()))
         frames = {n: (stream, frozenset(labels), *rest) for n, stream, labels, *rest in kept["frames"]}
         return cls(frames, kept["lengths"], kept["properties"])
 
 
 def by_tools(path: Path) -> Answer:
-    """Ask tshark and capinfos."""
+    """Run tshark and capinfos."""
     names = ["frame.number", "tcp.stream", "tcp.analysis.duplicate_ack_num", "tcp.analysis.ack_rtt",
              "tcp.analysis.bytes_in_flight", "tcp.analysis.initial_rtt", "frame.len", "icmp.type", "icmpv6.type",
              *(f"tcp.analysis.{n}" for n in LABELS)]  # fmt: skip
@@ -93,12 +94,12 @@ def by_tools(path: Path) -> Answer:
         irtt = -1 if icmp or icmp6 else ns(initial)
         found[int(number)] = (int(stream), names_here, int(again or 0), ns(rtt), int(flight or 0), irtt, int(size))
     short = ["-t", "-E", "-I", "-F", "-k", "-c", "-s", "-d", "-l", "-u", "-a", "-e", "-o", "-y", "-i", "-z", "-x"]
-    # The first line names the file.
+    # The first line has the name of the file.
     return Answer(found, table, output(["capinfos", *short, str(path)]).partition("\n")[2])
 
 
 def frames_of_ours(found: Capture) -> dict[int, Row]:
-    """Give the same from here."""
+    """Return the same values of our analysis."""
     rows = found.packets.select(
         "frame",
         "flow",
@@ -118,7 +119,7 @@ def frames_of_ours(found: Capture) -> dict[int, Row]:
 
 
 def sizes(found: Capture, theirs: dict[int, Row], streams: dict[int, int]) -> Iterator[str]:
-    """Tell where packets and bytes of a connection differ; what ICMP quotes doesn't count."""
+    """Yield the connections whose packets or bytes differ; segments quoted by ICMP do not count."""
     packets, size = Counter[int](), Counter[int]()
     for row in theirs.values():
         if row[5] != -1:
@@ -132,7 +133,7 @@ def sizes(found: Capture, theirs: dict[int, Row], streams: dict[int, int]) -> It
 
 
 def lines(what: str, ours: str, theirs: str) -> Iterator[str]:
-    """Tell the lines in which two texts differ."""
+    """Yield the lines in which two texts differ."""
     a, b = ([line.rstrip() for line in text.strip().splitlines()] for text in (ours, theirs))
     for n in range(max(len(a), len(b))):
         x, y = (t[n] if n < len(t) else "" for t in (a, b))
@@ -141,7 +142,7 @@ def lines(what: str, ours: str, theirs: str) -> Iterator[str]:
 
 
 def differences(path: Path, answer: Answer) -> tuple[list[str], int]:
-    """Give the differences, and the number of connections compared."""
+    """Return the differences and the number of compared connections."""
     found = capture.analyze(path, rules="wireshark-4.0", enter_tunnels=True)
     theirs, ours = answer.frames, frames_of_ours(found)
     wrong: list[str] = []
@@ -149,7 +150,7 @@ def differences(path: Path, answer: Answer) -> tuple[list[str], int]:
     for n in sorted(ours.keys() | theirs.keys()):
         a, b = ours.get(n), theirs.get(n)
         if a and b:
-            # Upper layers make streams of their own there, so numbers may have gaps: each of ours is one of theirs.
+            # In Wireshark upper layers create further streams, so its numbers may have gaps.
             same = streams.setdefault(a[0], b[0]) == b[0]
             if same and a[1:] == b[1:]:
                 continue
@@ -162,14 +163,14 @@ def differences(path: Path, answer: Answer) -> tuple[list[str], int]:
                 wrong.append(f"stream {stream}: {label}: here {sums[mine][label]}, there {counts[stream, label]}")
     wrong += sizes(found, theirs, streams)
     wrong += lines("lengths", found.lengths_text, answer.lengths)
-    # Of a file that is damaged, not only cut, capinfos says nothing.
+    # capinfos prints nothing for a damaged file, unless it is only cut.
     if answer.properties:
         wrong += lines("properties", found.properties_text[0].partition("\n")[2], answer.properties)
     return wrong, len(streams)
 
 
 def show(row: Row | None) -> str:
-    """Write an answer."""
+    """Format an answer."""
     if row is None:
         return "nothing"
     return (
@@ -182,7 +183,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--show", type=int, default=8, help="differences printed of each file")
-    parser.add_argument("--store", type=Path, metavar="FOLDER", help="copy the files, and keep the tools' answers")
+    parser.add_argument(
+        "--store", type=Path, metavar="FOLDER", help="copy the files and store the output of the tools"
+    )
     options = parser.parse_args()
     bad, frames, streams = 0, 0, 0
     for path in options.files:

@@ -18,14 +18,14 @@ NEWNET = 0x40000000
 
 
 def enter(file: int) -> None:
-    """Go into the network namespace that an open file stands for (`os.setns` is there since Python 3.12)."""
+    """Enter the network namespace of an open file (Python has `os.setns` since 3.12)."""
     if LIBC.setns(file, NEWNET):
         raise OSError(ctypes.get_errno(), "setns")
 
 
 @contextlib.contextmanager
 def namespace(name: str | None) -> Iterator[None]:
-    """Be in a network namespace (this thread only)."""
+    """Enter a network namespace for the block (this thread only)."""
     if name is None:
         yield
         return
@@ -57,7 +57,7 @@ def talk(
     receive: int = 0,
     protocol: int = 0,
 ) -> int:
-    """Have one TCP connection: `serve` and `ask` are given the two sockets. The server's port."""
+    """Run one TCP connection with `serve` and `ask` on its two sockets. Return the server's port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with namespace(server):
         listening = socket.socket(family, socket.SOCK_STREAM, protocol)
@@ -96,7 +96,7 @@ def talk(
 
 
 def take(s: socket.socket) -> int:
-    """Read to the end."""
+    """Read to the end of the stream."""
     count = 0
     while data := s.recv(65536):
         count += len(data)
@@ -104,7 +104,7 @@ def take(s: socket.socket) -> int:
 
 
 def bulk(size: int) -> Ask:
-    """Send so many bytes."""
+    """Send this number of bytes."""
 
     def send(s: socket.socket) -> None:
         s.sendall(bytes(size))
@@ -135,7 +135,7 @@ def requests(count: int, pause: float = 0.0) -> Ask:
 
 
 def slow_reader(s: socket.socket) -> None:
-    """Let the window close, and open again."""
+    """Let the receive window close and open again."""
     time.sleep(1.2)
     for _ in range(8):
         s.recv(20_000)
@@ -144,7 +144,7 @@ def slow_reader(s: socket.socket) -> None:
 
 
 def keep_alive(s: socket.socket) -> None:
-    """Be silent until keep-alives go out."""
+    """Wait until keep-alives are sent."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
@@ -154,7 +154,7 @@ def keep_alive(s: socket.socket) -> None:
 
 
 def reset(s: socket.socket) -> None:
-    """Break off with an RST while data is on its way."""
+    """Close with an RST while data is in flight."""
     s.sendall(bytes(100_000))
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -169,7 +169,7 @@ def urgent(s: socket.socket) -> None:
 
 
 def refused(client: str | None, address: str) -> None:
-    """Knock where nobody listens."""
+    """Connect to a closed port."""
     with namespace(client):
         s = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     with contextlib.suppress(OSError), s:
@@ -178,7 +178,7 @@ def refused(client: str | None, address: str) -> None:
 
 
 def datagrams(server: str | None, client: str | None, address: str, sizes: list[int]) -> None:
-    """Exchange UDP datagrams, and knock where nobody listens."""
+    """Exchange UDP datagrams, and send to a closed port."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with namespace(server):
         here = socket.socket(family, socket.SOCK_DGRAM)
@@ -199,7 +199,7 @@ def datagrams(server: str | None, client: str | None, address: str, sizes: list[
 
 
 def mixture(server: str | None, client: str | None, address: str, *, size: int = 400_000) -> None:
-    """Have a bit of everything."""
+    """Run all kinds of conversations."""
     for control in ("reno", "cubic", "bbr"):
         talk(server, client, address, lambda s: (take(s), None)[1], bulk(size), control=control)
     talk(server, client, address, bulk(size // 2), lambda s: (take(s), None)[1])
@@ -216,7 +216,7 @@ def mixture(server: str | None, client: str | None, address: str, *, size: int =
 
 
 def windows(server: str | None, client: str | None, address: str) -> None:
-    """Close windows, keep alive, use ports again."""
+    """Close windows, send keep-alives, reuse ports."""
     talk(server, client, address, slow_reader, bulk(300_000), receive=20_000)
     talk(server, client, address, keep_alive, lambda s: (take(s), None)[1])
     port = 0

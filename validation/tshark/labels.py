@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# ruff: noqa: PLR0912, PLR0915 (what can happen to a segment is a long list)
-"""Compare the labels of the rules `wireshark-4.0` with tshark 4.0, frame by frame, on captures made at random.
+# ruff: noqa: PLR0912, PLR0915 (a segment has many possible events)
+"""Compare the labels of the rules `wireshark-4.0` with tshark 4.0, frame by frame, on random captures.
 
     cargo build --release -p dumbbell-capture --example labels
     python3 validation/tshark/labels.py --rounds 50
@@ -35,10 +35,10 @@ QUOTED = -1
 
 @dataclass
 class Segment:
-    """One segment of a connection; `way` 0 is from the opener."""
+    """One segment of a connection; `direction` 0 is from the opener."""
 
     t: int
-    way: int
+    direction: int
     seq: int
     ack: int
     flags: int
@@ -60,7 +60,7 @@ def sack(blocks: list[tuple[int, int]]) -> bytes:
 
 
 def connection(rng: random.Random, t: int) -> list[Segment]:
-    """A connection, told by a rough model of two ends with some losses between them."""
+    """A connection, from a rough model of two hosts with losses between them."""
     out: list[Segment] = []
     near_wrap = rng.random() < 0.15
     isn = [
@@ -78,7 +78,7 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
     holes: list[list[tuple[int, int]]] = [[], []]
 
     def put(
-        way: int,
+        direction: int,
         seq: int,
         flags: int,
         length: int = 0,
@@ -86,15 +86,15 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
         win: int | None = None,
         ack: int | None = None,
     ) -> None:
-        acked = una[way] if ack is None else ack
+        acked = una[direction] if ack is None else ack
         out.append(
             Segment(
                 t,
-                way,
+                direction,
                 seq & MASK,
                 acked & MASK if flags & ACK or rng.random() < 0.1 else 0,
                 flags,
-                window[way] if win is None else win,
+                window[direction] if win is None else win,
                 length,
                 options,
             )
@@ -115,61 +115,68 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
     else:
         una = [nxt[1], nxt[0]]
     for _ in range(rng.randrange(5, 60)):
-        way = rng.choice([0, 0, 0, 1])
-        other = 1 - way
+        direction = rng.choice([0, 0, 0, 1])
+        other = 1 - direction
         what = rng.random()
         t += rng.choice(
             [0, 1000, 20_000, 300_000, 2_999_999, 3_000_000, rtt // 2, rtt, rtt - 1, 20_000_000, 19_999_999]
         )
         if what < 0.4:  # data
             length = rng.choice([1, 10, mss, mss, mss])
-            put(way, nxt[way], ACK | rng.choice([0, PSH]), length)
-            sent[way].append((nxt[way], nxt[way] + length))
-            nxt[way] += length
+            put(direction, nxt[direction], ACK | rng.choice([0, PSH]), length)
+            sent[direction].append((nxt[direction], nxt[direction] + length))
+            nxt[direction] += length
             if rng.random() < 0.15:
-                holes[way].append(sent[way][-1])
+                holes[direction].append(sent[direction][-1])
                 out.pop()
         elif what < 0.6:  # an acknowledgment
             if sent[other]:
-                una[way] = rng.choice([sent[other][-1][1], rng.choice(sent[other])[1], nxt[other], una[way]])
+                una[direction] = rng.choice(
+                    [sent[other][-1][1], rng.choice(sent[other])[1], nxt[other], una[direction]]
+                )
                 if rng.random() < 0.05:
-                    una[way] -= rng.randrange(50)
-            put(way, nxt[way], ACK)
+                    una[direction] -= rng.randrange(50)
+            put(direction, nxt[direction], ACK)
         elif what < 0.7:  # duplicates, with SACK blocks
             blocks = [rng.choice(sent[other]) for _ in range(rng.randrange(5))] if sent[other] else []
             for _ in range(rng.randrange(1, 4)):
-                put(way, nxt[way], ACK, options=sack(blocks) if blocks else b"")
-        elif what < 0.82:  # again
-            if sent[way]:
-                a, b = rng.choice((holes[way] or sent[way])[-3:])
+                put(direction, nxt[direction], ACK, options=sack(blocks) if blocks else b"")
+        elif what < 0.82:  # retransmission
+            if sent[direction]:
+                a, b = rng.choice((holes[direction] or sent[direction])[-3:])
                 if rng.random() < 0.2:
                     b = max(a + 1, b + rng.randrange(-60, 60))
-                put(way, a, ACK, max(0, b - a))
-        elif what < 0.85:  # keep-alive, sometimes its answer
-            put(way, nxt[way] - 1, ACK, rng.choice([0, 1]))
+                put(direction, a, ACK, max(0, b - a))
+        elif what < 0.85:  # keep-alive, sometimes with its answer
+            put(direction, nxt[direction] - 1, ACK, rng.choice([0, 1]))
             if rng.random() < 0.7:
                 put(other, nxt[other], ACK)
         elif what < 0.9:  # windows
-            window[way] = rng.choice([0, 0, 1, 100, 500, 1000, 65535, window[way] + 1 & 0xFFFF])
-            put(way, nxt[way], ACK)
-            if window[way] == 0:
+            window[direction] = rng.choice([0, 0, 1, 100, 500, 1000, 65535, window[direction] + 1 & 0xFFFF])
+            put(direction, nxt[direction], ACK)
+            if window[direction] == 0:
                 put(other, nxt[other], ACK, 1)
                 if rng.random() < 0.8:
-                    put(way, nxt[way], ACK, ack=una[way] + rng.choice([0, 0, 1]))
+                    put(direction, nxt[direction], ACK, ack=una[direction] + rng.choice([0, 0, 1]))
         elif what < 0.92:  # fills the window
             room = window[other] << min(scale[other] or 0, 14) if rng.random() < 0.8 else window[other]
-            room = una[other] + room - nxt[way]
+            room = una[other] + room - nxt[direction]
             if 0 < room < 40_000:
-                put(way, nxt[way], ACK, room)
-                sent[way].append((nxt[way], nxt[way] + room))
-                nxt[way] += room
+                put(direction, nxt[direction], ACK, room)
+                sent[direction].append((nxt[direction], nxt[direction] + room))
+                nxt[direction] += room
         elif what < 0.94:
-            put(way, nxt[way] + rng.choice([0, 0, rng.randrange(-2000, 2000)]), rng.choice([RST, RST | ACK]), 0)
+            put(
+                direction,
+                nxt[direction] + rng.choice([0, 0, rng.randrange(-2000, 2000)]),
+                rng.choice([RST, RST | ACK]),
+                0,
+            )
         elif what < 0.97:
-            put(way, nxt[way], FIN | ACK, rng.choice([0, 0, 50]))
-            sent[way].append((nxt[way], nxt[way] + 1))
-            nxt[way] += 1
-        elif what < 0.99:  # the same ports again
+            put(direction, nxt[direction], FIN | ACK, rng.choice([0, 0, 50]))
+            sent[direction].append((nxt[direction], nxt[direction] + 1))
+            nxt[direction] += 1
+        elif what < 0.99:  # ports reused
             same = rng.random() < 0.4
             start = isn[0] if same else rng.getrandbits(32)
             put(0, start, SYN, options=rng.choice([b"", wscale(3)]))
@@ -181,7 +188,7 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
                 put(1, isn[1] if rng.random() < 0.5 else rng.getrandbits(32), SYN | ACK)
         else:
             put(
-                way,
+                direction,
                 rng.getrandbits(32),
                 rng.choice([ACK, ACK | PSH, 0, ACK | SYN | FIN, RST | SYN]),
                 rng.choice([0, 1, 100]),
@@ -191,7 +198,7 @@ def connection(rng: random.Random, t: int) -> list[Segment]:
 
 
 def damage(rng: random.Random, segments: list[Segment]) -> list[Segment]:
-    """Drop, double and swap segments; shift numbers; turn time back."""
+    """Drop, duplicate and swap segments; shift numbers; set time back."""
     out: list[Segment] = []
     drop = rng.choice([0, 0.02, 0.1, 0.3])
     double = rng.choice([0, 0.02, 0.1])
@@ -199,7 +206,7 @@ def damage(rng: random.Random, segments: list[Segment]) -> list[Segment]:
     one_sided = rng.random() < 0.06
     late = rng.randrange(10) if rng.random() < 0.1 else 0
     for s in segments[late:]:
-        if rng.random() < drop or (one_sided and s.way == 1):
+        if rng.random() < drop or (one_sided and s.direction == 1):
             continue
         out.append(s)
         if rng.random() < double:
@@ -230,16 +237,16 @@ def damage(rng: random.Random, segments: list[Segment]) -> list[Segment]:
 
 
 def frame(s: Segment, host: int, port: int, ident: int) -> tuple[bytes, int]:
-    """The frame, and its length on the wire."""
+    """Return the frame and its length on the wire."""
     options = s.options + b"\x01" * (-len(s.options) % 4)
     offset = 5 + len(options) // 4
-    ports = (port, 40009) if s.way == 0 else (40009, port)
+    ports = (port, 40009) if s.direction == 0 else (40009, port)
     tcp = struct.pack(
         "!HHIIHHHH", *ports, s.seq, s.ack, s.mangle.get("offset", offset) << 12 | s.flags, s.window, 0, 0
     )
     body = tcp + options + bytes(s.length)
     ends = [bytes([10, 0, host >> 8, host & 255]), bytes([10, 9, 9, 9])]
-    if s.way:
+    if s.direction:
         ends.reverse()
     ip = struct.pack(
         "!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), ident & 0xFFFF, s.mangle.get("fragment", 0), 64, 6, 0, *ends
@@ -254,14 +261,14 @@ def frame(s: Segment, host: int, port: int, ident: int) -> tuple[bytes, int]:
         )
     data = b"\x02" * 6 + b"\x04" * 6 + b"\x08\x00" + packet
     wire = len(data)
-    if wire < 60 and s.seq & 2:  # Ethernet's padding
+    if wire < 60 and s.seq & 2:  # Ethernet padding
         data += bytes(60 - wire)
         wire = 60
     return data[: s.mangle.get("snap", 120)], wire
 
 
 def write(path: Path, rng: random.Random, connections: int) -> None:
-    """Write a capture of some connections, one after the other or interleaved."""
+    """Write a capture of several connections, sequential or interleaved."""
     packets = []
     base = 1_700_000_000_000_000_000
     for n in range(connections):
@@ -277,12 +284,12 @@ def write(path: Path, rng: random.Random, connections: int) -> None:
 
 
 def ns(seconds: str) -> int:
-    """Read a time."""
+    """Convert seconds to nanoseconds."""
     return round(float(seconds) * 1e9) if seconds else 0
 
 
 def tshark(path: Path) -> dict[int, Answer]:
-    """Frame number to (stream, labels, duplicate ACK number, ack_rtt, bytes_in_flight, initial_rtt)."""
+    """Map each frame number to (stream, labels, duplicate ACK number, ack_rtt, bytes_in_flight, initial_rtt)."""
     fields = [
         "frame.number",
         "tcp.stream",
@@ -328,7 +335,7 @@ def tshark(path: Path) -> dict[int, Answer]:
 
 
 def ours(path: Path, binary: str) -> dict[int, Answer]:
-    """The same from our side."""
+    """Return the same for our analysis."""
     out = subprocess.run([binary, "wireshark-4.0", str(path)], capture_output=True, text=True, check=True).stdout
     found = {}
     for line in out.splitlines():
@@ -339,12 +346,12 @@ def ours(path: Path, binary: str) -> dict[int, Answer]:
 
 
 def compare(path: Path, binary: str, show: int = 10) -> int:
-    """Print the first differences; their number."""
+    """Print the first differences; return their number."""
     a, b = tshark(path), ours(path, binary)
     shown = differences = 0
     for n in sorted(a.keys() | b.keys()):
         x, y = a.get(n), b.get(n)
-        # On a quote in an ICMP error tshark shows the initial RTT only sometimes.
+        # For a segment quoted by an ICMP error tshark shows the initial RTT only sometimes.
         if x and y and x[5] == QUOTED:
             y = (*y[:5], QUOTED)
         if x == y:
@@ -357,12 +364,12 @@ def compare(path: Path, binary: str, show: int = 10) -> int:
 
 
 def pretty(x: Answer | None) -> str:
-    """Write an answer."""
+    """Format an answer."""
     return "-" if x is None else f"stream {x[0]} {sorted(x[1])} dup {x[2]} rtt {x[3]} flight {x[4]} irtt {x[5]}"
 
 
 def main() -> int:
-    """Make, compare, report."""
+    """Make captures, compare, report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--rounds", type=int, default=10)

@@ -52,7 +52,7 @@ def piece(path: Path, rng: random.Random) -> list[Frame]:
 
 
 def headers(frame: Frame) -> tuple[bytes, bytes]:
-    """Split an Ethernet frame: the type, and what follows."""
+    """Split an Ethernet frame into type and payload."""
     return frame.data[12:14], frame.data[14:]
 
 
@@ -66,7 +66,7 @@ def each(rng: random.Random, frames: list[Frame], share: float, change: Callable
 
 
 def bits(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Turn single bits in the headers."""
+    """Flip single bits in the headers."""
 
     def flip(f: Frame) -> Frame:
         data = bytearray(f.data)
@@ -78,14 +78,14 @@ def bits(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def snapped(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Cut what was captured, all at one length or each at its own."""
+    """Cut the captured bytes, all at one length or each at a length of its own."""
     one = rng.choice([0, 34, 54, 60, 66, 68, 80, 96, 128])
     own = rng.random() < 0.3
     return [replace(f, data=f.data[: rng.randrange(14, 120) if own else one or len(f.data)]) for f in frames]
 
 
 def disorder(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Leave out, double, and exchange frames."""
+    """Remove, duplicate and swap frames."""
     out: list[Frame] = []
     for f in frames:
         chance = rng.random()
@@ -98,7 +98,7 @@ def disorder(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def clock(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Have time stand still, jump, go back."""
+    """Make the time stop, jump and go backwards."""
     shift = 0
     out: list[Frame] = []
     for f in frames:
@@ -109,7 +109,7 @@ def clock(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def trailer(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Append what doesn't belong to the datagram."""
+    """Append bytes after the datagram."""
     more = rng.choice([4, 4, 1, 18])
     return each(rng, frames, 0.5, lambda f: replace(f, data=f.data + bytes(more), length=f.length + more))
 
@@ -125,7 +125,7 @@ def tagged(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def relinked(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Put what Ethernet carries onto another link layer."""
+    """Move the payload of Ethernet to another link layer."""
     link = rng.choice([101, 113, 276, 0, 108, 9, 50, 104, 105, 127, 127, 12, 192])
     flags = rng.choice([None, 0, 0x10, 0x20])
 
@@ -159,7 +159,7 @@ def relinked(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def fragmented(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Cut datagrams of IPv4 into fragments, some in another order or incomplete."""
+    """Fragment IPv4 datagrams, some out of order or incomplete."""
     out: list[Frame] = []
     for n, f in enumerate(frames):
         kind, body = headers(f)
@@ -190,12 +190,12 @@ def fragmented(frames: list[Frame], rng: random.Random) -> list[Frame]:
 
 
 def zero_length(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Take the length out of the IP header, as super-packets have it."""
+    """Set the length in the IP header to 0, as in super-packets."""
 
     def clear(f: Frame) -> Frame:
         kind, _ = headers(f)
         at = {b"\x08\0": 16, b"\x86\xdd": 18}.get(kind)
-        # Below 64 KiB an IPv6 length of 0 is that of no payload.
+        # Below 64 KiB an IPv6 length of 0 means an empty payload.
         return f if at is None or at == 18 else replace(f, data=f.data[:at] + b"\0\0" + f.data[at + 2 :])
 
     return each(rng, frames, 0.3, lambda f: clear(f) if f.link == 1 else f)
@@ -219,7 +219,7 @@ def pcap(frames: list[Frame], rng: random.Random) -> bytes:
 
 
 def pcapng(frames: list[Frame], rng: random.Random) -> bytes:
-    """Write a pcapng file with an interface for each link type and some more, in odd resolutions."""
+    """Write a pcapng file with an interface for each link type and further ones, in unusual resolutions."""
     order = rng.choice("<>")
 
     def block(kind: int, body: bytes) -> bytes:
@@ -262,7 +262,7 @@ def pcapng(frames: list[Frame], rng: random.Random) -> bytes:
 
 
 def compressed(data: bytes, path: Path, rng: random.Random) -> Path:
-    """Write a file, compressed or cut at times."""
+    """Write a file, sometimes compressed or cut."""
     chance = rng.random()
     if chance < 0.1:
         data = data[: rng.randrange(len(data) // 2, len(data))]
@@ -280,7 +280,7 @@ def compressed(data: bytes, path: Path, rng: random.Random) -> Path:
 
 
 def mutant(sources: list[Path], place: Path, seed: int) -> tuple[Path, str] | None:
-    """Make a file; its place, and how it was made."""
+    """Make a file; return its path and a description."""
     rng = random.Random(seed)
     source = rng.choice(sources)
     frames = piece(source, rng)
@@ -298,7 +298,7 @@ def mutant(sources: list[Path], place: Path, seed: int) -> tuple[Path, str] | No
 
 
 def main() -> int:
-    """Make, compare, print."""
+    """Make files, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--rounds", type=int, default=50)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compare labels with tshark 4.0 where TCP options are odd: MPTCP, SACK without a block, false lengths, cut.
+"""Compare labels with tshark 4.0 for unusual TCP options: MPTCP, SACK without a block, false lengths, cut options.
 
     cargo build --release -p dumbbell-capture --example labels
     python3 validation/tshark/options.py [--store FOLDER]
 
-Each connection repeats an ACK, so that what tshark makes of an option shows as a label that comes or doesn't. Exit
-code 1 if anything differs. `--store` keeps capture and answer, for the tests.
+Each connection repeats an ACK, so that the effect of an option in tshark is the presence or absence of a label. Exit
+code 1 if anything differs. `--store` stores capture and answer for the tests.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ORDERS = (
     ".DRPFC.",
 )
 SHORT = bytes([1, 1, 5, 5, 9, 9, 9])
-"""A SACK option that has no room for a block."""
+"""A SACK option that is too short for a block."""
 FALSE_LENGTHS = (
     bytes([1, 1, 37, 0]),
     bytes([1, 1, 8, 1]),
@@ -58,20 +58,20 @@ FALSE_LENGTHS = (
 Packets = list[tuple[bytes, int]]
 
 
-def packet(way: int, port: int, seq: int, ack: int, flags: int, options: bytes = b"", length: int = 0) -> bytes:
-    """Write an IPv4 packet; the options are filled up to a multiple of four bytes."""
-    ports = (port, 80) if way == 0 else (80, port)
+def packet(direction: int, port: int, seq: int, ack: int, flags: int, options: bytes = b"", length: int = 0) -> bytes:
+    """Make an IPv4 packet; the options are padded to a multiple of four bytes."""
+    ports = (port, 80) if direction == 0 else (80, port)
     ends = b"\x0a\0\0\1", b"\x0a\0\0\2"
     options += b"\1" * (-len(options) % 4)
     words = (20 + len(options)) // 4
     tcp = struct.pack("!HHIIBBHHH", *ports, seq & labels.MASK, ack & labels.MASK, words << 4, flags, 1000, 0, 0)
     body = tcp + options + b"x" * length
     head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(body), 0, 0, 64, 6, 0)
-    return head + ends[way] + ends[1 - way] + body
+    return head + ends[direction] + ends[1 - direction] + body
 
 
 def mptcp() -> Packets:
-    """Repeat ACKs with options of MPTCP in all orders; with and without one from the other side before."""
+    """Repeat ACKs with MPTCP options in all orders, with and without an earlier one from the other side."""
     out = []
     for n, order in enumerate(ORDERS * 2):
         port = 1000 + n
@@ -87,7 +87,7 @@ def mptcp() -> Packets:
 
 
 def empty_sack() -> Packets:
-    """Acknowledge this and that with a SACK option that has no block."""
+    """Make ACKs of various numbers with a SACK option without a block."""
     out = []
     option = SHORT + b"\1" * 33
     for n, ack in enumerate((1100, 1099, 1050, 1001, 1000, 999, 998, 500, -49_000, 2**31, 5000, 100_000)):
@@ -99,7 +99,7 @@ def empty_sack() -> Packets:
 
 
 def false_lengths() -> Packets:
-    """Options of impossible lengths, and captures that end at any byte of them."""
+    """Make options with impossible lengths, and captures that end at each of their bytes."""
     out: Packets = []
     for n, option in enumerate(FALSE_LENGTHS):
         odd = packet(1, 1, 5000, 1100, ACK, option + b"\1" * (36 - len(option)))
@@ -112,7 +112,7 @@ def false_lengths() -> Packets:
 
 
 def write(path: Path, packets: Packets) -> None:
-    """Write a capture, a packet each millisecond."""
+    """Write a capture with one packet per millisecond."""
     parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)]
     for n, (data, length) in enumerate(packets):
         parts.append(struct.pack("<IIII", 1_700_000_000 + n // 1000, n % 1000 * 1000, len(data), length) + data)
@@ -120,7 +120,7 @@ def write(path: Path, packets: Packets) -> None:
 
 
 def main() -> int:
-    """Make, compare, store."""
+    """Make the capture, compare, store."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     target = os.environ.get("CARGO_TARGET_DIR", "target")
     parser.add_argument("--binary", default=f"{target}/release/examples/labels")

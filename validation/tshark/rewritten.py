@@ -1,5 +1,5 @@
-# ruff: noqa: ARG005 (each way of wrapping takes what it needs)
-"""Files made of captures: other orders, formats and link layers, cut, joined, damaged."""
+# ruff: noqa: ARG005 (each encapsulation uses some of its arguments)
+"""Derive files from captures: other byte orders, formats and link layers, cut, merged, damaged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def swapped(data: bytes) -> bytes:
 
 
 def back_in_time(data: bytes, rng: random.Random) -> bytes:
-    """Have some records' time go back, and some change places."""
+    """Set the time of some records back, and swap some records."""
     parts = list(records(data))
     for i in range(1, len(parts)):
         if rng.random() < 0.02:
@@ -42,7 +42,7 @@ def back_in_time(data: bytes, rng: random.Random) -> bytes:
 
 
 def rewritten(folder: Path) -> None:
-    """Rewrite, cut, join and damage what was captured."""
+    """Rewrite, cut, merge and damage captures."""
     rng = random.Random(5)
     sources = [
         folder / f"{n}.pcap" for n in ("shaped-plain-sender", "shaped-offload-receiver", "loopback", "tagged-vlan")
@@ -99,7 +99,7 @@ def rewritten(folder: Path) -> None:
 
 
 def one_way(data: bytes, keep: int) -> bytes:
-    """Keep one direction: by the lower of the two ports."""
+    """Keep one direction, by the lower of the two ports."""
     parts = [data[:24]]
     for *head, body in records(data):
         at = 14 if body[12:14] == b"\x08\x00" else 54 - 40 + 20 if body[12:14] == b"\x86\xdd" else 0
@@ -110,7 +110,7 @@ def one_way(data: bytes, keep: int) -> bytes:
 
 
 def hexdumps(folder: Path, source: Path) -> None:
-    """Give the same packets other link layers, by text2pcap."""
+    """Write the packets with other link layers, by text2pcap."""
     layers = {101: b"", 228: b"", 0: b"\x02\0\0\0", 108: b"\0\0\0\x02", 9: b"\xff\x03\0\x21", 50: b"\xff\x03\0\x21",
               105: bytes.fromhex("080000000200000000010200000000020200000000030000aaaa030000000800"),
               127: bytes.fromhex("0000080000000000080000000200000000010200000000020200000000030000aaaa030000000800"),
@@ -135,7 +135,7 @@ def hexdumps(folder: Path, source: Path) -> None:
 
 
 def checksum(header: bytes) -> int:
-    """Give the checksum of an IPv4 header."""
+    """Return the checksum of an IPv4 header."""
     total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -143,14 +143,14 @@ def checksum(header: bytes) -> int:
 
 
 def carried(protocol: int, payload: bytes, ident: int) -> bytes:
-    """Put a payload into IPv4."""
+    """Encapsulate a payload in IPv4."""
     ends = bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2])
     head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), ident & 0xFFFF, 0, 64, protocol, 0, *ends)
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + payload
 
 
 def wrapped(folder: Path, source: Path) -> None:
-    """Put the same frames into VLANs and tunnels that this kernel may not know."""
+    """Encapsulate the frames in VLANs and tunnels that the kernel may not support."""
     macs = bytes(range(12))
 
     def udp(port: int, body: bytes) -> bytes:
@@ -166,7 +166,7 @@ def wrapped(folder: Path, source: Path) -> None:
         return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + packet[20:]
 
     def six(packet: bytes, extensions: bytes) -> bytes:
-        """Make IPv6 of it, with extension headers (the first is hop-by-hop if there is any)."""
+        """Convert to IPv6 with extension headers (the first is hop-by-hop, if present)."""
         ends = bytes.fromhex("20010db8") + bytes(8), bytes.fromhex("20010db8") + bytes(8)
         body = extensions + packet[20:]
         return (

@@ -35,7 +35,7 @@ A, B, R = f"dbA{ME}", f"dbB{ME}", f"dbR{ME}"
 
 @contextlib.contextmanager
 def tcpdump(path: Path, interface: str, where: str | None = None, options: str = "") -> Iterator[None]:
-    """Capture meanwhile."""
+    """Capture while the block runs."""
     inside = f"ip netns exec {where} " if where else ""
     command = shlex.split(f"{inside}tcpdump --immediate-mode -U -n -i {interface} -w {path} {options}")
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -56,7 +56,7 @@ OFFLOADS = (0x19, 0x1F, 0x24, 0x2C)
 
 
 def offload(where: str, device: str, *, on: bool) -> None:
-    """Switch segmentation and joining of a device on or off."""
+    """Switch segmentation and receive offload of a device on or off."""
     with namespace(where), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         for command in OFFLOADS:
             value = (ctypes.c_uint32 * 2)(command, int(on))
@@ -70,7 +70,7 @@ def offload(where: str, device: str, *, on: bool) -> None:
 
 @contextlib.contextmanager
 def network() -> Iterator[None]:
-    """Two hosts with a router between them: 10.7.1.0/24 and 10.7.2.0/24, likewise fd07:1::/64 and fd07:2::/64."""
+    """Create two hosts with a router between them: 10.7.1.0/24 and 10.7.2.0/24, and fd07:1::/64 and fd07:2::/64."""
     names = (A, R, B)
     try:
         for name in names:
@@ -94,7 +94,7 @@ def network() -> Iterator[None]:
 
 
 def shaped(folder: Path) -> None:
-    """A slow link with a short queue: losses, repairs, timeouts; offload on and off; captured in four places."""
+    """Use a slow link with a short queue: losses, recovery, timeouts; offload on and off; four capture points."""
     for on in (True, False):
         with network():
             if not on:
@@ -114,7 +114,7 @@ def shaped(folder: Path) -> None:
 
 
 def faulty(folder: Path) -> None:
-    """Losses, reordering, copies, bit errors by netem; else losses by the firewall."""
+    """Add losses, reordering, duplicates and bit errors by netem; without netem, losses by the firewall."""
     plans = {
         "loss": "loss 2% delay 5ms",
         "reorder": "delay 10ms reorder 25% 50% gap 5",
@@ -144,7 +144,7 @@ def faulty(folder: Path) -> None:
 
 
 def small_mtu(folder: Path) -> None:
-    """A narrow second link: ICMP errors that quote TCP, IP fragments of UDP."""
+    """Use a second link with a small MTU: ICMP errors that quote TCP, IP fragments of UDP."""
     with network():
         run(f"ip -n {R} link set east mtu 1300")
         run(f"ip -n {B} link set eth0 mtu 1300")
@@ -160,7 +160,7 @@ def small_mtu(folder: Path) -> None:
 
 
 def tunnels(folder: Path) -> None:
-    """VLANs, QinQ, GRE, IP in IP, VXLAN and so on, captured on the carrier."""
+    """Use VLAN, QinQ, GRE, IP in IP, VXLAN and others, captured on the carrier."""
     ends = {A: "10.7.1.2", B: "10.7.2.2"}
     plans = {
         "gre": "ip -n {n} link add t0 type gre local {l} remote {r} ttl 64",
@@ -210,7 +210,7 @@ def tunnels(folder: Path) -> None:
 
 
 def loopback(folder: Path) -> None:
-    """Super-packets of 64 KiB, HTTP, fast open, MPTCP."""
+    """Use the loopback interface: super-packets of 64 KiB, HTTP, fast open, MPTCP."""
     with network():
         with (
             tcpdump(folder / "loopback.pcap", "lo", A, "-s 200"),
@@ -253,7 +253,7 @@ def loopback(folder: Path) -> None:
 
 
 def main() -> int:
-    """Make all."""
+    """Make all captures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", action="append", default=[], help="of the parts below (may be repeated)")

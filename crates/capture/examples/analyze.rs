@@ -1,4 +1,4 @@
-//! Analyzes a capture and prints the time it took and the connections.
+//! Analyzes a capture and prints its connections and warnings: for measuring the speed of the analysis.
 //!
 //!     cargo run --release -p dumbbell-capture --example analyze -- wireshark-4.4 1 FILE
 
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         "{} flow rows, {} series rows of {} ns",
         found.flows.rows(),
         found.series.rows(),
-        found.interval
+        found.interval.0
     );
     for warning in &found.warnings {
         println!("{}: {}", warning.kind, warning.text);

@@ -1,8 +1,8 @@
-//! Writes a capture of bulk transfers, as a traffic generator makes them: for measuring the speed of the analysis.
+//! Writes a synthetic capture of bulk transfers: for measuring the speed of the analysis.
 //!
 //!     cargo run --release -p dumbbell-capture --example bulk_capture -- FILE [PACKETS] [FLOWS]
 //!
-//! Captured at the sender: each ACK releases two segments, a segment in a thousand is lost and repaired by SACK.
+//! Captured at the sender. Each ACK releases two segments; one segment in a thousand is lost and recovered by SACK.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -10,24 +10,25 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use dumbbell_capture::LinkType;
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment, ethernet};
+use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
 const MSS: u32 = 1448;
-/// Segments on their way.
+/// Segments in flight.
 const WINDOW: u64 = 400;
 /// Between two events of the same flow, ns.
 const STEP: u64 = 20_000;
 
-/// A transfer; numbers of segments count from 0.
+/// A transfer; segments are numbered from 0.
 struct Flow {
     ends: [SocketAddr; 2],
     isn: [u32; 2],
     sent: u64,
-    /// All before it have arrived.
+    /// All segments before it have arrived.
     arrived: u64,
-    /// Lost, and not yet repaired: its number.
+    /// Number of the lost segment, until it is recovered.
     lost: Option<u64>,
-    /// Arrived beyond the lost one.
+    /// Segments that arrived after the lost one.
     beyond: u64,
     id: u16,
     clock: u32,
@@ -47,7 +48,7 @@ impl Out {
         let macs = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
         let (from, to) = if from_client { (macs[0], macs[1]) } else { (macs[1], macs[0]) };
         ethernet(&mut self.packet, from, to);
-        self.file.frame(self.time, len, &self.packet)?;
+        self.file.frame(Time(self.time), len, &self.packet)?;
         self.packets += 1;
         Ok(())
     }
@@ -115,7 +116,7 @@ impl Flow {
         out.put(&s, true)
     }
 
-    /// One ACK and what it releases.
+    /// Sends one ACK and the segments that it releases.
     fn step(&mut self, out: &mut Out) -> io::Result<()> {
         self.clock = (out.time / 1_000_000) as u32;
         out.time += STEP;

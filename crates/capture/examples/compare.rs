@@ -1,5 +1,5 @@
-//! Compares captures as they are read here with Wireshark's tools: `compare FILE...`, with `--tunnels` entering tunnels
-//! as Wireshark does.
+//! Compares the results for captures with Wireshark's tools: `compare FILE...`; `--tunnels` decapsulates tunnels as
+//! Wireshark does.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Prints what the rules of Wireshark find in a capture, one line a segment:
+//! Prints the labels of a capture, one line per segment:
 //! frame, stream, labels, number of the duplicate ACK, ack_rtt, bytes_in_flight, initial_rtt (ns).
 //!
 //!     cargo run -p dumbbell-capture --example labels -- wireshark-4.0 FILE

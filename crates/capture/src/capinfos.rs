@@ -1,5 +1,5 @@
-//! Capture properties as text, in the form of Wireshark's `capinfos`: the same lines, the same digits. Hashes of the
-//! file are not in it; times are in UTC.
+//! Capture properties as text, with the lines and digits of `capinfos` [Wireshark capinfos.c]. Hashes of the file are left
+//! out; times are in UTC.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use crate::LinkType;
 use crate::properties::{Digits, Properties};
 use crate::read::{Interface, Section};
 
-/// Numbers for people (`12 kB`) or for machines (`12345 bytes`, as `capinfos -M`).
+/// Rounded numbers (`12 kB`) or exact ones (`12345 bytes`, as `capinfos -M`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Rounded down to a prefix.
+    /// Rounded down to a decimal prefix.
     Short,
-    /// In full.
+    /// Exact.
     Full,
 }
 
-/// Column of the values.
+/// Column at which the values begin.
 const LABEL: usize = 21;
 
 /// The report of `capinfos` without hashes.
@@ -40,7 +40,7 @@ impl Lines {
         let _ = writeln!(self.text, "{label:LABEL$}{}", value.as_ref());
     }
 
-    /// A line that belongs to the one above; labels that are longer than the column push their value on.
+    /// A line of details of the line above. A label longer than the column moves its value to the right.
     fn below(&mut self, text: impl AsRef<str>) {
         self.line("", text);
     }
@@ -95,7 +95,7 @@ impl Lines {
         self.line("Data size:", self.count(p.bytes, "B"));
     }
 
-    /// `B` after a prefix, ` bytes` without; a count of packets stands alone.
+    /// `B` after a prefix, ` bytes` without one; nothing after a packet count.
     fn count(&self, n: u64, unit: &str) -> String {
         match (unit, self.full()) {
             ("", true) => n.to_string(),
@@ -223,7 +223,7 @@ fn precision(digits: u8) -> String {
     format!("{name} ({digits})")
 }
 
-/// The largest decimal prefix that leaves at least 10, rounded down; `bare` is the unit where there is no prefix.
+/// Rounds down with the largest decimal prefix that leaves at least 10; `bare` is the unit without a prefix.
 fn with_prefix(n: u64, unit: &str, bare: &str) -> String {
     let prefixes = [(1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")];
     match prefixes.into_iter().find(|(size, _)| n / size >= 10) {
@@ -255,7 +255,7 @@ fn utc(ns: i64, digits: u8) -> String {
 
 /// The Gregorian date of a day counted from 1970-01-01.
 ///
-/// Years begin in March here, so that the leap day is the last; 400 years are 146,097 days.
+/// Years begin in March here, so that the leap day is the last day; 400 years have 146,097 days.
 fn date(day: i64) -> (i64, i64, i64) {
     // 719,468 days from 0000-03-01 to 1970-01-01.
     let day = day + 719_468;
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(utc(1_700_000_000_123_456_789, 9), "2023-11-14 22:13:20.123456789");
         assert_eq!(utc(1_709_164_799_999_999_999, 3), "2024-02-28 23:59:59.999");
         assert_eq!(utc(1_709_251_199_000_000_000, 1), "2024-02-29 23:59:59.0");
-        // Before 1970 the fraction still counts forward.
+        // The fraction counts forward before 1970 too.
         assert_eq!(utc(-98_500_000_000, 6), "1969-12-31 23:58:21.500000");
         assert_eq!(utc(4_107_542_399_000_000_000, 0), "2100-02-28 23:59:59");
         assert_eq!(utc(4_107_542_400_000_000_000, 0), "2100-03-01 00:00:00");

@@ -10,6 +10,10 @@
 //! fragments ([`dissect::Fragments`]). A [`Frame`] and its [`Dissected`] borrow from the window until the next frame is
 //! read; no packet needs an allocation.
 //!
+//! Capture times are `i64` nanoseconds since 1970 and their differences are `i64` nanoseconds: files have times before
+//! 1970 and clocks that go backwards, which the unsigned `Time` and `Dur` of `dumbbell-units` cannot represent. Times of
+//! written frames and lengths of intervals have those types.
+//!
 //! A damaged file is no error: the frames before the damage are used, and [`Damage`] has its byte offset and kind.
 //!
 //! Sources: the pcap and pcapng drafts (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng), Wireshark 4.0 and 4.4
@@ -39,6 +43,6 @@ pub use dissect::{Dissected, Dissector, TcpView, Transport, UdpView};
 pub use error::{Damage, Error, Fault};
 pub use frame::{Frame, LinkType};
 pub use packet_lengths::{PacketLengths, Row};
-pub use properties::{Digits, Kind, Properties};
-pub use read::Reader;
+pub use properties::{Digits, Properties};
+pub use read::{Kind, Reader};
 pub use sink::{Sink, run};

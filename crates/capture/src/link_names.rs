@@ -1,9 +1,9 @@
-//! Names of link types, as Wireshark shows them.
+//! Names of link types in Wireshark [Wireshark wiretap/wtap.c].
 
 use crate::LinkType;
 
 /// One row: LINKTYPE_ number, Wireshark's own number, its short name, its name. Link types that carry no IP in
-/// practice stand here only so that their captures are told by name.
+/// practice are listed only for the names of their captures.
 type Row = (u16, u16, &'static str, &'static str);
 
 const NAMES: &[Row] = &[
@@ -68,23 +68,23 @@ fn row(link: LinkType) -> Option<&'static Row> {
     NAMES.iter().find(|row| row.0 == link.0)
 }
 
-/// Whether Wireshark takes the two for one: there are several numbers for raw IP and for PPP.
+/// True if both are one link type in Wireshark: raw IP and PPP have several numbers.
 pub(crate) fn same(a: LinkType, b: LinkType) -> bool {
     a == b || matches!((row(a), row(b)), (Some(a), Some(b)) if a.1 == b.1)
 }
 
 impl LinkType {
-    /// Wireshark's name for it; `LINKTYPE_` and the number if it isn't known here.
+    /// Its name in Wireshark; `LINKTYPE_` and the number if it is unknown.
     pub fn title(self) -> String {
         row(self).map_or_else(|| format!("LINKTYPE_{}", self.0), |row| row.3.to_owned())
     }
 
-    /// Wireshark's short name for it.
+    /// Its short name in Wireshark.
     pub fn name(self) -> String {
         row(self).map_or_else(|| format!("linktype-{}", self.0), |row| row.2.to_owned())
     }
 
-    /// Wireshark's own number for it.
+    /// Its number in Wireshark.
     pub(crate) fn wireshark_number(self) -> u16 {
         row(self).map_or(u16::MAX, |row| row.1)
     }

@@ -1,9 +1,10 @@
-//! The packet-length table of Wireshark (`tshark -z plen,tree`): the same ranges, the same digits.
+//! The packet-length table of Wireshark (`tshark -z plen,tree`), with the same ranges and digits
+//! [Wireshark pinfo_stats_tree.c, stats_tree.c].
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-/// Least and greatest length of each range below the first row, which has all.
+/// Least and greatest length of each range; the first row, without a range, has all frames.
 const RANGES: [(u32, u32); 10] = [
     (0, 19),
     (20, 39),
@@ -17,20 +18,20 @@ const RANGES: [(u32, u32); 10] = [
     (5120, u32::MAX),
 ];
 
-/// Milliseconds of a bucket of time.
+/// Milliseconds of a bucket.
 const BUCKET: f64 = 5.0;
-/// Milliseconds over which a burst is counted.
+/// Milliseconds of the window in which a burst is counted.
 const WINDOW: f64 = 100.0;
-/// Buckets in it.
+/// Buckets in the window.
 const BUCKETS: i64 = 20;
 
-/// Counts lengths; [`rows`](Self::rows) is the table.
+/// Counts frames by length; [`rows`](Self::rows) returns the table.
 #[derive(Clone, Debug)]
 pub struct PacketLengths {
     all: Counter,
     ranges: [Counter; RANGES.len()],
     first: Option<i64>,
-    /// Milliseconds from the first frame to the last in the file.
+    /// Milliseconds from the first to the last frame of the file.
     elapsed: f64,
 }
 
@@ -48,24 +49,24 @@ impl Default for PacketLengths {
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Least and greatest length; `None` for the row of all.
+    /// Least and greatest length; `None` for the row of all frames.
     pub range: Option<(u32, u32)>,
     /// Number of frames.
     pub count: u64,
-    /// Mean length, bytes, in the single precision that Wireshark has. `None` without frames, as all that follow.
+    /// Mean length, bytes, in single precision as in Wireshark. `None` without frames; so are all fields below.
     pub average: Option<f32>,
     /// Shortest, bytes.
     pub min: Option<u32>,
     /// Longest, bytes.
     pub max: Option<u32>,
-    /// Frames per millisecond of the capture, from its first frame to its last (negative if time goes back in between);
-    /// `None` if that is no time.
+    /// Frames per millisecond from the first to the last frame of the capture (negative if the time goes backwards);
+    /// `None` if that duration is 0.
     pub rate: Option<f64>,
     /// Share of all frames, percent; `None` if there are none.
     pub percent: Option<f64>,
     /// Frames per millisecond in the busiest 100 ms.
     pub burst_rate: Option<f64>,
-    /// When those began: seconds after the first frame.
+    /// Start of those 100 ms, seconds after the first frame.
     pub burst_start: Option<f64>,
 }
 
@@ -73,17 +74,17 @@ impl PacketLengths {
     /// Counts a frame of `len` bytes on the wire at `time` (ns).
     #[inline]
     pub fn add(&mut self, time: Option<i64>, len: u32) {
-        // A frame without a time counts as one of 1970.
+        // A frame without a time counts as of 1970.
         let time = time.unwrap_or(0);
         let since = time.saturating_sub(*self.first.get_or_insert(time));
-        // Seconds and the rest apart, as Wireshark does it.
+        // Seconds and nanoseconds separately, as in Wireshark.
         let now = (since / 1_000_000_000) as f64 * 1000.0 + (since % 1_000_000_000) as f64 / 1e6;
         self.elapsed = now;
-        // Rounded down; the library's function is a call on processors without SSE 4.
+        // Rounds down without `f64::floor`, which is a function call on processors without SSE 4.
         let exact = now / BUCKET;
         let bucket = exact as i64 - i64::from(exact < (exact as i64) as f64);
         self.all.add(len, now, bucket);
-        // Ranges double from 20 on: their number is that of the bits of a twentieth of the length.
+        // Ranges double from 20 on: the index is the number of bits of length / 20.
         let range = (u32::BITS - (len / 20).leading_zeros()).min(RANGES.len() as u32 - 1);
         self.ranges[range as usize].add(len, now, bucket);
     }
@@ -96,7 +97,7 @@ impl PacketLengths {
 
     fn row(&self, range: Option<(u32, u32)>, c: &Counter) -> Row {
         let some = c.count > 0;
-        // Frames that lie too far back in time belong to no burst.
+        // Frames that are too old belong to no burst.
         let busy = c.burst.best > 0;
         Row {
             range,
@@ -117,7 +118,7 @@ impl PacketLengths {
             ["Count", "Average", "Min Val", "Max Val", "Rate (ms)", "Percent", "Burst Rate", "Burst Start"];
         let cells: Vec<(String, [String; 8])> =
             self.rows().iter().map(|row| (row.title(), row.cells())).collect();
-        // A value that is longer than the others' place pushes nothing: its column gets wider.
+        // A column is as wide as its longest value.
         let least = |i: usize| if i == 7 { 11 } else { 12 };
         let width = |i: usize| cells.iter().map(|(_, c)| c[i].len()).fold(least(i), usize::max) + 2;
         let widths: [usize; 8] = std::array::from_fn(width);
@@ -142,7 +143,7 @@ impl PacketLengths {
 }
 
 impl Row {
-    /// Name of the row as Wireshark has it; ranges are set in by a space.
+    /// Wireshark's name of the row; ranges are indented by one space.
     pub fn title(&self) -> String {
         match self.range {
             None => "Packet Lengths".to_owned(),
@@ -151,7 +152,7 @@ impl Row {
         }
     }
 
-    /// The values as Wireshark writes them.
+    /// The values in Wireshark's format.
     pub fn cells(&self) -> [String; 8] {
         let (empty, percent) = match self.range {
             None => ("", "100%".to_owned()),
@@ -172,7 +173,7 @@ impl Row {
     }
 }
 
-/// What is counted for a row.
+/// Counts of a row.
 #[derive(Clone, Debug, Default)]
 struct Counter {
     count: u64,
@@ -193,13 +194,13 @@ impl Counter {
     }
 }
 
-/// The busiest window, found while the frames pass.
+/// Search for the busiest window.
 #[derive(Clone, Debug)]
 struct Burst {
-    /// Buckets of the current window, by number. It begins with an empty one, which Wireshark has too: a first burst
-    /// within 100 ms begins at 0.
+    /// Buckets of the current window, by number. As in Wireshark the first one is empty at time 0, so a first burst within
+    /// 100 ms begins at 0.
     buckets: VecDeque<Bucket>,
-    /// Frames in them.
+    /// Number of frames in the buckets.
     sum: u64,
     best: u64,
     /// Milliseconds after the first frame.
@@ -248,7 +249,7 @@ impl Burst {
         }
     }
 
-    /// A frame whose time lies before that of the newest bucket.
+    /// Adds a frame that is older than the newest bucket.
     #[cold]
     fn add_back_in_time(&mut self, now: f64, number: i64) {
         let newest = self.buckets.back().map_or(number, |last| last.number);
@@ -288,8 +289,8 @@ mod tests {
     #[test]
     fn the_busiest_hundred_milliseconds() {
         let mut table = PacketLengths::default();
-        // Buckets of 5 ms: 0, then 60, 61, 62 (one frame each), then 79 and 80 (two each). When bucket 80 comes, bucket
-        // 60 is 20 away and goes: 1+1+2+2 = 6 frames in 100 ms, and the window begins with bucket 61, at 307 ms.
+        // Buckets of 5 ms: 0, then 60, 61, 62 (one frame each), then 79 and 80 (two each). When bucket 80 is added, bucket
+        // 60 is 20 buckets older and is removed: 1+1+2+2 = 6 frames in 100 ms, and the window begins with bucket 61, at 307 ms.
         for at in [0, 302, 307, 312, 396, 397, 401, 402] {
             table.add(Some(at * MS), 100);
         }
@@ -303,7 +304,7 @@ mod tests {
     fn the_first_burst_begins_at_zero() {
         let mut table = PacketLengths::default();
         table.add(Some(0), 60);
-        // The range 80-159 hears of its first frame at 50 ms, but its window holds the empty bucket 0.
+        // The first frame of the range 80-159 is at 50 ms, but its window has the empty bucket 0.
         table.add(Some(50 * MS), 100);
         assert_eq!(table.rows()[4].burst_start, Some(0.0));
     }
@@ -311,7 +312,7 @@ mod tests {
     #[test]
     fn averages_are_of_single_precision() {
         let mut table = PacketLengths::default();
-        // 16,777,217 = 2^24 + 1 isn't a single-precision number: it becomes 2^24.
+        // 16,777,217 = 2^24 + 1 has no single-precision representation: it becomes 2^24.
         table.add(Some(0), 16_777_217);
         assert_eq!(table.rows()[0].average, Some(16_777_216.0));
     }
@@ -320,15 +321,15 @@ mod tests {
     fn time_going_back() {
         let mut table = PacketLengths::default();
         table.add(Some(1000 * MS), 100);
-        // 200 ms before the first frame: too old for the window, counted all the same.
+        // 200 ms before the first frame: too old for the window, but counted.
         table.add(Some(800 * MS), 100);
-        // 20 ms before it: in front of the window's buckets.
+        // 20 ms before it: a bucket in front of the window.
         table.add(Some(980 * MS), 100);
         let all = table.rows()[0];
         assert_eq!((all.count, all.burst_rate), (3, Some(0.02)));
-        // The last frame in the file lies 20 ms before the first.
+        // The last frame of the file is 20 ms before the first one.
         assert_eq!(all.rate, Some(3.0 / -20.0));
-        // All frames of the range 160-319 lie 200 ms before the empty bucket that it begins with, and more.
+        // All frames of the range 160-319 are at least 200 ms before its empty first bucket.
         table.add(Some(-200 * MS), 200);
         table.add(Some(790 * MS), 200);
         let range = table.rows()[5];

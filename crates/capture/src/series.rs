@@ -1,17 +1,19 @@
-//! What happened in each interval of time.
+//! Time series of a connection's directions and of the whole capture, in intervals.
 //!
-//! The interval is given, or it is chosen: it begins at a millisecond and doubles whenever the capture has more than
-//! [`AUTO`] of them. It doubles as well when all connections together have too many rows, so that memory stays bounded.
+//! The interval is an option, or it is chosen: it begins at one millisecond and doubles whenever the capture has more
+//! than [`AUTO`] intervals. It also doubles if all connections together have too many rows, so that memory is bounded.
+
+use dumbbell_units::Dur;
 
 use crate::tcp::label::{LABELS, Labels};
 
-/// Most intervals of a capture whose interval isn't given.
+/// Most intervals of a capture without an interval option.
 pub const AUTO: u64 = 2_000;
 
 /// One interval of one direction of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
-    /// Its number.
+    /// Number of the interval.
     pub at: u64,
     /// Segments.
     pub packets: u32,
@@ -21,44 +23,44 @@ pub struct Interval {
     pub bytes: u64,
     /// Payload bytes.
     pub payload_bytes: u64,
-    /// Payload bytes seen for the first time.
+    /// New payload bytes.
     pub new_bytes: u64,
-    /// Payload bytes that the other side acknowledged.
+    /// Payload bytes acknowledged by the other direction.
     pub acked_bytes: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmitted: u32,
     /// Segments with a label other than window update.
     pub errors: u32,
     /// Segments with each label.
     pub labels: [u32; LABELS],
-    /// Least, greatest and last bytes in flight.
+    /// Least bytes in flight.
     pub flight_min: u32,
-    /// Greatest.
+    /// Greatest bytes in flight.
     pub flight_max: u32,
-    /// Last.
+    /// Last bytes in flight.
     pub flight_last: u32,
-    /// Number of values in the three above.
+    /// Number of values of bytes in flight.
     pub flights: u32,
-    /// Round trips: sum, number.
+    /// Sum of the RTT samples, ns.
     pub rtt_sum: u64,
-    /// Number of round trips.
+    /// Number of RTT samples.
     pub rtts: u32,
-    /// Least round trip, ns.
+    /// Least RTT sample, ns.
     pub rtt_min: u64,
-    /// Greatest round trip, ns.
+    /// Greatest RTT sample, ns.
     pub rtt_max: u64,
-    /// Last window that this direction announced.
+    /// Last window advertised by this direction.
     pub window: Option<u64>,
-    /// Highest end of data, highest acknowledgment of it, highest SACKed number; counted from the first number.
+    /// Highest end of data, as an offset from the first number.
     pub seq_high: u64,
-    /// Highest acknowledgment.
+    /// Highest ACK, as an offset.
     pub ack_high: u64,
-    /// Highest SACKed number.
+    /// Highest SACKed number, as an offset.
     pub sack_high: u64,
 }
 
 impl Interval {
-    /// Joins a later stretch of the same interval.
+    /// Merges a later row of the same interval.
     fn join(&mut self, later: &Self) {
         self.packets += later.packets;
         self.data_packets += later.data_packets;
@@ -90,7 +92,7 @@ impl Interval {
         self.sack_high = self.sack_high.max(later.sack_high);
     }
 
-    /// Counts a label set.
+    /// Counts labels.
     #[inline]
     pub(crate) fn label(&mut self, labels: Labels) {
         if !labels.is_empty() {
@@ -110,7 +112,7 @@ impl Interval {
         self.flights += 1;
     }
 
-    /// Counts a round trip, ns.
+    /// Counts an RTT sample, ns.
     #[inline]
     pub(crate) fn rtt(&mut self, rtt: u64) {
         self.rtt_min = if self.rtts > 0 { self.rtt_min.min(rtt) } else { rtt };
@@ -120,16 +122,16 @@ impl Interval {
     }
 }
 
-/// The intervals of one direction, in order of appearance.
+/// The intervals of one direction, in the order of their first segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    /// The intervals are this many doublings long.
+    /// Number of doublings of the intervals.
     doublings: u8,
     rows: Vec<Interval>,
 }
 
 impl Series {
-    /// The interval `at` of `doublings`; says too whether it is a new row.
+    /// The row of the interval `at` at `doublings`, and true if it is new.
     #[inline]
     pub(crate) fn at(&mut self, at: u64, doublings: u8) -> (&mut Interval, bool) {
         if self.doublings != doublings {
@@ -143,7 +145,7 @@ impl Series {
         (&mut self.rows[last], new)
     }
 
-    /// Goes over to longer intervals.
+    /// Merges rows for longer intervals.
     pub(crate) fn coarsen(&mut self, doublings: u8) {
         let by = doublings.saturating_sub(self.doublings);
         self.doublings = doublings;
@@ -171,7 +173,7 @@ impl Series {
         self.rows.len()
     }
 
-    /// The rows in order of time, none twice.
+    /// The rows in order of time, one for each interval.
     pub(crate) fn finish(mut self, doublings: u8) -> Vec<Interval> {
         self.coarsen(doublings);
         if !self.rows.is_sorted_by_key(|r| r.at) {
@@ -183,28 +185,28 @@ impl Series {
     }
 }
 
-/// Which interval a time lies in.
+/// Maps times to intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticks {
-    /// Begin of the first interval; the time of the first frame.
+    /// Start of the first interval: the time of the first frame.
     origin: Option<i64>,
-    /// Length of an undoubled interval, ns.
+    /// Length of an interval without doublings, ns.
     base: u64,
     pub(crate) doublings: u8,
     /// Most intervals.
     most: u64,
-    /// The present one: its number, begin and end (from the origin).
+    /// The current interval: number, start and end (from the origin).
     at: u64,
     begin: u64,
     end: u64,
 }
 
 impl Ticks {
-    /// Intervals of `length` ns, or of a length that fits.
-    pub(crate) fn new(length: Option<u64>) -> Self {
+    /// Intervals of this length, or of a chosen length.
+    pub(crate) fn new(length: Option<Dur>) -> Self {
         Self {
             origin: None,
-            base: length.unwrap_or(1_000_000).max(1),
+            base: length.unwrap_or(Dur::millis(1)).0.max(1),
             doublings: 0,
             most: if length.is_some() { u64::MAX } else { AUTO },
             at: 0,
@@ -221,7 +223,7 @@ impl Ticks {
         self.origin.unwrap_or(0)
     }
 
-    /// The interval of a time; those before the first frame's count as the first.
+    /// The interval of a time. Times before the first frame are in the first interval.
     #[inline]
     pub(crate) fn at(&mut self, time: i64) -> u64 {
         let t = time.wrapping_sub(self.origin()).max(0) as u64;
@@ -233,18 +235,18 @@ impl Ticks {
 
     #[cold]
     fn find(&mut self, t: u64) {
-        while t / self.length() >= self.most {
+        while t / self.length().0 >= self.most {
             self.doublings += 1;
         }
-        let length = self.length();
+        let length = self.length().0;
         self.at = t / length;
         self.begin = self.at * length;
         self.end = self.begin.saturating_add(length);
     }
 
-    /// Length of an interval, ns.
-    pub(crate) fn length(&self) -> u64 {
-        self.base.saturating_mul(1 << self.doublings.min(63))
+    /// Length of an interval.
+    pub(crate) fn length(&self) -> Dur {
+        Dur(self.base.saturating_mul(1 << self.doublings.min(63)))
     }
 
     /// Doubles the intervals.
@@ -255,14 +257,14 @@ impl Ticks {
     }
 }
 
-/// Intervals in which something was above a limit.
+/// Intervals with a value above a threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spikes {
-    /// Runs of neighboring intervals above the limit.
+    /// Runs of adjacent intervals above the threshold.
     pub count: u64,
-    /// Intervals above the limit.
+    /// Intervals above the threshold.
     pub intervals: u64,
-    /// The greatest value of all.
+    /// The greatest value.
     pub maximum: f64,
 }
 
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(ticks.at(5_001_500_000), 1);
         // 3 s are 3000 ms: two doublings (4 ms) are needed for fewer than 2000? 3000 / 2 = 1500: one.
         assert_eq!(ticks.at(8_000_000_000), 1500);
-        assert_eq!(ticks.length(), 2_000_000);
+        assert_eq!(ticks.length(), Dur(2_000_000));
         assert_eq!(ticks.at(4_000_000_000), 0); // before the first frame
     }
 

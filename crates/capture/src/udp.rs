@@ -1,4 +1,4 @@
-//! UDP conversations.
+//! UDP conversations, and the search for QUIC in them.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::dissect::{Ip, UdpView};
 use crate::quic::Quic;
 use crate::tcp::track::{Folding, Key};
 
-/// Datagrams of a direction in which QUIC is looked for.
+/// Datagrams of a direction that are tested for QUIC.
 const DETECTION: u64 = 4;
 
 /// One direction of a UDP conversation.
@@ -19,7 +19,7 @@ pub(crate) struct Side {
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) ecn: [u64; 4],
-    /// Fragments of datagrams that weren't put together: they count as packets without payload.
+    /// First fragments of incomplete datagrams: packets without payload.
     pub(crate) fragments: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Conversation {
     pub(crate) quic: Option<Box<Quic>>,
 }
 
-/// All conversations, at most `limit` of them; datagrams of further ones are only counted.
+/// Up to `limit` conversations; datagrams of further ones are only counted.
 pub(crate) struct Conversations {
     map: HashMap<Key, u32, Folding>,
     pub(crate) all: Vec<Conversation>,

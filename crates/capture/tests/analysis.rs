@@ -1,6 +1,6 @@
-//! Labels against tshark's, the newer rules and our own against hand-worked captures, limits, threads, QUIC.
+//! Labels beside tshark's, the rules of 4.4 and `dumbbell` on hand-worked captures, limits, threads, QUIC.
 
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
 use dumbbell_capture::{Dissector, Labeler, LinkType, Reader};
+use dumbbell_units::Time;
 use dumbbell_wire::{Seq, TcpFlags, TcpOptions};
 
 const SYN: TcpFlags = TcpFlags::SYN;
@@ -20,7 +21,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// One line a segment, as tshark's answers are stored.
+/// One line per segment, in the format of the stored output of tshark.
 fn labels(path: &Path, rules: Rules) -> Vec<String> {
     let mut reader = Reader::open(path).unwrap();
     let mut dissector = Dissector::default();
@@ -40,14 +41,14 @@ fn labels(path: &Path, rules: Rules) -> Vec<String> {
 
 #[test]
 fn labels_are_those_of_tshark() {
-    // Made and answered by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random, damaged connections,
-    // and some with odd options.
+    // Files and answers were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random, damaged
+    // connections, and some with unusual options.
     for name in ["random-1", "random-15", "random-112", "options"] {
         let ours = labels(&data(&format!("labels/{name}.pcap")), Rules::Wireshark40);
         let stored = std::fs::read_to_string(data(&format!("labels/{name}.tshark"))).unwrap();
         assert_eq!(ours.len(), stored.lines().count(), "{name}");
         for (ours, theirs) in ours.iter().zip(stored.lines()) {
-            // -1: a quote in an ICMP error, on which tshark shows the initial RTT only sometimes.
+            // -1: a segment quoted by an ICMP error; tshark shows the initial RTT there only sometimes.
             let cut = |s: &str| s.rsplit_once('\t').unwrap().0.to_owned();
             if theirs.ends_with("\t-1") {
                 assert_eq!(cut(ours), cut(theirs), "{name}");
@@ -58,7 +59,7 @@ fn labels_are_those_of_tshark() {
     }
 }
 
-/// A hand-made connection: client's numbers begin at 1000, the server's at 5000.
+/// A hand-made connection: the client's numbers begin at 1000, the server's at 5000.
 #[derive(Default)]
 struct Script {
     segments: Vec<(u64, Segment)>,
@@ -87,7 +88,7 @@ impl Script {
         &mut self.segments.last_mut().unwrap().1
     }
 
-    /// SYN at 0, SYN+ACK after 40 ms, ACK at once: captured at the client.
+    /// SYN at 0, SYN+ACK after 40 ms, ACK at the same time: captured at the client.
     fn opened() -> Self {
         let mut s = Self::default();
         s.put(0, true, 999, 0, SYN, 0).options.wscale = Some(7);
@@ -104,7 +105,7 @@ impl Script {
         for (time, segment) in &self.segments {
             packet.clear();
             let len = segment.write(&mut packet, 65_535);
-            writer.frame(1_700_000_000_000_000_000 + time, len, &packet).unwrap();
+            writer.frame(Time(1_700_000_000_000_000_000 + time), len, &packet).unwrap();
         }
         writer.finish().unwrap();
         path
@@ -124,7 +125,7 @@ fn a_repeat_soon_after_the_newest_data_is_no_reordering_since_4_4() {
     let mut s = Script::opened();
     s.put(41_000, true, 1000, 5000, ACK, 100);
     s.put(41_000, true, 1100, 5000, ACK, 100);
-    // 10 ms after the newest data, less than the initial RTT of 40 ms; bytes that were seen before.
+    // 10 ms after the newest data, less than the initial RTT of 40 ms; data that was captured before.
     s.put(51_000, true, 1000, 5000, ACK, 100);
     assert_eq!(s.labels("seen", Rules::Wireshark40)[5], "out_of_order");
     assert_eq!(s.labels("seen", Rules::Wireshark44)[5], "retransmission");
@@ -141,9 +142,9 @@ fn a_syn_after_a_reset_begins_a_stream_since_4_4() {
     assert_eq!(s.labels("syn", Rules::Wireshark44)[2], "reused_ports");
 }
 
-/// The client's ACK tells the server's first number, 5000, before its SYN comes: Wireshark takes that for a repeated SYN and
-/// notes it, though it has no label (told by tshark 4.0.17 on this capture). The initial RTT stands on noted frames: 1 ms
-/// from the client's SYN to its ACK.
+/// The client's ACK sets the server's base_seq, 5000, before the server's SYN is captured. Wireshark handles that SYN as a
+/// retransmitted one: it has an analysis result but no label (tshark 4.0.17 on this capture). Frames with a result show
+/// the initial RTT: 1 ms from the client's SYN to its ACK.
 #[test]
 fn a_syn_on_a_known_number_shows_the_initial_rtt() {
     let mut s = Script::default();
@@ -161,7 +162,7 @@ fn acks_of_the_unseen_are_told_each_time_since_4_4() {
     let mut s = Script::opened();
     s.put(50_000, false, 5000, 2000, ACK, 0);
     s.put(60_000, false, 5000, 3000, ACK, 0);
-    // 4.0: the client is silent, so the second one isn't told again.
+    // 4.0: the client sends nothing, so the second ACK has no label.
     assert_eq!(s.labels("unseen", Rules::Wireshark40)[3..], ["ack_lost_segment", ""]);
     assert_eq!(s.labels("unseen", Rules::Wireshark44)[3..], ["ack_lost_segment", "ack_lost_segment"]);
 }
@@ -192,7 +193,7 @@ fn a_second_hole_can_be_repeated_fast_since_4_4() {
     for i in 0..8 {
         s.put(41_000, true, 1000 + i * 100, 5000, ACK, 100);
     }
-    // 1000 and 1200 are lost: three duplicates tell of 1100 and of 1300 and more.
+    // 1000 and 1200 are lost: three duplicate ACKs have SACK blocks for 1100 and from 1300 on.
     s.put(81_000, false, 5000, 1000, ACK, 0);
     for right in [1400, 1500, 1600] {
         let options = &mut s.put(81_000, false, 5000, 1000, ACK, 0).options;
@@ -203,7 +204,7 @@ fn a_second_hole_can_be_repeated_fast_since_4_4() {
     s.put(82_000, true, 1200, 5000, ACK, 100);
     let last = |rules| s.labels("holes", rules)[15..].to_vec();
     let fast = "retransmission,fast_retransmission";
-    // 4.0: 41 ms after the newest data and no initial RTT that long: retransmission.
+    // 4.0: 41 ms after the newest data and longer than the initial RTT: retransmission.
     assert_eq!(last(Rules::Wireshark40), [fast, "retransmission"]);
     assert_eq!(last(Rules::Wireshark44), [fast, fast]);
     assert_eq!(last(Rules::Dumbbell), [fast, fast]);
@@ -224,7 +225,7 @@ fn partial_acks_give_a_round_trip_since_4_4() {
     assert_eq!(rtt(Rules::Wireshark44), "45000000");
 }
 
-/// At the receiver: the handshake's answer comes at once, its end a round trip later.
+/// Captured at the receiver: the SYN+ACK follows at once, the ACK one round-trip time later.
 fn at_receiver() -> Script {
     let mut s = Script::default();
     s.put(0, true, 999, 0, SYN, 0).options.timestamps = Some((100, 0));
@@ -287,7 +288,7 @@ fn a_dsack_proves_a_repeat_needless() {
     assert_eq!(u64s(&found.flows, "timeouts"), [1, 0]);
     assert_eq!(u64s(&found.flows, "dsacks"), [0, 1]);
     assert_eq!(proofs, [5]);
-    // The timer ran from the first sending at 41 ms to the second at 341 ms.
+    // The timer ran from the first transmission at 41 ms to the second at 341 ms.
     assert_eq!(format!("{:?}", column(&found.flows, "rto_max_ms")), "F64([300.0, NaN])");
 }
 
@@ -326,7 +327,7 @@ fn label_counts_of_the_flows_are_those_of_the_frames() {
 }
 
 #[test]
-fn connections_without_number_stay_in_their_bounds() {
+fn memory_is_bounded_for_many_connections() {
     let mut s = Script::default();
     for i in 0..20_000_u32 {
         let segment = s.put(u64::from(i), true, i, 0, SYN, 0);
@@ -345,7 +346,7 @@ fn connections_without_number_stay_in_their_bounds() {
 }
 
 #[test]
-fn quic_tells_its_names() {
+fn names_of_quic_connections() {
     let found = analyze(&[&data("quic-v1-v2.pcap")], &Options::default(), &mut |_| true, None).unwrap();
     let text = |name| match column(&found.quic, name) {
         Values::Text(v) => v.clone(),

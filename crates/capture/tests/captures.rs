@@ -1,7 +1,7 @@
-//! The captures in `data` (made by `data/make.py`): what is read of them against stored answers, and against Wireshark's
-//! tools where they are installed.
+//! The captures in `data` (made by `data/make.py`), compared with stored results, and with Wireshark's tools if they are
+//! installed.
 
-#![allow(clippy::expect_used)] // helpers of tests
+#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -13,7 +13,7 @@ use dumbbell_capture::{Dissector, Reader};
 
 const DATA: &str = "tests/data";
 
-/// Where this reader and Wireshark 4.0 part, and why: file, what of it, reason.
+/// Intended differences from Wireshark 4.0: file, part, reason.
 const KNOWN: &[(&str, &str, &str)] = &[
     (
         "cut.pcap",
@@ -49,7 +49,7 @@ fn name(file: &Path) -> String {
     file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// All that is told of a file. `UPDATE_EXPECTED=1 cargo test` writes the answers anew.
+/// All results for a file. `UPDATE_EXPECTED=1 cargo test` renews the stored results.
 #[test]
 fn stored_answers() {
     for file in captures() {
@@ -71,7 +71,7 @@ fn damage(file: &Path) -> Option<String> {
     reader.damage().map(ToString::to_string)
 }
 
-/// Each file's properties, packet-length table and TCP headers as capinfos and tshark 4.0 tell them.
+/// Properties, packet-length table and TCP headers of each file equal those of capinfos and tshark 4.0.
 #[test]
 fn wireshark_agrees() {
     if !have_tools() {
@@ -89,7 +89,7 @@ fn wireshark_agrees() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Damage is told with its kind and the place of the record or block, counted by hand.
+/// Damage has its kind and the offset of the record or block, computed by hand.
 #[test]
 fn damage_is_told_exactly() {
     let told = |name: &str| {
@@ -145,7 +145,7 @@ fn damage_is_told_exactly() {
     assert!(compressed.contains("(decompressed)"), "{compressed}");
 }
 
-/// A tunnel that isn't entered is told, and nothing in it is.
+/// A tunnel that is not decapsulated is reported, its content is not.
 #[test]
 fn tunnels_are_entered_on_request_only() {
     use dumbbell_capture::Transport;
@@ -160,12 +160,12 @@ fn tunnels_are_entered_on_request_only() {
         }
         (tunnels, segments)
     };
-    // 22 frames, then one tunnelled datagram of 244 bytes in three fragments, told at the last of them.
+    // 22 frames, then one tunneled datagram of 244 bytes in three fragments, complete at the last one.
     assert_eq!(count(false), (23, 0));
     assert_eq!(count(true), (23, 23));
 }
 
-/// Bytes that are no capture, or nothing, or not there.
+/// Bytes that are not a capture, an empty file, a missing file.
 #[test]
 fn what_is_no_capture() {
     let refused = |bytes: &'static [u8]| match Reader::from_read("x", Box::new(bytes)) {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use dumbbell_capture::write::PcapWriter;
 use dumbbell_capture::{Fault, LinkType, Reader};
+use dumbbell_units::Time;
 
 /// Bytes of a frame, and of its record: a file's header has 24.
 const FRAME: usize = 984;
@@ -26,7 +27,7 @@ impl Drop for Temporary {
 fn frames(out: Vec<u8>, range: std::ops::Range<u64>) -> Vec<u8> {
     let mut writer = PcapWriter::new(out, LinkType::ETHERNET, 65_535).expect("memory");
     for i in range {
-        writer.frame((i + 1) * 1_000_000, FRAME as u32, &[1; FRAME]).expect("memory");
+        writer.frame(Time((i + 1) * 1_000_000), FRAME as u32, &[1; FRAME]).expect("memory");
     }
     writer.finish().expect("memory")
 }
@@ -124,7 +125,7 @@ fn long_records() {
     let lengths = [5 << 20, 3, (16 << 20) - 1, 4 << 20, 0, 7 << 20];
     let mut writer = PcapWriter::new(Vec::new(), LinkType(189), 16 << 20).expect("memory");
     for (i, &len) in lengths.iter().enumerate() {
-        writer.frame(1, len as u32, &vec![i as u8 + 1; len]).expect("memory");
+        writer.frame(Time(1), len as u32, &vec![i as u8 + 1; len]).expect("memory");
     }
     let file = Temporary(std::env::temp_dir().join(format!("dumbbell-{}-long.pcap", std::process::id())));
     File::create(&file.0)

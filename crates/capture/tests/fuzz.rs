@@ -1,9 +1,9 @@
-//! Files that lie: the corpus of `fuzz/`, the captures of `data`, and changes of them by chance.
+//! Malformed files: the corpus of `fuzz/`, the captures of `data`, and random changes of both.
 //!
-//! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- chance --nocapture` goes on for longer, and
-//! from another seed with `FUZZ_SEED`.
+//! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- chance --nocapture` runs for longer;
+//! `FUZZ_SEED` sets the seed.
 
-#![allow(clippy::expect_used)] // helpers of tests
+#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 #[path = "../../../fuzz/harness.rs"]
 mod harness;
@@ -37,12 +37,12 @@ fn every_target(bytes: &[u8]) {
     }
 }
 
-/// A capture as input of the target `analysis`: what is asked for comes first.
+/// A capture as input of the target `analysis`: a byte for the options, then the file.
 fn analysis(choice: u8, capture: &[u8]) {
     harness::analysis(&[&[choice], capture].concat());
 }
 
-/// The inputs of a packed corpus (`fuzz/corpus.py`): each after its length in two bytes.
+/// The inputs of a packed corpus (`fuzz/corpus.py`), each after its length in two bytes.
 fn unpacked(mut packed: &[u8]) -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
     while let Some((len, rest)) = packed.split_first_chunk::<2>() {
@@ -53,11 +53,11 @@ fn unpacked(mut packed: &[u8]) -> Vec<Vec<u8>> {
     inputs
 }
 
-/// A target by its name.
+/// Runs the target of this name.
 type Target = (&'static str, fn(&[u8]));
 
-/// Each input of the corpus, found by a fuzzer to reach another part of the code, as input of its target; each capture as
-/// input of every target.
+/// Runs each input of the corpus, which a fuzzer has selected by coverage, with its target, and each capture with every
+/// target.
 #[test]
 fn corpus() {
     let targets: [Target; 5] = [
@@ -78,7 +78,7 @@ fn corpus() {
     }
 }
 
-/// A captured file that ends at any byte.
+/// Runs each capture cut at every byte.
 #[test]
 fn cut_anywhere() {
     for whole in data() {
@@ -89,7 +89,7 @@ fn cut_anywhere() {
     }
 }
 
-/// Small numbers drawn one after another (xorshift): the tests need no better ones.
+/// A small random number generator (xorshift), sufficient for these tests.
 struct Chance(u64);
 
 impl Chance {
@@ -101,7 +101,7 @@ impl Chance {
     }
 }
 
-/// Changes an input the way fuzzers do: bits, bytes, lengths, pieces moved, left out, doubled, from elsewhere.
+/// Mutates an input as fuzzers do: bits, bytes, lengths, pieces moved, removed, duplicated or taken from another input.
 fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
     const TELLING: [u8; 12] = [0, 1, 2, 4, 6, 8, 0x0f, 0x45, 0x7f, 0x80, 0xfe, 0xff];
     for _ in 0..=chance.below(8) {
@@ -138,8 +138,9 @@ fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
     }
 }
 
-/// Changes of the captures by chance: three seconds, or `FUZZ_SECONDS`.
+/// Runs random mutations for three seconds, or for `FUZZ_SECONDS`.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test runs for a given time")]
 fn chance() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -167,7 +168,7 @@ fn chance() {
     assert!(peak_memory_kib() < 400 * 1024, "{} KiB", peak_memory_kib());
 }
 
-/// The most memory that the process has had.
+/// The peak memory of the process.
 #[cfg(target_os = "linux")]
 fn peak_memory_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a running system");
@@ -175,8 +176,8 @@ fn peak_memory_kib() -> u64 {
     line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number")
 }
 
-/// Lengths that lie cost no memory: a record of 2^32 - 1 bytes, a block of 2^32 - 4, a compressed stream that unfolds to
-/// a gigabyte of one record.
+/// False lengths cost no memory: a record of 2^32 - 1 bytes, a block of 2^32 - 4, a compressed stream that expands to one
+/// record of a gigabyte.
 #[test]
 #[cfg(target_os = "linux")]
 fn hostile_lengths() {
@@ -191,7 +192,7 @@ fn hostile_lengths() {
         block.extend(n.to_le_bytes());
     }
     harness::file(&block);
-    // USB's link type (189) may have long records: this one is 16 MiB, of which 100 bytes are there.
+    // USB's link type (189) may have long records: this one is 16 MiB, of which the file has 100 bytes.
     record.truncate(24);
     record[20] = 189;
     record.extend([0; 8]);

@@ -23,6 +23,7 @@ use dumbbell_capture::analyze::{self as analysis, Analysis, Chunk, Options, Prog
 use dumbbell_capture::pair::{Match, pair};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
+use dumbbell_units::Dur;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -70,7 +71,7 @@ impl CaptureOutput {
     /// Length of the intervals of `series` and `total`, ns.
     #[getter]
     fn interval_ns(&self) -> u64 {
-        self.found.interval
+        self.found.interval.0
     }
 
     /// Time of the first frame, ns since 1970: all other times count from it.
@@ -222,7 +223,7 @@ pub(crate) fn capture_labels() -> Vec<&'static str> {
 #[pyfunction]
 #[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = false, from_ns = None, to_ns = None,
     threads = 2, max_open = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
-#[allow(clippy::too_many_arguments)] // keywords in Python
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -249,7 +250,7 @@ pub(crate) fn analyze(
     };
     let options = Options {
         rules,
-        interval: interval_ns,
+        interval: interval_ns.map(Dur),
         enter_tunnels,
         from: from_ns,
         to: to_ns,
@@ -347,7 +348,7 @@ pub(crate) fn analyze_pair(
         };
         let mut keep = |m: Match| rows.push(m);
         let keep: Option<&mut dyn FnMut(Match)> = if matches { Some(&mut keep) } else { None };
-        let found = pair(&a, &b, interval_ns, same_clock, &mut report, keep);
+        let found = pair(&a, &b, interval_ns.map(Dur), same_clock, &mut report, keep);
         (found, rows, error)
     });
     if let Some(error) = error {
@@ -361,7 +362,7 @@ pub(crate) fn analyze_pair(
     dict.set_item("drift", found.clock.drift)?;
     dict.set_item("both_ways", found.clock.both_ways)?;
     dict.set_item("round_trip_ms", found.clock.round_trip / 1e6)?;
-    dict.set_item("interval_ns", found.interval)?;
+    dict.set_item("interval_ns", found.interval.0)?;
     dict.set_item("packets", found.packets.to_vec())?;
     dict.set_item("damage", found.damage.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     if matches {

@@ -20,7 +20,6 @@ use crate::tcp::track::Placed;
 
 /// A frame, as the dispatcher passes it on.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::large_enum_variant, reason = "most events are segments")]
 pub(crate) enum Event {
     /// A segment, or one that an ICMP error quotes. `ends` has the endpoints if the segment begins a connection.
     Tcp { placed: Placed, segment: Segment, ends: Option<[(IpAddr, u16); 2]> },
@@ -329,7 +328,7 @@ impl Open {
             row.data_packets += 1;
             row.payload_bytes += u64::from(len);
             row.new_bytes += u64::from(seen.new_bytes);
-            row.retransmitted += u32::from(matches!(seen.data, Some(Data::Repeat { .. })));
+            row.retransmitted += u32::from(matches!(seen.data, Some(Data::Retransmission { .. })));
             row.seq_high = self.connection.sides[d].unwrap(history[d].high, bases[d]).max(0) as u64;
             if seen.verdict.bytes_in_flight > 0 {
                 row.flight(seen.verdict.bytes_in_flight);

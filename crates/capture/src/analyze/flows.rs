@@ -204,7 +204,7 @@ fn rtts(table: Table, rows: &[Row<'_>], names: [&'static str; 7], sketch: fn(&Si
 
 /// `series`: one row for each interval of each direction that has a segment.
 pub(super) fn series(connections: &Connections) -> Table {
-    let length = connections.ticks.length();
+    let length = connections.ticks.length().0;
     let mut rows: Vec<(u64, u8, &Interval)> = Vec::new();
     for t in &connections.records {
         for (d, series) in t.series.iter().enumerate() {
@@ -317,7 +317,7 @@ pub(super) fn rounds(records: &[ConnectionRecord], origin: i64) -> Table {
 
 /// `total`: one row for each interval of the capture, over all frames.
 pub(super) fn total(connections: &mut Connections) -> Table {
-    let length = connections.ticks.length();
+    let length = connections.ticks.length().0;
     let rows = std::mem::take(&mut connections.total).finish(connections.ticks.doublings);
     Table::default()
         .with("t_ns", column(&rows, |r| r.at * length))

@@ -1,14 +1,15 @@
 //! Options of an analysis, with their defaults.
 
 use crate::tcp::label::Rules;
+use dumbbell_units::Dur;
 
 /// Options of an analysis.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Rule set for the labels.
     pub rules: Rules,
-    /// Length of the intervals of the series, ns; `None`: chosen so that the capture has at most 2,000 of them.
-    pub interval: Option<u64>,
+    /// Length of the intervals of the series; `None`: chosen so that the capture has at most 2,000 of them.
+    pub interval: Option<Dur>,
     /// Decapsulate GRE, IP-in-IP and VXLAN.
     pub enter_tunnels: bool,
     /// Analyze only frames at or after this time, ns since 1970.

@@ -105,7 +105,7 @@ impl Packets {
             self.sacks.right.push(b.right.0.wrapping_sub(bases[1 - d]));
             self.sacks.duplicate.push(u8::from(i == 0 && seen.acked.dsack));
         }
-        if let Some(frame) = seen.needless {
+        if let Some(frame) = seen.spurious_frame {
             self.proofs.frame.push(frame);
             self.proofs.proof_frame.push(s.number);
             self.proofs.flow.push(placed.stream);

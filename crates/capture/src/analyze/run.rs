@@ -14,6 +14,7 @@ use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
 use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
+use dumbbell_units::Dur;
 
 /// Progress of an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +54,8 @@ pub struct Analysis {
     pub rounds: Table,
     /// One row for each interval, over all frames.
     pub total: Table,
-    /// Length of the intervals, ns.
-    pub interval: u64,
+    /// Length of the intervals.
+    pub interval: Dur,
     /// Time of the first frame, ns since 1970; `t_ns` counts from it.
     pub origin: i64,
     /// Properties of the capture that make figures doubtful.
@@ -114,13 +115,13 @@ pub fn analyze(
                 if frames.is_multiple_of(REPORT) {
                     let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
                     if !progress(now) {
-                        properties.push(reader.properties());
+                        properties.push(Properties::of(&reader));
                         break 'files;
                     }
                 }
             }
             progress(Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames });
-            properties.push(reader.properties());
+            properties.push(Properties::of(&reader));
             damage.extend(reader.damage().cloned());
         }
         let (mut connections, chunks) = pipe.finish();

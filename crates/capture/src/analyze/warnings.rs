@@ -1,4 +1,7 @@
-//! What one has to know before one believes the unlisted, in words.
+//! Warnings: properties of a capture that make some of its figures doubtful or wrong.
+//!
+//! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/reference/capture-warnings.md` lists the kinds.
+//! They come first in the output, the most severe ones at the top.
 
 use super::connections::{ConnectionRecord, Connections};
 use super::dispatch::Dispatcher;
@@ -306,7 +309,7 @@ fn limits(warnings: &mut Warnings, dispatcher: &Dispatcher, connections: &Connec
         );
     }
     if connections.doubled {
-        let ms = connections.ticks.length() as f64 / 1e6;
+        let ms = connections.ticks.length().0 as f64 / 1e6;
         warnings.add(
             "limit",
             None,

@@ -8,12 +8,15 @@
 //! Lengths follow Wireshark: the length in the IP header counts, bounded by the frame's length on the wire. Link-layer
 //! padding and trailers are removed. A snap length shortens the available bytes and changes no length.
 
+mod ethertype;
 mod fragments;
 mod ip;
+mod ip_header;
 mod link;
 mod slice;
 mod tcp;
 mod transport;
+mod tunnel;
 mod udp;
 mod wireless;
 

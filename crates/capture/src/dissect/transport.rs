@@ -1,12 +1,12 @@
 //! Transport headers by the protocol number of IP: TCP, UDP, ICMP errors with the headers that they quote.
 
+use dumbbell_wire::IcmpHeader;
 use dumbbell_wire::protocol::{AUTHENTICATION, ESP, GRE, ICMP, ICMPV6, IPV4, IPV6, L2TP, TCP, UDP};
-use dumbbell_wire::{IcmpHeader, UdpHeader};
 
 use super::slice::Slice;
-use super::{Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip, link, tcp, udp};
-
-const VXLAN_PORT: u16 = 4789;
+use super::{
+    Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip_header, tcp, tunnel, udp,
+};
 
 /// Dissects the payload of a datagram. `whole`: it is not a fragment, so its length is known.
 #[inline]
@@ -22,15 +22,15 @@ fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -
     let found = |transport| Dissected { ip: Some(ip), tunnel: path.tunnel, transport };
     match protocol {
         UDP => match udp::parse(at, whole) {
-            Some(view) => datagram(path, ip, view, at),
+            Some(view) => tunnel::udp_datagram(path, ip, view, at),
             None => found(Transport::None(Unread::Cut)),
         },
-        ICMP => found(icmp(at, is_error_v4, ip::quoted_v4)),
-        ICMPV6 => found(icmp(at, is_error_v6, ip::quoted_v6)),
-        IPV4 | IPV6 => tunnel(path, ip, Tunnel::IpInIp, |inner| ip::any(inner, at)),
-        GRE => tunnel(path, ip, Tunnel::Gre, |inner| gre(inner, at)),
-        ESP => opaque(path, ip, Tunnel::Esp),
-        L2TP => opaque(path, ip, Tunnel::L2tp),
+        ICMP => found(icmp(at, is_error_v4, ip_header::quoted_v4)),
+        ICMPV6 => found(icmp(at, is_error_v6, ip_header::quoted_v6)),
+        IPV4 | IPV6 => tunnel::ip_in_ip(path, ip, at),
+        GRE => tunnel::gre(path, ip, at),
+        ESP => tunnel::opaque(path, ip, Tunnel::Esp),
+        L2TP => tunnel::opaque(path, ip, Tunnel::L2tp),
         AUTHENTICATION => authenticated(path, ip, at, whole),
         other => found(Transport::Other(other)),
     }
@@ -46,68 +46,6 @@ fn authenticated<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, whole: bool) -> Diss
         }
         Some(_) => Dissected { ip: Some(ip), ..path.none(Unread::Malformed) },
         None => Dissected { ip: Some(ip), ..path.none(Unread::Cut) },
-    }
-}
-
-/// A tunnel that is not decapsulated.
-fn opaque<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
-    let tunnel = path.tunnel.or(Some(tunnel));
-    Dissected { ip: Some(ip), tunnel, transport: Transport::None(Unread::Tunnel) }
-}
-
-/// A tunnel that is decapsulated if the option is set.
-fn tunnel<'a>(
-    path: Path<'a>,
-    ip: Ip,
-    tunnel: Tunnel,
-    enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
-) -> Dissected<'a> {
-    if !path.enter_tunnels || path.depth == 0 {
-        return opaque(path, ip, tunnel);
-    }
-    enter(Path { depth: path.depth - 1, tunnel: path.tunnel.or(Some(tunnel)), outer: Some(ip), ..path })
-}
-
-/// A UDP datagram, or a tunnel on a well-known UDP port.
-fn datagram<'a>(path: Path<'a>, ip: Ip, view: udp::UdpView<'a>, at: Slice<'a>) -> Dissected<'a> {
-    let either = |port| view.dst_port == port || view.src_port == port;
-    let tunnel = match () {
-        () if either(VXLAN_PORT) => Tunnel::Vxlan,
-        () if either(6081) => Tunnel::Geneve,
-        () if either(2152) => Tunnel::GtpU,
-        () if either(1701) => Tunnel::L2tp,
-        () if either(3544) => Tunnel::Teredo,
-        () => return Dissected { ip: Some(ip), tunnel: path.tunnel, transport: Transport::Udp(view) },
-    };
-    let outermost = path.tunnel.or(Some(tunnel));
-    if let (Tunnel::Vxlan, true, Some(len)) = (tunnel, path.enter_tunnels && path.depth > 0, view.len) {
-        let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
-        return link::ethernet(inner, at.after(UdpHeader::LEN).cut(len as usize).after(8));
-    }
-    Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
-}
-
-/// GRE [RFC 2784, RFC 2890], PPTP [RFC 2637 §4.1], ERSPAN: flags and EtherType, then up to four optional fields.
-fn gre<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
-    let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
-    let has = |bit: u16| usize::from(flags & bit != 0);
-    // Checksum and offset are both present if either bit (checksum, routing) is set; then key and sequence number, and in
-    // PPTP (version 1) an acknowledgment number.
-    let version = flags & 7;
-    let len = 4
-        + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))
-        + if version == 1 { 4 * has(0x0080) } else { 0 };
-    let body = at.after(len);
-    match (version, kind) {
-        (1, 0x880b) => link::ppp(path, body),
-        (0, 0x88be) => link::ethernet(path, body.after(8 * has(0x1000))),
-        // ERSPAN type III; its last flag means that 8 more bytes follow.
-        (0, 0x22eb) => match body.u8(11) {
-            Some(flags) => link::ethernet(path, body.after(12 + 8 * usize::from(flags & 1))),
-            None => path.none(Unread::Cut),
-        },
-        (0, kind) if kind >= 0x0600 => link::ethertype(path, kind, body),
-        _ => path.none(Unread::NotIp),
     }
 }
 

@@ -1,7 +1,7 @@
 //! IEEE 802.11 frames, with or without a radiotap header.
 
 use super::slice::Slice;
-use super::{Dissected, Path, Unread, link};
+use super::{Dissected, Path, Unread, ethertype};
 
 /// Bits of the flags field of radiotap.
 const HAS_FCS: u8 = 0x10;
@@ -69,11 +69,11 @@ pub(super) fn frame<'a>(path: Path<'a>, at: Slice<'a>, padded: bool) -> Dissecte
     }
     let body = at.after(len);
     if quality & 0x80 == 0 {
-        return link::llc(path, body);
+        return ethertype::llc(path, body);
     }
     // DIVERGES [IEEE 802.11]: only the first frame of an A-MSDU is read.
     match body.u16(12) {
-        Some(len) => link::llc(path, body.after(14).cut(len.into())),
+        Some(len) => ethertype::llc(path, body.after(14).cut(len.into())),
         None => path.none(Unread::Cut),
     }
 }

@@ -1,4 +1,4 @@
-//! The state of one connection, and what a segment changes in it.
+//! The state of a connection and its update by a segment: labels, history, rounds, statistics, limits.
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
@@ -9,13 +9,13 @@ use crate::tcp::track::Placed;
 use crate::tcp::wireshark::{Scale, Stream, Verdict};
 use dumbbell_wire::TcpFlags;
 
-/// No segment on any usual wire carries more payload: a jumbo frame.
+/// Longest payload of a segment on a usual wire: a jumbo frame.
 const JUMBO: u32 = 9_000;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It hadn't when the capture ended.
+    /// The connection was open at the end of the capture.
     Open,
     /// Both sides sent FIN.
     Fin,
@@ -25,9 +25,9 @@ pub(crate) enum Ending {
     Reset,
     /// The first answer to the SYN was an RST.
     Refused,
-    /// A SYN on the same ports began another one.
+    /// A SYN on the same ports began another connection.
     Replaced,
-    /// It made place for others.
+    /// It was evicted from memory.
     Evicted,
 }
 
@@ -40,10 +40,10 @@ pub(crate) struct Connection {
     pub(crate) history: [History; 2],
     clocks: [Clock; 2],
     pub(crate) rounds: [Rounds; 2],
-    /// Rounds are kept, not only their phases.
+    /// True: rounds are kept, not only phases.
     pub(crate) keep_rounds: bool,
     pub(crate) sides: [Box<Side>; 2],
-    /// SYN, SYN+ACK and the ACK that follows: their times, ns.
+    /// Times of SYN, SYN+ACK and the ACK that follows, ns.
     pub(crate) syn: Option<i64>,
     pub(crate) syn_ack: Option<i64>,
     pub(crate) handshake_end: Option<i64>,
@@ -54,15 +54,15 @@ pub(crate) struct Connection {
     pub(crate) reset: Option<u8>,
 }
 
-/// What a segment was found to be, for series and tables.
+/// Results for one segment, for series and tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SegmentAnalysis {
     pub(crate) verdict: Verdict,
     pub(crate) new_bytes: u32,
     pub(crate) data: Option<Data>,
     pub(crate) acked: Acked,
-    /// Frame of an earlier segment that turns out to be a needless repeat.
-    pub(crate) needless: Option<u64>,
+    /// Frame of an earlier retransmission that this segment proves to be spurious.
+    pub(crate) spurious_frame: Option<u64>,
     pub(crate) window: u64,
     pub(crate) rtt: Option<i64>,
 }
@@ -72,7 +72,7 @@ impl Connection {
         Self { number, first_frame, ..Self::default() }
     }
 
-    /// Takes the next segment.
+    /// Processes the next segment.
     #[inline]
     pub(crate) fn segment(&mut self, placed: &Placed, s: &Segment, rules: Rules) -> SegmentAnalysis {
         let d = usize::from(placed.direction);
@@ -95,9 +95,9 @@ impl Connection {
         side.ecn[usize::from(s.ecn.bits())] += 1;
         side.cut_headers += u64::from(s.header_cut);
         if let Some(len) = s.len {
-            self.take(d, s, len, &mut seen);
+            self.process(d, s, len, &mut seen);
             if rules == Rules::Dumbbell {
-                seen.verdict.labels = own_labels(verdict.labels, &seen);
+                seen.verdict.labels = history_labels(verdict.labels, &seen);
             }
         }
         self.count_labels(d, &seen.verdict);
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     #[inline]
-    fn take(&mut self, d: usize, s: &Segment, len: u32, seen: &mut SegmentAnalysis) {
+    fn process(&mut self, d: usize, s: &Segment, len: u32, seen: &mut SegmentAnalysis) {
         let now = s.time;
         let flags = s.flags;
         if !s.is_plain() || self.handshake_end.is_none() {
@@ -169,8 +169,8 @@ impl Connection {
             if old && self.vantage(d).is_some_and(|v| v > 0.5) {
                 let h = &self.history[d];
                 if h.sacked == 0 || tsval.is_none() {
-                    // Limited transmit: each of the first two duplicates releases a segment. Later ones may release
-                    // nothing while a window without SACK is shrinking.
+                    // Limited Transmit [RFC 3042]: each of the first two duplicate ACKs releases a segment. Later ones
+                    // may release none while the window shrinks without SACK.
                     unanswered = if h.dupacks <= 2 { h.dupacks } else { 0 };
                 }
             } else {
@@ -200,7 +200,7 @@ impl Connection {
         }
     }
 
-    /// The shortest round trip of the whole path, as far as it is known.
+    /// The shortest round-trip time of the whole path known so far.
     pub(crate) fn round_trip(&self) -> Option<i64> {
         let handshake = self.syn.zip(self.handshake_end).map(|(a, b)| b - a).filter(|&t| t > 0);
         let both = self.clocks[0].shortest.zip(self.clocks[1].shortest).map(|(a, b)| a + b);
@@ -210,7 +210,7 @@ impl Connection {
         }
     }
 
-    /// Where on the path the capture was made: 0 at the sender of direction `d`, 1 at its receiver.
+    /// The capture point on the path: 0 at the sender of direction `d`, 1 at its receiver.
     pub(crate) fn vantage(&self, d: usize) -> Option<f64> {
         let ahead = self.clocks[d].shortest;
         let behind = self.clocks[1 - d].shortest;
@@ -240,7 +240,7 @@ impl Connection {
                 self.opener = self.opener.or(Some(1 - d as u8));
             } else {
                 side.syn_ecn |= flags.contains(TcpFlags::ECE | TcpFlags::CWR);
-                // A repeated SYN: the answer may be to either; the last one gives the shorter time.
+                // A retransmitted SYN: the answer may be to either; the last one gives the shorter time.
                 if self.syn_ack.is_none() {
                     self.syn = Some(s.time);
                 }
@@ -271,10 +271,10 @@ impl Connection {
         side.set_high(self.history[d].high, self.wire.flows[d].base_seq);
         let new = outcome.new_bytes.min(len);
         seen.new_bytes = new;
-        seen.needless = outcome.needless;
+        seen.spurious_frame = outcome.spurious_frame;
         seen.data = Some(outcome.what);
         side.gaps += u64::from(outcome.opens_hole);
-        side.spurious += u64::from(outcome.needless.is_some());
+        side.spurious += u64::from(outcome.spurious_frame.is_some());
         if new > 0 {
             side.new_bytes += u64::from(new);
             if side.first_data.is_none() {
@@ -284,11 +284,11 @@ impl Connection {
         }
         match outcome.what {
             Data::New => {
-                // A full segment is as long as the longest (or, of a super-packet, a multiple of the MSS).
+                // A full segment is as long as the longest one. A super-packet is a multiple of the MSS.
                 let full = side.mss.map_or(side.payload_max, |m| u32::from(m).min(side.payload_max)).max(1);
                 side.short = len < full && len < side.payload_max;
             }
-            Data::Repeat { cause, spurious, timer, first } => {
+            Data::Retransmission { cause, spurious, timer, first } => {
                 side.retransmitted_packets += 1;
                 side.retransmitted_bytes += u64::from(len);
                 side.spurious += u64::from(spurious);
@@ -316,7 +316,7 @@ impl Connection {
         }
     }
 
-    /// Direction `d` acknowledges data of the other.
+    /// Processes an ACK by direction `d` of data of the other direction.
     #[inline]
     fn acknowledged(&mut self, d: usize, s: &Segment, len: u32, window: u64, seen: &mut SegmentAnalysis) {
         let sack = s.options.sack.as_slice();
@@ -338,9 +338,9 @@ impl Connection {
         }
         let other = &mut *self.sides[1 - d];
         other.missed_bytes += self.history[1 - d].missed - missed;
-        if acked.needless.is_some() {
+        if acked.spurious_frame.is_some() {
             other.spurious += 1;
-            seen.needless = acked.needless;
+            seen.spurious_frame = acked.spurious_frame;
         }
         if acked.copied {
             other.copies += 1;
@@ -351,7 +351,7 @@ impl Connection {
         }
     }
 
-    /// Tells the rounds of both directions.
+    /// Passes the changes on to the rounds of both directions.
     #[inline]
     fn steps(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis) {
         let least = self.round_trip().unwrap_or(0);
@@ -359,7 +359,7 @@ impl Connection {
         if seen.data.is_some() {
             let h = &self.history[d];
             let (mut repeat, mut fast, mut timeout) = (false, false, false);
-            if let Some(Data::Repeat { cause, first, .. }) = seen.data {
+            if let Some(Data::Retransmission { cause, first, .. }) = seen.data {
                 repeat = true;
                 fast = first && cause == Cause::Fast;
                 timeout = first && cause == Cause::Timeout;
@@ -434,12 +434,12 @@ impl Connection {
     }
 }
 
-/// Our own labels of the retransmission family in place of Wireshark's.
+/// Replaces Wireshark's labels for retransmissions and reordering by those of the rule set `dumbbell`.
 #[inline]
-fn own_labels(theirs: Labels, seen: &SegmentAnalysis) -> Labels {
+fn history_labels(theirs: Labels, seen: &SegmentAnalysis) -> Labels {
     let mut labels = Labels(theirs.0 & !Labels::FAMILY.0);
     match seen.data {
-        Some(Data::Repeat { cause, spurious, .. }) => {
+        Some(Data::Retransmission { cause, spurious, .. }) => {
             labels.set(Label::Retransmission);
             if cause == Cause::Fast {
                 labels.set(Label::FastRetransmission);

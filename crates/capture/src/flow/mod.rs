@@ -1,4 +1,4 @@
-//! A TCP connection: its two directions, from label to statistics.
+//! A TCP connection: state and statistics of both directions, rounds and phases, the probable congestion control.
 
 pub mod classify;
 mod connection;

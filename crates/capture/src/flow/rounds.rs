@@ -1,29 +1,29 @@
-//! Round trips of a direction's data, one after the other, and the phases that they make.
+//! Rounds of a direction's data (one round-trip time each), and the phases that they form.
 //!
-//! A round ends when all data seen before it began is acknowledged and, with timestamps, when data echoes an
-//! acknowledgment of this round: a whole round trip wherever on the path the capture was made. Without timestamps
-//! the shortest known round trip has to be over.
+//! A round ends when all data captured before its start is acknowledged and, with timestamps, data echoes an ACK of this
+//! round: that is one round-trip time at any capture point on the path. Without timestamps a round lasts at least the
+//! shortest known round-trip time. The phases are those of RFC 5681 §3: slow start, congestion avoidance, recovery.
 //!
 //! ```text
-//!                 growth by a quarter or more a round
+//!                 growth by a quarter or more per round
 //!   begin ──> slow start ──> congestion avoidance <──> recovery
 //!                 ^                  |  timeout <──────────+
 //!                 +──────────────────+────+
-//!   any of them gives way to: application-limited, window-limited, idle
+//!   each of them can change to: application-limited, window-limited, idle
 //! ```
 
 use super::side::{LIMITS, Limit, Side};
 use dumbbell_wire::seq::le;
 
-/// Most rounds remembered of a direction.
+/// Most rounds kept of a direction.
 pub(crate) const MOST_ROUNDS: usize = 4_096;
-/// Most phases told of a direction.
+/// Most phases listed of a direction.
 pub(crate) const MOST_PHASES: usize = 1_000;
 
-/// A round trip of which nothing is known, ns.
+/// Round-trip time that is assumed if it is unknown, ns.
 const UNKNOWN: i64 = 250_000_000;
 
-/// One round trip.
+/// One round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Round {
     /// When it began, ns.
@@ -36,42 +36,42 @@ pub struct Round {
     pub bytes: u32,
     /// Bytes acknowledged.
     pub acked: u32,
-    /// Least and last round trip at the place of the capture, ns; 0: none.
+    /// Least RTT sample at the capture point, ns; 0: none.
     pub rtt_min: u32,
-    /// Sum of the round trips in µs, and their number.
+    /// Sum of the RTT samples, µs.
     pub rtt_sum: u64,
-    /// Their number.
+    /// Number of RTT samples.
     pub rtts: u32,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub repeats: u32,
-    /// ACKs with ECN echo.
+    /// ACKs with ECE.
     pub echoes: u32,
-    /// A loss was found by duplicate ACKs or SACK, and began an episode.
+    /// True if fast recovery began.
     pub fast: bool,
-    /// The timer ran out.
+    /// True if the retransmission timer expired.
     pub timeout: bool,
-    /// An episode of loss repair went on.
+    /// True if a recovery episode continued.
     pub repairing: bool,
-    /// What kept the sender from sending more for most of the round.
+    /// The limit that held for most of the round.
     pub limit: Limit,
 }
 
-/// What the sender was doing.
+/// The state of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
-    /// Growing by a factor each round.
+    /// Slow start: the window grows by a factor in each round.
     SlowStart,
-    /// Growing slowly, or not.
+    /// Congestion avoidance: slow or no growth.
     Avoidance,
-    /// Repairing a loss that duplicate ACKs or SACK told.
+    /// Fast recovery, after duplicate ACKs or SACK.
     Recovery,
-    /// Waiting for the retransmission timer, and repairing after it.
+    /// Waiting for the retransmission timer, and recovery after it.
     Timeout,
-    /// Without enough data to send.
+    /// Limited by the application.
     Application,
-    /// Held by the receiver's window.
+    /// Limited by the receive window.
     Window,
-    /// Nothing on its way.
+    /// No data outstanding.
     Idle,
 }
 
@@ -90,10 +90,10 @@ impl PhaseKind {
     }
 }
 
-/// A stretch of rounds in which the sender did the same.
+/// Consecutive rounds with one state of the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// What it did.
+    /// The state.
     pub kind: PhaseKind,
     /// When it began, ns.
     pub start: i64,
@@ -107,12 +107,12 @@ pub struct Phase {
     pub last_flight: u32,
     /// Most bytes in flight.
     pub max_flight: u32,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub repeats: u32,
 }
 
 impl Phase {
-    /// Why it is taken for what it is.
+    /// The evidence for the state.
     pub fn evidence(&self) -> String {
         let Self { rounds, first_flight, last_flight, repeats, .. } = *self;
         let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -156,16 +156,16 @@ pub(crate) struct Rounds {
     limited: [i64; LIMITS],
     pub(crate) rounds: Vec<Round>,
     pub(crate) phases: Vec<Phase>,
-    /// Below it a sender that grows is in slow start.
+    /// Estimate of ssthresh: a sender that grows below it is in slow start.
     threshold: u32,
     last_window: u32,
-    /// Rounds in a row with little growth.
+    /// Consecutive rounds with little growth.
     flat: u8,
-    /// Idle since.
+    /// Start of the current idle time, ns.
     last_end: i64,
 }
 
-/// What happened to a direction's data with a segment of either direction.
+/// Changes of a direction's data by a segment of either direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
     pub(crate) time: i64,
@@ -176,7 +176,7 @@ pub(crate) struct Step {
     pub(crate) new_bytes: u32,
     pub(crate) acked: u32,
     pub(crate) rtt: Option<i64>,
-    /// Timestamps of an acknowledgment (TSval) or of data (TSecr).
+    /// TSval of an ACK.
     pub(crate) ack_tsval: Option<u32>,
     pub(crate) data_tsecr: Option<u32>,
     pub(crate) repeat: bool,
@@ -184,13 +184,13 @@ pub(crate) struct Step {
     pub(crate) timeout: bool,
     pub(crate) repairing: bool,
     pub(crate) echo: bool,
-    /// The shortest round trip of the path, ns.
+    /// The shortest round-trip time of the path, ns.
     pub(crate) least: i64,
     pub(crate) keep: bool,
 }
 
 impl Rounds {
-    /// Takes what a segment changed.
+    /// Processes the changes by a segment.
     #[inline]
     pub(crate) fn step(&mut self, s: &Step, side: &mut Side) {
         if !self.begun {
@@ -263,14 +263,14 @@ impl Rounds {
             self.rounds.push(round);
         }
         if s.una == Some(s.high) {
-            // Nothing is on its way: the next round begins with the next data.
+            // No data is outstanding: the next round begins with the next data.
             self.begun = false;
         } else {
             self.begin(s, side);
         }
     }
 
-    /// What the sender did in a round.
+    /// The state of the sender in a round.
     fn judge(&mut self, r: &Round) {
         let window = r.flight.max(r.bytes);
         let last = self.phases.last().copied();
@@ -301,7 +301,7 @@ impl Rounds {
                 _ => {
                     let may = self.threshold == 0 || window < self.threshold;
                     self.flat = if grows { 0 } else { self.flat.saturating_add(1) };
-                    // One round without growth is no end yet: delayed ACKs, a burst.
+                    // One round without growth does not end slow start: it may be due to delayed ACKs or a burst.
                     if may && self.flat < 2 {
                         PhaseKind::SlowStart
                     } else {
@@ -339,7 +339,7 @@ impl Rounds {
         }
     }
 
-    /// Ends the last round with the connection.
+    /// Ends the last round at the end of the connection.
     pub(crate) fn finish(&mut self, now: i64, side: &mut Side, keep: bool) {
         if self.begun {
             let s = Step { time: now, keep, high: 1, ..Step::default() };

@@ -1,23 +1,26 @@
-//! What is counted of one direction of a connection.
+//! Statistics of one direction of a connection, and what limits its sender.
+//!
+//! The limits follow the classification of Zhang et al. ("On the characteristics and origins of Internet flow rates",
+//! SIGCOMM 2002): application, receive window, loss recovery, congestion control.
 
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
 use dumbbell_wire::seq;
 
-/// What keeps the sender from sending more.
+/// The reason that the sender does not send more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
-    /// Nothing is on its way: there is nothing to send.
+    /// No data is outstanding.
     #[default]
     Idle,
-    /// Data is on its way, but the last segment wasn't full: there is nothing more to send.
+    /// Data is outstanding, but the last segment was not full: the application has no more data.
     Application,
-    /// The receiver's window has no room for a further segment.
+    /// The receive window has less than one segment left.
     Window,
-    /// A loss is being repaired.
+    /// Loss recovery is in progress.
     Recovery,
-    /// None of these: the sender's own window (congestion control), or its pace.
+    /// None of these: the congestion window, or pacing.
     Network,
 }
 
@@ -37,20 +40,20 @@ impl Limit {
 /// Number of [`Limit`]s.
 pub const LIMITS: usize = 5;
 
-/// Counts of one direction. Bytes are payload bytes where nothing else is said.
+/// Statistics of one direction. Bytes are payload bytes unless the field says otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// Segments.
     pub packets: u64,
     /// Their lengths on the wire, link layer included.
     pub bytes: u64,
-    /// Payload bytes, repeats included.
+    /// Payload bytes, retransmissions included.
     pub payload_bytes: u64,
     /// Payload bytes that were sent for the first time.
     pub new_bytes: u64,
     /// Segments with payload.
     pub data_packets: u64,
-    /// Segments with nothing but an acknowledgment.
+    /// Pure ACKs.
     pub pure_acks: u64,
     /// Longest payload.
     pub payload_max: u32,
@@ -92,37 +95,37 @@ pub struct Side {
     pub window_min: Option<u64>,
     /// Greatest window.
     pub window_max: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmitted_packets: u64,
-    /// Payload bytes sent again.
+    /// Retransmitted payload bytes.
     pub retransmitted_bytes: u64,
-    /// Of them because of duplicate ACKs or SACK.
+    /// Retransmissions after duplicate ACKs or SACK.
     pub fast: u64,
-    /// Of them because the timer ran out, the ones that follow it included.
+    /// Retransmissions after a timeout, until it is recovered.
     pub timeout: u64,
-    /// Of them as tail probes.
+    /// Tail loss probes.
     pub tail: u64,
-    /// Needless ones.
+    /// Spurious retransmissions.
     pub spurious: u64,
-    /// Times that the retransmission timer ran out.
+    /// Timeouts.
     pub timeouts: u64,
-    /// How long the timer had run.
+    /// Duration of the retransmission timer at each timeout.
     pub rto: Sketch,
-    /// Episodes of loss repair that duplicate ACKs or SACK began.
+    /// Fast recovery episodes.
     pub recoveries: u64,
-    /// Copies that the network or the capture made.
+    /// Copies made by the network or by the capture.
     pub copies: u64,
-    /// Overtaken segments.
+    /// Reordered segments.
     pub reordered: u64,
-    /// By how many data segments at most.
+    /// Greatest reordering extent, data segments.
     pub reordering_packets: u64,
-    /// By how many bytes at most.
+    /// Greatest reordering extent, bytes.
     pub reordering_bytes: u32,
-    /// By how much time at most, ns.
+    /// Greatest reordering extent, ns.
     pub reordering_time: i64,
-    /// Times that data was jumped over.
+    /// Number of holes that opened.
     pub gaps: u64,
-    /// Acknowledged bytes that the capture doesn't have.
+    /// Acknowledged bytes that are not in the capture.
     pub missed_bytes: u64,
     /// Segments with SACK blocks.
     pub sacks: u64,
@@ -130,29 +133,29 @@ pub struct Side {
     pub sack_blocks: u64,
     /// Segments with a D-SACK.
     pub dsacks: u64,
-    /// Most bytes in flight, by the rules of the labels.
+    /// Greatest `bytes_in_flight`.
     pub flight_max: u32,
-    /// Sum and number of the bytes in flight, for their mean.
+    /// Sum of `bytes_in_flight`, for the mean.
     pub flight_sum: u64,
-    /// Segments with bytes in flight.
+    /// Number of values in the sum.
     pub flight_count: u64,
-    /// Time from data to its acknowledgment at the place of the capture.
+    /// Time from data to its ACK at the capture point.
     pub rtt_ack: Sketch,
     /// Time from a timestamp on data to its echo.
     pub rtt_timestamp: Sketch,
     /// Time spent under each [`Limit`], ns.
     pub limited: [i64; LIMITS],
-    /// The present limit, and since when.
+    /// The current limit.
     pub limit: Limit,
-    /// Since when.
+    /// Time from which on it holds, ns.
     pub limit_since: i64,
-    /// The last new segment wasn't full.
+    /// True if the last new segment was not full.
     pub short: bool,
-    /// Segments longer than any MSS that fits on the wire: offload.
+    /// Segments longer than any MSS: offload.
     pub super_packets: u64,
     /// Segments cut by the snap length inside the header.
     pub cut_headers: u64,
-    /// Highest end of data, counted from the first number without wrapping, and the number it stands for.
+    /// Highest end of data: its 64-bit offset and its sequence number.
     high: Option<(i64, u32)>,
 }
 
@@ -163,7 +166,7 @@ impl Side {
         self.high = Some((self.unwrap(number, base), number));
     }
 
-    /// The distance of `number` from the first one, beyond 32 bits.
+    /// The 64-bit offset of `number` from the first number.
     #[inline]
     pub(crate) fn unwrap(&self, number: u32, base: u32) -> i64 {
         match self.high {
@@ -172,7 +175,7 @@ impl Side {
         }
     }
 
-    /// Goes over to another limit.
+    /// Changes the limit.
     #[inline]
     pub fn set_limit(&mut self, limit: Limit, now: i64) {
         if limit != self.limit {
@@ -181,7 +184,7 @@ impl Side {
         }
     }
 
-    /// Books the time up to `now`.
+    /// Adds the time up to `now` to the current limit.
     pub fn close_limit(&mut self, now: i64) {
         self.limited[self.limit as usize] += (now - self.limit_since).max(0);
         self.limit_since = now;

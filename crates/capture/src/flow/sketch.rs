@@ -1,10 +1,11 @@
-//! Quantiles of a stream of durations in little memory.
+//! Quantiles of a stream of durations in little memory: a histogram with logarithmic buckets, as HdrHistogram and
+//! DDSketch (Masson, Rim, Lee 2019) have.
 
-/// Buckets for each doubling: a value lies within 1/128 of its bucket's middle.
+/// Buckets for each doubling: a value differs by at most 1/128 from the middle of its bucket.
 const STEPS: u32 = 64;
 
-/// A histogram whose buckets grow with the values: 64 for each doubling, allocated from the least to the greatest value
-/// seen. Quantiles are right within 0.8 %; count, sum, least and greatest are exact.
+/// A histogram with 64 buckets for each doubling, allocated from the least to the greatest value. Quantiles are exact
+/// within 0.8 %; count, sum, least and greatest value are exact.
 #[derive(Clone, Debug, Default)]
 pub struct Sketch {
     counts: Vec<u32>,
@@ -36,7 +37,7 @@ fn middle(bucket: u32) -> f64 {
 }
 
 impl Sketch {
-    /// Adds a duration, ns; negative ones (a clock that goes back) are left out.
+    /// Adds a duration, ns; negative ones (after a clock step) are ignored.
     #[inline]
     pub fn add(&mut self, value: i64) {
         let Ok(value) = u64::try_from(value) else { return };
@@ -82,7 +83,7 @@ impl Sketch {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The value that `q` of the values don't exceed (nearest rank).
+    /// The `q`-quantile (nearest rank).
     pub fn quantile(&self, q: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn buckets_tile_the_numbers() {
-        // Every bucket begins where the one before ends: the bucket number grows by at most one from value to value.
+        // Buckets are adjacent: the bucket number increases by at most one from value to value.
         for v in 0..100_000_u64 {
             assert!((bucket(v + 1) - bucket(v)) <= 1);
         }

@@ -13,6 +13,7 @@
 
 mod clock;
 mod direction;
+mod merge;
 mod packets;
 mod pass;
 
@@ -22,14 +23,15 @@ use std::path::Path;
 use crate::table::Table;
 use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
+use dumbbell_units::Dur;
+
 pub use clock::Clock;
 use clock::Envelope;
 use direction::{flows, series};
-use packets::{Packet, Packets};
+use merge::{Capture, Fingerprint, MOST_WAITING, fingerprint, hash, next};
+use packets::Packets;
 use pass::Pass;
 
-/// Most packets that wait for their counterpart.
-const MOST_WAITING: usize = 1_000_000;
 /// Most connections.
 const MOST_FLOWS: usize = 100_000;
 /// The first estimate of the offset uses four times as many packets of each capture.
@@ -44,8 +46,8 @@ pub struct Pair {
     pub flows: Table,
     /// One row for each direction and interval.
     pub series: Table,
-    /// Length of the intervals, ns.
-    pub interval: u64,
+    /// Length of the intervals.
+    pub interval: Dur,
     /// Number of packets in A, in B, and in both.
     pub packets: [u64; 3],
     /// Damage of the files.
@@ -67,39 +69,14 @@ pub struct Match {
     pub delay: f64,
 }
 
-/// One capture, with its next packet.
-struct Side {
-    packets: Packets,
-    next: Option<Packet>,
-}
-
-impl Side {
-    fn open(path: &Path) -> Result<Self, Error> {
-        let mut packets = Packets::open(path)?;
-        let next = packets.next();
-        Ok(Self { packets, next })
-    }
-
-    fn take(&mut self) -> Option<Packet> {
-        let next = self.packets.next();
-        std::mem::replace(&mut self.next, next)
-    }
-}
-
-type Fingerprint = (u64, u64, bool);
-
-fn fingerprint(key_hash: u64, s: &Packet) -> Fingerprint {
-    (key_hash, s.fingerprint, s.from_low)
-}
-
-fn hash(hasher: &Folding, key: &Key) -> u64 {
-    use std::hash::BuildHasher;
-    hasher.hash_one(key)
-}
-
 /// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the least
 /// difference of the packets that A captured first and the greatest of those that B captured first, so that after its
 /// subtraction each packet is earlier at its first capture point.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::iter_over_hash_type,
+    reason = "minimum and maximum don't depend on the order of the directions"
+)]
 fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     let hasher = Folding::default();
     let mut times: HashMap<Fingerprint, i64, Folding> = HashMap::default();
@@ -147,7 +124,7 @@ fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
 pub fn pair(
     a: &Path,
     b: &Path,
-    interval: Option<u64>,
+    interval: Option<Dur>,
     same_clock: bool,
     progress: &mut dyn FnMut(u64) -> bool,
     mut matched: Option<&mut dyn FnMut(Match)>,
@@ -157,7 +134,7 @@ pub fn pair(
             clock: Clock::default(),
             flows: flows(&[]),
             series: series(&[], 1),
-            interval: interval.unwrap_or(1),
+            interval: interval.unwrap_or(Dur(1)),
             packets: [0; 3],
             damage: Vec::new(),
         });
@@ -200,7 +177,7 @@ pub fn pair(
     Ok(Pair {
         clock,
         flows: flows(&flows_of),
-        series: series(&flows_of, length),
+        series: series(&flows_of, length.0),
         interval: length,
         packets: pass.packets,
         damage,
@@ -213,7 +190,7 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, 
     let mut times: HashMap<Fingerprint, (), Folding> = HashMap::default();
     let mut order: VecDeque<Fingerprint> = VecDeque::new();
     let mut counts: HashMap<Key, [u64; 2], Folding> = HashMap::default();
-    let (mut a, mut b) = (Side::open(a)?, Side::open(b)?);
+    let (mut a, mut b) = (Capture::open(a)?, Capture::open(b)?);
     while let Some((s, from_a)) = next(&mut a, &mut b, rough) {
         let p = fingerprint(hash(&hasher, &s.key), &s);
         if from_a {
@@ -230,16 +207,4 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, 
         }
     }
     Ok(counts.into_iter().map(|(key, [high, low])| (key, low >= high)).collect())
-}
-
-/// The next packet of both captures in order of time.
-fn next(a: &mut Side, b: &mut Side, rough: i64) -> Option<(Packet, bool)> {
-    let from_a = match (&a.next, &b.next) {
-        (Some(x), Some(y)) => x.time + rough <= y.time,
-        (Some(_), None) => true,
-        (None, Some(_)) => false,
-        (None, None) => return None,
-    };
-    let s = if from_a { a.take() } else { b.take() };
-    s.map(|s| (s, from_a))
 }

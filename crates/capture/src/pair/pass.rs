@@ -7,11 +7,12 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use super::direction::Flow;
+use super::merge::{Capture, Fingerprint, MOST_WAITING, fingerprint, hash, next};
 use super::packets::Packet;
-use super::{Fingerprint, Key, MOST_WAITING, Side, fingerprint, hash, next};
 use crate::series::Ticks;
-use crate::tcp::track::Folding;
+use crate::tcp::track::{Folding, Key};
 use crate::{Damage, Error};
+use dumbbell_units::Dur;
 use dumbbell_wire::seq::le;
 
 /// A packet that is not in the other capture after this time is lost, ns.
@@ -60,7 +61,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub(super) fn new(rough: i64, sides: &'a HashMap<Key, bool, Folding>, interval: Option<u64>) -> Self {
+    pub(super) fn new(rough: i64, sides: &'a HashMap<Key, bool, Folding>, interval: Option<Dur>) -> Self {
         Self {
             rough,
             sides,
@@ -85,7 +86,7 @@ impl<'a> Pass<'a> {
         progress: &mut dyn FnMut(u64) -> bool,
         found: &mut dyn FnMut(&Both) -> Option<f64>,
     ) -> Result<Vec<Damage>, Error> {
-        let (mut a, mut b) = (Side::open(a)?, Side::open(b)?);
+        let (mut a, mut b) = (Capture::open(a)?, Capture::open(b)?);
         let mut count = 0_u64;
         while let Some((s, from_a)) = next(&mut a, &mut b, self.rough) {
             count += 1;

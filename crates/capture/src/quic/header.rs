@@ -1,12 +1,12 @@
 //! Headers of QUIC packets ([RFC 9000](https://www.rfc-editor.org/rfc/rfc9000),
-//! [RFC 9369](https://www.rfc-editor.org/rfc/rfc9369) for version 2), as far as they can be read without keys.
+//! [RFC 9369](https://www.rfc-editor.org/rfc/rfc9369) for version 2), as far as they are readable without keys.
 
 /// QUIC version 1.
 pub(crate) const V1: u32 = 1;
 /// QUIC version 2.
 pub(crate) const V2: u32 = 0x6b33_43cf;
 
-/// What a long header is of.
+/// Type of a long header packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Initial,
@@ -23,13 +23,13 @@ pub(crate) struct Long<'a> {
     pub(crate) version: u32,
     pub(crate) dcid: &'a [u8],
     pub(crate) scid: &'a [u8],
-    /// Where the (protected) packet number begins.
+    /// Offset of the (protected) packet number.
     pub(crate) number_at: usize,
-    /// Where the packet ends.
+    /// Offset of the end of the packet.
     pub(crate) end: usize,
 }
 
-/// A variable-length integer at `at`: its value and length.
+/// The variable-length integer at `at` [RFC 9000 §16]: value and length.
 pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
     let len = 1 << (first >> 6);
@@ -40,13 +40,13 @@ pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((value, len))
 }
 
-/// Whether a version is one whose packets look as this module thinks: 1, 2, and the last drafts.
+/// True for versions with the header format of RFC 9000: 1, 2, and the last drafts.
 pub(crate) fn is_known(version: u32) -> bool {
     matches!(version, V1 | V2 | 0xff00_001d..=0xff00_0022)
 }
 
-/// Reads the long header at the begin of `packet`; `None` if it is none. `whole`: bytes that the packet had before the
-/// snap length cut it.
+/// Reads the long header at the start of `packet`; `None` if it has none. `whole`: length of the packet before the snap
+/// length cut it.
 pub(crate) fn long(packet: &[u8], whole: usize) -> Option<Long<'_>> {
     let first = *packet.first()?;
     if first & 0x80 == 0 {
@@ -67,7 +67,7 @@ pub(crate) fn long(packet: &[u8], whole: usize) -> Option<Long<'_>> {
         return None;
     }
     let code = first >> 4 & 3;
-    // Version 2 turns the codes by one.
+    // Version 2 rotates the type codes by one [RFC 9369 §3.2].
     let kind = match if version == V2 { code.wrapping_sub(1) & 3 } else { code } {
         0 => Kind::Initial,
         1 => Kind::ZeroRtt,

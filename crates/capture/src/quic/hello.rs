@@ -1,19 +1,19 @@
-//! The TLS ClientHello in the CRYPTO frames of Initial packets.
+//! The TLS ClientHello [RFC 8446 §4.1.2] in the CRYPTO frames of Initial packets: server name and ALPN.
 
 use super::header::varint;
 
-/// Bytes of a ClientHello that are kept; longer ones (post-quantum keys make 2 KiB) aren't read.
+/// Most bytes of a ClientHello (with post-quantum keys it has 2 KiB); longer ones are not read.
 const MOST: usize = 16 * 1024;
 
 /// Collects the client's CRYPTO data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hello {
     data: Vec<u8>,
-    /// Begin and end of what is there, sorted.
+    /// Start and end of the received parts, sorted.
     have: Vec<(usize, usize)>,
 }
 
-/// What a ClientHello tells.
+/// Fields of a ClientHello.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) sni: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Told {
 }
 
 impl Hello {
-    /// Takes the CRYPTO frames among `frames`; the ClientHello, once it is whole.
+    /// Adds the CRYPTO frames among `frames`. Returns the ClientHello when it is complete.
     pub(crate) fn take(&mut self, frames: &[u8]) -> Option<Told> {
         let mut at = 0;
         while at < frames.len() {
@@ -85,7 +85,7 @@ fn skip_ack(frames: &[u8], at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// A cursor on TLS' vectors.
+/// A cursor over the vectors of TLS.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -171,7 +171,7 @@ mod tests {
         let frame = |offset: u8, data: &[u8]| [&[6, offset, data.len() as u8][..], data].concat();
         let mut h = Hello::default();
         assert_eq!(h.take(&frame(40, b)), None);
-        // Padding, PING, then the rest.
+        // PADDING, PING, then the remaining bytes.
         let told = h.take(&[&[0, 0, 1][..], &frame(0, a)].concat()).unwrap();
         assert_eq!(told, Told { sni: Some("a.example".into()), alpn: vec!["h3".into()] });
     }

@@ -1,4 +1,4 @@
-//! Decrypting Initial packets: their keys follow from what the client sends in the clear
+//! Decryption of Initial packets, whose keys are derived from a connection ID that the client sends in clear
 //! ([RFC 9001](https://www.rfc-editor.org/rfc/rfc9001), [RFC 9369](https://www.rfc-editor.org/rfc/rfc9369)).
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey, quic};
@@ -20,7 +20,7 @@ const SALT_DRAFT: [u8; 20] = [
     0x90, 0xa8, 0x99,
 ];
 
-/// Bytes that the sample for header protection is taken after the packet number's begin.
+/// Offset of the header protection sample from the start of the packet number [RFC 9001 §5.4.2].
 const SAMPLE_AT: usize = 4;
 const SAMPLE: usize = 16;
 
@@ -40,7 +40,7 @@ fn expand(secret: &Prk, label: &str, out: &mut [u8]) -> Option<()> {
     secret.expand(&info, Length(out.len())).ok()?.fill(out).ok()
 }
 
-/// The keys of one side's Initial packets.
+/// The keys of one endpoint's Initial packets.
 pub(crate) struct Keys {
     pub(crate) key: [u8; 16],
     pub(crate) iv: [u8; 12],
@@ -65,7 +65,7 @@ impl Keys {
         Some(keys)
     }
 
-    /// The frames in an Initial packet; `None` if it isn't whole or the keys are wrong.
+    /// Decrypts the frames of an Initial packet; `None` if it is cut or the keys are wrong.
     pub(crate) fn open(&self, packet: &[u8], header: &Long<'_>) -> Option<Vec<u8>> {
         let sample = packet.get(header.number_at + SAMPLE_AT..header.number_at + SAMPLE_AT + SAMPLE)?;
         let mask = quic::HeaderProtectionKey::new(&quic::AES_128, &self.hp).ok()?.new_mask(sample).ok()?;

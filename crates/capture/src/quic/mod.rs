@@ -1,8 +1,9 @@
 //! QUIC connections: version, connection IDs, server name, round trips, spin bit, loss bits.
 //!
-//! Only what can be seen from outside: the client's Initial packets are decrypted by the public salt; the spin bit
-//! ([RFC 9000], section 17.4) makes an edge once a round trip. The loss bits of the drafts for it (Q, 64 packets of one
-//! value and 64 of the other; L, a lost packet) are told where Q looks like that.
+//! Only information visible on the path: the client's Initial packets are decrypted with the public salt; the spin bit
+//! ([RFC 9000], section 17.4) changes once per round-trip time. The loss bits of draft-ferrieuxhamchaoui-quic-lossbits
+//! (Q: 64 packets of one value, then 64 of the other; L: a loss detected by the sender) are reported if Q has this
+//! pattern.
 //!
 //! [RFC 9000]: https://www.rfc-editor.org/rfc/rfc9000
 
@@ -18,9 +19,9 @@ use initial::Keys;
 const SPIN: u8 = 0x20;
 const SQUARE: u8 = 0x10;
 const LOSS: u8 = 0x08;
-/// Packets of one value of the square signal.
+/// Packets in a half period of the square signal (Q bit).
 const SQUARE_LENGTH: u64 = 64;
-/// Initial packets that are tried to be decrypted.
+/// Most Initial packets that are decrypted.
 const TRIES: u8 = 16;
 
 /// One direction.
@@ -30,11 +31,11 @@ pub(crate) struct Side {
     pub(crate) short: u64,
     spin: Option<bool>,
     edge: Option<i64>,
-    /// Times from edge to edge.
+    /// Times between the edges of the spin bit.
     pub(crate) spin_rtt: Sketch,
     square: Option<bool>,
     run: u64,
-    /// Runs of the Q bit that are over (without the first, of which the begin may be missing), and their lengths.
+    /// Number and length of the complete runs of the Q bit (the first one may be incomplete and is left out).
     runs: u64,
     in_runs: u64,
     lost: u64,
@@ -66,16 +67,16 @@ impl Side {
         self.square = Some(square);
     }
 
-    /// The spin bit is used: it isn't always the same, and no dice.
+    /// True if the spin bit is in use: neither constant nor random.
     pub(crate) fn spins(&self) -> bool {
         let edges = self.spin_rtt.count();
         edges >= 2 && edges * 4 < self.short
     }
 
-    /// Share of the packets that were lost before the capture by the Q bit, and that the sender found lost by the L
-    /// bit; `None` if they aren't used.
+    /// Loss rate upstream of the capture point (Q bit), and loss rate detected by the sender (L bit); `None` if they are
+    /// not in use.
     pub(crate) fn losses(&self) -> Option<(f64, f64)> {
-        // Protected bits are dice: runs of two. Half of all packets lost still leaves runs of 32.
+        // Encrypted bits are random, with runs of 2 packets. At a loss rate of one half, runs still have 32 packets.
         let mean = self.in_runs as f64 / self.runs as f64;
         (self.runs >= 3 && mean >= SQUARE_LENGTH as f64 / 2.0)
             .then(|| ((1.0 - mean / SQUARE_LENGTH as f64).max(0.0), self.lost as f64 / self.short as f64))
@@ -86,11 +87,11 @@ impl Side {
 #[derive(Clone, Debug)]
 pub(crate) struct Quic {
     pub(crate) version: u32,
-    /// The client is side 1 of the conversation.
+    /// True if the client is side 1 of the conversation.
     pub(crate) client: u8,
     pub(crate) client_cid: Vec<u8>,
     pub(crate) server_cid: Vec<u8>,
-    /// The connection ID that the client chose for the server, and the keys come from.
+    /// The client's first Destination Connection ID, from which the Initial keys are derived.
     pub(crate) original_cid: Vec<u8>,
     pub(crate) sni: Option<String>,
     pub(crate) alpn: Vec<String>,
@@ -99,7 +100,7 @@ pub(crate) struct Quic {
     pub(crate) zero_rtt: bool,
     hello: Option<Box<Hello>>,
     tries: u8,
-    /// The client's first Initial, the server's first answer, the client's next packet.
+    /// Times of the client's first Initial, the server's first answer, and the client's next packet.
     first: i64,
     answer: Option<i64>,
     next: Option<i64>,
@@ -107,10 +108,10 @@ pub(crate) struct Quic {
 }
 
 impl Quic {
-    /// The connection that a datagram from side `d` begins; `None` if it is no QUIC.
+    /// The connection that begins with a datagram from side `d`; `None` if it is not QUIC.
     pub(crate) fn detect(d: u8, payload: &[u8], len: usize, now: i64) -> Option<Box<Self>> {
         let h = long(payload, len)?;
-        // The least length of a client's first datagram tells it from what looks alike by chance.
+        // The least length of a client's first datagram [RFC 9000 §14.1] excludes datagrams that are similar by chance.
         if h.kind != Kind::Initial && h.kind != Kind::Handshake || h.kind == Kind::Initial && len < 1200 {
             return None;
         }
@@ -165,7 +166,7 @@ impl Quic {
             Kind::Retry | Kind::VersionNegotiation => {
                 self.retry |= h.kind == Kind::Retry;
                 self.negotiated |= h.kind == Kind::VersionNegotiation;
-                // The handshake begins anew.
+                // The handshake begins again (Version Negotiation or Retry).
                 self.answer = None;
                 self.next = None;
                 return;

@@ -8,6 +8,7 @@ pub mod options;
 mod pcap;
 mod pcapng;
 mod read_ahead;
+mod tally;
 mod window;
 
 use std::fs::File;
@@ -19,11 +20,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use describe::{Interface, Resolution, Section};
 pub use input::Compression;
+pub use tally::Kind;
 
-use crate::properties::{Kind, Properties, Tally};
 use crate::{Damage, Error, Fault, Frame, LinkType};
 use bytes::Order;
 use options::Options;
+use tally::Tally;
 use window::Window;
 
 /// The readable formats, for messages.
@@ -273,14 +275,18 @@ impl Reader {
         self.file_size
     }
 
-    /// The capture properties of what was read so far.
-    pub fn properties(&self) -> Properties {
-        let kind = match &self.format {
+    /// The file format.
+    pub fn kind(&self) -> Kind {
+        match &self.format {
             Format::Pcap(pcap) if pcap.nanoseconds() => Kind::PcapNanoseconds,
             Format::Pcap(_) => Kind::Pcap,
             Format::Pcapng(_) => Kind::Pcapng,
-        };
-        Properties::new(self, kind, &self.tally)
+        }
+    }
+
+    /// Counters over the frames read so far.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// The compression of the file.

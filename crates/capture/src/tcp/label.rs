@@ -1,40 +1,40 @@
-//! The labels of segments, in Wireshark's words.
+//! The labels of segments: the names of the `tcp.analysis` fields of Wireshark [Wireshark packet-tcp.c].
 
 use std::fmt;
 
-/// A label; the names are those of Wireshark's `tcp.analysis` fields.
+/// A label, named as the field `tcp.analysis.NAME`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Label {
-    /// Sent before (plain, fast or spurious).
+    /// "Retransmission": plain, fast or spurious.
     Retransmission,
-    /// Sent again because of duplicate ACKs.
+    /// "Fast Retransmission": after duplicate ACKs.
     FastRetransmission,
-    /// Sent again although the receiver had it.
+    /// "Spurious Retransmission": the data was acknowledged already.
     SpuriousRetransmission,
-    /// Arrives after one that was sent later.
+    /// "Out-Of-Order": after a segment with higher sequence numbers, soon enough for reordering.
     OutOfOrder,
-    /// Something before it wasn't captured.
+    /// "Previous segment not captured".
     LostSegment,
-    /// Acknowledges what wasn't captured.
+    /// "ACKed unseen segment".
     AckLostSegment,
-    /// Repeats the last acknowledgment.
+    /// "Dup ACK".
     DuplicateAck,
-    /// The window is closed.
+    /// "ZeroWindow": the receive window is 0.
     ZeroWindow,
-    /// Tests whether the window is open again.
+    /// "ZeroWindowProbe": one byte beyond a zero window.
     ZeroWindowProbe,
-    /// Answers such a test: still closed.
+    /// "ZeroWindowProbeAck": the answer to a probe, with a zero window.
     ZeroWindowProbeAck,
-    /// Fills the receiver's window.
+    /// "Window Full": the segment fills the receive window.
     WindowFull,
-    /// Only changes the window.
+    /// "Window Update": an ACK that only changes the window.
     WindowUpdate,
-    /// Tests whether the peer is still there.
+    /// "Keep-Alive".
     KeepAlive,
-    /// Answers such a test.
+    /// "Keep-Alive ACK".
     KeepAliveAck,
-    /// Begins a connection on ports that were in use before.
+    /// "Port numbers reused": a new connection on the ports of an earlier one.
     ReusedPorts,
 }
 
@@ -42,7 +42,7 @@ pub enum Label {
 pub const LABELS: usize = 15;
 
 impl Label {
-    /// All of them, in the order of their numbers.
+    /// All labels, in the order of their bits.
     pub const ALL: [Self; LABELS] = [
         Self::Retransmission,
         Self::FastRetransmission,
@@ -61,7 +61,7 @@ impl Label {
         Self::ReusedPorts,
     ];
 
-    /// Its name: that of the field `tcp.analysis.NAME`.
+    /// The NAME of its field `tcp.analysis.NAME`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Retransmission => "retransmission",
@@ -90,10 +90,10 @@ pub struct Labels(pub u16);
 impl Labels {
     /// No label.
     pub const NONE: Self = Self(0);
-    /// The four labels that say what a segment with old data is.
+    /// The four labels of segments with old data.
     pub const FAMILY: Self = Self(0b1111);
 
-    /// Whether `label` is set.
+    /// True if `label` is set.
     #[inline]
     pub fn has(self, label: Label) -> bool {
         self.0 & 1 << label as u8 != 0
@@ -105,18 +105,18 @@ impl Labels {
         self.0 |= 1 << label as u8;
     }
 
-    /// Whether there is none.
+    /// True without a label.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The labels in it.
+    /// The labels of the set.
     pub fn iter(self) -> impl Iterator<Item = Label> {
         Label::ALL.into_iter().filter(move |&l| self.has(l))
     }
 
-    /// Whether Wireshark's I/O graph counts the segment as an error: any label but a window update.
+    /// True if Wireshark's I/O graph counts the segment as an error: any label but Window Update.
     #[inline]
     pub fn is_error(self) -> bool {
         self.0 & !(1 << Label::WindowUpdate as u8) != 0
@@ -132,15 +132,16 @@ impl fmt::Display for Labels {
     }
 }
 
-/// Whose rules label the segments.
+/// A rule set for the labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rules {
-    /// Those of Wireshark 4.0.
+    /// The rules of Wireshark 4.0.
     Wireshark40,
-    /// Those of Wireshark 4.4.
+    /// The rules of Wireshark 4.4.
     #[default]
     Wireshark44,
-    /// Our own for repeated and reordered data, told from the history of the connection; the rest as Wireshark 4.4.
+    /// Retransmissions and reordering from the history of the connection ([`history`](super::history)); all other labels as
+    /// in Wireshark 4.4.
     Dumbbell,
 }
 

@@ -1,4 +1,4 @@
-//! TCP: connections told apart, segments labeled.
+//! TCP: streams, Wireshark's labels, and the history of each direction's data.
 
 pub(crate) mod history;
 pub mod label;

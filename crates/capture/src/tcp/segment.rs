@@ -1,10 +1,10 @@
-//! A segment without its payload: what the analysis needs of it.
+//! A TCP segment without its payload, as the analysis uses it.
 
 use crate::Frame;
 use crate::dissect::{Ip, TcpView};
 use dumbbell_wire::{Ecn, TcpFlags, TcpOptions};
 
-/// What is kept of a segment between dissection and analysis.
+/// The fields of a segment and its frame that the analysis uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// The frame's number.
@@ -17,30 +17,30 @@ pub struct Segment {
     pub seq: u32,
     /// Acknowledgment number.
     pub ack: u32,
-    /// Payload bytes; `None`: not to be analyzed ([`TcpView::len`]).
+    /// Payload bytes; `None`: not analyzed ([`TcpView::len`]).
     pub len: Option<u32>,
     /// Window, unscaled.
     pub window: u16,
     /// Flags.
     pub flags: TcpFlags,
-    /// Identification of the IPv4 header; 0 where there is none.
+    /// Identification of the IPv4 header, or 0.
     pub ip_id: u16,
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// Time to live.
     pub ttl: u8,
-    /// Header length as the header says.
+    /// Header length from the data offset, bytes.
     pub header_len: u8,
     /// The capture ends inside the header.
     pub header_cut: bool,
-    /// Quoted by an ICMP error, not a segment on its way.
+    /// True for a segment that an ICMP error quotes.
     pub quoted: bool,
     /// The options.
     pub options: TcpOptions,
 }
 
 impl Segment {
-    /// From the headers found in a frame.
+    /// Creates a segment from the headers of a frame.
     #[inline]
     pub fn new(frame: &Frame<'_>, ip: &Ip, tcp: &TcpView<'_>) -> Self {
         Self {
@@ -62,13 +62,13 @@ impl Segment {
         }
     }
 
-    /// None of SYN, FIN and RST is set.
+    /// True if none of SYN, FIN and RST is set.
     #[inline]
     pub fn is_plain(&self) -> bool {
         !self.flags.intersects(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST)
     }
 
-    /// A SYN that isn't an answer.
+    /// True for a SYN without ACK.
     #[inline]
     pub fn is_first_syn(&self) -> bool {
         self.flags.contains(TcpFlags::SYN) && !self.flags.contains(TcpFlags::ACK)

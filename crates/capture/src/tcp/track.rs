@@ -1,9 +1,9 @@
-//! Which connection a segment belongs to.
+//! Finds the stream of each segment, with Wireshark's stream numbers (`tcp.stream`).
 //!
-//! A stream is a pair of (address, port) endpoints, numbered in the order of first sight. A SYN on ports that were in
-//! use begins a new stream where the rules say so. Memory is bounded by [`Tracker::new`]'s limit: where a connection
-//! more comes than fit, one that has been silent for long gives up its place (a clock with a second chance, closed
-//! connections first), and a later segment of it begins a new stream.
+//! A stream is a pair of (address, port) endpoints; streams are numbered in the order of their first frames. A SYN on the
+//! ports of an earlier connection begins a new stream by the rules of Wireshark 4.0 or 4.4 [Wireshark packet-tcp.c
+//! `dissect_tcp`]. Memory is bounded: beyond the limit of [`Tracker::new`] a new connection evicts an idle one, chosen
+//! by the second-chance (clock) algorithm; a later segment of the evicted connection begins a new stream.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -22,7 +22,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The pair, and whether the source is its lower half.
+    /// Returns the pair, and true if the source is its lower endpoint.
     #[inline]
     pub(crate) fn new(addresses: &Addresses, src_port: u16, dst_port: u16) -> (Self, bool) {
         let (src, dst, v6) = match addresses {
@@ -37,7 +37,7 @@ impl Key {
         }
     }
 
-    /// The endpoints; `low_first`: the lower half first.
+    /// The endpoints; `low_first`: the lower one first.
     pub(crate) fn endpoints(&self, low_first: bool) -> [(IpAddr, u16); 2] {
         let address = |a: u128| -> IpAddr {
             if self.rest & 1 == 1 { IpAddr::V6(a.into()) } else { IpAddr::V4((a as u32).into()) }
@@ -60,7 +60,7 @@ impl std::hash::Hash for Key {
     }
 }
 
-/// Multiply and fold; keyed, so that nobody can make a capture whose connections all collide.
+/// A multiply-and-fold hash with a random key, so that a capture cannot be made to collide on purpose.
 #[derive(Clone, Copy)]
 pub(crate) struct Fold(u64);
 
@@ -83,7 +83,7 @@ impl Hasher for Fold {
     }
 }
 
-/// Makes [`Fold`]s.
+/// Builds hashers with one key.
 #[derive(Clone)]
 pub(crate) struct Folding(u64);
 
@@ -102,52 +102,52 @@ impl BuildHasher for Folding {
     }
 }
 
-/// Where a segment belongs.
+/// The stream of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    /// Place of the connection's state.
+    /// Index of the connection's state.
     pub(crate) slot: u32,
     /// Number of the stream.
     pub(crate) stream: u64,
-    /// 0: from the endpoint that was the source of the stream's first segment.
+    /// 0: from the endpoint that sent the first segment of the stream.
     pub(crate) direction: u8,
-    /// The stream begins here: what `slot` held before has ended.
+    /// True for the first segment of a stream; an earlier stream in `slot` has ended.
     pub(crate) fresh: bool,
-    /// The ports were in use before.
+    /// True if the ports belonged to an earlier stream.
     pub(crate) reused: bool,
-    /// A SYN with the number of the SYN before it.
+    /// True for a SYN with the sequence number of the earlier SYN.
     pub(crate) syn_again: bool,
-    /// The sender's first sequence number, as far as it is known by now.
+    /// The sender's initial sequence number, as known so far.
     pub(crate) base_seq: u32,
-    /// Before `fresh`: the slot's old connection was pushed out, it hadn't ended.
+    /// True if the earlier connection in `slot` was evicted before it ended.
     pub(crate) evicted: bool,
 }
 
-/// What has to be known of each connection to place the next segment.
+/// State of a stream, as needed to assign the next segment.
 #[derive(Clone, Debug)]
 struct Slot {
     key: Key,
     stream: u64,
     base: [Option<u32>; 2],
-    /// The lower half of the key sent the first segment.
+    /// True if the lower endpoint of the key sent the first segment.
     low_first: bool,
-    /// A FIN or RST was seen.
+    /// True after a FIN or RST.
     ending: bool,
-    /// Used since the clock's hand last passed.
+    /// True if used since the clock hand last passed.
     used: bool,
 }
 
-/// A segment's part in placing it.
+/// The fields of a segment that determine its stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     pub(crate) seq: u32,
     pub(crate) ack: u32,
     pub(crate) flags: TcpFlags,
-    /// It has a length: only then its numbers count.
+    /// True if it has a length; otherwise its sequence numbers are ignored.
     pub(crate) analyzed: bool,
 }
 
-/// The connections that are open.
+/// The streams in memory.
 pub(crate) struct Tracker {
     slots: Vec<Slot>,
     map: HashMap<Key, u32, Folding>,
@@ -155,14 +155,14 @@ pub(crate) struct Tracker {
     hand: usize,
     streams: u64,
     last: Option<u32>,
-    /// Connections that gave up their place before they had ended.
+    /// Number of connections evicted before they ended.
     pub(crate) evictions: u64,
-    /// Streams begin as in Wireshark 4.4.
+    /// True: streams begin as in Wireshark 4.4.
     v44: bool,
 }
 
 impl Tracker {
-    /// For at most `limit` connections at a time.
+    /// Tracks at most `limit` connections at a time.
     pub(crate) fn new(limit: usize, v44: bool) -> Self {
         Self {
             slots: Vec::new(),
@@ -176,13 +176,13 @@ impl Tracker {
         }
     }
 
-    /// The endpoints of the connection at `slot`, that of its first segment's source first.
+    /// The endpoints of the connection at `slot`, the sender of its first segment first.
     pub(crate) fn endpoints(&self, slot: u32) -> [(IpAddr, u16); 2] {
         let slot = &self.slots[slot as usize];
         slot.key.endpoints(slot.low_first)
     }
 
-    /// Finds or begins the connection of a segment.
+    /// Finds or begins the stream of a segment.
     #[inline]
     pub(crate) fn place(&mut self, key: Key, from_low: bool, h: Header) -> Placed {
         let known = match self.last {
@@ -219,7 +219,7 @@ impl Tracker {
                 }
             }
             if reused && fresh {
-                // The connection before has ended; its place is taken over.
+                // The earlier connection has ended; the new one reuses its slot.
                 evicted = false;
                 direction = 0;
                 *slot = Slot {
@@ -253,7 +253,7 @@ impl Tracker {
         }
     }
 
-    /// A new stream in a free place, or in one that is made free.
+    /// Begins a stream in a free slot, or evicts one.
     #[cold]
     fn begin(&mut self, key: Key, from_low: bool) -> (u32, bool) {
         let slot = Slot {
@@ -271,7 +271,7 @@ impl Tracker {
             self.map.insert(key, n);
             return (n, false);
         }
-        // Ends after two rounds at the latest: the first one clears every mark.
+        // Ends after two rounds at the latest: the first round clears all `used` flags.
         loop {
             self.hand = (self.hand + 1) % self.slots.len();
             let old = &mut self.slots[self.hand];

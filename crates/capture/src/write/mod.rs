@@ -1,4 +1,4 @@
-//! Writing captures: pcapng and pcap files, and packets to put into them.
+//! Writing of captures: pcapng and pcap files, and packets with correct headers and checksums.
 
 mod packet;
 mod pcap;

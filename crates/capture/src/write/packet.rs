@@ -1,14 +1,14 @@
-//! Packets with headers in full, checksums included, and zeros for payload.
+//! Packets with complete headers, correct checksums and a payload of zeros.
 //!
-//! A payload of zeros adds nothing to a checksum but its length, so a packet whose payload was cut off has the checksum
-//! of the whole.
+//! Zeros do not change a checksum (only the length in the pseudo-header does), so a packet whose payload is cut by the
+//! snap length still has the checksum of the whole packet [RFC 1071].
 
 use std::net::{IpAddr, SocketAddr};
 
 use dumbbell_wire::protocol::{ICMP, ICMPV6, TCP, UDP};
 use dumbbell_wire::{Checksum, Ecn, Seq, TcpFlags, TcpOptions};
 
-/// What the IP header is to say besides addresses and lengths.
+/// Fields of the IP header other than addresses and lengths.
 #[derive(Clone, Copy, Debug)]
 pub struct IpFields {
     /// ECN field.
@@ -32,7 +32,7 @@ impl Default for IpFields {
 pub struct Segment {
     /// Sender.
     pub from: SocketAddr,
-    /// Receiver; of the same IP version, or the sender's version decides what is written.
+    /// Receiver. With mixed IP versions the packet is IPv6, with IPv4-mapped addresses.
     pub to: SocketAddr,
     /// IP header.
     pub ip: IpFields,
@@ -46,7 +46,7 @@ pub struct Segment {
     pub window: u16,
     /// Options.
     pub options: TcpOptions,
-    /// Whether a SACK option begins a word of its own, rather than where the options before it end.
+    /// True if the SACK option begins at a multiple of 4 bytes.
     pub aligned: bool,
     /// Bytes of payload.
     pub payload: u32,
@@ -85,15 +85,15 @@ pub struct IcmpEcho {
 }
 
 impl Segment {
-    /// Writes the packet, from its IP header on, into `buffer` (what was in it is gone), at most `snaplen` bytes; its
-    /// length on the wire.
+    /// Replaces the content of `buffer` by at most `snaplen` bytes of the packet, from its IP header on. Returns the length
+    /// of the packet on the wire.
     pub fn write(&self, buffer: &mut Vec<u8>, snaplen: usize) -> u32 {
         let (ip, mut sum) = ip_header(buffer, self.from.ip(), self.to.ip());
         buffer.extend(self.from.port().to_be_bytes());
         buffer.extend(self.to.port().to_be_bytes());
         buffer.extend(self.seq.0.to_be_bytes());
         buffer.extend(self.ack.0.to_be_bytes());
-        buffer.extend([0, 0]); // header length and flags, once the options are known
+        buffer.extend([0, 0]); // header length and flags: set after the options are written
         buffer.extend(self.window.to_be_bytes());
         buffer.extend([0; 4]); // checksum and urgent pointer
         self.options.write(buffer, self.aligned);
@@ -135,7 +135,7 @@ impl IcmpEcho {
         buffer.extend([if self.reply { reply } else { request }, 0, 0, 0]);
         buffer.extend(self.id.to_be_bytes());
         buffer.extend(self.seq.to_be_bytes());
-        // ICMP's checksum knows nothing of addresses, ICMPv6's does.
+        // The checksum of ICMPv6 covers the pseudo-header, that of ICMP does not.
         let mut sum = if version6 { pseudo } else { Checksum::default() };
         if version6 {
             sum.add_protocol(ICMPV6, 8 + self.payload);
@@ -147,15 +147,15 @@ impl IcmpEcho {
     }
 }
 
-/// Puts an Ethernet header before a packet that begins with its IP header.
+/// Adds an Ethernet header in front of a packet that begins with its IP header.
 pub fn ethernet(packet: &mut Vec<u8>, from: [u8; 6], to: [u8; 6]) {
     let kind: u16 = if packet.first().is_some_and(|b| b >> 4 == 6) { 0x86dd } else { 0x0800 };
     let header = to.into_iter().chain(from).chain(kind.to_be_bytes());
     packet.splice(0..0, header);
 }
 
-/// The addresses, in the place they have in the header; the rest follows in [`finish`]. Gives the header's length and
-/// the sum over the addresses, with which the transport's checksum begins.
+/// Writes the addresses at their place in the IP header; [`finish`] writes the other fields. Returns the header's length
+/// and the checksum over the addresses, the start of the pseudo-header.
 fn ip_header(buffer: &mut Vec<u8>, from: IpAddr, to: IpAddr) -> (usize, Checksum) {
     buffer.clear();
     match (from, to) {
@@ -180,7 +180,7 @@ fn ip_header(buffer: &mut Vec<u8>, from: IpAddr, to: IpAddr) -> (usize, Checksum
     (buffer.len(), sum)
 }
 
-/// Fills in the IP header in front and the payload behind; the packet's length on the wire.
+/// Fills in the IP header and appends the payload. Returns the packet's length on the wire.
 fn finish(
     buffer: &mut Vec<u8>,
     ip: usize,
@@ -192,7 +192,7 @@ fn finish(
     let len = buffer.len() as u32 + payload;
     let class = fields.dscp << 2 | fields.ecn.bits();
     if ip == 20 {
-        // A length that doesn't fit is 0, as that of a super-packet is.
+        // A length above 65,535 is written as 0, as in a super-packet.
         let total = u16::try_from(len).unwrap_or(0).to_be_bytes();
         let [id0, id1] = fields.id.to_be_bytes();
         // 0x4000: don't fragment.
@@ -203,8 +203,9 @@ fn finish(
         let sum = sum.finish();
         buffer[10..12].copy_from_slice(&sum.to_be_bytes());
     } else {
-        let said = u16::try_from(len - 40).unwrap_or(0).to_be_bytes();
-        let front = [0x60 | class >> 4, class << 4, 0, 0, said[0], said[1], protocol, fields.ttl];
+        let payload_len = u16::try_from(len - 40).unwrap_or(0).to_be_bytes();
+        let front =
+            [0x60 | class >> 4, class << 4, 0, 0, payload_len[0], payload_len[1], protocol, fields.ttl];
         buffer[..8].copy_from_slice(&front);
     }
     buffer.resize((len as usize).min(snaplen), 0);

@@ -1,21 +1,22 @@
-//! A pcap file, little-endian.
+//! Writes pcap files [draft-ietf-opsawg-pcap]: little-endian, time stamps in nanoseconds.
 
+use dumbbell_units::Time;
 use std::io::{self, Write};
 
 use crate::LinkType;
 
-/// Writes one, with time stamps in nanoseconds.
+/// A pcap file that is being written.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     out: W,
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Begins a file; frames longer than `snaplen` bytes are the caller's to cut.
+    /// Writes the header. The caller must cut frames to `snaplen` bytes.
     ///
     /// # Errors
     ///
-    /// If `out` fails.
+    /// If a write to `out` fails.
     pub fn new(mut out: W, link: LinkType, snaplen: u32) -> io::Result<Self> {
         out.write_all(&0xa1b2_3c4d_u32.to_le_bytes())?;
         out.write_all(&[2, 0, 4, 0])?; // version 2.4
@@ -25,15 +26,15 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { out })
     }
 
-    /// Adds a frame of `len` bytes on the wire, of which `data` was captured, at `time` ns since 1970.
+    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
-    /// If the stream fails, or if the time lies beyond the year 2106, which the format can't hold.
-    pub fn frame(&mut self, time: u64, len: u32, data: &[u8]) -> io::Result<()> {
-        let seconds = u32::try_from(time / 1_000_000_000).map_err(io::Error::other)?;
+    /// If a write fails, or if the time is after the year 2106, the last one of the format.
+    pub fn frame(&mut self, time: Time, len: u32, data: &[u8]) -> io::Result<()> {
+        let seconds = u32::try_from(time.0 / 1_000_000_000).map_err(io::Error::other)?;
         let captured = u32::try_from(data.len()).map_err(io::Error::other)?;
-        let rest = (time % 1_000_000_000) as u32;
+        let rest = (time.0 % 1_000_000_000) as u32;
         let mut header = [0; 16];
         for (place, value) in header.chunks_exact_mut(4).zip([seconds, rest, captured, len]) {
             place.copy_from_slice(&value.to_le_bytes());
@@ -42,11 +43,11 @@ impl<W: Write> PcapWriter<W> {
         self.out.write_all(data)
     }
 
-    /// Ends the file and gives back the stream, flushed.
+    /// Flushes and returns the stream.
     ///
     /// # Errors
     ///
-    /// If the stream fails.
+    /// If a write fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -1,10 +1,11 @@
-//! A pcapng file of one section, little-endian, with time stamps in nanoseconds.
+//! Writes pcapng files [draft-ietf-opsawg-pcapng]: one section, little-endian, time stamps in nanoseconds.
 
+use dumbbell_units::Time;
 use std::io::{self, Write};
 
 use crate::LinkType;
 
-/// Who captured, for the section's header.
+/// Hardware and software that captured, for the Section Header Block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
     /// `shb_hardware`.
@@ -13,11 +14,11 @@ pub struct About<'a> {
     pub os: Option<&'a str>,
     /// `shb_userappl`.
     pub application: Option<&'a str>,
-    /// A comment on the whole.
+    /// A comment on the section.
     pub comment: Option<&'a str>,
 }
 
-/// An interface, for its description block.
+/// An interface, for the Interface Description Block.
 #[derive(Clone, Copy, Debug)]
 pub struct InterfaceDescription<'a> {
     /// `if_name`.
@@ -32,22 +33,22 @@ pub struct InterfaceDescription<'a> {
     pub speed: Option<u64>,
 }
 
-/// What an interface counted, for its statistics block.
+/// Counters of an interface, for the Interface Statistics Block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Statistics {
-    /// Frames that came.
+    /// `isb_ifrecv`: frames received.
     pub received: u64,
-    /// Frames that were dropped for want of resources.
+    /// `isb_ifdrop`: frames dropped for lack of resources.
     pub dropped: u64,
 }
 
-/// Writes one.
+/// A pcapng file that is being written.
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     out: W,
-    /// The block that is being put together.
+    /// The block that is being written.
     block: Vec<u8>,
-    /// It has options.
+    /// True if the block has options.
     options: bool,
     interfaces: u32,
 }
@@ -55,17 +56,17 @@ pub struct PcapngWriter<W> {
 const NANOSECONDS: u8 = 9;
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a file.
+    /// Writes the Section Header Block.
     ///
     /// # Errors
     ///
-    /// If `out` fails.
+    /// If a write to `out` fails.
     pub fn new(out: W, about: &About<'_>) -> io::Result<Self> {
         let mut writer = Self { out, block: Vec::new(), options: false, interfaces: 0 };
         writer.begin(0x0a0d_0d0a);
         writer.u32(0x1a2b_3c4d);
         writer.block.extend([1, 0, 0, 0]); // version 1.0
-        writer.block.extend([0xff; 8]); // length of the section: not told
+        writer.block.extend([0xff; 8]); // section length: not specified
         writer.text(1, about.comment);
         writer.text(2, about.hardware);
         writer.text(3, about.os);
@@ -74,11 +75,11 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
-    /// Describes an interface; its number for [`frame`](Self::frame).
+    /// Writes the description of an interface. Returns its number for [`frame`](Self::frame).
     ///
     /// # Errors
     ///
-    /// If the stream fails.
+    /// If a write fails.
     pub fn interface(&mut self, description: &InterfaceDescription<'_>) -> io::Result<u32> {
         self.begin(1);
         self.block.extend(description.link.0.to_le_bytes());
@@ -95,15 +96,15 @@ impl<W: Write> PcapngWriter<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Adds a frame of `len` bytes on the wire, of which `data` was captured, at `time` ns since 1970.
+    /// Writes a frame of `len` bytes on the wire with the captured bytes `data`, at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
-    /// If the stream fails, or if the interface isn't described.
+    /// If a write fails, or if the interface is not described.
     pub fn frame(
         &mut self,
         interface: u32,
-        time: u64,
+        time: Time,
         len: u32,
         data: &[u8],
         comments: &[&str],
@@ -115,8 +116,8 @@ impl<W: Write> PcapngWriter<W> {
         let captured = u32::try_from(data.len()).map_err(io::Error::other)?;
         self.begin(6);
         self.u32(interface);
-        self.u32((time >> 32) as u32);
-        self.u32(time as u32);
+        self.u32((time.0 >> 32) as u32);
+        self.u32(time.0 as u32);
         self.u32(captured);
         self.u32(len);
         self.block.extend(data);
@@ -127,26 +128,26 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Adds what an interface counted up to `time` ns since 1970.
+    /// Writes the counters of an interface at `time` since 1970-01-01 UTC.
     ///
     /// # Errors
     ///
-    /// If the stream fails.
-    pub fn statistics(&mut self, interface: u32, time: u64, counted: &Statistics) -> io::Result<()> {
+    /// If a write fails.
+    pub fn statistics(&mut self, interface: u32, time: Time, counted: &Statistics) -> io::Result<()> {
         self.begin(5);
         self.u32(interface);
-        self.u32((time >> 32) as u32);
-        self.u32(time as u32);
+        self.u32((time.0 >> 32) as u32);
+        self.u32(time.0 as u32);
         self.option(4, &counted.received.to_le_bytes());
         self.option(5, &counted.dropped.to_le_bytes());
         self.end()
     }
 
-    /// Ends the file and gives back the stream, flushed.
+    /// Flushes and returns the stream.
     ///
     /// # Errors
     ///
-    /// If the stream fails.
+    /// If a write fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -156,7 +157,7 @@ impl<W: Write> PcapngWriter<W> {
         self.block.clear();
         self.options = false;
         self.u32(kind);
-        self.u32(0); // the length, once it is known
+        self.u32(0); // the length: set at the end of the block
     }
 
     fn u32(&mut self, value: u32) {
@@ -169,7 +170,7 @@ impl<W: Write> PcapngWriter<W> {
 
     fn option(&mut self, code: u16, value: &[u8]) {
         self.options = true;
-        // A longer value is cut: the field for its length has 16 bits.
+        // A longer value is cut: the length field has 16 bits.
         let value = &value[..value.len().min(usize::from(u16::MAX))];
         self.block.extend(code.to_le_bytes());
         self.block.extend((value.len() as u16).to_le_bytes());
@@ -185,7 +186,7 @@ impl<W: Write> PcapngWriter<W> {
 
     fn end(&mut self) -> io::Result<()> {
         if self.options {
-            self.block.extend([0; 4]); // the mark of their end
+            self.block.extend([0; 4]); // opt_endofopt
         }
         let len = (self.block.len() + 4) as u32;
         self.block[4..8].copy_from_slice(&len.to_le_bytes());

@@ -1,5 +1,9 @@
-//! Comparison of a file as it is read here with what Wireshark's command-line tools say of it.
-#![allow(dead_code, missing_docs)]
+//! Comparison of the results for a file with the output of Wireshark's command-line tools.
+#![allow(
+    dead_code,
+    missing_docs,
+    reason = "included by several tests and examples, which use different parts"
+)]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,17 +11,17 @@ use std::process::Command;
 
 use dumbbell_capture::capinfos::{Numbers, report};
 use dumbbell_capture::dissect::QuotedTransport;
-use dumbbell_capture::{Dissected, Dissector, PacketLengths, Reader, TcpView, Transport};
+use dumbbell_capture::{Dissected, Dissector, PacketLengths, Properties, Reader, TcpView, Transport};
 use dumbbell_wire::{SackBlock, TcpOptions};
 
-/// What is told of a capture, one text each.
-pub struct Told {
+/// The results for a capture, as texts.
+pub struct Results {
     pub properties: String,
     pub lengths: String,
     pub frames: String,
 }
 
-/// Whether Wireshark's tools are there, in the version that the comparison is made with; says so if not.
+/// True if Wireshark's tools are installed in the version of the comparison; otherwise prints a message.
 pub fn have_tools() -> bool {
     let version = |tool: &str| {
         let said = Command::new(tool).arg("--version").output().ok()?;
@@ -36,7 +40,7 @@ pub fn have_tools() -> bool {
     true
 }
 
-/// Standard output of a tool, as it runs everywhere: English, UTC.
+/// Standard output of a tool, run in English and UTC.
 pub fn output(tool: &str, arguments: &[&str], file: &Path) -> String {
     let mut command = Command::new(tool);
     command.args(arguments).arg(file).env("TZ", "UTC").env("LC_ALL", "C");
@@ -68,8 +72,8 @@ const FIELDS: [&str; 18] = [
     "tcp.options.sack_re",
 ];
 
-/// What Wireshark's tools say.
-pub fn by_wireshark(file: &Path) -> Told {
+/// The results of Wireshark's tools.
+pub fn by_wireshark(file: &Path) -> Results {
     let capinfos: Vec<&str> = CAPINFOS.into_iter().chain(["-x"]).collect();
     let short: Vec<&str> = capinfos[1..].to_vec();
     let properties = output("capinfos", &capinfos, file) + &output("capinfos", &short, file);
@@ -79,13 +83,13 @@ pub fn by_wireshark(file: &Path) -> Told {
     }
     fields.push("-r");
     let both = output("tshark", &fields, file);
-    // A line for each frame, then the table between lines of equals signs.
+    // One line for each frame, then the table between lines of equals signs.
     let table = both.find("\n==").unwrap_or(both.len());
-    Told { properties, lengths: both[table..].to_owned(), frames: both[..table].to_owned() }
+    Results { properties, lengths: both[table..].to_owned(), frames: both[..table].to_owned() }
 }
 
-/// What is read here.
-pub fn by_reader(file: &Path, tunnels: bool) -> Told {
+/// The results of this crate.
+pub fn by_reader(file: &Path, tunnels: bool) -> Results {
     let mut reader = Reader::open(file).unwrap_or_else(|e| panic!("{e}"));
     let mut dissector = Dissector::new(tunnels);
     let mut lengths = PacketLengths::default();
@@ -105,8 +109,8 @@ pub fn by_reader(file: &Path, tunnels: bool) -> Told {
         }
         frames.push('\n');
     }
-    let properties = reader.properties();
-    Told {
+    let properties = Properties::of(&reader);
+    Results {
         properties: report(&properties, Numbers::Full) + &report(&properties, Numbers::Short),
         lengths: lengths.report(),
         frames,
@@ -172,11 +176,11 @@ pub fn difference(what: &str, here: &str, wireshark: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// All differences between the file as read here and by Wireshark's tools.
+/// All differences between the results of this crate and of Wireshark's tools.
 pub fn differences(file: &Path, tunnels: bool) -> Vec<String> {
     let (mut here, wireshark) = (by_reader(file, tunnels), by_wireshark(file));
     if wireshark.properties.is_empty() {
-        // Of a file that is damaged, not only cut, capinfos says nothing.
+        // capinfos prints nothing for a damaged file, unless it is only cut.
         here.properties.clear();
     }
     [

@@ -1,35 +1,38 @@
-//! Reno's window law: additive increase, multiplicative decrease [RFC 5681 §3.1].
+//! Reno: additive increase, multiplicative decrease [RFC 5681 §3.1]. Tahoe, Reno, NewReno and SACK are this algorithm with
+//! four kinds of loss recovery.
 //!
 //! ```text
-//! slow start   (cwnd < ssthresh)   cwnd += min(acked, SMSS) for each ACK of new data
-//! avoidance    (cwnd >= ssthresh)  cwnd += increase * SMSS for each window's worth of ACKs
-//! loss                             ssthresh = max(decrease * window, 2 SMSS), cwnd = ssthresh
-//! timeout                          ssthresh likewise, cwnd = 1 SMSS
+//! slow start   (cwnd < ssthresh)   cwnd += min(acked, SMSS) for each ACK of new data             [RFC 5681 §3.1 (2)]
+//! avoidance    (cwnd >= ssthresh)  cwnd += increase * SMSS per window of ACKs                    [RFC 5681 §3.1 (3)]
+//! loss                             ssthresh = max(decrease * window, 2 SMSS), cwnd = ssthresh    [RFC 5681 §3.1 (4)]
+//! timeout                          ssthresh likewise, cwnd = 1 SMSS                              [RFC 5681 §3.1]
 //! ```
-//! `window` is FlightSize or cwnd, as the stack says. Tahoe, Reno, NewReno and SACK are this law in four shells.
-//! Left out: growth limits while the application sends less than the window (the endpoint withholds such ACKs'
-//! growth where the stack asks for it).
+//! `window` is FlightSize or cwnd, by the setting of the stack. Linux's tcp_reno (tcp_cong.c) has the same rules on a stack
+//! that counts cwnd in segments (`common/window.rs`). The endpoint reports ACKs that were not cwnd-limited, and these don't
+//! increase the window (`common/loss_driven.rs`).
 
 use crate::common::{LossDriven, Window};
 use crate::variant::{LossRecovery, Variant};
 use crate::{AckEvent, CongestionEvent, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 
+/// The parameters of all four.
 const PARAMS: &[Spec] = &[
     Spec {
         name: "increase",
         kind: Kind::Float { min: 0.0, max: 100.0 },
         default: "1",
-        doc: "segments gained in each round trip of congestion avoidance [RFC 5681 §3.1]",
+        doc: "increase per round trip of congestion avoidance, segments [RFC 5681 §3.1]",
     },
     Spec {
         name: "decrease",
         kind: Kind::Float { min: 0.01, max: 0.99 },
         default: "0.5",
-        doc: "what is left of the window after a loss [RFC 5681 §3.1 (4)]",
+        doc: "factor by which a loss reduces the window [RFC 5681 §3.1 (4)]",
     },
 ];
 
+/// Returns the row of one kind of loss recovery.
 const fn row(
     name: &'static str,
     title: &'static str,
@@ -58,7 +61,7 @@ pub(crate) const TAHOE: Variant = row(
     1988,
     "Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 5681 §3.1",
     LossRecovery::Tahoe,
-    "third duplicate ACK or timeout: ssthresh = half the window, cwnd = 1 segment, everything after the hole is sent again",
+    "third duplicate ACK or timeout: ssthresh = half the window, cwnd = 1 segment, go-back-N retransmission",
 );
 pub(crate) const RENO: Variant = row(
     "reno",
@@ -66,7 +69,7 @@ pub(crate) const RENO: Variant = row(
     1990,
     "RFC 5681 §3.2",
     LossRecovery::Reno,
-    "third duplicate ACK: window halved, inflated by one segment for each further duplicate, recovery ends with the first new ACK; timeout: cwnd = 1 segment",
+    "third duplicate ACK: window halved, inflated by one segment for each further duplicate ACK; recovery ends with the first new ACK; timeout: cwnd = 1 segment",
 );
 pub(crate) const NEWRENO: Variant = row(
     "newreno",
@@ -74,18 +77,18 @@ pub(crate) const NEWRENO: Variant = row(
     1999,
     "RFC 6582",
     LossRecovery::NewReno,
-    "as Reno, but recovery goes on until all that was outstanding is acknowledged; each partial ACK sends the next hole",
+    "as Reno, but recovery continues until all data outstanding at its start is acknowledged; each partial ACK retransmits the next hole",
 );
 pub(crate) const SACK: Variant = row(
     "sack",
-    "Reno's law with selective acknowledgments",
+    "Reno with selective acknowledgments",
     1996,
     "RFC 2018, RFC 6675",
     LossRecovery::Sack,
-    "window halved once an episode; the scoreboard tells which segments are lost, pipe how many may be sent",
+    "window halved once per episode; the scoreboard determines the lost segments, pipe limits the data in flight",
 );
 
-/// See the top of this file.
+/// Additive increase, multiplicative decrease.
 #[derive(Clone, Debug)]
 struct Reno {
     window: Window,

@@ -6,6 +6,7 @@ use dumbbell_capture::write::{
     About, Datagram, IcmpEcho, InterfaceDescription, IpFields, PcapngWriter, Segment, Statistics,
 };
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
+use dumbbell_units::Time;
 use dumbbell_wire::{TcpFlags, TcpOptions};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -146,10 +147,10 @@ impl Capture {
             comments.clear();
             self.annotate(about, here, &mut comments);
             let texts: Vec<&str> = comments.iter().map(String::as_str).collect();
-            writer.frame(seen.interface.into(), seen.at.0, len, &packet, &texts)?;
+            writer.frame(seen.interface.into(), seen.at, len, &packet, &texts)?;
             counted[usize::from(seen.interface)].received += 1;
         }
-        let end = self.seen.last().map_or(0, |seen| seen.at.0);
+        let end = self.seen.last().map_or(Time::ZERO, |seen| seen.at);
         for (id, counted) in counted.iter().enumerate() {
             writer.statistics(id as u32, end, counted)?;
         }

@@ -1,10 +1,10 @@
-//! Rounds between two reductions, and what they show.
+//! Epochs: the rounds between two window reductions, their growth, and the reductions.
 
 use super::{RoundSample, median};
 
-/// Rounds of an epoch whose growth can be looked at.
+/// Fewest rounds of an epoch whose growth is measured.
 const LEAST_ROUNDS: usize = 8;
-/// Least growth that has a shape, segments.
+/// Least growth that is measured, segments.
 const LEAST_GROWTH: f64 = 3.0;
 
 /// One epoch.
@@ -14,26 +14,26 @@ pub(super) struct Epoch {
     pub(super) windows: Vec<f64>,
     /// RTT before its end.
     last_rtt: f64,
-    /// It begins after a timeout.
+    /// True if it begins after a timeout.
     after_timeout: bool,
-    /// The least window while the loss before it was repaired.
+    /// The least window during the loss recovery before it.
     repaired_with: f64,
 }
 
-/// How the window grows in an epoch.
+/// Growth of the window in an epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// Segments a round.
+    /// Segments per round.
     pub(super) slope: f64,
     /// The same in its first and its last quarter.
     pub(super) early: f64,
     pub(super) late: f64,
-    /// Share of the growth that is done by its middle.
+    /// Share of the growth that is reached by its middle.
     pub(super) middle: f64,
-    /// Mean distance from the straight line, as a share of the growth.
+    /// Mean deviation from a straight line, as a share of the growth.
     pub(super) bend: f64,
     pub(super) rounds: usize,
-    /// The middle of the window's range.
+    /// Middle of the range of the window.
     pub(super) window: f64,
 }
 
@@ -96,20 +96,20 @@ impl Epoch {
 pub(super) struct Reduction {
     /// Window after / window before.
     pub(super) left: f64,
-    /// Least RTT / RTT before: how much of the window was no queue.
+    /// Least RTT / RTT before: the share of the window that was not in the queue.
     pub(super) free: f64,
-    /// Segments of the window before that stood in the queue.
+    /// Segments of the window that were in the queue before the reduction.
     pub(super) queued: f64,
-    /// The least window on the way to the next epoch / window before.
+    /// Least window before the next epoch / window before the reduction.
     pub(super) lowest: f64,
 }
 
-/// All epochs but the first, which is slow start.
+/// All epochs except the first, which is slow start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     pub(super) all: Vec<Epoch>,
     pub(super) reductions: Vec<Reduction>,
-    /// All that were seen, those too close to each other to be looked at included.
+    /// Number of all reductions, including those too close to each other to be measured.
     pub(super) count: u32,
     /// The least RTT, s.
     pub(super) base: f64,
@@ -119,7 +119,7 @@ impl Epochs {
     pub(super) fn new(samples: &[RoundSample], at_sender: bool) -> Self {
         let mut trips: Vec<f64> = samples.iter().map(|l| l.rtt_min).filter(|&t| t > 0.0).collect();
         trips.sort_by(f64::total_cmp);
-        // The length of a round may be short by chance; a round trip isn't.
+        // The duration of a round may be too short by chance; an RTT sample is not.
         let base = trips.get(if at_sender { 0 } else { trips.len() / 20 }).copied().unwrap_or(0.0);
         let mut all = vec![Epoch::default()];
         let mut count = 0;
@@ -163,18 +163,18 @@ impl Epochs {
         Self { all, reductions, count, base }
     }
 
-    /// A median over the reductions.
+    /// The median of a value over the reductions.
     pub(super) fn of_reductions(&self, value: impl Fn(&Reduction) -> f64) -> f64 {
         median(&mut self.reductions.iter().map(value).filter(|v| v.is_finite()).collect::<Vec<_>>())
     }
 
-    /// The epochs that are long enough to have a shape.
+    /// The growth of the epochs that are long enough.
     pub(super) fn growths(&self) -> Vec<Growth> {
         self.all.iter().filter_map(Epoch::growth).collect()
     }
 }
 
-/// A median over the epochs.
+/// The median of a value over the epochs.
 pub(super) fn of_growths(growths: &[Growth], value: impl Fn(&Growth) -> f64) -> f64 {
     median(&mut growths.iter().map(value).filter(|v| v.is_finite()).collect::<Vec<_>>())
 }

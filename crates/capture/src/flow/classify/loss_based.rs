@@ -1,14 +1,14 @@
-//! Laws of growth and reduction: what a sawtooth shows.
+//! Loss-based algorithms, by window growth and multiplicative decrease of the sawtooth.
 
 use super::epochs::{Epochs, of_growths};
 use super::{Guess, near};
 
-/// The RTT to which Hybla equalizes all others, s [Caini, Firrincieli 2004].
+/// The reference RTT of Hybla, s [Caini, Firrincieli 2004].
 const HYBLA_RTT: f64 = 0.025;
-/// Windows from which HighSpeed differs from Reno, and the highest one of its table [RFC 3649].
+/// Low_Window and High_Window of HighSpeed TCP [RFC 3649 §5].
 const HIGHSPEED: (f64, f64) = (38.0, 83_000.0);
 
-/// What HighSpeed leaves of a window, and adds to it in a round [RFC 3649 §5].
+/// Decrease factor and growth per round of HighSpeed TCP for a window [RFC 3649 §5].
 fn highspeed(window: f64) -> (f64, f64) {
     let (low, high) = HIGHSPEED;
     let w = window.clamp(low, high);
@@ -17,10 +17,10 @@ fn highspeed(window: f64) -> (f64, f64) {
     (1.0 - b, w * w * p * 2.0 * b / (2.0 - b))
 }
 
-/// What a sawtooth shows in numbers.
+/// Measurements of a sawtooth.
 struct Tooth {
     left: f64,
-    /// Spread of `left`: of the middle half.
+    /// Interquartile range of `left`.
     spread: f64,
     free: f64,
     slope: f64,
@@ -30,11 +30,11 @@ struct Tooth {
     bend: f64,
     rounds: f64,
     window: f64,
-    /// Hybla's factor, squared: its growth in segments a round.
+    /// rho^2 of Hybla: its growth in segments per round.
     rho2: f64,
 }
 
-/// A sender whose window goes up and is reduced again and again.
+/// Classifies a sender with repeated growth and reduction.
 pub(super) fn sawtooth(epochs: &Epochs) -> Option<Guess> {
     let growths = epochs.growths();
     let count = epochs.reductions.len();
@@ -57,11 +57,11 @@ pub(super) fn sawtooth(epochs: &Epochs) -> Option<Guess> {
         rho2: (epochs.base / HYBLA_RTT).max(1.0).powi(2),
     };
     let (family, fit) = if epochs.count > 3 && count * 2 < epochs.all.len() {
-        ("unknown", 0.0) // mostly timeouts: all laws do the same after them
+        ("unknown", 0.0) // mostly timeouts, after which all algorithms behave equally
     } else {
         name(&tooth, epochs)
     };
-    // Half of what is missing to certainty is taken by each further reduction.
+    // Each further reduction halves the uncertainty.
     let certain = 1.0 - 0.5_f64.powi(count.min(8) as i32);
     Some(Guess {
         family,
@@ -78,13 +78,13 @@ pub(super) fn sawtooth(epochs: &Epochs) -> Option<Guess> {
     })
 }
 
-/// The family, and how well it fits.
+/// The family and its goodness of fit.
 fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     let half = near(t.left, 0.5, 0.08);
     let linear = t.bend < 0.07 && (0.4..0.62).contains(&t.middle);
     let relative = t.slope / t.window;
     let (hs_left, hs_slope) = highspeed(t.window / f64::midpoint(1.0, t.left));
-    // An ACK for two segments lets some laws grow by half.
+    // With one ACK for two segments some algorithms grow half as fast.
     let by = |slope: f64| (t.slope / slope).ln().abs().min((2.0 * t.slope / slope).ln().abs());
     if t.left > 0.94 || !t.left.is_finite() {
         return ("unknown", 0.0);
@@ -96,7 +96,7 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     if t.slope < 0.3 {
         return ("unknown", 0.0);
     }
-    // Scalable adds 1 % a round and takes an eighth: the tooth is 13 rounds long on any path.
+    // Scalable grows by 1 % per round and decreases by an eighth: an epoch has 13 rounds on any path.
     if (0.84..0.93).contains(&t.left) && relative > 0.0085 && t.rounds < 20.0 {
         return ("scalable", near(t.left, 0.88, 0.05) * near(relative, 0.0105, 0.004));
     }
@@ -108,7 +108,7 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
         return ("bic", near(t.left, 0.84, 0.09));
     }
     if (0.44..0.64).contains(&t.left) && t.middle > 0.62 && t.spread < 0.3 {
-        // Both are concave: Compound's delay window gives way to Reno's growth, Illinois' growth fades out.
+        // Both are concave: Compound's delay window shrinks until Reno's growth remains, Illinois' growth slows down.
         let reno_at_last = t.late > 0.45 * t.slope && t.slope > 0.75;
         return if reno_at_last && t.middle < 0.72 {
             ("compound", 0.5 * half)
@@ -137,7 +137,7 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
         return ("westwood", near(t.left, t.free, 0.08));
     }
     if (0.64..0.77).contains(&t.left) && (0.36..1.0).contains(&t.middle) {
-        // Straight by 3 (1 - 0.7) / (1 + 0.7) = 0.53 segments a round where it keeps up with Reno [RFC 9438 §4.3].
+        // In its Reno-friendly region CUBIC grows by 3 (1 - 0.7) / (1 + 0.7) = 0.53 segments per round [RFC 9438 §4.3].
         let friendly = linear && near(t.slope, 0.53, 0.15) > 0.5;
         let curved = t.bend > 0.05 || t.middle > 0.6 || !one;
         if friendly || curved {
@@ -151,8 +151,8 @@ fn name(t: &Tooth, epochs: &Epochs) -> (&'static str, f64) {
     ("unknown", 0.0)
 }
 
-/// Both halve; Veno grows half as fast once it sees three segments in the queue, and takes a fifth only where it sees fewer
-/// [Fu, Liew 2003].
+/// Distinguishes Reno and Veno. Both halve the window. Veno grows half as fast with three or more segments in the queue,
+/// and decreases by a fifth with fewer [Fu, Liew 2003].
 fn reno_or_veno(t: &Tooth, epochs: &Epochs, half: f64) -> (&'static str, f64) {
     if (0.8..1.25).contains(&t.slope) {
         return ("reno-like", half * near(t.middle, 0.5, 0.1));
@@ -161,18 +161,18 @@ fn reno_or_veno(t: &Tooth, epochs: &Epochs, half: f64) -> (&'static str, f64) {
     let (fifth, all) = small.fold((0, 0), |(f, n), r| (f + u32::from((0.74..0.9).contains(&r.left)), n + 1));
     let slows = t.early > 1.4 * t.late && t.middle > 0.53;
     if (0.42..0.8).contains(&t.slope) && (slows || fifth > 1 && fifth * 2 > all) {
-        // LEDBAT slows as its delay comes near the target: the same slopes.
+        // LEDBAT slows down as its delay approaches the target, with the same slopes.
         return ("veno", half * if fifth > 1 { 0.9 } else { 0.6 });
     }
     if (0.42..0.6).contains(&t.slope) {
-        // Reno with an ACK for two segments, counted by ACKs, samples the same where a queue stands all the time.
+        // Reno with delayed ACKs and ACK counting grows as fast if a queue persists.
         return if t.middle > 0.515 { ("veno", 0.5 * half) } else { ("reno-like", 0.5 * half) };
     }
     ("unknown", 0.0)
 }
 
-/// Hardly ever reduced, but a long straight growth: only the slope tells.
-pub(super) fn straight(epochs: &Epochs) -> Option<Guess> {
+/// Classifies a sender with few reductions and a long linear growth by the slope.
+pub(super) fn linear(epochs: &Epochs) -> Option<Guess> {
     let growths = epochs.growths();
     let long = growths.iter().filter(|g| g.rounds >= 100).max_by_key(|g| g.rounds)?;
     let grown = long.slope * long.rounds as f64;

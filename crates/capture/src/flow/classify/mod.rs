@@ -1,15 +1,15 @@
-//! Which congestion control a sender has: a guess from its rounds.
+//! The probable congestion control algorithm of a sender, from its rounds.
 //!
 //! ```text
-//! rounds ──> epochs between reductions ──> what a reduction leaves   (window after / before, median)
-//!    │                                └──> how the window grows      (segments a round; share done by the middle)
-//!    │       and how much queue stood before the reduction           (least RTT / RTT)
-//!    └─────> no reductions: does the window stand, on a small queue? does it dip now and then?
+//! rounds ──> epochs between reductions ──> multiplicative decrease   (window after / before, median)
+//!    │                                └──> window growth             (segments per round; share done by the middle)
+//!    │       queueing before the reduction                           (least RTT / RTT)
+//!    └─────> no reductions: a constant window on a small queue? periodic dips of the window?
 //! ```
 //!
-//! A law shows only where the path lets it: few epochs, tiny windows or a queue of the size at which two laws agree
-//! leave it unknown. Laws that agree by design (Reno, NewReno, SACK; DCTCP, Prague and LP without marks or other
-//! traffic) are one family.
+//! The result is "unknown" if the path does not reveal the algorithm: with few epochs, small windows, or a queue length
+//! at which two algorithms behave equally. Algorithms that behave equally by design (Reno with each loss recovery; DCTCP,
+//! Prague and LP without marks or competing traffic) are one family. Each rule cites the RFC or paper of its algorithm.
 
 mod epochs;
 mod loss_based;
@@ -21,30 +21,30 @@ use super::rounds::Round;
 use super::side::Limit;
 use epochs::Epochs;
 
-/// Fewer rounds say nothing.
+/// Fewest rounds for a classification.
 const LEAST_ROUNDS: usize = 40;
-/// Fewer segments of window say nothing: a segment is a large part of it.
+/// Least median window, segments: in smaller windows one segment is too large a share.
 const LEAST_SEGMENTS: f64 = 8.0;
 
-/// A guess that is less sure isn't told.
+/// Least confidence of a reported guess.
 const LEAST_CONFIDENCE: f64 = 0.2;
 
-/// A guess.
+/// A probable congestion control algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
     /// One of [`FAMILIES`].
     pub family: &'static str,
     /// From 0 to 1.
     pub confidence: f64,
-    /// The numbers behind it.
+    /// The measurements on which it is based.
     pub evidence: String,
     /// Median of window after / window before a reduction.
     pub decrease: f64,
-    /// Median share of an epoch's growth that is done by its middle: 0.5 is linear.
+    /// Median share of an epoch's growth that is reached by its middle: 0.5 is linear.
     pub growth: f64,
-    /// Median growth of the window, segments a round.
+    /// Median growth of the window, segments per round.
     pub slope: f64,
-    /// Reductions seen.
+    /// Number of reductions.
     pub reductions: u32,
 }
 
@@ -70,16 +70,16 @@ pub const FAMILIES: [&str; 18] = [
     "unknown",
 ];
 
-/// What the laws look at, each window in segments.
+/// A round as the classification uses it, with windows in segments.
 #[derive(Clone, Copy, Debug)]
 struct RoundSample {
     start: f64,
     end: f64,
     window: f64,
-    /// Mean and least RTT of the round, s; 0: not known.
+    /// Mean and least RTT of the round, s; 0: unknown.
     rtt: f64,
     rtt_min: f64,
-    /// A loss or a mark was found in it.
+    /// True if a loss or a mark was detected in it.
     reduces: bool,
     timeout: bool,
     repairing: bool,
@@ -107,25 +107,25 @@ fn unknown(why: String) -> Guess {
     }
 }
 
-/// Near a value: 1 there, less with the distance in units of `width`.
+/// Closeness of `x` to `to`: 1 at equality, less with the distance in units of `width`.
 fn near(x: f64, to: f64, width: f64) -> f64 {
     (1.0 - ((x - to) / width).powi(2) / 2.0).clamp(0.0, 1.0)
 }
 
-fn samples(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<RoundSample> {
+fn round_samples(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<RoundSample> {
     let mss = f64::from(mss.max(1));
     let mut marked = false;
     rounds
         .iter()
         .map(|r| {
-            // Near the receiver ACKs come at once: there a round's length is the round trip.
+            // Near the receiver ACKs follow at once: the duration of a round is the round-trip time there.
             let length = (r.end - r.start) as f64 / 1e9;
             let (rtt, rtt_min) = match (at_sender, r.rtts) {
                 (true, 0) => (0.0, 0.0),
                 (true, n) => (r.rtt_sum as f64 / f64::from(n) / 1e6, f64::from(r.rtt_min) / 1e9),
                 (false, _) => (length, length),
             };
-            // Echoes go on until the sender answers: the first round of them is the mark.
+            // ECE is set until the sender answers with CWR: the first round with it has the mark.
             let mark = r.echoes > 0 && !marked;
             marked = r.echoes > 0;
             RoundSample {
@@ -144,29 +144,29 @@ fn samples(rounds: &[Round], mss: u32, at_sender: bool) -> Vec<RoundSample> {
         .collect()
 }
 
-/// Guesses from a direction's rounds. `mss`: its longest payload; `at_sender`: captured there (or near).
+/// Classifies a direction by its rounds. `mss`: its longest payload; `at_sender`: captured at or near the sender.
 pub fn classify(rounds: &[Round], mss: u32, at_sender: bool) -> Guess {
     if rounds.len() < LEAST_ROUNDS {
         return unknown(format!("{} rounds, {LEAST_ROUNDS} are needed", rounds.len()));
     }
-    // The last round ends with the connection, or the capture.
+    // The last round is cut by the end of the connection or of the capture.
     let rounds = &rounds[..rounds.len() - 1];
-    let samples = samples(rounds, mss, at_sender);
+    let samples = round_samples(rounds, mss, at_sender);
     let held = samples.iter().filter(|l| matches!(l.limit, Limit::Idle | Limit::Application | Limit::Window));
     if at_sender && held.count() * 2 > rounds.len() {
-        return unknown("for most of the time its application or the receiver's window held it".to_owned());
+        return unknown("limited by the application or the receive window for most of the time".to_owned());
     }
     let typical = median(&mut samples.iter().map(|l| l.window).collect::<Vec<_>>());
     if typical < LEAST_SEGMENTS {
-        return unknown(format!("the window is {typical:.0} segments in the median: too small to see a law"));
+        return unknown(format!("the window is {typical:.0} segments in the median: too small to classify"));
     }
     let epochs = Epochs::new(&samples, at_sender);
-    not_loss_based::marked(&samples)
-        .or_else(|| not_loss_based::probing(&samples, typical, &epochs))
+    not_loss_based::ecn_based(&samples)
+        .or_else(|| not_loss_based::rate_based(&samples, typical, &epochs))
         .or_else(|| {
             loss_based::sawtooth(&epochs)
                 .filter(|g| g.family == "unknown" || g.confidence >= LEAST_CONFIDENCE)
         })
-        .or_else(|| loss_based::straight(&epochs))
-        .unwrap_or_else(|| not_loss_based::standing(&samples, &epochs))
+        .or_else(|| loss_based::linear(&epochs))
+        .unwrap_or_else(|| not_loss_based::constant_window(&samples, &epochs))
 }

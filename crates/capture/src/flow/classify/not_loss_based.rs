@@ -1,14 +1,15 @@
-//! Senders that aren't governed by losses: probing, standing on a small queue, answering marks.
+//! Algorithms that do not depend on loss: rate-based (BBR), ECN-based (DCTCP), delay-based (Vegas, LEDBAT).
 
 use super::epochs::Epochs;
 use super::{Guess, RoundSample, median, near, unknown};
 
-/// A sender that sends at a measured rate: its window dips now and then, without a loss, to see the path empty. BBR does so
-/// every ten seconds for 200 ms (first version, to four segments) or every five (third, to half) [draft-ietf-ccwg-bbr].
-pub(super) fn probing(samples: &[RoundSample], typical: f64, epochs: &Epochs) -> Option<Guess> {
+/// Classifies a rate-based sender. Its window dips periodically without a loss, to measure the RTT of an empty queue:
+/// BBR's ProbeRTT, every ten seconds for 200 ms to four segments (version 1), every five seconds to half the window
+/// (version 3) [draft-ietf-ccwg-bbr].
+pub(super) fn rate_based(samples: &[RoundSample], typical: f64, epochs: &Epochs) -> Option<Guess> {
     let clean = |l: &RoundSample| !(l.reduces || l.repairing);
     let mut dips: Vec<(f64, f64)> = Vec::new();
-    // Rounds that the window needs to come back: BBR sends on at the rate that it knows.
+    // Rounds until the window is restored: BBR continues at its known rate.
     let mut back: Vec<f64> = Vec::new();
     for (n, w) in samples.windows(3).enumerate() {
         let [before, now, after] = [&w[0], &w[1], &w[2]];
@@ -29,7 +30,7 @@ pub(super) fn probing(samples: &[RoundSample], typical: f64, epochs: &Epochs) ->
     let (ten, five) = (every(10.2), every(5.2));
     let slow = median(&mut back) > 1.5;
     let (family, regular) = if slow && dips.len() >= 3 && depth < 0.12 {
-        // LEDBAT++ goes down to two segments and starts slowly, to measure the delay [draft-irtf-iccrg-ledbat-plus-plus].
+        // LEDBAT++ reduces to two segments and enters slow start, to measure the delay [draft-irtf-iccrg-ledbat-plus-plus].
         ("ledbat-like", dips.len() / 2)
     } else if slow {
         return None;
@@ -63,8 +64,8 @@ pub(super) fn probing(samples: &[RoundSample], typical: f64, epochs: &Epochs) ->
     })
 }
 
-/// Marks in nearly every round, and a window that hardly moves: each mark takes little.
-pub(super) fn marked(samples: &[RoundSample]) -> Option<Guess> {
+/// Classifies an ECN-based sender: marks in nearly every round, each with a small reduction.
+pub(super) fn ecn_based(samples: &[RoundSample]) -> Option<Guess> {
     let later = &samples[samples.len() / 3..];
     let marked = later.iter().filter(|l| l.echoes > 0).count();
     let share = marked as f64 / later.len() as f64;
@@ -91,17 +92,17 @@ fn spread(samples: &[RoundSample]) -> f64 {
     squares.sqrt() / mean
 }
 
-/// A window that stands: on a small queue that it keeps, by delay; else something else holds it.
-pub(super) fn standing(samples: &[RoundSample], epochs: &Epochs) -> Guess {
+/// Classifies a sender with a nearly constant window: delay-based if it keeps a small queue, otherwise unknown.
+pub(super) fn constant_window(samples: &[RoundSample], epochs: &Epochs) -> Guess {
     let later: Vec<RoundSample> =
         samples[samples.len() / 2..].iter().filter(|l| !l.repairing).copied().collect();
     let losses = later.iter().filter(|l| l.reduces).count();
     if later.len() < 10 {
-        return unknown("it repairs losses for most of the time".to_owned());
+        return unknown("in loss recovery for most of the time".to_owned());
     }
     let window = median(&mut later.iter().map(|l| l.window).collect::<Vec<_>>());
     let spread = spread(&later);
-    // The shortest round trip of each round: bursts make a queue of their own behind it.
+    // The shortest RTT of each round: bursts cause a queue of their own.
     let rtt = median(&mut later.iter().map(|l| l.rtt_min).filter(|&t| t > 0.0).collect::<Vec<_>>());
     let queue = window * (1.0 - epochs.base / rtt).max(0.0);
     let seconds = samples.last().map_or(0.0, |l| l.end - samples[0].start);
@@ -121,7 +122,7 @@ pub(super) fn standing(samples: &[RoundSample], epochs: &Epochs) -> Guess {
     if !steady {
         return guess("unknown", 0.0);
     }
-    // Vegas, NV and Copa keep a few segments in the queue; the delay of LEDBAT's is up to 100 ms [RFC 6817 §2.3].
+    // Vegas, NV and Copa keep a few segments in the queue; LEDBAT keeps up to 100 ms [RFC 6817 §2.3].
     let delay = rtt - epochs.base;
     if (1.3..=f64::max(7.0, 0.12 * window)).contains(&queue) {
         guess("vegas-like", 0.9 - 2.0 * spread)

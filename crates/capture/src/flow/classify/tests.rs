@@ -2,13 +2,13 @@ use super::*;
 
 const MSS: f64 = 1448.0;
 
-/// A sawtooth of eight teeth: `law` gives the window in segments at share `x` of a tooth of `len` rounds; the RTT is 40 ms
-/// up to `pipe` segments, and what stands in the queue beyond.
-fn sawtooth(len: usize, pipe: f64, law: impl Fn(f64) -> f64) -> Vec<Round> {
+/// A sawtooth of eight epochs. `growth` is the window in segments at share `x` of an epoch of `len` rounds. The RTT is
+/// 40 ms up to `pipe` segments; further segments wait in the queue.
+fn sawtooth(len: usize, pipe: f64, growth: impl Fn(f64) -> f64) -> Vec<Round> {
     let mut rounds = Vec::new();
     let mut now = 0;
     for i in 0..len * 8 {
-        let window = law((i % len) as f64 / len as f64);
+        let window = growth((i % len) as f64 / len as f64);
         let rtt = 40e6 * (window / pipe).max(1.0);
         rounds.push(Round {
             start: now,
@@ -37,27 +37,27 @@ fn is(family: &str, rounds: &[Round]) {
 
 #[test]
 fn sawtooth_laws() {
-    // Reno: half is left, a segment a round.
+    // Reno: decrease to a half, one segment per round.
     is("reno-like", &sawtooth(50, 50.0, |x| 50.0 + 50.0 * x));
-    // Veno on a short queue: a segment a round up to the pipe of 66 (16 rounds), then half of one (68 rounds).
+    // Veno on a short queue: one segment per round up to the pipe of 66 (16 rounds), then half of one (68 rounds).
     is("veno", &sawtooth(84, 66.0, |x| if x < 0.19 { 50.0 + 84.0 * x } else { 66.0 + 42.0 * (x - 0.19) }));
-    // CUBIC up to its plateau: W = W_max + C (t - K)^3; 0.7 is left.
+    // CUBIC up to its plateau: W = W_max + C (t - K)^3; decrease to 0.7.
     is("cubic", &sawtooth(40, 60.0, |x| 100.0 - 30.0 * (1.0 - x).powi(3)));
-    // CUBIC that keeps up with Reno: 0.53 segments a round.
+    // CUBIC in its Reno-friendly region: 0.53 segments per round.
     is("cubic", &sawtooth(57, 60.0, |x| 70.0 + 30.0 * x));
-    // Westwood: what is left empties a queue of half the pipe, 1 / 1.5 = 0.67; a segment a round.
+    // Westwood: the decrease empties a queue of half the pipe, 1 / 1.5 = 0.67; one segment per round.
     is("westwood", &sawtooth(34, 66.0, |x| 66.0 + 34.0 * x));
-    // Scalable: an eighth is taken, 1 % a round is added: ln (8/7) / ln 1.01 = 13 rounds.
+    // Scalable: decrease by an eighth, growth of 1 % per round: ln (8/7) / ln 1.01 = 13 rounds.
     is("scalable", &sawtooth(13, 100.0, |x| 175.0 * (8.0_f64 / 7.0).powf(x)));
-    // H-TCP: the queue is small (0.8 of the window is no queue), growth with the square of the time.
+    // H-TCP: the queue is small (0.8 of the window is not in it), growth with the square of the time.
     is("htcp", &sawtooth(30, 160.0, |x| 160.0 + 40.0 * x.powi(3)));
-    // Hybla at 40 ms: (40 / 25)^2 = 2.56 segments a round.
+    // Hybla at 40 ms: (40 / 25)^2 = 2.56 segments per round.
     is("hybla", &sawtooth(40, 102.0, |x| 102.0 + 102.0 * x));
     // Illinois: fast at first, slow when the queue is full.
     is("illinois", &sawtooth(60, 50.0, |x| 50.0 + 50.0 * (1.0 - (1.0 - x).powi(2))));
-    // HighSpeed at 400 segments: b = 0.5 - 0.4 ln (400/38) / ln (83000/38) = 0.378, so 0.62 is left; a = 4.4 a round.
+    // HighSpeed at 400 segments: b = 0.5 - 0.4 ln (400/38) / ln (83000/38) = 0.378, so decrease to 0.62; a = 4.4 per round.
     is("highspeed", &sawtooth(37, 250.0, |x| 248.0 + 152.0 * x));
-    // A third is taken and a segment a round added where the queue was as large as the pipe: nobody does that.
+    // Decrease by a third and one segment per round with a queue as large as the pipe: no known algorithm.
     let mut strange = sawtooth(33, 50.0, |x| 66.0 + 33.0 * x);
     strange[0].rtt_min = 40_000_000; // the handshake's, without a queue
     is("unknown", &strange);
@@ -72,7 +72,7 @@ fn windows_that_stand() {
         rounds
     };
     is("vegas-like", &vegas(4.0));
-    // Without any queue: who knows what holds it. With half of it in the queue: by no delay-based law.
+    // Without a queue the limit is unknown. With half of the window in the queue it is no delay-based algorithm.
     is("unknown", &vegas(0.0));
     is("unknown", &vegas(30.0));
 }

@@ -1,4 +1,4 @@
-//! The other side acknowledges.
+//! ACKs of a direction's data: cumulative, SACK [RFC 2018], D-SACK [RFC 2883].
 
 use super::History;
 use dumbbell_wire::SackBlock;
@@ -9,34 +9,34 @@ use dumbbell_wire::seq::{le, lt, max};
 pub(crate) struct Ack<'a> {
     pub(crate) time: i64,
     pub(crate) ack: u32,
-    /// Without data, and its window is that of the ACK before.
+    /// True without data and with the window of the previous ACK.
     pub(crate) pure: bool,
     pub(crate) sack: &'a [SackBlock],
     pub(crate) tsecr: Option<u32>,
 }
 
-/// What it tells.
+/// Information in an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acked {
     /// Bytes newly acknowledged.
     pub(crate) bytes: u32,
-    /// Time since the newest of them was sent, if that was sent once.
+    /// RTT sample: time since the newest of them was sent, if it was sent once (Karn's algorithm).
     pub(crate) rtt: Option<i64>,
-    /// The first SACK block tells of data that came twice.
+    /// True if the first SACK block is a D-SACK.
     pub(crate) dsack: bool,
-    /// The repeat (its frame) that is proven needless.
-    pub(crate) needless: Option<u64>,
-    /// A D-SACK of data that was sent once: the network made a copy.
+    /// Frame of a retransmission that is proven spurious.
+    pub(crate) spurious_frame: Option<u64>,
+    /// True for a D-SACK of data that was sent once: the network duplicated it.
     pub(crate) copied: bool,
-    /// An episode of loss repair is over.
+    /// True if a recovery episode has ended.
     pub(crate) recovered: bool,
 }
 
-/// Numbers further apart than this have nothing to do with each other.
+/// Sequence numbers further apart than this are unrelated.
 const FAR: u32 = 1 << 30;
 
 impl History {
-    /// Takes an acknowledgment into the history.
+    /// Processes an ACK.
     #[inline]
     pub(crate) fn acknowledge(&mut self, a: &Ack<'_>) -> Acked {
         let mut acked = Acked::default();
@@ -87,12 +87,13 @@ impl History {
                 break;
             }
             if std::mem::take(&mut first) && s.repeated {
-                // [RFC 3522]: the ACK that the repeat would have caused echoes an older timestamp.
+                // [RFC 3522 §3.2]: the first ACK of the retransmitted data echoes an older timestamp.
                 if let (Some(echo), Some(sent)) = (a.tsecr, s.hints.tsval)
                     && (echo.wrapping_sub(sent) as i32) < 0
                 {
                     let (start, end) = (s.start, s.end);
-                    acked.needless = acked.needless.or_else(|| self.prove(start, end, Some(echo)));
+                    acked.spurious_frame =
+                        acked.spurious_frame.or_else(|| self.prove(start, end, Some(echo)));
                 }
             }
             let Some(s) = self.sent.get(self.acked) else { break };
@@ -127,12 +128,12 @@ impl History {
     fn sack(&mut self, a: &Ack<'_>, acked: &mut Acked) {
         let first = a.sack[0];
         let inside = |outer: &SackBlock| le(outer.left.0, first.left.0) && le(first.right.0, outer.right.0);
-        // [RFC 2883]: the first block lies below the ACK or inside the second.
+        // [RFC 2883 §4]: the first block is below the ACK or inside the second block.
         acked.dsack =
             lt(first.left.0, first.right.0) && le(first.right.0, a.ack) || a.sack.get(1).is_some_and(inside);
         if acked.dsack {
-            acked.needless = self.prove(first.left.0, first.right.0, None);
-            acked.copied = acked.needless.is_none() && !self.was_repeated(first.left.0, first.right.0);
+            acked.spurious_frame = self.prove(first.left.0, first.right.0, None);
+            acked.copied = acked.spurious_frame.is_none() && !self.was_repeated(first.left.0, first.right.0);
         }
         let blocks = &a.sack[usize::from(acked.dsack)..];
         for b in blocks {
@@ -140,7 +141,7 @@ impl History {
                 continue;
             }
             let mut from = max(b.left.0, a.ack);
-            for m in self.marked {
+            for m in self.last_blocks {
                 if le(m.left.0, from) && le(from, m.right.0) {
                     from = m.right.0;
                 }
@@ -160,8 +161,8 @@ impl History {
             }
             self.sacked_high = if self.sacked == 0 { b.right.0 } else { max(self.sacked_high, b.right.0) };
         }
-        self.marked = Default::default();
-        for (mark, b) in self.marked.iter_mut().zip(blocks) {
+        self.last_blocks = Default::default();
+        for (mark, b) in self.last_blocks.iter_mut().zip(blocks) {
             *mark = *b;
         }
     }

@@ -1,11 +1,11 @@
-//! Round trips from timestamps ([RFC 7323](https://www.rfc-editor.org/rfc/rfc7323)).
+//! RTT samples from timestamps ([RFC 7323 §4](https://www.rfc-editor.org/rfc/rfc7323#section-4)).
 
 use std::collections::VecDeque;
 
-/// Most timestamp values that wait for their echo.
+/// Most timestamp values without an echo.
 const LIMIT: usize = 256;
 
-/// The timestamps that one direction sent: when each value was first seen.
+/// The timestamp values of one direction, with the time of their first capture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
     waiting: VecDeque<(u32, i64, bool)>,
@@ -14,17 +14,17 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Values that no echo has reached.
+    /// Number of values without an echo.
     #[inline]
     pub(crate) fn unanswered(&self) -> usize {
         self.waiting.len()
     }
 
-    /// A segment with value `tsval` was seen; `data`: it must be answered at once.
+    /// Records a segment with the value `tsval`; `data`: it has data, so its echo is an RTT sample.
     #[inline]
     pub(crate) fn sent(&mut self, tsval: u32, now: i64, data: bool) {
         match self.waiting.back_mut() {
-            // A later segment with the same value: the value's echo may be to this one.
+            // A later segment with the same value: the echo may be for either.
             Some(last) if last.0 == tsval => {
                 last.2 &= data;
                 return;
@@ -38,7 +38,7 @@ impl Clock {
         self.waiting.push_back((tsval, now, data));
     }
 
-    /// The other side echoes `tsecr`: time since the value was sent, if this is its first echo and it was on data.
+    /// Processes the echo `tsecr`. Returns the time since the value was sent, if this is its first echo and it was on data.
     #[inline]
     pub(crate) fn echoed(&mut self, tsecr: u32, now: i64) -> Option<i64> {
         while let Some(&(value, time, data)) = self.waiting.front() {

@@ -1,50 +1,54 @@
-//! A segment with data arrives.
+//! Data segments: new data, retransmissions and their causes, reordering, copies.
 
-use super::{Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, REPEAT_LIMIT, Repeat, SENT_LIMIT, Sent};
+use super::{
+    Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, RETRANSMITTED_LIMIT, Retransmitted, SENT_LIMIT,
+    Sent,
+};
 use dumbbell_wire::seq::{gt, le, lt, max, min};
 
-/// Numbers further apart than this have nothing to do with each other.
+/// Sequence numbers further apart than this are unrelated.
 const FAR: u32 = 1 << 30;
-/// No timer of a sender is shorter, ns: Linux' least RTO.
+/// Least RTO, ns [Linux include/net/tcp.h TCP_RTO_MIN].
 const LEAST_RTO: i64 = 200_000_000;
-/// Reordering is shorter than this where the round trip isn't known, ns; as Wireshark assumes.
+/// Longest time of reordering if the round-trip time is unknown, ns; as in Wireshark.
 const REORDERING: i64 = 3_000_000;
 
-/// Why data was sent again.
+/// The cause of a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Duplicate ACKs or SACK blocks.
     Fast,
-    /// The retransmission timer; for the first repeat the time that it ran, ns.
+    /// The retransmission timer.
     Timeout,
-    /// A probe of the tail.
+    /// A tail loss probe [RFC 8985 §7].
     Tail,
 }
 
-/// The coarsest ticks of timestamps that are common, ns.
+/// The coarsest common granularity of timestamps, ns.
 const TICK: i64 = 4_000_000;
-/// A copy that the network makes follows within this time, ns.
+/// Longest time between a segment and a copy made by the network, ns.
 const COPYING: i64 = 1_000_000;
-/// How long after a timeout data counts as sent before it, ns.
+/// Longest time after a timeout in which new data is presumed to be a retransmission, ns.
 const PRESUMED_LOST_AGE: i64 = 3_000_000_000;
 
-/// What the segment is.
+/// The type of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Data {
     /// New data.
     New,
-    /// Sent again.
-    Repeat {
+    /// A retransmission.
+    Retransmission {
         cause: Cause,
-        /// The receiver is known to have it.
+        /// True if the receiver is known to have the data.
         spurious: bool,
-        /// It begins an episode: the time that the timer ran, if it was the timer, ns.
+        /// Time that the retransmission timer ran, ns, if it caused the episode that begins here.
         timer: Option<i64>,
+        /// True if it begins a recovery episode.
         first: bool,
     },
-    /// Overtaken on its way: by how many segments and bytes, and by how much time.
+    /// Reordered: the number of segments and bytes, and the time, by which others were earlier.
     Reordered { segments: u64, bytes: u32, delay: i64 },
-    /// A copy that the network (or the capture) made.
+    /// A copy made by the network or by the capture.
     Copy,
     /// Keep-alive or window probe.
     Probe,
@@ -56,39 +60,39 @@ pub(crate) struct Arrival {
     pub(crate) frame: u64,
     pub(crate) time: i64,
     pub(crate) start: u32,
-    /// SYN and FIN count for a byte.
+    /// SYN and FIN count as one byte.
     pub(crate) end: u32,
     pub(crate) hints: OrderHints,
-    /// Neither SYN nor FIN.
+    /// True without SYN and FIN.
     pub(crate) plain: bool,
-    /// The receiver's window is closed.
+    /// True while the receive window is 0.
     pub(crate) closed: bool,
-    /// The shortest round trip of the whole path, ns, where it is known.
+    /// The shortest round-trip time of the whole path, ns, if known.
     pub(crate) rtt: Option<i64>,
-    /// Captured at the receiver, or near it: how many acknowledgments no data has answered; else 0.
+    /// For captures near the receiver: number of ACKs that no data has answered; otherwise 0.
     pub(crate) unanswered: u32,
 }
 
-/// What a segment is and how much of it was never seen before.
+/// The type of a segment and its new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataOutcome {
     pub(crate) what: Data,
     pub(crate) new_bytes: u32,
-    /// An earlier repeat that this one proves needless.
-    pub(crate) needless: Option<u64>,
-    /// It jumps over data that wasn't seen.
+    /// Frame of an earlier retransmission that this segment proves to be spurious.
+    pub(crate) spurious_frame: Option<u64>,
+    /// True if it opens a hole.
     pub(crate) opens_hole: bool,
 }
 
 impl History {
-    /// Takes a segment into the history and says what it is.
+    /// Processes a data segment and determines its type.
     #[inline]
     pub(crate) fn data(&mut self, a: &Arrival) -> DataOutcome {
         self.count += 1;
         let mut outcome = DataOutcome {
             what: Data::New,
             new_bytes: a.end.wrapping_sub(a.start),
-            needless: None,
+            spurious_frame: None,
             opens_hole: false,
         };
         let ahead = a.start.wrapping_sub(self.high);
@@ -117,7 +121,7 @@ impl History {
             });
             self.append(a);
         } else {
-            self.old(a, &mut outcome);
+            self.old_data(a, &mut outcome);
         }
         self.last_sent = a.time;
         outcome
@@ -126,7 +130,7 @@ impl History {
     #[inline]
     fn note_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.last_id);
-        // A super-packet stands for up to 45 segments, each with a number of its own.
+        // A super-packet has up to 45 segments, each with an identification of its own.
         self.id_trust = if (1..=64).contains(&step) {
             self.id_trust.saturating_add(1).min(64)
         } else {
@@ -162,9 +166,9 @@ impl History {
         }
     }
 
-    /// A segment that begins below the highest data.
+    /// Processes a segment that begins below `high`.
     #[cold]
-    fn old(&mut self, a: &Arrival, outcome: &mut DataOutcome) {
+    fn old_data(&mut self, a: &Arrival, outcome: &mut DataOutcome) {
         let len = a.end.wrapping_sub(a.start);
         if a.plain && len <= 1 && (a.start == self.high.wrapping_sub(1) || a.closed) {
             outcome.what = Data::Probe;
@@ -172,21 +176,21 @@ impl History {
             return;
         }
         let from = self.sent.partition_point(|s| le(s.end, a.start));
-        let seen: Option<Sent> = self.sent.get(from).copied().filter(|s| lt(s.start, a.end));
+        let stored: Option<Sent> = self.sent.get(from).copied().filter(|s| lt(s.start, a.end));
         let hole = self.holes.iter().position(|h| lt(h.start, a.end) && lt(a.start, h.end));
-        outcome.new_bytes = self.unseen(a);
-        outcome.what = match (seen, hole) {
+        outcome.new_bytes = self.new_bytes(a);
+        outcome.what = match (stored, hole) {
             (None, Some(hole)) => self.fills(a, hole),
-            (Some(seen), _) => self.seen_before(a, &seen, outcome),
-            (None, None) => self.forgotten_data(a, outcome),
+            (Some(stored), _) => self.captured_before(a, &stored, outcome),
+            (None, None) => self.data_below_history(a, outcome),
         };
-        if matches!(outcome.what, Data::Repeat { .. }) {
-            self.note_repeat(a, matches!(outcome.what, Data::Repeat { spurious: true, .. }));
+        if matches!(outcome.what, Data::Retransmission { .. }) {
+            self.note_retransmission(a, matches!(outcome.what, Data::Retransmission { spurious: true, .. }));
         }
-        self.fill(a, matches!(outcome.what, Data::Repeat { .. }));
+        self.fill(a, matches!(outcome.what, Data::Retransmission { .. }));
     }
 
-    /// It fills a hole: overtaken, or sent again?
+    /// Distinguishes a reordered from a retransmitted segment that fills a hole.
     fn fills(&mut self, a: &Arrival, hole: usize) -> Data {
         let h = self.holes[hole];
         let waited = a.time.wrapping_sub(h.time);
@@ -203,14 +207,14 @@ impl History {
             1.. => true,
             ..=-1 => false,
             0 => match (a.rtt, a.hints.tsval) {
-                // The same timestamp as the segment that opened the hole: sent together with it.
+                // With the timestamp of the segment that opened the hole, it was sent together with that one.
                 (Some(rtt), Some(_)) if rtt > 2 * TICK => false,
                 (Some(rtt), _) => waited >= rtt - rtt / 8,
                 (None, _) => self.dupacks >= 3 || waited >= REORDERING,
             },
         };
         if again {
-            self.repeat(a, false)
+            self.retransmission(a, false)
         } else {
             Data::Reordered {
                 segments: self.count - h.count,
@@ -220,30 +224,30 @@ impl History {
         }
     }
 
-    /// Its bytes were seen before.
-    fn seen_before(&mut self, a: &Arrival, seen: &Sent, outcome: &mut DataOutcome) -> Data {
-        let order = match (a.hints.tsval, seen.hints.tsval) {
+    /// Determines the type of a segment whose bytes were captured before.
+    fn captured_before(&mut self, a: &Arrival, stored: &Sent, outcome: &mut DataOutcome) -> Data {
+        let order = match (a.hints.tsval, stored.hints.tsval) {
             (Some(x), Some(y)) => Some(x.wrapping_sub(y) as i32),
             _ => None,
         };
         let id_order =
-            self.ids_count().then(|| i32::from(a.hints.ip_id.wrapping_sub(seen.hints.ip_id) as i16));
+            self.ids_count().then(|| i32::from(a.hints.ip_id.wrapping_sub(stored.hints.ip_id) as i16));
         let order = match (order, id_order) {
             (None | Some(0), Some(by_id)) => Some(by_id),
             (order, _) => order,
         };
-        let since = a.time.wrapping_sub(seen.time);
-        // Sent before what was seen of it: the original, overtaken by its own repeat.
-        if order.is_some_and(|o| o < 0) && seen.repeated {
-            outcome.needless = self.prove(a.start, a.end, a.hints.tsval);
+        let since = a.time.wrapping_sub(stored.time);
+        // Sent before the captured data: the original, which arrives after its retransmission.
+        if order.is_some_and(|o| o < 0) && stored.repeated {
+            outcome.spurious_frame = self.prove(a.start, a.end, a.hints.tsval);
             return Data::Reordered {
                 segments: 1,
                 bytes: self.high.wrapping_sub(a.start),
                 delay: since.max(0),
             };
         }
-        let same_stretch = a.start == seen.start && a.end == seen.end;
-        let copy = same_stretch
+        let same_range = a.start == stored.start && a.end == stored.end;
+        let copy = same_range
             && match (order, id_order) {
                 (Some(o), Some(_)) => o == 0,
                 (Some(0) | None, None) => since < a.rtt.map_or(COPYING, |rtt| COPYING.min(rtt / 2)),
@@ -252,18 +256,18 @@ impl History {
         if copy {
             return Data::Copy;
         }
-        let had = self.una.is_some_and(|una| le(a.end, una)) || self.is_sacked(a.start, a.end);
-        self.repeat(a, had)
+        let received = self.una.is_some_and(|una| le(a.end, una)) || self.is_sacked(a.start, a.end);
+        self.retransmission(a, received)
     }
 
-    /// Below all that is remembered.
-    fn forgotten_data(&mut self, a: &Arrival, outcome: &mut DataOutcome) -> Data {
-        let had = self.una.is_some_and(|una| le(a.end, una));
+    /// Determines the type of a segment below all stored data.
+    fn data_below_history(&mut self, a: &Arrival, outcome: &mut DataOutcome) -> Data {
+        let received = self.una.is_some_and(|una| le(a.end, una));
         outcome.new_bytes = 0;
-        self.repeat(a, had)
+        self.retransmission(a, received)
     }
 
-    /// Whether SACK blocks cover `start..end`.
+    /// True if SACK blocks cover `start..end`.
     fn is_sacked(&self, start: u32, end: u32) -> bool {
         let mut from = self.sent.partition_point(|s| le(s.end, start));
         let mut at = start;
@@ -277,8 +281,8 @@ impl History {
         true
     }
 
-    /// A repeat: what caused it?
-    fn repeat(&mut self, a: &Arrival, spurious: bool) -> Data {
+    /// Determines the cause of a retransmission.
+    fn retransmission(&mut self, a: &Arrival, spurious: bool) -> Data {
         let silence = a.time.wrapping_sub(self.last_sent.max(self.last_ack));
         let rtt = a.rtt.unwrap_or(0);
         let long = silence >= LEAST_RTO && silence >= rtt + rtt / 2;
@@ -300,8 +304,8 @@ impl History {
             self.episode = Some(Episode { cause, recover: self.high });
         }
         if first && cause == Cause::Timeout && !spurious {
-            // Near the receiver: each acknowledgment has released a segment at least. Those that didn't come were
-            // lost, and are sent again after the timeout.
+            // Near the receiver: each ACK has released at least one segment. Segments that did not arrive were lost and
+            // are retransmitted after the timeout.
             let lost = a.unanswered.min(64) * a.end.wrapping_sub(a.start);
             self.presumed_lost = (lost > 0).then(|| (self.high.wrapping_add(lost), a.time));
         }
@@ -309,10 +313,10 @@ impl History {
             let from = self.sent.iter().find(|s| lt(a.start, s.end)).map_or(self.last_sent, |s| s.time);
             a.time.wrapping_sub(from.max(self.last_advance))
         });
-        Data::Repeat { cause, spurious, timer: timer.filter(|&t| t > 0), first }
+        Data::Retransmission { cause, spurious, timer: timer.filter(|&t| t > 0), first }
     }
 
-    /// New data after a timeout: it may have been sent, and lost, before.
+    /// New data after a timeout: the original may have been lost before the capture point.
     #[cold]
     fn data_after_timeout(&mut self, a: &Arrival, outcome: &mut DataOutcome) {
         let Some((end, since)) = self.presumed_lost else { return };
@@ -320,14 +324,15 @@ impl History {
             self.presumed_lost = None;
             return;
         }
-        outcome.what = Data::Repeat { cause: Cause::Timeout, spurious: false, timer: None, first: false };
+        outcome.what =
+            Data::Retransmission { cause: Cause::Timeout, spurious: false, timer: None, first: false };
     }
 
-    fn note_repeat(&mut self, a: &Arrival, spurious: bool) {
-        if self.repeats.len() == REPEAT_LIMIT {
+    fn note_retransmission(&mut self, a: &Arrival, spurious: bool) {
+        if self.repeats.len() == RETRANSMITTED_LIMIT {
             self.repeats.pop_front();
         }
-        self.repeats.push_back(Repeat {
+        self.repeats.push_back(Retransmitted {
             start: a.start,
             end: a.end,
             frame: a.frame,
@@ -336,7 +341,7 @@ impl History {
         });
     }
 
-    /// The newest repeat of `start..end` that isn't known to be needless yet (and was sent after `than`): now it is.
+    /// Marks the newest retransmission of `start..end` that was sent after `than` as spurious. Returns its frame.
     pub(super) fn prove(&mut self, start: u32, end: u32, than: Option<u32>) -> Option<u64> {
         let repeat = self.repeats.iter_mut().rev().find(|r| {
             let later = match (than, r.tsval) {
@@ -349,8 +354,8 @@ impl History {
         Some(repeat.frame)
     }
 
-    /// Bytes of the segment that were never seen.
-    fn unseen(&self, a: &Arrival) -> u32 {
+    /// Number of bytes of the segment that were not captured before.
+    fn new_bytes(&self, a: &Arrival) -> u32 {
         let mut bytes = if lt(self.high, a.end) { a.end.wrapping_sub(self.high) } else { 0 };
         for h in &self.holes {
             let (from, to) = (max(h.start, a.start), min(h.end, a.end));
@@ -361,7 +366,7 @@ impl History {
         bytes
     }
 
-    /// OrderHints the segment's bytes as seen.
+    /// Stores the segment's bytes as captured.
     fn fill(&mut self, a: &Arrival, repeated: bool) {
         let repeat_of = |s: &mut Sent| {
             if repeated {
@@ -374,7 +379,7 @@ impl History {
         for s in self.sent.iter_mut().skip(from).take_while(|s| lt(s.start, a.end)) {
             repeat_of(s);
         }
-        // What lies in holes: shrink, split or close them.
+        // Shrink, split or close the holes that it fills.
         let mut at = 0;
         while at < self.holes.len() {
             let h = self.holes[at];
@@ -414,7 +419,7 @@ impl History {
         }
     }
 
-    /// Forgets what was acknowledged long ago.
+    /// Drops all but the newest acknowledged segments.
     #[inline]
     pub(super) fn trim(&mut self) {
         while self.acked > KEPT {
@@ -423,7 +428,7 @@ impl History {
         }
     }
 
-    /// Whether `a` lies above `b`.
+    /// True if `a` is above `b`.
     #[inline]
     pub(super) fn above(a: u32, b: u32) -> bool {
         gt(a, b)

@@ -1,29 +1,29 @@
-//! What really happened to the data of one direction, told from its history: the rules `dumbbell`.
+//! The history of one direction's data: retransmissions, reordering, spurious retransmissions. The rule set `dumbbell`.
 //!
 //! ```text
 //!            una                                            high
 //!   acked     |  sent, not acknowledged                      |
 //! ------------+------[====]---[==S==]-----[====]-------------+
-//!                      |        |     hole: not seen (yet)
+//!                      |        |     hole: not captured (yet)
 //!                      |        SACKed
-//!                      seen: when, with which timestamp and IP identification, how often
+//!                      captured: with time, timestamp option, IP identification, number of transmissions
 //! ```
 //!
 //! A segment below `high` is
-//! - a **repeat** if its bytes were seen before, unless timestamp and IP identification show a copy made by the
-//!   network, or the original that comes after its own repeat;
-//! - a repeat as well if it fills a hole and was sent after the segment that opened the hole: its timestamp (else its
-//!   IP identification) is the later one. Where both say nothing, time decides: nobody can repeat a segment sooner
-//!   than a round trip after the hole became visible;
-//! - a repeat too, near the receiver, if it is the first data beyond `high` after a timeout, as far as the
-//!   acknowledgments before had released it: it was lost before it was seen;
+//! - a **retransmission** if its bytes were captured before, unless timestamp and IP identification show a copy made by
+//!   the network, or the original that arrives after its own retransmission;
+//! - a retransmission if it fills a hole and was sent after the segment that opened the hole: its timestamp (otherwise
+//!   its IP identification) is later. Without both, time decides: a sender cannot retransmit a segment sooner than one
+//!   round-trip time after the hole became visible;
+//! - near the receiver, a retransmission if it is the first data beyond `high` after a timeout, as far as earlier ACKs
+//!   had released such data: the original was lost before the capture point;
 //! - **reordered** if it fills a hole and was sent before the segment that opened it.
 //!
-//! A repeat is **spurious** if the receiver had the data: acknowledged or SACKed before, told by a D-SACK
-//! ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)), or by an echoed timestamp that is older than the repeat
-//! ([RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)). This works wherever on the path the capture was made.
+//! A retransmission is **spurious** if the receiver had the data: it was acknowledged or SACKed before, a D-SACK reports
+//! it ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)), or the echoed timestamp is older than the retransmission
+//! (Eifel detection, [RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)). This works at any capture point on the path.
 //!
-//! Bound: at most [`SENT_LIMIT`] segments, [`HOLE_LIMIT`] holes and [`REPEAT_LIMIT`] repeats for a direction.
+//! Memory: at most [`SENT_LIMIT`] segments, [`HOLE_LIMIT`] holes and [`RETRANSMITTED_LIMIT`] retransmissions per direction.
 
 mod acks;
 mod clock;
@@ -37,50 +37,50 @@ use std::collections::VecDeque;
 
 use dumbbell_wire::SackBlock;
 
-/// Most segments remembered for a direction; the oldest is forgotten first.
+/// Most segments stored for a direction; the oldest is dropped first.
 pub(crate) const SENT_LIMIT: usize = 16_384;
 /// Most holes.
 pub(crate) const HOLE_LIMIT: usize = 1_024;
-/// Most repeats that wait for a proof that they were needless.
-pub(crate) const REPEAT_LIMIT: usize = 64;
-/// Segments remembered after they were acknowledged, to know copies and late originals.
+/// Most retransmissions that may still prove to be spurious.
+pub(crate) const RETRANSMITTED_LIMIT: usize = 64;
+/// Acknowledged segments that stay stored, to detect copies and late originals.
 const KEPT: usize = 32;
 
-/// What tells when a segment was sent: timestamp, IP identification.
+/// Fields that order segments by the time of sending: timestamp, IP identification.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OrderHints {
     pub(crate) tsval: Option<u32>,
     pub(crate) ip_id: u16,
 }
 
-/// A stretch of data that was seen.
+/// A range of captured data.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     start: u32,
     end: u32,
-    /// When it was last seen.
+    /// Time of its last capture, ns.
     time: i64,
     hints: OrderHints,
-    /// Seen (or concluded to have been sent) more than once.
+    /// True if it was sent more than once.
     repeated: bool,
     sacked: bool,
 }
 
-/// A stretch of data that was jumped over.
+/// A range of sequence numbers that is not captured.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     start: u32,
     end: u32,
-    /// When the first segment beyond it was seen, and that segment's hints.
+    /// Time of the first segment beyond it, and its order hints.
     time: i64,
     hints: OrderHints,
-    /// Data segments seen before it opened.
+    /// Number of data segments before it opened.
     count: u64,
 }
 
-/// A repeat that may prove to have been needless.
+/// A retransmission that may prove to be spurious.
 #[derive(Clone, Copy, Debug)]
-struct Repeat {
+struct Retransmitted {
     start: u32,
     end: u32,
     frame: u64,
@@ -88,11 +88,11 @@ struct Repeat {
     spurious: bool,
 }
 
-/// A time in which losses are being repaired.
+/// A loss recovery episode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     pub(crate) cause: Cause,
-    /// It ends when all data sent before it began is acknowledged.
+    /// The episode ends when this sequence number is acknowledged (RFC 6582 `recover`).
     pub(crate) recover: u32,
 }
 
@@ -100,36 +100,36 @@ pub(crate) struct Episode {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     started: bool,
-    /// The end of the highest data seen (or acknowledged).
+    /// End of the highest data captured or acknowledged.
     pub(crate) high: u32,
-    /// Acknowledged up to here; `None` before the first ACK.
+    /// SND.UNA as the capture shows it; `None` before the first ACK.
     pub(crate) una: Option<u32>,
-    /// Sorted, without overlaps; the first `acked` of them end at or below `una`.
+    /// Sorted, disjoint; the first `acked` of them end at or below `una`.
     sent: VecDeque<Sent>,
     acked: usize,
     holes: VecDeque<Hole>,
-    repeats: VecDeque<Repeat>,
-    /// Bytes SACKed above `una`, and the end of the highest.
+    repeats: VecDeque<Retransmitted>,
+    /// SACKed bytes above `una`, and the end of the highest SACK block.
     pub(crate) sacked: u32,
     sacked_high: u32,
-    /// The SACK blocks of the last ACK: what was marked already.
-    marked: [SackBlock; 4],
-    /// ACKs that repeat `una` since it last moved.
+    /// The SACK blocks of the last ACK, which are processed already.
+    last_blocks: [SackBlock; 4],
+    /// Duplicate ACKs since `una` last advanced.
     pub(crate) dupacks: u32,
     pub(crate) episode: Option<Episode>,
     last_sent: i64,
     last_advance: i64,
     last_ack: i64,
-    /// Data segments seen.
+    /// Number of data segments.
     count: u64,
-    /// How far the IP identification counts up from segment to segment; trusted above a limit.
+    /// Confidence that the IP identification increases from segment to segment.
     id_trust: i8,
     last_id: u16,
-    /// Data up to here was lost before it was seen, by what a timeout shows; and when that was.
+    /// After a timeout: the end of the data presumed lost before the capture point, and the time of the timeout.
     presumed_lost: Option<(u32, i64)>,
-    /// Bytes acknowledged that were never seen.
+    /// Acknowledged bytes that were not captured.
     pub(crate) missed: u64,
-    /// Segments forgotten because there were too many.
+    /// Segments dropped because of the limit.
     pub(crate) forgotten: u64,
 }
 
@@ -143,17 +143,17 @@ impl History {
         }
     }
 
-    /// Something is known of its numbers.
+    /// True after the first segment or ACK.
     pub(crate) fn is_started(&self) -> bool {
         self.started
     }
 
-    /// Something is on its way.
+    /// True while data is outstanding.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.started && self.una.is_some_and(|una| una != self.high)
     }
 
-    /// Everything seen is forgotten: the numbers have moved to where nothing is comparable.
+    /// Restarts the history after a jump to unrelated sequence numbers.
     fn restart(&mut self, at: u32) {
         self.started = true;
         self.high = at;
@@ -163,13 +163,13 @@ impl History {
         self.holes.clear();
         self.repeats.clear();
         self.sacked = 0;
-        self.marked = Default::default();
+        self.last_blocks = Default::default();
         self.dupacks = 0;
         self.episode = None;
         self.presumed_lost = None;
     }
 
-    /// IP identifications of this direction count up.
+    /// True if the IP identifications of this direction increase.
     fn ids_count(&self) -> bool {
         self.id_trust >= 8
     }

@@ -1,4 +1,5 @@
-//! What a segment is that has nothing new: retransmission (plain, fast, spurious) or out of order.
+//! The type of a segment without new data: retransmission (plain, fast, spurious) or out-of-order.
+//! [Wireshark packet-tcp.c `tcp_analyze_sequence_number`, "RETRANSMISSION/FAST RETRANSMISSION/OUT-OF-ORDER"]
 
 use super::super::label::{Label, Labels};
 use super::tcp_flow::TcpFlow;
@@ -6,12 +7,12 @@ use crate::tcp::segment::Segment;
 use dumbbell_wire::TcpFlags;
 use dumbbell_wire::seq::{le, lt};
 
-/// A fast retransmission comes within this time after a segment from the receiver, ns.
+/// Longest time from a segment of the receiver to a fast retransmission, ns.
 const FAST: u64 = 20_000_000;
-/// Reordering is no longer than the initial RTT; without one than this, ns.
+/// Longest time of reordering if the initial RTT is unknown, ns.
 const REORDERING: u64 = 3_000_000;
 
-/// Labels a segment with data, SYN or FIN if what it carries isn't new.
+/// Labels a segment with data, SYN or FIN that has no new sequence numbers.
 #[inline]
 pub(super) fn retransmission_type<const V44: bool>(
     f: &TcpFlow,
@@ -34,7 +35,7 @@ pub(super) fn retransmission_type<const V44: bool>(
     if !old {
         return;
     }
-    // Without a sign: a clock that goes back is far beyond any limit.
+    // Unsigned, as in Wireshark: after a clock that goes backwards the difference exceeds any threshold.
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
     if r.dupacknum >= 2 && since(r.lastacktime) < FAST {
         let at_hole = r.lastack == s.seq;

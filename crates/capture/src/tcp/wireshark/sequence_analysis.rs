@@ -1,4 +1,6 @@
-//! The ladder, and what follows it. `V44`: after the rules of 4.4, else of 4.0.
+//! Labels, RTT and bytes in flight of a segment, after Wireshark's `tcp_analyze_sequence_number`, in the same order of
+//! checks. `V44`: the rules of 4.4, otherwise those of 4.0. `f` is the flow of the segment (`fwd`), `r` the reverse
+//! flow (`rev`).
 
 use super::super::label::Label;
 use super::super::track::Placed;
@@ -8,11 +10,11 @@ use crate::tcp::segment::Segment;
 use dumbbell_wire::TcpFlags;
 use dumbbell_wire::seq::{gt, lt};
 
-/// Values of bytes in flight from here on are taken for nonsense.
+/// Values of bytes in flight from here on are discarded.
 const FLIGHT_LIMIT: u32 = 2_000_000_000;
 
 impl Stream {
-    /// Labels the next segment and takes it into the state.
+    /// Labels the next segment and updates the state.
     #[inline]
     pub(crate) fn segment<const V44: bool>(&mut self, placed: &Placed, s: &Segment) -> Verdict {
         let [a, b] = &mut self.flows;
@@ -22,22 +24,22 @@ impl Stream {
         if placed.reused {
             found.labels.set(Label::ReusedPorts);
         } else if placed.syn_again {
-            // Undoes the harm of a RST with an odd number.
+            // Corrects `nextseq` after a RST with an unexpected number.
             f.nextseq = f.maxseqtobeacked;
         }
         f.sack.clear();
-        // Wireshark notes every SYN on a known number, even if it finds nothing to say of it.
+        // Wireshark has analysis results for every SYN of a known stream, even without a label.
         let mut has_result = placed.reused || placed.syn_again;
         if let Some(len) = s.len {
             has_result |= analyze::<V44>(f, r, s, len, self.initial_rtt, self.mptcp, &mut found);
             f.mptcp = self.mptcp;
         }
-        // A header length that can't be true ends the dissection: neither results nor options.
+        // An invalid header length ends the dissection: no results, no options.
         if s.header_len < 20 {
             return Verdict::default();
         }
         let ends = ends_in_options(s, r);
-        self.after(placed.direction, s, ends, if V44 { 4 } else { 3 });
+        self.after_analysis(placed.direction, s, ends, if V44 { 4 } else { 3 });
         if ends {
             return Verdict::default();
         }
@@ -47,9 +49,9 @@ impl Stream {
         found
     }
 
-    /// What Wireshark does with the segment after the analysis.
+    /// The part of the dissection after the analysis: initial RTT and options.
     #[inline]
-    fn after(&mut self, direction: u8, s: &Segment, ends: bool, most_blocks: u8) {
+    fn after_analysis(&mut self, direction: u8, s: &Segment, ends: bool, most_blocks: u8) {
         let [a, b] = &mut self.flows;
         let (f, r) = if direction == 0 { (a, b) } else { (b, a) };
         let syn = s.flags.contains(TcpFlags::SYN);
@@ -87,22 +89,23 @@ impl Stream {
     }
 }
 
-/// Wireshark's dissection ends in the options, before the results are shown: at the end of the capture, or where it looks
-/// for a D-SACK in a SACK option that has no block, which it does unless the ACK lies before the other side's numbers.
+/// True if Wireshark's dissection ends in the options, before it shows results: because the capture ends there, or
+/// because a SACK option without a block is searched for a D-SACK, unless the ACK is below the base of the reverse flow
+/// [Wireshark packet-tcp.c `dissect_tcpopt_sack`].
 #[inline]
 fn ends_in_options(s: &Segment, r: &TcpFlow) -> bool {
     s.header_cut || s.options.sack_empty && (r.nextseq == 0 || !lt(s.ack, r.base_seq))
 }
 
-/// What becomes of a segment after a step of the ladder.
+/// Result of the checks of the forward direction.
 enum Forward {
-    /// A probe or its answer: neither old data nor a duplicate.
+    /// A probe or its answer, which has no further label (`finished_fwd`).
     Finished,
-    /// Anything else.
+    /// The checks continue.
     Open,
 }
 
-/// Labels, RTT and bytes in flight; returns whether Wireshark has anything to note on this frame.
+/// Sets labels, RTT and bytes in flight. Returns true if Wireshark has an analysis result for this frame.
 #[inline]
 fn analyze<const V44: bool>(
     f: &mut TcpFlow,
@@ -133,7 +136,7 @@ fn analyze<const V44: bool>(
     }
 
     let mut end = s.seq.wrapping_add(len);
-    if (len > 0 || virtual_byte) && f.unacked.has_room() {
+    if (len > 0 || virtual_byte) && f.unacked.has_space() {
         end = end.wrapping_add(u32::from(virtual_byte));
         f.unacked.insert(s.seq, end, s.time);
     }
@@ -167,7 +170,7 @@ fn analyze<const V44: bool>(
     has_result
 }
 
-/// The steps of the ladder up to the duplicate ACK.
+/// The checks from zero window probe to duplicate ACK.
 #[inline]
 fn check_forward<const V44: bool>(
     f: &mut TcpFlow,
@@ -206,12 +209,12 @@ fn check_forward<const V44: bool>(
         }
         return Forward::Open;
     }
-    // From here on: answers without data.
+    // From here on: segments without data.
     if s.seq != f.nextseq {
         return Forward::Open;
     }
     let probed = r.lastsegmentflags.has(Label::ZeroWindowProbe);
-    // The byte of a probe may have been taken by the receiver.
+    // The receiver may have accepted the byte of a probe.
     let one_more = V44 && probed && s.ack == f.lastack.wrapping_add(1);
     let repeats = s.ack == f.lastack;
     if !repeats && !one_more {
@@ -235,7 +238,7 @@ fn check_forward<const V44: bool>(
             labels.set(Label::KeepAliveAck);
             return Forward::Finished;
         }
-        // MPTCP repeats ACKs to carry its options: what is new there is no sign of a loss.
+        // MPTCP repeats ACKs to carry new options: such a repetition is no sign of a loss.
         if mptcp == f.mptcp {
             f.dupacknum = f.dupacknum.wrapping_add(1).max(1);
             found.duplicate_ack = f.dupacknum;
@@ -253,13 +256,13 @@ fn check_forward<const V44: bool>(
     Forward::Open
 }
 
-/// The byte of a probe has been taken: it counts as seen.
+/// The receiver has accepted the byte of a probe: it counts as sent.
 fn zero_window_probe_acked(r: &mut TcpFlow, ack: u32) {
     r.nextseq = ack;
     r.maxseqtobeacked = ack;
 }
 
-/// An ACK of what wasn't captured.
+/// An ACK of a segment that is not in the capture.
 fn ack_lost_segment<const V44: bool>(r: &mut TcpFlow, ack: u32, found: &mut Verdict) {
     if V44 {
         found.labels.set(Label::AckLostSegment);

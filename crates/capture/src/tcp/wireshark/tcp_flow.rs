@@ -1,4 +1,5 @@
-//! What Wireshark remembers of a stream.
+//! The state of a stream: Wireshark's `tcp_flow_t` for each direction, and the fields of its `tcp_analysis`.
+//! [Wireshark packet-tcp.h]
 
 use super::super::label::Labels;
 use super::unacked::Unacked;
@@ -7,42 +8,43 @@ use dumbbell_wire::SackBlocks;
 /// The window scale of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Its SYN wasn't seen.
+    /// The capture has no SYN of this direction.
     Unknown,
-    /// The SYN shows that scaling isn't used.
+    /// The SYN has no window scale option, so scaling is not used.
     Unused,
     /// Shift count.
     Shift(u8),
 }
 
-/// One direction of a stream. 0 means "unset" for the sequence numbers, as it does to Wireshark.
+/// One direction of a stream. A sequence number of 0 means "unset", as in Wireshark.
 #[derive(Clone, Debug)]
 pub(crate) struct TcpFlow {
     pub(crate) base_seq: u32,
-    /// Highest number seen.
+    /// Highest end of a segment so far.
     pub(crate) nextseq: u32,
     pub(super) nextseqtime: i64,
-    /// The segment that last raised `nextseq` had no payload.
+    /// True if the segment that last raised `nextseq` had no payload.
     pub(super) nextseq_by_empty: bool,
-    /// End of what was seen without a hole.
+    /// Highest contiguous end of the captured segments.
     pub(super) maxseqtobeacked: u32,
-    /// The acknowledgment field of the last segment, whatever its flags.
+    /// Acknowledgment field of the last segment, with or without the ACK flag.
     pub(super) lastack: u32,
     pub(super) lastacktime: i64,
     /// Window field of the last segment; all ones before the first.
     pub(super) window: u32,
     pub(crate) scale: Scale,
-    /// A SYN was the last with news about the handshake: its window isn't scaled.
+    /// True from a SYN to the first ACK after it: such windows are not scaled.
     pub(super) is_first_ack: bool,
-    /// All ones after an ACK of unseen data (4.0): more than any limit.
+    /// Number of duplicate ACKs; `u32::MAX` after an ACK of an unseen segment (4.0), which exceeds any threshold.
     pub(super) dupacknum: u32,
+    /// Labels of the last segment.
     pub(super) lastsegmentflags: Labels,
-    /// Nothing is missing that would make the bytes in flight wrong.
+    /// True while no segment is missing, so that bytes in flight can be computed.
     pub(super) valid_bif: bool,
     pub(super) unacked: Unacked,
     /// SACK blocks of the last segment.
     pub(super) sack: SackBlocks,
-    /// What MPTCP's options had been about at the last packet in this direction.
+    /// MPTCP option subtypes of the stream, as of the last packet of this direction.
     pub(super) mptcp: u8,
 }
 
@@ -70,7 +72,7 @@ impl Default for TcpFlow {
 }
 
 impl TcpFlow {
-    /// Shift count for the window in a segment of this direction that has no SYN.
+    /// Window shift count for segments of this direction without SYN.
     pub(crate) fn shift(&self) -> u8 {
         match self.scale {
             Scale::Shift(n) if !self.is_first_ack => n,
@@ -79,17 +81,17 @@ impl TcpFlow {
     }
 }
 
-/// A stream: both directions, and what they share.
+/// The state of a stream: both directions and their common fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) flows: [TcpFlow; 2],
     /// Time of the last SYN without ACK.
     pub(super) syn_time: Option<i64>,
-    /// Initial RTT, ns; 0: not known yet.
+    /// Initial RTT, ns; 0: unknown.
     pub(crate) initial_rtt: i64,
-    /// What MPTCP's options have been about so far, either way: bits of [`MPTCP`].
+    /// MPTCP option subtypes so far in either direction: bits of [`MPTCP`].
     pub(super) mptcp: u8,
 }
 
-/// The subtypes of MPTCP that count, MP_CAPABLE to MP_FASTCLOSE: a bit each.
+/// The MPTCP subtypes that are tracked, one bit each: MP_CAPABLE to MP_FASTCLOSE.
 pub(super) const MPTCP: u16 = 0xff;

@@ -1,29 +1,29 @@
-//! The segments of one direction that no ACK has covered yet, as Wireshark lists them.
+//! The unacknowledged segments of one direction: Wireshark's list of `tcp_unacked_t`.
 //!
-//! Wireshark walks its list for each ACK and each data segment. Here it is kept sorted by the segments' ends, so
-//! that an ACK takes from the front and the bytes in flight are the distance of two kept numbers; the answers are the
-//! same. Where the numbers in the list lie so far apart that modular comparison is no order (damaged or hostile
-//! captures), the list goes back to the order of arrival and is walked as Wireshark does it.
+//! Wireshark searches the whole list for each ACK and each data segment. Here the list is sorted by the ends of the
+//! segments: an ACK removes entries from the front, and the bytes in flight are the distance of two stored numbers. The
+//! results are the same. If the numbers are so far apart that modular comparison is not an order (damaged or malicious
+//! captures), the list changes to the order of arrival and is searched as in Wireshark.
 
 use std::collections::VecDeque;
 
 use dumbbell_wire::seq::{gt, le, lt, max, min};
 
-/// Most segments in a list; further ones aren't listed. Wireshark's own limit.
+/// Most segments in a list; further ones are not stored [Wireshark TCP_MAX_UNACKED_SEGMENTS].
 pub(crate) const LIMIT: usize = 10_000;
 
-/// Numbers closer than this are in an order that modular comparison can't break.
+/// Modular comparison is an order for numbers closer than this.
 const NEAR: u32 = 1 << 30;
 
-/// ACKs between two tries to get back into order.
+/// ACKs between two attempts to sort the list again.
 const RETRY: u32 = 64;
 
-/// A listed segment.
+/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     seq: u32,
     end: u32,
-    /// Number of its arrival: which of two is the older.
+    /// Number in order of arrival.
     order: u32,
     time: i64,
 }
@@ -33,13 +33,13 @@ struct Entry {
 pub(crate) struct Unacked {
     entries: VecDeque<Entry>,
     arrivals: u32,
-    /// The lowest `seq`; only if `!wild`.
+    /// The lowest `seq`; valid if `!unsorted`.
     lowest: u32,
-    /// `seq` grows along the list too; only if `!wild`.
+    /// True if `seq` does not increase along the list; valid if `!unsorted`.
     nested: bool,
-    /// In order of arrival.
-    wild: bool,
-    /// ACKs since the list became wild.
+    /// True if the list is in order of arrival.
+    unsorted: bool,
+    /// ACKs since the list is unsorted.
     waited: u32,
 }
 
@@ -53,12 +53,12 @@ impl Unacked {
         self.entries.len()
     }
 
-    /// Whether a further segment is listed.
-    pub(crate) fn has_room(&self) -> bool {
+    /// True if another segment can be stored.
+    pub(crate) fn has_space(&self) -> bool {
         self.entries.len() < LIMIT
     }
 
-    /// Lists a segment; there must be room.
+    /// Stores a segment. The list must not be full.
     #[inline]
     pub(crate) fn insert(&mut self, seq: u32, end: u32, time: i64) {
         let entry = Entry { seq, end, order: self.arrivals, time };
@@ -67,12 +67,12 @@ impl Unacked {
             self.arrivals = 1;
             self.lowest = seq;
             self.nested = false;
-            self.wild = end.wrapping_sub(seq) >= NEAR;
+            self.unsorted = end.wrapping_sub(seq) >= NEAR;
             self.waited = 0;
             self.entries.push_back(Entry { order: 0, ..entry });
             return;
         };
-        if self.wild {
+        if self.unsorted {
             self.entries.push_back(entry);
             return;
         }
@@ -82,7 +82,7 @@ impl Unacked {
             && (end.wrapping_sub(high) as i32).unsigned_abs() < NEAR
             && max(end, high).wrapping_sub(lowest) < NEAR;
         if !sane {
-            self.go_wild();
+            self.make_unsorted();
             self.entries.push_back(entry);
             return;
         }
@@ -98,13 +98,13 @@ impl Unacked {
         }
     }
 
-    /// Takes off what `ack` covers and cuts what it covers in part. Returns the age of the oldest segment that ends at
-    /// `ack` (`partial`: or that `ack` lies in).
+    /// Removes the segments that `ack` covers and shortens one that it covers in part. Returns the age of the oldest segment
+    /// that ends at `ack` (`partial`: or that contains `ack`).
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u32, now: i64, partial: bool) -> Option<i64> {
         let front = self.entries.front()?;
-        // Nearly all ACKs that come while nothing is new: below all of the list.
-        if !self.wild && le(ack, self.lowest) && self.is_near(ack) && gt(front.end, ack) {
+        // Most ACKs without progress: below the whole list.
+        if !self.unsorted && le(ack, self.lowest) && self.is_near(ack) && gt(front.end, ack) {
             return None;
         }
         self.take(ack, now, partial)
@@ -117,10 +117,10 @@ impl Unacked {
     }
 
     fn take(&mut self, ack: u32, now: i64, partial: bool) -> Option<i64> {
-        if !self.wild && !self.is_near(ack) {
-            self.go_wild();
+        if !self.unsorted && !self.is_near(ack) {
+            self.make_unsorted();
         }
-        if self.wild {
+        if self.unsorted {
             return self.walk(ack, now, partial);
         }
         let mut oldest: Option<(u32, i64)> = None;
@@ -162,7 +162,7 @@ impl Unacked {
         oldest.map(|(_, age)| age)
     }
 
-    /// Finds `lowest` and `nested` anew.
+    /// Recomputes `lowest` and `nested`.
     fn rescan(&mut self) {
         let Some(first) = self.entries.front() else { return };
         self.lowest = first.seq;
@@ -175,11 +175,11 @@ impl Unacked {
         }
     }
 
-    /// Wireshark's walk.
+    /// The search of Wireshark over the whole list.
     fn walk(&mut self, ack: u32, now: i64, partial: bool) -> Option<i64> {
         let mut age = None;
         self.entries.retain_mut(|e| {
-            // From the oldest on: the first match counts, as the last one does in a walk from the newest on.
+            // From the oldest entry: the first match counts. Wireshark starts at the newest, where the last match counts.
             if e.end == ack {
                 age = age.or(Some(now.wrapping_sub(e.time)));
                 return false;
@@ -199,9 +199,9 @@ impl Unacked {
         age
     }
 
-    fn go_wild(&mut self) {
+    fn make_unsorted(&mut self) {
         self.entries.make_contiguous().sort_unstable_by_key(|e| e.order);
-        self.wild = true;
+        self.unsorted = true;
         self.waited = 0;
     }
 
@@ -211,17 +211,17 @@ impl Unacked {
         if self.entries.iter().all(|e| near(e.seq) && near(e.end) && e.end.wrapping_sub(e.seq) < NEAR) {
             let key = |e: &Entry| (e.end.wrapping_sub(first) as i32, e.order);
             self.entries.make_contiguous().sort_unstable_by_key(key);
-            self.wild = false;
+            self.unsorted = false;
             self.rescan();
         }
     }
 
-    /// Distance of the highest end and the lowest begin in the list, both counted from `base` without a sign.
+    /// Distance from the lowest start to the highest end in the list, both as unsigned numbers relative to `base`.
     #[inline]
     pub(crate) fn span(&self, base: u32) -> u32 {
         let Some(last) = self.entries.back() else { return 0 };
         let (low, high) = (self.lowest.wrapping_sub(base), last.end.wrapping_sub(base));
-        if !self.wild && low <= high {
+        if !self.unsorted && low <= high {
             return high - low;
         }
         let high = self.entries.iter().map(|e| e.end.wrapping_sub(base)).max().unwrap_or(0);
@@ -229,18 +229,18 @@ impl Unacked {
         high.wrapping_sub(low)
     }
 
-    /// Whether a listed segment covers `seq..end`.
+    /// True if a stored segment covers `seq..end`.
     pub(crate) fn covers(&self, seq: u32, end: u32) -> bool {
         let covers = |e: &Entry| le(e.seq, seq) && le(end, e.end);
-        if self.wild || self.nested || !self.is_near(end) {
+        if self.unsorted || self.nested || !self.is_near(end) {
             return self.entries.iter().any(covers);
         }
-        // Sorted by both numbers: of those that reach far enough the first begins lowest.
+        // Sorted by both numbers: the first entry that reaches far enough has the lowest start.
         let at = self.entries.partition_point(|e| lt(e.end, end));
         self.entries.get(at).is_some_and(covers)
     }
 
-    /// The end of the run of listed segments that begins at `from`.
+    /// The end of the contiguous run of stored segments that begins at `from`.
     pub(crate) fn run_from(&self, from: u32) -> u32 {
         let mut later: Vec<(u32, u32)> = self
             .entries
@@ -263,7 +263,7 @@ impl Unacked {
 mod tests {
     use super::*;
 
-    /// Wireshark's list: newest first, walked whole.
+    /// Wireshark's list: newest first, searched as a whole.
     #[derive(Default)]
     struct Plain(Vec<(u32, u32, i64)>);
 
@@ -299,7 +299,7 @@ mod tests {
             ((state >> 33) % u64::from(n)) as u32
         };
         for round in 0..400 {
-            // Some rounds cross 2^32, some the base of the relative numbers, some have numbers from anywhere.
+            // Some rounds cross 2^32, some cross the base of the relative numbers, some have random numbers.
             let base = [0, 5, u32::MAX - 3000, 1 << 31][round % 4];
             let strange = round % 5 == 0;
             let partial = round % 2 == 0;

@@ -1,22 +1,23 @@
-//! Vegas by Linux's rules: the variant `vegas` with `rules` = "linux".
+//! Vegas as in Linux: `rules = "linux"` [Linux net/ipv4/tcp_vegas.c].
 //!
 //! ```text
-//! once a round trip   rtt the smallest of its samples;  diff = cwnd * (rtt - base_rtt) / base_rtt, in whole segments
-//!   fewer than three samples    as Reno
-//!   slow start                  diff > gamma: cwnd = cwnd * base_rtt / rtt in whole segments, plus one; avoidance
-//!   avoidance                   diff > beta: cwnd - 1;  diff < alpha: cwnd + 1;  at least 2 segments
-//! else                slow start grows with each ACK, avoidance stands still
-//! loss, timeout       as Reno; Reno also while a timeout's losses are repaired, or something is out of order
-//! nothing in flight   when a segment leaves: base_rtt is forgotten, which a window of two segments does that one ACK empties
+//! once a round trip   rtt: the minimum of its samples;  diff = cwnd (rtt - baseRTT) / baseRTT, whole segments
+//!   fewer than three samples: as Reno                                                     [tcp_vegas_cong_avoid]
+//!   slow start        diff > gamma: cwnd = cwnd * baseRTT / rtt + 1, whole segments, at most cwnd; then avoidance
+//!   avoidance         diff > beta: cwnd - 1;  diff < alpha: cwnd + 1;  at least 2 segments
+//!   afterwards        ssthresh is at least 3/4 of cwnd                                    [tcp_vegas_cong_avoid]
+//! else                slow start grows with each ACK; avoidance keeps the window
+//! loss, timeout       as Reno; also Reno while the state is not Open                      [tcp_vegas_state]
+//! nothing in flight   baseRTT is reset, also when one ACK empties a window of two segments    [tcp_vegas_cwnd_event]
 //! ```
-//! The smallest sample leaves out what delayed ACKs add, each round trip of slow start is measured, and there is no cut of its
-//! own for losses. ssthresh is 3/4 of the window at least after each decision.
+//! Differences from the published algorithm: the minimum sample excludes the delay of delayed ACKs, each round trip of slow
+//! start is measured, and losses have no rule of their own.
 
 use crate::common::{LossDriven, Round, Window};
 use crate::{AckEvent, CongestionEvent, Cx, Setup, TxStart};
 use dumbbell_units::Dur;
 
-/// See the top of this file.
+/// Vegas as in Linux; names of `struct vegas` [Linux tcp_vegas.h].
 #[derive(Clone, Debug)]
 pub(crate) struct LinuxVegas {
     window: Window,
@@ -24,14 +25,14 @@ pub(crate) struct LinuxVegas {
     beta: f64,
     gamma: f64,
     base_rtt: Option<f64>,
-    /// The round's smallest sample, s, and how many there were.
-    least: f64,
-    samples: u32,
+    /// The minimum sample of the round, s, and the number of its samples.
+    min_rtt: f64,
+    cnt_rtt: u32,
     round: Option<Round>,
-    /// Started since the last loss: it goes by the queue also while a timeout's losses are repaired.
-    started: bool,
+    /// True if a segment was sent with nothing in flight since the last loss: Vegas then runs also in the state Loss.
+    tx_started: bool,
     /// rtt and diff of the last decision, for the trace.
-    seen: (f64, f64),
+    trace: (f64, f64),
 }
 
 impl LinuxVegas {
@@ -42,15 +43,16 @@ impl LinuxVegas {
             beta,
             gamma,
             base_rtt: None,
-            least: f64::INFINITY,
-            samples: 0,
+            min_rtt: f64::INFINITY,
+            cnt_rtt: 0,
             round: None,
-            started: false,
-            seen: (f64::NAN, f64::NAN),
+            tx_started: false,
+            trace: (f64::NAN, f64::NAN),
         }
     }
 
-    fn reno(&mut self, ev: &AckEvent, cx: &Cx) {
+    /// [Linux tcp_cong.c tcp_reno_cong_avoid].
+    fn reno_cong_avoid(&mut self, ev: &AckEvent, cx: &Cx) {
         if !ev.cwnd_limited {
             return;
         }
@@ -60,14 +62,16 @@ impl LinuxVegas {
         }
     }
 
-    fn new_round(&mut self, round: Option<Round>) {
-        (self.round, self.samples, self.least) = (round, 0, f64::INFINITY);
+    /// Starts a round [Linux tcp_vegas.c vegas_enable], or none (vegas_disable).
+    fn set_round(&mut self, round: Option<Round>) {
+        (self.round, self.cnt_rtt, self.min_rtt) = (round, 0, f64::INFINITY);
     }
 
-    fn decide(&mut self, base: f64, ev: &AckEvent, cx: &Cx) {
-        let (cwnd, rtt) = (self.window.segments(cx).floor(), self.least);
+    /// [Linux tcp_vegas.c tcp_vegas_cong_avoid].
+    fn vegas_cong_avoid(&mut self, base: f64, ev: &AckEvent, cx: &Cx) {
+        let (cwnd, rtt) = (self.window.segments(cx).floor(), self.min_rtt);
         let diff = (cwnd * (rtt - base) / base).floor();
-        self.seen = (rtt, diff);
+        self.trace = (rtt, diff);
         let segments = if self.window.in_slow_start() {
             if diff <= self.gamma {
                 self.window.slow_start(ev.acked, cx);
@@ -102,26 +106,26 @@ impl LossDriven for LinuxVegas {
     fn on_ack_sample(&mut self, ev: &AckEvent, cx: &Cx) {
         if let Some(rtt) = ev.rtt.filter(|rtt| *rtt > Dur::ZERO).map(Dur::as_secs) {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
-            self.least = self.least.min(rtt);
-            self.samples += 1;
+            self.min_rtt = self.min_rtt.min(rtt);
+            self.cnt_rtt += 1;
         }
         if ev.in_recovery || ev.acked == 0 {
             return;
         }
-        if (ev.in_loss || ev.disordered) && !self.started {
-            self.new_round(None);
-            return self.reno(ev, cx);
+        if (ev.in_loss || ev.disordered) && !self.tx_started {
+            self.set_round(None);
+            return self.reno_cong_avoid(ev, cx);
         }
         match self.round {
             Some(round) if round.ended(ev.snd_una) => {
-                match self.base_rtt.filter(|_| self.samples > 2) {
-                    Some(base) => self.decide(base, ev, cx),
-                    None => self.reno(ev, cx),
+                match self.base_rtt.filter(|_| self.cnt_rtt > 2) {
+                    Some(base) => self.vegas_cong_avoid(base, ev, cx),
+                    None => self.reno_cong_avoid(ev, cx),
                 }
-                self.new_round(Some(Round::from(ev.snd_nxt)));
+                self.set_round(Some(Round::from(ev.snd_nxt)));
             }
             None => {
-                self.new_round(Some(Round::from(ev.snd_nxt)));
+                self.set_round(Some(Round::from(ev.snd_nxt)));
                 if self.window.in_slow_start() {
                     self.window.slow_start(ev.acked, cx);
                 }
@@ -144,25 +148,25 @@ impl LossDriven for LinuxVegas {
     }
 
     fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {
-        self.new_round(None);
-        self.started = false;
+        self.set_round(None);
+        self.tx_started = false;
     }
 
     fn on_tx_start(&mut self, ev: &TxStart, _cx: &Cx) {
-        self.new_round(Some(Round::from(ev.snd_nxt)));
-        (self.base_rtt, self.started) = (None, true);
+        self.set_round(Some(Round::from(ev.snd_nxt)));
+        (self.base_rtt, self.tx_started) = (None, true);
     }
 
     fn on_recovery_exit(&mut self, _cx: &Cx) {
-        self.new_round(None);
+        self.set_round(None);
     }
 
     fn on_restart(&mut self, _cx: &Cx) {
-        self.new_round(None);
+        self.set_round(None);
         self.base_rtt = None;
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.base_rtt.unwrap_or(f64::NAN), self.seen.0, self.seen.1]);
+        row.extend([self.base_rtt.unwrap_or(f64::NAN), self.trace.0, self.trace.1]);
     }
 }

@@ -1,48 +1,48 @@
-//! Vegas: the window follows the number of segments that the flow itself keeps in queues [Brakmo and Peterson, TCP
-//! Vegas: End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995, "BP"].
+//! Vegas: the window follows the number of segments that the flow itself has in queues [Brakmo and Peterson, TCP Vegas: End
+//! to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995, "BP"].
 //!
 //! ```text
 //! once a round trip   diff = sent * (1 - base_rtt / rtt)        (expected - actual rate) * base_rtt, segments [BP §III.B]
-//! slow start          one round growing as Reno does, one holding still and measuring, in turn               [BP §III.C]
-//!                     diff > gamma: cwnd -= 1/8, avoidance
-//! avoidance           diff < alpha: one segment more during the next round; diff > beta: one less            [BP §III.B]
-//! loss                1/4 less, 1/2 if the segment was lost before; nothing if it was sent before the last cut [BP §III.A]
+//! slow start          alternately one round of Reno's growth, and one at a constant window that is measured   [BP §III.C]
+//!                     diff > gamma: cwnd -= 1/8, then avoidance
+//! avoidance           diff < alpha: cwnd += 1 during the next round; diff > beta: cwnd -= 1                   [BP §III.B]
+//! loss                cwnd -= 1/4; 1/2 if the segment was lost before; 0 if it was sent before the last reduction
+//!                                                                                                             [BP §III.A]
 //! timeout             as Reno: ssthresh = window / 2, cwnd = 1
 //! ```
-//! `sent` is what was sent during the round, `rtt` the mean of its samples. What is sent in a round trip is the window,
-//! so it stands for BP's WindowSize as well: what is outstanding when an ACK comes is larger by what that ACK covers,
-//! and with delayed ACKs that alone would make a diff of one and hold the window for ever. Recognising losses by
-//! fine-grained timeouts is the endpoint's part (`fine_timeouts`); it needs exact RTTs here in any case.
+//! `sent` is the data sent during the round, and `rtt` the mean of its RTT samples. The data sent in a round trip equals
+//! BP's WindowSize. FlightSize at an ACK would be larger by the segments of that ACK: with delayed ACKs, diff would never
+//! fall below one. Fine-grained timeouts belong to the endpoint (`fine_timeouts`); RTTs here are exact in any case.
 //!
-//! Where BP is silent, the code of the authors as it came to ns-2 decides: the 1/8, the sizes of the cuts in whole
-//! segments, two segments as the least window, ssthresh = 2 in avoidance (so that only a timeout leads back to slow
-//! start), growth only while the window is used to within two segments. BP names (1, 3) and (2, 4) for (alpha, beta);
-//! ns-2 takes the first, Linux the second. `rounded` rounds diff to whole segments before it is compared, as their code
-//! does: (1, 3, 1) then means thresholds of 0.5, 3.5 and 1.5. With CBR taking nine tenths of a link that is worth a
-//! tenth of Vegas' throughput. Linux's rules (`rules`) are in `linux.rs`.
+//! Where BP leaves the rule open, the code of its authors decides, as ported to ns-2 (tcp-vegas.cc): the 1/8, reductions
+//! in whole segments, a minimum window of two segments, ssthresh = 2 in avoidance (so that only a timeout returns to slow
+//! start), growth only if the window is used except for two segments. BP has (1, 3) and (2, 4) for (alpha, beta); ns-2
+//! takes the first, Linux the second. `rounded` rounds diff to whole segments before the comparison, as that code does:
+//! (1, 3, 1) is then equivalent to 0.5, 3.5 and 1.5. If CBR takes nine tenths of a link, this changes Vegas' throughput by
+//! a tenth. `rules = "linux"` selects `linux.rs`.
 
-use crate::Variant;
-use crate::common::{Round, Window};
 mod linux;
 
+use crate::common::{Round, Window};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, CwndValidation, Cx, Phase,
-    RecoveryExit, Setup,
+    RecoveryExit, Setup, Variant,
 };
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 use dumbbell_units::{Dur, Time};
 use linux::LinuxVegas;
 
+/// The kind of alpha, beta and gamma.
 const SEGMENTS: Kind = Kind::Float { min: 0.0, max: 1e6 };
 
 pub(crate) const ROW: Variant = Variant {
     name: "vegas",
-    title: "keeps a few segments of its own in the queue, by comparing expected and actual rate",
+    title: "keeps a few of its segments in the queue, by comparing expected and actual rate",
     year: 1995,
     source: "Brakmo and Peterson, TCP Vegas, IEEE JSAC 13(8), 1995",
     fine_timeouts: true,
-    on_loss: "window down by 1/4, by 1/2 if the segment was lost before, not at all if it was sent before the last \
-              cut; timeout: ssthresh = half the window, cwnd = 1 segment",
+    on_loss: "window reduced by 1/4, by 1/2 if the segment was lost before, not if it was sent before the last \
+              reduction; timeout: ssthresh = half the window, cwnd = 1 segment",
     on_delay: "one segment less each round trip with more than beta segments queued, one more with fewer than alpha",
     on_ecn: "as to a loss, without a retransmission",
     params: &[
@@ -68,13 +68,13 @@ pub(crate) const ROW: Variant = Variant {
             name: "rounded",
             kind: Kind::Bool,
             default: "true",
-            doc: "whether diff is rounded to whole segments before it is compared, as the authors' code does",
+            doc: "rounds diff to whole segments before the comparison, as the authors' code does",
         },
         Spec {
             name: "rules",
             kind: Kind::Choice(&["published", "linux"]),
             default: "published",
-            doc: "whether it measures, grows and shrinks as published or as Linux does: see the model; Linux's don't round",
+            doc: "the published algorithm, or that of Linux's tcp_vegas.c, which doesn't use `rounded`",
         },
     ],
     stack_defaults: &[("linux", "alpha", "2"), ("linux", "beta", "4"), ("linux", "rules", "linux")],
@@ -89,7 +89,7 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// alpha, beta and gamma.
+/// Reads alpha, beta and gamma.
 fn thresholds(params: &Params) -> Result<(f64, f64, f64), ParamError> {
     let (alpha, beta) = (params.float("alpha"), params.float("beta"));
     if alpha > beta {
@@ -99,18 +99,18 @@ fn thresholds(params: &Params) -> Result<(f64, f64, f64), ParamError> {
     Ok((alpha, beta, params.float("gamma")))
 }
 
-/// What the window does during a round.
+/// The change of the window during a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
-    /// Slow start's growth.
+    /// Growth of slow start.
     Double,
-    /// One segment more.
+    /// Growth by one segment.
     Add,
-    /// Nothing.
+    /// No growth.
     Hold,
 }
 
-/// See the top of this file.
+/// Vegas as published.
 #[derive(Clone, Debug)]
 struct Vegas {
     window: Window,
@@ -122,12 +122,12 @@ struct Vegas {
     base_rtt: Option<f64>,
     /// Sum and number of the round's samples, in seconds.
     samples: (f64, u32),
-    /// The round that runs; None: one starts with the next ACK.
+    /// The current round; None: the next ACK starts one.
     round: Option<Round>,
     step: Step,
-    last_cut: Option<Time>,
+    last_reduction: Option<Time>,
     /// rtt and diff of the last decision, for the trace.
-    seen: (f64, f64),
+    trace: (f64, f64),
 }
 
 impl Vegas {
@@ -142,14 +142,14 @@ impl Vegas {
             samples: (0.0, 0),
             round: None,
             step: Step::Hold,
-            last_cut: None,
-            seen: (f64::NAN, f64::NAN),
+            last_reduction: None,
+            trace: (f64::NAN, f64::NAN),
         }
     }
 
-    /// The mean RTT of the round and what it says of the queue, in segments. The ACK that ends the round counts for
-    /// the next one, unless there is no other.
-    fn measure(&self, round: &Round, ev: &AckEvent, cx: &Cx) -> Option<(f64, f64)> {
+    /// Returns the mean RTT of the round and diff. The sample of the ACK that ends the round belongs to the next round,
+    /// unless it is the only one.
+    fn rtt_and_diff(&self, round: &Round, ev: &AckEvent, cx: &Cx) -> Option<(f64, f64)> {
         let rtt = match self.samples {
             (_, 0) => ev.rtt?.as_secs(),
             (sum, n) => sum / f64::from(n),
@@ -159,9 +159,9 @@ impl Vegas {
         Some((rtt, if self.rounded { (diff + 0.5).floor() } else { diff }))
     }
 
-    /// What comes after a round, once a round trip.
-    fn decide(&mut self, diff: f64, cx: &Cx) -> Step {
-        let least = 2.0 * cx.mss;
+    /// Changes the window at the end of a round, and returns the step of the next round [BP §III.B, §III.C].
+    fn end_round(&mut self, diff: f64, cx: &Cx) -> Step {
+        let min = 2.0 * cx.mss;
         if self.window.in_slow_start() {
             if self.step == Step::Double {
                 return Step::Hold;
@@ -169,10 +169,10 @@ impl Vegas {
             if diff <= self.gamma {
                 return Step::Double;
             }
-            self.window.ssthresh = least;
-            self.window.cwnd = (self.window.cwnd * 7.0 / 8.0).max(least);
+            self.window.ssthresh = min;
+            self.window.cwnd = (self.window.cwnd * 7.0 / 8.0).max(min);
         } else if diff > self.beta {
-            self.window.cwnd = (self.window.cwnd - cx.mss).max(least);
+            self.window.cwnd = (self.window.cwnd - cx.mss).max(min);
         } else if diff < self.alpha {
             return Step::Add;
         }
@@ -186,8 +186,8 @@ impl Vegas {
     }
 
     fn grow(&mut self, ev: &AckEvent, cx: &Cx) {
-        let used = self.window.cwnd - ev.flight as f64 <= 2.0 * cx.mss;
-        if !ev.cwnd_limited || !used {
+        let is_used = self.window.cwnd - ev.flight as f64 <= 2.0 * cx.mss;
+        if !ev.cwnd_limited || !is_used {
             return;
         }
         match (self.step, self.window.in_slow_start()) {
@@ -195,25 +195,25 @@ impl Vegas {
                 self.window.slow_start(ev.acked, cx);
             }
             (Step::Add, false) => self.window.additive_increase(1.0, ev.acked, cx),
-            _ => {} // also when slow start has come to ssthresh within the round
+            _ => {} // also if cwnd reached ssthresh during the round
         }
     }
 
-    fn cut(&mut self, ev: &CongestionEvent, cx: &Cx) {
-        // A segment sent before the last cut says nothing about the window since then [BP §III.A].
-        if self.last_cut.is_some_and(|cut| ev.lost_sent_at <= cut) {
+    fn reduce(&mut self, ev: &CongestionEvent, cx: &Cx) {
+        // A segment sent before the last reduction was not lost because of the present window [BP §III.A].
+        if self.last_reduction.is_some_and(|at| ev.lost_sent_at <= at) {
             return;
         }
         let segments = (ev.window / cx.mss).floor();
-        let left = if ev.lost_transmissions > 1 {
+        let reduced = if ev.lost_transmissions > 1 {
             (segments / 2.0).floor()
         } else {
             segments - (segments / 4.0).floor()
         };
-        // Three segments less a quarter, cut to whole ones, would stay three.
-        let left = if segments <= 3.0 { 2.0 } else { left };
-        (self.window.cwnd, self.window.ssthresh) = (left.max(2.0) * cx.mss, 2.0 * cx.mss);
-        self.last_cut = Some(cx.now);
+        // A quarter of three segments, rounded down, would be none.
+        let reduced = if segments <= 3.0 { 2.0 } else { reduced };
+        (self.window.cwnd, self.window.ssthresh) = (reduced.max(2.0) * cx.mss, 2.0 * cx.mss);
+        self.last_reduction = Some(cx.now);
     }
 }
 
@@ -238,11 +238,11 @@ impl CongestionControl for Vegas {
                 self.new_round(ev, if slow_start { Step::Double } else { Step::Hold });
             }
             Some(round) if round.ended(ev.snd_una) => {
-                // Without a sample nothing is known: the next round stands still.
+                // Without a sample the next round has a constant window.
                 let mut step = Step::Hold;
-                if let Some(seen) = self.measure(&round, ev, cx) {
-                    self.seen = seen;
-                    step = self.decide(seen.1, cx);
+                if let Some((rtt, diff)) = self.rtt_and_diff(&round, ev, cx) {
+                    self.trace = (rtt, diff);
+                    step = self.end_round(diff, cx);
                 }
                 self.new_round(ev, step);
             }
@@ -258,19 +258,19 @@ impl CongestionControl for Vegas {
         self.window.begin_episode(ev.kind);
         self.round = None;
         match ev.kind {
-            Congestion::Loss | Congestion::Ecn => self.cut(ev, cx),
+            Congestion::Loss | Congestion::Ecn => self.reduce(ev, cx),
             Congestion::Collapse => {
-                self.cut(ev, cx);
+                self.reduce(ev, cx);
                 self.window.ssthresh = self.window.cwnd.max(2.0 * cx.mss);
                 self.window.set_loss_window(cx);
             }
             Congestion::Timeout => {
-                // A further timeout of the same segment leaves ssthresh as it is [RFC 5681 §3.1].
+                // A repeated timeout of the same segment leaves ssthresh unchanged [RFC 5681 §3.1].
                 if ev.backoffs == 0 {
                     self.window.reduce_to(0.5 * ev.window, cx);
                 }
                 self.window.set_loss_window(cx);
-                self.last_cut = Some(cx.now);
+                self.last_reduction = Some(cx.now);
             }
         }
     }
@@ -308,6 +308,6 @@ impl CongestionControl for Vegas {
     }
 
     fn observe(&self, row: &mut Vec<f64>) {
-        row.extend([self.base_rtt.unwrap_or(f64::NAN), self.seen.0, self.seen.1]);
+        row.extend([self.base_rtt.unwrap_or(f64::NAN), self.trace.0, self.trace.1]);
     }
 }
