@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf kernel docs clean help
+.PHONY: demo test check bench bpf kernel docs deny miri clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -54,6 +54,15 @@ docs: $(READY)   ## the documentation, in site/
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	cargo doc --workspace --no-deps --quiet
+
+deny:            ## licenses, advisories and sources of the dependencies (cargo-deny needed)
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny check
+
+# The interpreter can't run the system calls of the other unsafe code: mmap in capture, sys in kernel. Leaks are not reported,
+# because a loaded variant's registry row lives as long as the process.
+miri:            ## the unsafe code of the plugin interface under miri (nightly Rust with miri and rust-src needed)
+	MIRIFLAGS=-Zmiri-ignore-leaks cargo +nightly miri test --package dumbbell-plugin --features load --lib
 
 clean:           ## remove everything that make has made
 	rm -rf $(VENV) target site .mypy_cache .ruff_cache .pytest_cache python/dumbbell/_core*.so $(GUEST)

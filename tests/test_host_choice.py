@@ -38,9 +38,9 @@ def test_impossible_windows_are_reported() -> None:
     ("expected", "message"),
     [
         # 10 of 10.5 Mbit/s: 4.8 % too little.
-        ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, should be 10500000 within 2 %"),
+        ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, expected 10500000 within 2 %"),
         # 2 ms more in one direction than there are.
-        ({"delay_ns": 2_000_000}, r"the round trip of flow f is \d+\.\d+ ms, should be 2\.\d+ ms within 0\.20 ms"),
+        ({"delay_ns": 2_000_000}, r"the RTT of flow f is \d+\.\d+ ms, expected 2\.\d+ ms within 0\.20 ms"),
     ],
 )
 def test_a_link_that_is_off_is_refused_with_the_numbers(
@@ -55,7 +55,7 @@ def test_a_link_that_is_off_is_refused_with_the_numbers(
         "calibration": "refuse",
         "emulation": emulation,
     }
-    with pytest.raises(BackendError, match=f"^the link isn't what it should be: .*{message}"):
+    with pytest.raises(BackendError, match=f"^the link differs from the scenario: .*{message}"):
         run_host(tmp_path, order, 10)
     assert not (tmp_path / "result.json").exists()
 

@@ -22,7 +22,7 @@ from dumbbell.plan import build as plan
 from dumbbell.scenario import own_variants
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "own-variant.md"
+PAGE = ROOT / "docs" / "how-to" / "own-variant.md"
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 SCENARIO = """

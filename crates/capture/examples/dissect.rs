@@ -24,6 +24,7 @@ impl Sink for Count {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the program measures the speed of the dissector")]
 fn main() {
     let mut dissector = Dissector::new(false);
     for file in std::env::args().skip(1) {

@@ -140,6 +140,7 @@ fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
 
 /// Runs random mutations for three seconds, or for `FUZZ_SECONDS`.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test runs for a given time")]
 fn chance() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

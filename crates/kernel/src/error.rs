@@ -1,28 +1,28 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::io;
 use thiserror::Error;
 
-/// Why a run on the kernel can't be made or has failed.
+/// The reason that a run is refused or has failed.
 #[derive(Debug, Error)]
 pub enum KernelError {
-    /// Something in the scenario that the kernel can't honour.
+    /// A part of the scenario that the kernel can't run.
     #[error("{place}: {message}")]
     Refused {
         /// The dotted path in the scenario.
         place: String,
-        /// What was given, what is possible.
+        /// The given value, and the possible ones.
         message: String,
     },
-    /// A step that the kernel refused.
+    /// A system call that failed.
     #[error("{step}: {source}")]
     System {
-        /// What was being done.
+        /// The step that made it.
         step: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// What was measured can't be right.
+    /// An invalid input or result.
     #[error("{0}")]
     Invalid(String),
 }
@@ -33,9 +33,9 @@ impl KernelError {
     }
 }
 
-/// Says what was being done when a system call failed.
+/// Adds the step to the error of a system call.
 pub(crate) trait Step<T> {
-    /// The same result, its error with the step.
+    /// Returns the result, its error with the step.
     fn step(self, what: impl FnOnce() -> String) -> Result<T, KernelError>;
 }
 

@@ -12,7 +12,7 @@
 //! bpf/      congestion control that the kernel lacks, as struct_ops
 //! sys/      system calls; the only unsafe code
 //! ```
-//! The binary `dumbbell-guest` is the only process of the virtual runner; on a host it runs what is in `host`.
+//! The binary `dumbbell-guest` is the only process of the virtual machine; on a host it runs what is in `host`.
 
 mod error;
 mod plan;
@@ -36,7 +36,8 @@ mod traffic;
 
 pub use error::KernelError;
 pub use plan::congestion_control::VARIANTS;
+pub use plan::hosts::{Namespace, Route};
 pub use plan::qdisc::Qdisc;
 pub use plan::target::{Kernel, Target};
 pub use plan::tun::TunTopology;
-pub use plan::veth::{FlowPlacement, Interface, LinkPlacement, Namespace, Route, VethPair, VethTopology};
+pub use plan::veth::{FlowPlacement, Interface, LinkPlacement, VethPair, VethTopology};

@@ -1,4 +1,5 @@
-//! `dumbbell-guest`: the first process of the virtual runner; on a host, what runs flows over our own link.
+//! `dumbbell-guest`: process 1 of the virtual machine; on a host, the process that executes a run (`host`), tries the
+//! host's features (`probe`), or starts a program in a process namespace.
 
 #[cfg(target_os = "linux")]
 fn main() {

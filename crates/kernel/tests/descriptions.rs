@@ -1,6 +1,6 @@
-//! What is printed of a plan on our own link: all that its links do, and its flows.
+//! Descriptions of a plan's links and flows, and the memory that the virtual machine needs.
 
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use dumbbell_kernel::{Target, TunTopology, VethTopology};
 use dumbbell_plan::Plan;
@@ -39,7 +39,7 @@ fn link(change: Value) -> String {
 }
 
 #[test]
-fn a_link_tells_all_that_it_does() {
+fn a_link_is_described_with_all_its_features() {
     assert_eq!(link(json!({})), "link a->b: 10 Mbit/s; delay 20 ms; queue droptail");
     let limit = json!({"name": "droptail", "params": {"limit": "33 packets"}});
     let cases = [
@@ -47,9 +47,9 @@ fn a_link_tells_all_that_it_does() {
         (json!({"loss": 0.07}), "loss 7 %"),
         (
             json!({"loss": {"p": 0.01, "r": 0.25, "loss_bad": 0.5, "loss_good": 0.001}}),
-            "loss in bursts: turns bad with 1 %, good with 25 %, loses 50 % and 0.1 %",
+            "loss in bursts (Gilbert-Elliott): p 1 %, r 25 %, loss 50 % bad, 0.1 % good",
         ),
-        (json!({"corruption": {"bits": 1e-6}}), "damages a bit with 1e-6"),
+        (json!({"corruption": {"bits": 1e-6}}), "corrupts a bit with probability 1e-6"),
         (json!({"jitter": {"distribution": "uniform", "max_ns": 2_000_000}}), "jitter uniform up to 2 ms"),
         (
             json!({"outages": [{"at_ns": 1_000_000_000u64, "for_ns": 100_000_000, "every_ns": null, "drops": false}]}),
@@ -57,7 +57,7 @@ fn a_link_tells_all_that_it_does() {
         ),
         (
             json!({"policer": {"rate_bps": 5_000_000, "burst_bytes": 50_000, "marks": true}}),
-            "policer 5 Mbit/s burst 50000 bytes, what exceeds it marked",
+            "policer 5 Mbit/s burst 50000 bytes, excess marked",
         ),
         (
             json!({"drops": [{"flow": 0, "data_only": true, "packets": [4, 7], "spans_ns": [[0, 1_000_000_000]]}]}),
@@ -65,7 +65,7 @@ fn a_link_tells_all_that_it_does() {
         ),
         (
             json!({"duplication": {"share": 0.005, "delay_ns": 1_000_000}}),
-            "copies 0.5 % of packets, 1 ms later",
+            "duplicates 0.5 % of packets, 1 ms later",
         ),
         (
             json!({"reordering": {"share": 0.01, "gap": 1, "correlation": 0.0, "delay_ns": 3_000_000, "extent": 2}}),
@@ -73,13 +73,13 @@ fn a_link_tells_all_that_it_does() {
         ),
         (json!({"overhead_bytes": 14}), "14 bytes of framing on each packet"),
     ];
-    for (change, said) in cases {
-        assert_eq!(link(change).split("; ").last(), Some(said));
+    for (change, description) in cases {
+        assert_eq!(link(change).split("; ").last(), Some(description));
     }
 }
 
 #[test]
-fn memory_holds_taps_buffers_and_what_is_made() {
+fn memory_holds_taps_buffers_and_the_network() {
     let plan = plan(&json!({}), &json!({}));
     let layout = VethTopology::new(&plan, Target::default()).unwrap();
     // Two nodes, a box, two hosts; two pairs for the link and one for each host. Every tap but the box's sees both
@@ -89,28 +89,28 @@ fn memory_holds_taps_buffers_and_what_is_made() {
 }
 
 #[test]
-fn values_over_time_and_traces_stand_for_rate_and_delay() {
+fn values_over_time_and_traces_are_described() {
     let step = |at: u64, value: u64, ramp: bool| json!({"at_ns": at, "value": value, "ramp": ramp});
     let steps = [step(0, 10_000_000, false), step(1_000_000_000, 5_000_000, true)];
     let rate = json!({"rate_course": {"steps": steps, "period_ns": 2_000_000_000u64, "start_ns": 0}});
     assert!(
         link(rate)
-            .starts_with("link a->b: 10 Mbit/s from 0 s, 5 Mbit/s linearly until 1 s, again every 2 s;")
+            .starts_with("link a->b: 10 Mbit/s from 0 s, 5 Mbit/s linearly until 1 s, repeated every 2 s;")
     );
     let trace = json!({"opportunities": {"counts": [[1, 2], [5, 1]], "period_ms": 6}});
-    assert!(link(trace).starts_with("link a->b: 3 chances of 1500 bytes in 6 ms, again and again;"));
+    assert!(link(trace).starts_with("link a->b: 3 opportunities of 1500 bytes in 6 ms, repeated;"));
 }
 
 #[test]
-fn a_flow_tells_what_it_carries_by_which_links_and_when() {
-    let said = |change: Value| {
+fn a_flow_is_described_with_its_application_links_and_times() {
+    let description = |change: Value| {
         let plan = plan(&json!({}), &change);
         let own = TunTopology::new(&plan).unwrap().flows(&plan);
         assert_eq!(VethTopology::new(&plan, Target::default()).unwrap().flows(&plan), own);
         own.concat()
     };
     assert_eq!(
-        said(json!({"start_ns": 1_500_000_000, "stop_ns": 4_000_000_000u64})),
+        description(json!({"start_ns": 1_500_000_000, "stop_ns": 4_000_000_000u64})),
         "flow f: bulk from 10.1.0.0 to 10.2.0.0 by a->b, TCP_CONGESTION cubic, starts at 1500 ms, stops at 4 s"
     );
     let cbr = json!({
@@ -118,13 +118,13 @@ fn a_flow_tells_what_it_carries_by_which_links_and_when() {
         "application": {"kind": "cbr", "rate_bps": 1_000_000, "packet_bytes": 500, "jitter": 0.0, "phase_ns": 0},
     });
     assert_eq!(
-        said(cbr),
+        description(cbr),
         "flow f: cbr of 1 Mbit/s in packets of 500 bytes (UDP) from 10.1.0.0 to 10.2.0.0 by a->b, starts at 0 s"
     );
 }
 
 #[test]
-fn programs_have_their_variant_by_the_route_because_the_kernel_lets_any_be_that() {
+fn programs_get_their_congestion_control_from_the_route() {
     let program = json!({"application": {
         "kind": "program", "name": "command", "server": null, "file": null,
         "client": {"at_receiver": false, "command": ["true"]},

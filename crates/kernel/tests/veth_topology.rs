@@ -1,6 +1,6 @@
-//! Layouts of small plans, and what is refused.
+//! Small plans translated to veth topologies, and plans that are refused.
 
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use dumbbell_kernel::{Kernel, Qdisc, Target, VethTopology};
 use dumbbell_plan::Plan;
@@ -48,15 +48,15 @@ fn refusal(change: Value) -> String {
 }
 
 #[test]
-fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
+fn a_link_is_a_queue_at_the_node_and_a_netem_in_its_own_namespace() {
     let layout = VethTopology::new(&plan(json!({})), Target::default()).unwrap();
     let names: Vec<&str> = layout.namespaces.iter().map(|s| s.name.as_str()).collect();
-    // Three nodes, a box for each of two links, two hosts of one flow.
+    // Three nodes, a namespace for each of two links, two hosts of one flow.
     assert_eq!(names, ["s1", "r1", "d1", "r1~d1", "s1~r1", "f.from", "f.to"]);
     assert_eq!(layout.pairs.len(), 2 * 2 + 2);
     let find = |index: u32| layout.pairs.iter().flat_map(|w| &w.ends).find(|e| e.index == index).unwrap();
     let link = &layout.links[0];
-    let queue = find(link.out);
+    let queue = find(link.egress);
     assert_eq!(queue.namespace, 1); // r1
     // A packet of 1500 bytes, and what 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet don't count.
     let expected = Qdisc::Tbf {
@@ -66,17 +66,17 @@ fn a_link_is_a_queue_at_the_node_and_a_transmitter_in_the_box() {
         inner: Box::new(Qdisc::Pfifo { limit: 33 }),
     };
     assert_eq!(queue.qdisc, Some(expected));
-    let wire = find(link.onward);
+    let wire = find(link.netem);
     assert_eq!(layout.namespaces[wire.namespace].name, "r1~d1");
     let Some(Qdisc::Netem { rate_bps, delay_ns, jitter_ns, loss, overhead, .. }) = &wire.qdisc else {
         panic!("{:?}", wire.qdisc)
     };
     assert_eq!((*rate_bps, *delay_ns, *jitter_ns, *loss, *overhead), (10_000_000, 20_000_000, 0, 0.0, -14));
-    assert_eq!(layout.namespaces[find(link.enter).namespace].name, "d1");
+    assert_eq!(layout.namespaces[find(link.ingress).namespace].name, "d1");
 }
 
 #[test]
-fn data_and_acknowledgments_have_a_way_at_every_hop() {
+fn data_and_acknowledgments_have_a_route_at_every_hop() {
     let layout = VethTopology::new(&plan(json!({})), Target::default()).unwrap();
     let [from, to] = layout.flows[0].addresses;
     for (start, target) in [("f.from", to), ("f.to", from)] {
@@ -85,9 +85,12 @@ fn data_and_acknowledgments_have_a_way_at_every_hop() {
         while layout.namespaces[namespace].address != Some(target) {
             let routes = &layout.namespaces[namespace].routes;
             let route = routes.iter().find(|r| r.to == Some(target) || r.to.is_none()).unwrap();
-            let wire = layout.pairs.iter().find(|w| w.ends.iter().any(|e| e.index == route.over)).unwrap();
-            let here = wire.ends.iter().position(|e| e.index == route.over).unwrap();
-            assert_eq!(wire.ends[here].namespace, namespace, "a route over somebody else's interface");
+            let wire = layout.pairs.iter().find(|w| w.ends.iter().any(|e| e.index == route.oif)).unwrap();
+            let here = wire.ends.iter().position(|e| e.index == route.oif).unwrap();
+            assert_eq!(
+                wire.ends[here].namespace, namespace,
+                "a route over an interface of another namespace"
+            );
             namespace = wire.ends[1 - here].namespace;
             seen.push(layout.namespaces[namespace].name.clone());
             assert!(seen.len() < 20, "a loop: {seen:?}");
@@ -114,7 +117,7 @@ fn framing_limits_and_jitter() {
 }
 
 #[test]
-fn a_hosts_kernel_has_what_is_needed_and_no_more() {
+fn the_hosts_kernel_gets_netem_only_where_it_is_needed() {
     let host = Target { kernel: Kernel::Host, offloads: false };
     let direct = VethTopology::new(&plan(json!({"delay_ns": 0})), host).unwrap();
     // Nothing delays or loses: no netem. The shaper keeps the tokens of 1 ms: 1250 bytes at 10 Mbit/s, and one more.
@@ -138,7 +141,7 @@ fn a_hosts_kernel_has_what_is_needed_and_no_more() {
 }
 
 #[test]
-fn disciplines_in_the_kernels_words() {
+fn disciplines_in_the_syntax_of_tc() {
     let step = |queue: Value| {
         let steps = VethTopology::new(&plan(json!({"queue": queue})), Target::default()).unwrap().steps();
         steps.into_iter().find(|s| s.contains("dev v10 parent 1:1")).unwrap()
@@ -158,7 +161,7 @@ fn disciplines_in_the_kernels_words() {
 }
 
 #[test]
-fn variants_and_stacks_take_what_the_kernel_can_set() {
+fn variants_and_stacks_are_set_as_far_as_the_kernel_can() {
     let layout = VethTopology::new(&plan(json!({"transport": {
         "kind": "tcp",
         "variant": {"name": "cubic", "params": {"beta": 0.8, "fast_convergence": false}},
@@ -223,7 +226,7 @@ fn refusals_name_the_place_and_the_reason() {
                 "kind": "tcp", "variant": {"name": "reno"},
                 "stack": {"name": "linux", "params": {"prr": false}},
             }}),
-            "flows.f.stack.prr: the kernel's own can't be changed",
+            "flows.f.stack.prr: the kernel has no setting for it",
         ),
         (
             json!({"transport": {"kind": "tcp", "variant": {"name": "reno"}, "stack": {"name": "ns2"}}}),

@@ -2,25 +2,25 @@
 
 use thiserror::Error;
 
-/// Why a plan is refused. Each names the place in the plan.
+/// The reason for refusing a plan, with the place in the plan.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// A flow whose ends aren't connected.
+    /// No path connects the two ends of a flow.
     #[error("flows.{flow}: no path from '{from}' to '{to}'")]
     NoPath {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Its sending node.
+        /// The sending node.
         from: String,
-        /// Its receiving node.
+        /// The receiving node.
         to: String,
     },
     /// An index or amount out of range.
     #[error("{place}: {message}")]
     Invalid {
-        /// Where.
+        /// Place in the plan.
         place: String,
-        /// Why.
+        /// The fault.
         message: String,
     },
 }

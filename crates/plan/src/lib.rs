@@ -4,6 +4,7 @@
 //! plan.json -> Plan -> check (indices, ranges) -> Routes (shortest paths) -> a back end -> FlowResult, QueueResult, Transfer
 //! ```
 //! The Python package writes the plan; a back end (simulator, kernel) reads it and fills the results.
+//! `plan.schema.json` is the JSON Schema of the plan. Tests of both sides, in Rust and in Python, check it.
 
 mod check;
 mod error;

@@ -223,7 +223,7 @@ pub(crate) fn capture_labels() -> Vec<&'static str> {
 #[pyfunction]
 #[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = false, from_ns = None, to_ns = None,
     threads = 2, max_open = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
-#[allow(clippy::too_many_arguments)] // keywords in Python
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
     paths: Vec<PathBuf>,

@@ -20,7 +20,6 @@ use crate::tcp::track::Placed;
 
 /// A frame, as the dispatcher passes it on.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::large_enum_variant, reason = "most events are segments")]
 pub(crate) enum Event {
     /// A segment, or one that an ICMP error quotes. `ends` has the endpoints if the segment begins a connection.
     Tcp { placed: Placed, segment: Segment, ends: Option<[(IpAddr, u16); 2]> },

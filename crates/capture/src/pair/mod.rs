@@ -72,6 +72,11 @@ pub struct Match {
 /// A first estimate of B's time minus A's, from packets near the start of both captures. It lies between the least
 /// difference of the packets that A captured first and the greatest of those that B captured first, so that after its
 /// subtraction each packet is earlier at its first capture point.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::iter_over_hash_type,
+    reason = "minimum and maximum don't depend on the order of the directions"
+)]
 fn rough_offset(a: &Path, b: &Path) -> Result<Option<i64>, Error> {
     let hasher = Folding::default();
     let mut times: HashMap<Fingerprint, i64, Folding> = HashMap::default();

@@ -1,4 +1,4 @@
-//! BTF, the description of types that a kernel and BPF objects carry.
+//! Reads BTF, the type information of a kernel and of BPF objects [Linux Documentation/bpf/btf.rst].
 
 use super::bytes::{u16_at, u32_at};
 use super::elf::text;
@@ -14,29 +14,29 @@ const VARIABLE: u32 = 14;
 const SECTION: u32 = 15;
 const TAG: u32 = 17;
 const ENUM_64: u32 = 19;
-/// Names for other types, and properties of them.
+/// Kinds that only name or qualify another type: typedef, volatile, const, restrict, type tag.
 const WRAPPERS: [u32; 5] = [8, 9, 10, 11, 18];
 
 /// A field of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) kind: u32,
-    /// Where it begins, bits.
+    /// Its offset, bits.
     pub(super) bit: u32,
-    /// How many bits it has, if it is a bit-field; else 0.
+    /// Its width, bits, if it is a bit-field; else 0.
     pub(super) bits: u32,
 }
 
-/// See the top of this file.
+/// The types of a kernel or object.
 pub(super) struct Btf<'a> {
-    /// Where each type's record begins; type 0 is "void".
+    /// Offset of each type's record; type 0 is `void`.
     records: Vec<usize>,
     types: &'a [u8],
     texts: &'a [u8],
 }
 
 impl<'a> Btf<'a> {
-    /// Reads a description; None if it isn't one.
+    /// Reads BTF; None if it is invalid.
     pub(super) fn read(data: &'a [u8]) -> Option<Btf<'a>> {
         if u16_at(data, 0)? != 0xeb9f {
             return None;
@@ -83,17 +83,17 @@ impl<'a> Btf<'a> {
         (1..self.records.len() as u32).find(|id| self.kind(*id) == Some(kind) && self.name(*id) == name)
     }
 
-    /// The structure of that name.
+    /// Returns the structure of that name.
     pub(super) fn structure(&self, name: &str) -> Option<u32> {
         self.find(STRUCT, name)
     }
 
-    /// The function of that name.
+    /// Returns the function of that name.
     pub(super) fn function(&self, name: &str) -> Option<u32> {
         self.find(FUNC, name)
     }
 
-    /// What a type is, without names for it and its properties.
+    /// Returns a type without typedefs and qualifiers.
     pub(super) fn bare(&self, mut id: u32) -> u32 {
         while self.kind(id).is_some_and(|k| WRAPPERS.contains(&k)) {
             id = self.word(id, 8).unwrap_or(0);
@@ -101,7 +101,7 @@ impl<'a> Btf<'a> {
         id
     }
 
-    /// Bytes of a value of that type.
+    /// Returns the size of a type, bytes.
     pub(super) fn size(&self, id: u32) -> Option<u32> {
         let id = self.bare(id);
         match self.kind(id)? {
@@ -111,7 +111,7 @@ impl<'a> Btf<'a> {
         }
     }
 
-    /// What an array is of.
+    /// Returns the type of an array's elements.
     pub(super) fn element(&self, id: u32) -> Option<u32> {
         let id = self.bare(id);
         if self.kind(id)? == ARRAY { self.word(id, 12) } else { None }
@@ -128,12 +128,12 @@ impl<'a> Btf<'a> {
         Some((self.text(name), Field { kind, bit, bits }))
     }
 
-    /// Member number `n` of a structure or union: its name and where it is.
+    /// Returns the name and place of member `n` of a structure or union.
     pub(super) fn nth_member(&self, id: u32, n: u32) -> Option<(&'a str, Field)> {
         self.member(self.bare(id), n)
     }
 
-    /// The member of that name, also within nameless members.
+    /// Returns the member of that name, also inside anonymous members.
     pub(super) fn named_member(&self, id: u32, name: &str) -> Option<Field> {
         let id = self.bare(id);
         let mut n = 0;
@@ -151,7 +151,7 @@ impl<'a> Btf<'a> {
         None
     }
 
-    /// The number of the member of that name, nameless members counted as one.
+    /// Returns the number of the member of that name; an anonymous member counts as one.
     pub(super) fn member_number(&self, id: u32, name: &str) -> Option<u32> {
         let id = self.bare(id);
         (0..).map_while(|n| self.member(id, n)).position(|(here, _)| here == name).map(|n| n as u32)

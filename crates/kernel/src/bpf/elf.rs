@@ -1,8 +1,8 @@
-//! Just enough of ELF: sections and relocations of a 64-bit little-endian object.
+//! Reads sections and relocations of a 64-bit little-endian ELF object [elf(5)].
 
 use super::bytes::{u16_at, u32_at, u64_at};
 
-const RELOCATIONS: u32 = 9;
+const SHT_REL: u32 = 9;
 const HEADER: usize = 64;
 
 /// A section.
@@ -10,18 +10,18 @@ pub(super) struct Section<'a> {
     pub(super) name: &'a str,
     pub(super) data: &'a [u8],
     kind: u32,
-    /// The section that relocations are for.
+    /// `sh_info`: for relocations, the number of their section.
     target: usize,
 }
 
-/// A place in a section that refers to a symbol.
+/// A reference to a symbol in a section.
 pub(super) struct Relocation<'a> {
     pub(super) at: usize,
-    /// Empty if it stands for a whole section.
+    /// Its name; empty for a section symbol.
     pub(super) symbol: &'a str,
-    /// Number of the section that has it; 0: none of this object.
+    /// Number of its section; 0: undefined in this object.
     pub(super) section: usize,
-    /// Offset in that.
+    /// Its offset there.
     pub(super) value: u64,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Elf<'a> {
     names: &'a [u8],
 }
 
-/// A text that ends in zero.
+/// Returns the zero-terminated string at an offset.
 pub(super) fn text(bytes: &[u8], at: usize) -> &str {
     let rest = bytes.get(at..).unwrap_or(&[]);
     let end = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
@@ -40,7 +40,7 @@ pub(super) fn text(bytes: &[u8], at: usize) -> &str {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads an object; None if it isn't one.
+    /// Reads an object; None if it is invalid.
     pub(super) fn read(file: &'a [u8]) -> Option<Elf<'a>> {
         if file.get(..6)? != [0x7f, b'E', b'L', b'F', 2, 1] {
             return None;
@@ -71,10 +71,10 @@ impl<'a> Elf<'a> {
         self.sections.iter().find(|s| s.name == name)
     }
 
-    /// Relocations of a section by name.
+    /// Returns the relocations of a section.
     pub(super) fn relocations(&self, section: &str) -> Vec<Relocation<'a>> {
         let Some(number) = self.sections.iter().position(|s| s.name == section) else { return Vec::new() };
-        let of_it = self.sections.iter().filter(|s| s.kind == RELOCATIONS && s.target == number);
+        let of_it = self.sections.iter().filter(|s| s.kind == SHT_REL && s.target == number);
         of_it.flat_map(|s| s.data.chunks_exact(16)).filter_map(|r| self.relocation(r)).collect()
     }
 

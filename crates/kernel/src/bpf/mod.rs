@@ -1,10 +1,10 @@
-//! Congestion control that the running kernel lacks, as BPF programs: loaded for one run, under names of its own.
+//! Congestion control that the running kernel lacks, as BPF struct_ops: loaded for one run, under names of its own.
 //!
 //! ```text
-//! object -> its constants in maps -> made to fit the kernel's types -> a program for each operation -> struct_ops map -> link
+//! object -> constants in array maps -> CO-RE relocation -> a program for each operation -> struct_ops map -> link
 //! ```
-//! The link is what registers a variant, and it hangs on a descriptor of ours: when the process ends, however it does,
-//! the kernel takes the variant back. Needs Linux 6.4 or later with BTF, and root.
+//! The link registers a variant [Linux bpf_struct_ops.c bpf_struct_ops_link_create]; this process holds its descriptor, so the
+//! kernel unregisters the variant when the process ends, however that happens. Needs Linux 6.4 or later with BTF, and root.
 
 mod btf;
 mod bytes;
@@ -21,7 +21,7 @@ use elf::Elf;
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What there is: the kernel's name of a variant, and its object.
+/// The kernel's name of each variant, and its object.
 const OBJECTS: &[(&str, &[u8])] = &[
     ("bic", include_bytes!("../../bpf/bic.bpf.o")),
     ("highspeed", include_bytes!("../../bpf/highspeed.bpf.o")),
@@ -35,68 +35,70 @@ const OBJECTS: &[(&str, &[u8])] = &[
     ("yeah", include_bytes!("../../bpf/yeah.bpf.o")),
 ];
 
-const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
+const VMLINUX_BTF: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
-/// Longest name of a congestion control, its final zero included.
-const NAME: usize = 16;
+/// Size of a congestion control's name, final zero included [Linux tcp.h TCP_CA_NAME_MAX].
+const TCP_CA_NAME_MAX: usize = 16;
 
-const MAP_CREATE: i32 = 0;
-const MAP_UPDATE: i32 = 2;
-const PROGRAM_LOAD: i32 = 5;
-const TYPES_LOAD: i32 = 18;
-const MAP_FREEZE: i32 = 22;
-const LINK_CREATE: i32 = 28;
-const ARRAY_MAP: u32 = 2;
-const STRUCT_OPS_MAP: u32 = 26;
-const STRUCT_OPS_PROGRAM: u32 = 27;
-const STRUCT_OPS_LINK: u32 = 44;
-const NOT_RESTRICTED: u32 = 1;
+// [Linux include/uapi/linux/bpf.h].
+const BPF_MAP_CREATE: i32 = 0;
+const BPF_MAP_UPDATE_ELEM: i32 = 2;
+const BPF_PROG_LOAD: i32 = 5;
+const BPF_BTF_LOAD: i32 = 18;
+const BPF_MAP_FREEZE: i32 = 22;
+const BPF_LINK_CREATE: i32 = 28;
+const BPF_MAP_TYPE_ARRAY: u32 = 2;
+const BPF_MAP_TYPE_STRUCT_OPS: u32 = 26;
+const BPF_PROG_TYPE_STRUCT_OPS: u32 = 27;
+const BPF_STRUCT_OPS: u32 = 44;
 /// Programs may only read the map.
-const CONSTANT: u32 = 1 << 7;
-/// The map is registered by a link, not by filling it.
-const BY_LINK: u32 = 1 << 13;
+const BPF_F_RDONLY_PROG: u32 = 1 << 7;
+/// The map is registered by a link, not by its update.
+const BPF_F_LINK: u32 = 1 << 13;
+/// [Linux tcp.h]: processes without CAP_NET_ADMIN may choose it.
+const TCP_CONG_NON_RESTRICTED: u32 = 1;
 
 /// The kernel's names of the variants that can be loaded.
 pub fn names() -> impl Iterator<Item = &'static str> {
     OBJECTS.iter().map(|(name, _)| *name)
 }
 
-/// A variant that is registered; not any more when this is dropped.
+/// A registered variant; it is unregistered when this is dropped.
 pub(crate) struct Loaded {
-    /// The name to choose it by.
+    /// Its name in `TCP_CONGESTION`.
     pub(crate) name: String,
     _held: Vec<OwnedFd>,
 }
 
-/// Arguments of a call, by offset.
-struct Arguments([u8; 144]);
+/// `union bpf_attr`, filled by offset.
+struct BpfAttr([u8; 144]);
 
-impl Arguments {
-    fn new() -> Arguments {
-        Arguments([0; 144])
+impl BpfAttr {
+    fn new() -> BpfAttr {
+        BpfAttr([0; 144])
     }
 
-    fn word(mut self, at: usize, value: u32) -> Arguments {
+    fn word(mut self, at: usize, value: u32) -> BpfAttr {
         self.0[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         self
     }
 
-    fn long(mut self, at: usize, value: u64) -> Arguments {
+    fn long(mut self, at: usize, value: u64) -> BpfAttr {
         self.0[at..at + 8].copy_from_slice(&value.to_ne_bytes());
         self
     }
 }
 
-/// Loads the variant of that kernel name; `number` tells it from others of this process.
+/// Loads a variant by its kernel name; `number` distinguishes it from others of this process.
 pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, KernelError> {
     let refuse = |why: String| KernelError::Invalid(format!("congestion control '{variant}' in BPF: {why}"));
     let (_, object) = OBJECTS
         .iter()
         .find(|(name, _)| *name == variant)
-        .ok_or_else(|| refuse("there is no program of it".into()))?;
-    let types = fs::read(KERNEL_TYPES).step(|| KERNEL_TYPES.into())?;
-    let kernel = Btf::read(&types).ok_or_else(|| refuse("the kernel's types don't read".into()))?;
+        .ok_or_else(|| refuse("no program of it exists".into()))?;
+    let types = fs::read(VMLINUX_BTF).step(|| VMLINUX_BTF.into())?;
+    let kernel = Btf::read(&types).ok_or_else(|| refuse("the kernel's BTF can't be read".into()))?;
     let absent = |what: &str| refuse(format!("the kernel has no {what}"));
     let operations = kernel.structure(OPERATIONS).ok_or_else(|| absent(OPERATIONS))?;
     let value_type = kernel.structure(VALUE).ok_or_else(|| absent(VALUE))?;
@@ -126,28 +128,29 @@ pub(crate) fn load(variant: &str, number: usize) -> Result<Loaded, KernelError> 
     }
     let name = format!("db{:x}v{number}", std::process::id());
     let at = place("name").ok_or_else(|| absent("name"))?;
-    value[at..at + name.len().min(NAME - 1)].copy_from_slice(&name.as_bytes()[..name.len().min(NAME - 1)]);
-    // Anybody may choose it, so that it can be a namespace's default.
+    value[at..at + name.len().min(TCP_CA_NAME_MAX - 1)]
+        .copy_from_slice(&name.as_bytes()[..name.len().min(TCP_CA_NAME_MAX - 1)]);
+    // Not restricted, so that it can be a namespace's default.
     let at = place("flags").ok_or_else(|| absent("flags"))?;
-    value[at..at + 4].copy_from_slice(&NOT_RESTRICTED.to_ne_bytes());
+    value[at..at + 4].copy_from_slice(&TCP_CONG_NON_RESTRICTED.to_ne_bytes());
     held.push(register(&value, value_type).map_err(|e| refuse(e.to_string()))?);
     Ok(Loaded { name, _held: held })
 }
 
 fn load_program(instructions: &[u8], operations: u32, member: u32) -> Result<OwnedFd, String> {
-    let licence = *b"GPL\0";
+    let license = *b"GPL\0";
     let attempt = |log: &mut [u8]| {
-        let arguments = Arguments::new()
-            .word(0, STRUCT_OPS_PROGRAM)
+        let arguments = BpfAttr::new()
+            .word(0, BPF_PROG_TYPE_STRUCT_OPS)
             .word(4, (instructions.len() / 8) as u32)
             .long(8, instructions.as_ptr() as u64)
-            .long(16, licence.as_ptr() as u64)
+            .long(16, license.as_ptr() as u64)
             .word(24, u32::from(!log.is_empty()))
             .word(28, log.len() as u32)
             .long(32, if log.is_empty() { 0 } else { log.as_mut_ptr() as u64 })
             .word(68, member)
             .word(108, operations);
-        sys::bpf_fd(PROGRAM_LOAD, &arguments.0)
+        sys::bpf_fd(BPF_PROG_LOAD, &arguments.0)
     };
     attempt(&mut []).or_else(|first| {
         // Again, for the kernel's reasons.
@@ -162,54 +165,54 @@ fn load_program(instructions: &[u8], operations: u32, member: u32) -> Result<Own
 
 /// A map of one value, for ever that.
 fn constants(value: &[u8]) -> std::io::Result<OwnedFd> {
-    let arguments = Arguments::new()
-        .word(0, ARRAY_MAP)
+    let arguments = BpfAttr::new()
+        .word(0, BPF_MAP_TYPE_ARRAY)
         .word(4, 4)
         .word(8, value.len() as u32)
         .word(12, 1)
-        .word(16, CONSTANT);
-    let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
+        .word(16, BPF_F_RDONLY_PROG);
+    let map = sys::bpf_fd(BPF_MAP_CREATE, &arguments.0)?;
     fill(&map, value)?;
-    sys::bpf(MAP_FREEZE, &Arguments::new().word(0, map.as_raw_fd() as u32).0)?;
+    sys::bpf(BPF_MAP_FREEZE, &BpfAttr::new().word(0, map.as_raw_fd() as u32).0)?;
     Ok(map)
 }
 
-/// Sets the only value of a map.
+/// Sets the only element of a map.
 fn fill(map: &OwnedFd, value: &[u8]) -> std::io::Result<()> {
     let key = [0u8; 4];
-    let arguments = Arguments::new()
+    let arguments = BpfAttr::new()
         .word(0, map.as_raw_fd() as u32)
         .long(8, key.as_ptr() as u64)
         .long(16, value.as_ptr() as u64);
-    sys::bpf(MAP_UPDATE, &arguments.0).map(|_| ())
+    sys::bpf(BPF_MAP_UPDATE_ELEM, &arguments.0).map(|_| ())
 }
 
-/// A description of types of our own: the kernel wants every such map to have one, and looks at nothing of it.
-fn own_types() -> std::io::Result<OwnedFd> {
+/// Loads a minimal BTF: the kernel requires one for struct_ops maps, but doesn't read its types.
+fn minimal_btf() -> std::io::Result<OwnedFd> {
     const TEXTS: [u8; 5] = *b"\0int\0";
-    // One type, the text at 1: a whole number (kind 1) of 4 bytes, signed, of 32 bits.
+    // One type, its name at offset 1: BTF_KIND_INT (1), 4 bytes, signed, 32 bits.
     let words: [u32; 4] = [1, 1 << 24, 4, 1 << 24 | 32];
     let header: [u32; 6] = [0x0001_eb9f, 24, 0, 16, 16, TEXTS.len() as u32];
     let mut types: Vec<u8> = header.iter().chain(&words).flat_map(|w| w.to_ne_bytes()).collect();
     types.extend(TEXTS);
-    let arguments = Arguments::new().long(0, types.as_ptr() as u64).word(16, types.len() as u32);
-    sys::bpf_fd(TYPES_LOAD, &arguments.0)
+    let arguments = BpfAttr::new().long(0, types.as_ptr() as u64).word(16, types.len() as u32);
+    sys::bpf_fd(BPF_BTF_LOAD, &arguments.0)
 }
 
-/// Registers the operations; they are taken back when the descriptor is closed.
+/// Registers the operations; closing the descriptor unregisters them.
 fn register(value: &[u8], value_type: u32) -> std::io::Result<OwnedFd> {
-    let types = own_types()?;
-    let arguments = Arguments::new()
-        .word(0, STRUCT_OPS_MAP)
+    let types = minimal_btf()?;
+    let arguments = BpfAttr::new()
+        .word(0, BPF_MAP_TYPE_STRUCT_OPS)
         .word(4, 4)
         .word(8, value.len() as u32)
         .word(12, 1)
-        .word(16, BY_LINK)
+        .word(16, BPF_F_LINK)
         .word(48, types.as_raw_fd() as u32)
         .word(60, value_type);
-    let map = sys::bpf_fd(MAP_CREATE, &arguments.0)?;
+    let map = sys::bpf_fd(BPF_MAP_CREATE, &arguments.0)?;
     fill(&map, value)?;
-    sys::bpf_fd(LINK_CREATE, &Arguments::new().word(0, map.as_raw_fd() as u32).word(8, STRUCT_OPS_LINK).0)
+    sys::bpf_fd(BPF_LINK_CREATE, &BpfAttr::new().word(0, map.as_raw_fd() as u32).word(8, BPF_STRUCT_OPS).0)
 }
 
 #[cfg(test)]
@@ -217,13 +220,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_read_and_have_what_a_variant_needs() {
+    fn objects_have_the_required_operations() {
         for (name, object) in OBJECTS {
             let elf = Elf::read(object).unwrap();
             for needed in ["struct_ops/ssthresh", "struct_ops/undo_cwnd", "struct_ops/cong_avoid"] {
                 assert!(elf.section(needed).is_some_and(|s| !s.data.is_empty()), "{name}: {needed}");
             }
-            // Against itself: every field that it asks for is where it has it.
+            // Relocated against its own types, a field keeps its offset.
             let own = Btf::read(elf.section(".BTF").unwrap().data).unwrap();
             let tcp = own.structure("tcp_sock").unwrap();
             assert_eq!(own.named_member(tcp, "snd_ssthresh").map(|f| f.bit), Some(32), "{name}");
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_read_where_the_map_has_them() {
+    fn loads_of_constants_refer_to_the_map() {
         let highspeed = programs(object("highspeed")).unwrap();
         let ssthresh = highspeed.iter().find(|p| p.operation == "ssthresh").unwrap();
         let load = ssthresh.instructions.chunks_exact(16).find(|i| i[0] == 0x18);
@@ -264,11 +267,11 @@ mod tests {
         let at = hybla.windows(12).position(|w| w == b".rodata.cst8").unwrap();
         hybla[at..at + 12].copy_from_slice(b".bss.of.mine");
         let refused = programs(&hybla).err().unwrap();
-        assert_eq!(refused, "it refers to .bss.of.mine: only constants (.rodata) can be had");
+        assert_eq!(refused, "it refers to .bss.of.mine: only constants (.rodata) are supported");
     }
 
     #[test]
-    fn what_is_no_object_is_none() {
+    fn invalid_objects_are_none() {
         assert!(Elf::read(b"\x7fELF").is_none());
         assert!(Btf::read(&[0; 40]).is_none());
     }

@@ -1,4 +1,4 @@
-//! LoadedVariants under the names that a run has them by: those that the kernel lacks are loaded for it.
+//! The variants that a run has loaded as BPF, with their names in the kernel.
 
 use crate::bpf::{self, Loaded};
 use crate::error::{KernelError, Step};
@@ -6,7 +6,7 @@ use crate::sys;
 use std::fs;
 use std::os::fd::OwnedFd;
 
-/// See the top of this file.
+/// See the top of this file; they stay registered as long as this exists.
 #[derive(Default)]
 pub(crate) struct LoadedVariants(Vec<(String, Loaded)>);
 
@@ -19,13 +19,13 @@ impl LoadedVariants {
             .map(LoadedVariants)
     }
 
-    /// What a variant of that name in the kernel is called in this run.
+    /// Returns the name of a variant in this run.
     pub(crate) fn name<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.iter().find(|(theirs, _)| theirs == name).map_or(name, |(_, loaded)| &loaded.name)
     }
 }
 
-/// Makes a variant the default of namespaces, where the kernel lets it be one; routes have it in any case.
+/// Makes a variant the default of namespaces, where the kernel allows it; routes have it (`congctl`) in any case.
 pub(crate) fn make_default(variant: &str, hosts: &[OwnedFd]) -> Result<(), KernelError> {
     for host in hosts {
         sys::enter_net_namespace(host).step(|| "namespace".into())?;

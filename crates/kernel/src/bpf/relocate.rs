@@ -1,41 +1,41 @@
-//! Making an object fit the kernel that runs: where fields lie, the numbers of the kernel's functions, and where the
-//! object's own constants are.
+//! Relocates an object for the running kernel: field offsets (CO-RE), BTF ids of the kernel's functions, and addresses of the
+//! object's own constants [Linux Documentation/bpf/llvm_reloc.rst].
 
 use super::btf::{Btf, Field};
 use super::bytes::u32_at;
 use super::elf::{Elf, Relocation};
 
-/// What is asked of a field.
-const BYTE_OFFSET: u32 = 0;
-const BYTE_SIZE: u32 = 1;
-const LEFT_SHIFT: u32 = 4;
-const RIGHT_SHIFT: u32 = 5;
+/// Kinds of CO-RE relocations [Linux bpf.h enum bpf_core_relo_kind].
+const BPF_CORE_FIELD_BYTE_OFFSET: u32 = 0;
+const BPF_CORE_FIELD_BYTE_SIZE: u32 = 1;
+const BPF_CORE_FIELD_LSHIFT_U64: u32 = 4;
+const BPF_CORE_FIELD_RSHIFT_U64: u32 = 5;
 
 const INSTRUCTION: usize = 8;
-const CALL: u8 = 0x85;
-/// A call's source register that says "a function of the kernel".
-const KERNEL_FUNCTION: u8 = 2;
+const BPF_CALL: u8 = 0x85;
+/// Source register of a call of a kernel function.
+const BPF_PSEUDO_KFUNC_CALL: u8 = 2;
 
-/// An instruction that loads 64 bits (it fills two), and its source register that says "an address in that map's value".
-const LOAD: u8 = 0x18;
-const MAP_VALUE: u8 = 2;
+/// The 64-bit load `BPF_LD_IMM64`, two instructions long, and its source register for an address in a map's value.
+const BPF_LD_IMM64: u8 = 0x18;
+const BPF_PSEUDO_MAP_VALUE: u8 = 2;
 
-/// Whether a section holds constants.
+/// Returns true if a section holds constants.
 pub(super) fn is_constant(section: &str) -> bool {
     section == ".rodata" || section.starts_with(".rodata.")
 }
 
-/// A program of an object, as its section has it.
+/// A relocated program of an object.
 pub(super) struct Program {
-    /// The operation that it is.
+    /// The operation of `tcp_congestion_ops` that it implements.
     pub(super) operation: String,
     pub(super) instructions: Vec<u8>,
 }
 
 const PREFIX: &str = "struct_ops/";
 
-/// The programs of an object, fit for a kernel; an error says what that kernel doesn't have. `constants` are the sections
-/// of constants: their numbers, and the descriptors of the maps that hold them.
+/// Returns the programs of an object, relocated for a kernel. `constants` has the numbers of the sections of constants, each
+/// with the descriptor of its map. The error names what the kernel lacks.
 pub(super) fn programs(
     elf: &Elf<'_>,
     kernel: &Btf<'_>,
@@ -53,57 +53,57 @@ pub(super) fn programs(
                 0 => call(place, relocation.symbol, kernel)?,
                 number => match constants.iter().find(|(n, _)| *n == number) {
                     Some((_, map)) => constant(place, &relocation, *map).ok_or_else(broken)?,
-                    None => return Err(elsewhere(elf, &relocation)),
+                    None => return Err(unsupported(elf, &relocation)),
                 },
             }
         }
-        for request in requests(extra, &ours, section.name).ok_or_else(broken)? {
-            let value = request.value(&ours, kernel)?;
-            set(&mut instructions, request.at, value).ok_or_else(broken)?;
+        for relocation in core_relocations(extra, &ours, section.name).ok_or_else(broken)? {
+            let value = relocation.value(&ours, kernel)?;
+            set(&mut instructions, relocation.at, value).ok_or_else(broken)?;
         }
         made.push(Program { operation: section.name[PREFIX.len()..].to_owned(), instructions });
     }
     Ok(made)
 }
 
-/// Makes a call one of the kernel's function of that name.
+/// Relocates a call of a kernel function.
 fn call(place: &mut [u8], function: &str, kernel: &Btf<'_>) -> Result<(), String> {
     let id = kernel.function(function).ok_or(format!("the kernel has no function {function}"))?;
-    let call = place.get_mut(..INSTRUCTION).filter(|i| i[0] == CALL).ok_or("the object is damaged")?;
-    call[1] = call[1] & 0x0f | KERNEL_FUNCTION << 4;
+    let call = place.get_mut(..INSTRUCTION).filter(|i| i[0] == BPF_CALL).ok_or("the object is damaged")?;
+    call[1] = call[1] & 0x0f | BPF_PSEUDO_KFUNC_CALL << 4;
     call[2..4].fill(0);
     call[4..].copy_from_slice(&id.to_le_bytes());
     Ok(())
 }
 
-/// Makes a load one of an address among the constants that a map holds.
+/// Relocates a load of an address in a map of constants.
 fn constant(place: &mut [u8], to: &Relocation<'_>, map: i32) -> Option<()> {
-    let load = place.get_mut(..2 * INSTRUCTION).filter(|i| i[0] == LOAD)?;
+    let load = place.get_mut(..2 * INSTRUCTION).filter(|i| i[0] == BPF_LD_IMM64)?;
     let offset = u32_at(load, 4)?.checked_add(u32::try_from(to.value).ok()?)?;
-    load[1] = load[1] & 0x0f | MAP_VALUE << 4;
+    load[1] = load[1] & 0x0f | BPF_PSEUDO_MAP_VALUE << 4;
     load[4..8].copy_from_slice(&map.to_le_bytes());
     load[12..].copy_from_slice(&offset.to_le_bytes());
     Some(())
 }
 
-/// Why a program can't refer to that: what a variant keeps belongs to its connection.
-fn elsewhere(elf: &Elf<'_>, to: &Relocation<'_>) -> String {
+/// Returns the refusal of a reference: a program has constants only; its state belongs to the connection.
+fn unsupported(elf: &Elf<'_>, to: &Relocation<'_>) -> String {
     let section = elf.sections.get(to.section).map_or("?", |s| s.name);
     let what = if to.symbol.is_empty() { section.to_owned() } else { format!("{} in {section}", to.symbol) };
-    format!("it refers to {what}: only constants (.rodata) can be had")
+    format!("it refers to {what}: only constants (.rodata) are supported")
 }
 
-/// A field that an instruction asks about.
-struct Request<'a> {
+/// A CO-RE relocation (`struct bpf_core_relo`).
+struct CoreRelocation<'a> {
     /// Offset of the instruction in its section.
     at: usize,
     kind: u32,
     path: &'a str,
-    question: u32,
+    kind_of_value: u32,
 }
 
-/// The requests for a section.
-fn requests<'a>(extra: &[u8], ours: &Btf<'a>, section: &str) -> Option<Vec<Request<'a>>> {
+/// Returns the CO-RE relocations of a section.
+fn core_relocations<'a>(extra: &[u8], ours: &Btf<'a>, section: &str) -> Option<Vec<CoreRelocation<'a>>> {
     let begin = u32_at(extra, 4)? as usize + u32_at(extra, 24)? as usize;
     let part = extra.get(begin..begin + u32_at(extra, 28)? as usize)?;
     let size = u32_at(part, 0)? as usize;
@@ -112,11 +112,11 @@ fn requests<'a>(extra: &[u8], ours: &Btf<'a>, section: &str) -> Option<Vec<Reque
         let (name, count) = (ours.text(u32_at(part, at)?), u32_at(part, at + 4)? as usize);
         at += 8;
         for record in part.get(at..at + count * size)?.chunks_exact(size).filter(|_| name == section) {
-            found.push(Request {
+            found.push(CoreRelocation {
                 at: u32_at(record, 0)? as usize,
                 kind: u32_at(record, 4)?,
                 path: ours.text(u32_at(record, 8)?),
-                question: u32_at(record, 12)?,
+                kind_of_value: u32_at(record, 12)?,
             });
         }
         at += count * size;
@@ -124,12 +124,12 @@ fn requests<'a>(extra: &[u8], ours: &Btf<'a>, section: &str) -> Option<Vec<Reque
     Some(found)
 }
 
-impl Request<'_> {
+impl CoreRelocation<'_> {
     fn value(&self, ours: &Btf<'_>, kernel: &Btf<'_>) -> Result<u32, String> {
         let name = ours.name(ours.bare(self.kind));
         let field = self.find(ours, kernel).ok_or(format!("the kernel's {name} differs ({})", self.path))?;
         let size = kernel.size(field.kind).unwrap_or(1).max(1);
-        // Of a bit-field: the aligned piece, of its type's size or larger, that holds it whole.
+        // A bit-field: the aligned unit, of its type's size or larger, that contains it.
         let (mut size, mut offset) = (size, field.bit / 8);
         if field.bits > 0 {
             offset = offset / size * size;
@@ -139,21 +139,21 @@ impl Request<'_> {
             }
         }
         let bits = if field.bits > 0 { field.bits } else { size * 8 };
-        match self.question {
-            BYTE_OFFSET => Ok(offset),
-            BYTE_SIZE => Ok(size),
-            LEFT_SHIFT => Ok(64 - (field.bit + bits - offset * 8)),
-            RIGHT_SHIFT => Ok(64 - bits),
-            other => Err(format!("question {other} about a field")),
+        match self.kind_of_value {
+            BPF_CORE_FIELD_BYTE_OFFSET => Ok(offset),
+            BPF_CORE_FIELD_BYTE_SIZE => Ok(size),
+            BPF_CORE_FIELD_LSHIFT_U64 => Ok(64 - (field.bit + bits - offset * 8)),
+            BPF_CORE_FIELD_RSHIFT_U64 => Ok(64 - bits),
+            other => Err(format!("unknown CO-RE relocation {other}")),
         }
     }
 
-    /// The field in the kernel: our path's names, step by step.
+    /// Finds the field in the kernel's types by the names of its access path.
     fn find(&self, ours: &Btf<'_>, kernel: &Btf<'_>) -> Option<Field> {
         let mut steps = self.path.split(':').map(|n| n.parse::<u32>().ok());
         let mut here = ours.bare(self.kind);
         let mut there = Field { kind: kernel.structure(ours.name(here))?, bit: 0, bits: 0 };
-        // The first step is along an array of such structures.
+        // The first index is that of an array of such structures.
         there.bit = steps.next()?? * kernel.size(there.kind)? * 8;
         for step in steps {
             let n = step?;
@@ -172,7 +172,7 @@ impl Request<'_> {
     }
 }
 
-/// Puts a value where an instruction has it.
+/// Writes a value into an instruction.
 fn set(instructions: &mut [u8], at: usize, value: u32) -> Option<()> {
     let i = instructions.get_mut(at..at + INSTRUCTION)?;
     match i[0] & 7 {

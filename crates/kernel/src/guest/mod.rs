@@ -1,5 +1,5 @@
-//! The first process of the virtual runner: it reads a plan, builds the network, runs the traffic, measures, writes the
-//! results, and switches the machine off. Its root directory is a folder of the host.
+//! Process 1 of the virtual machine: reads a plan, makes the network, runs the traffic, measures, writes the results and
+//! powers the machine off. Its root directory is a folder of the host (hostfs).
 
 use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};
@@ -13,17 +13,17 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-/// What is to be run, and how it is measured.
+/// `plan.json`: the plan, and how to execute and measure it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
     plan: Plan,
-    /// From one sample of the sockets to the next, ns.
+    /// Interval between two samples of the sockets, ns.
     sample_ns: u64,
-    /// Whether interfaces segment and merge.
+    /// True if interfaces segment and merge.
     #[serde(default)]
     offloads: bool,
-    /// Whose kernel the plan is laid out for; a host's layout runs here too.
+    /// The kernel that the plan is translated for: a host's network can be made here too.
     #[serde(default)]
     kernel: Kernel,
 }
@@ -41,7 +41,7 @@ fn work() -> Result<(), KernelError> {
     sys::raise_nofile_limit();
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
-        .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
+        .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     limits()?;
     let target = Target { kernel: order.kernel, offloads: order.offloads };
     let network = build(&order.plan, target, &LoadedVariants::default())?;
@@ -53,8 +53,8 @@ fn work() -> Result<(), KernelError> {
     run::output::write(Path::new("/"), &measured)
 }
 
-/// TCP may have most of the memory: it decides by itself what to do when that runs short, and nothing else needs it. And
-/// there may be as many namespaces as that holds.
+/// Raises limits: TCP may use 3/4 of the memory, as nothing else needs it, and the number of namespaces is limited by the
+/// memory only.
 fn limits() -> Result<(), KernelError> {
     let namespaces = "/proc/sys/user/max_net_namespaces";
     fs::write(namespaces, "1000000").step(|| namespaces.into())?;

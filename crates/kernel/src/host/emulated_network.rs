@@ -1,4 +1,4 @@
-//! Our own link as what lies between hosts: its thread, and what it tells.
+//! The network of a run with link emulation: starts the thread, and turns its reports into results.
 
 use super::link_thread::{self, Report, Signals};
 use super::tun_hosts::TunHosts;
@@ -36,30 +36,30 @@ impl<'a> EmulatedNetwork<'a> {
 impl Network for EmulatedNetwork<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
         let (plan, tunnels) = (self.plan.clone(), self.tunnels.clone());
-        let (told, hears) = channel();
+        let (observer, observations) = channel();
         let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            link_thread::run(&plan, &tunnels, (zero, plan.duration_ns), &Signals::default(), Some(told))
+            link_thread::run(&plan, &tunnels, (zero, plan.duration_ns), &Signals::default(), Some(observer))
         });
-        self.running = Some((thread.step(|| "thread".into())?, hears));
+        self.running = Some((thread.step(|| "thread".into())?, observations));
         self.cpu = Some(Cpu::now());
-        // Below the link: without it, or without the right to it, things are late and that is measured.
+        // One below the link thread. Without the right to it packets may be late, which is measured.
         let _ = sys::real_time(link_thread::PRIORITY - 1);
         Ok(())
     }
 
     fn drain(&mut self, each: &mut dyn FnMut(Observation)) {
-        if let Some((_, hears)) = &self.running {
-            hears.try_iter().for_each(each);
+        if let Some((_, observations)) = &self.running {
+            observations.try_iter().for_each(each);
         }
     }
 
     fn finish(&mut self, each: &mut dyn FnMut(Observation)) -> Result<LinkResults, KernelError> {
-        let Some((thread, hears)) = self.running.take() else {
-            return Err(KernelError::Invalid("the link was never begun".into()));
+        let Some((thread, observations)) = self.running.take() else {
+            return Err(KernelError::Invalid("the link emulation was not started".into()));
         };
         let report =
-            thread.join().map_err(|_| KernelError::Invalid("the link's thread has failed".into()))??;
-        hears.try_iter().for_each(each);
+            thread.join().map_err(|_| KernelError::Invalid("the link thread has failed".into()))??;
+        observations.try_iter().for_each(each);
         let seconds = self.plan.duration_ns as f64 * 1e-9;
         let late = |ms: Option<f64>| ms.unwrap_or(0.0);
         let facts = json!({
@@ -67,10 +67,10 @@ impl Network for EmulatedNetwork<'_> {
                 "late_p50_ms": late(report.late.percentile_ms(0.5)),
                 "late_p99_ms": late(report.late.percentile_ms(0.99)),
                 "late_max_ms": late(report.late.max_ms()),
-                "packets": report.handed,
+                "packets": report.delivered,
                 "refused_by_hosts": report.refused,
                 "foreign_packets": report.foreign,
-                "missed": dropped_before_us(self.hosts)?,
+                "missed": dropped_by_tun(self.hosts)?,
                 "real_time": report.real_time,
                 "cpu_share": report.cpu_ns as f64 * 1e-9 / seconds,
             },
@@ -92,14 +92,14 @@ impl Network for EmulatedNetwork<'_> {
     }
 }
 
-/// Packets that hosts sent and that found no room on their way to us.
-fn dropped_before_us(hosts: &TunHosts) -> Result<u64, KernelError> {
+/// Packets that hosts sent and that the TUN devices dropped: their transmit queue was full.
+fn dropped_by_tun(hosts: &TunHosts) -> Result<u64, KernelError> {
     let mut dropped = 0;
     for host in hosts.flow_hosts.iter().flat_map(|s| &s.namespaces) {
         sys::enter_net_namespace(host).step(|| "namespace".into())?;
         let text = fs::read_to_string("/proc/thread-self/net/dev").step(|| "net/dev".into())?;
         let line = text.lines().find_map(|l| l.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'));
-        // Eight figures of what came, then of what went: bytes, packets, errors, drops.
+        // Eight counters of received packets, then those of sent ones: bytes, packets, errs, drop [Linux net-procfs.c].
         let drops = line.and_then(|l| l.split_whitespace().nth(11)?.parse::<u64>().ok());
         dropped += drops.unwrap_or(0);
     }

@@ -1,8 +1,8 @@
-//! The link's thread: the simulator's network on the real clock.
+//! The thread of the link emulation: the simulator's network in real time.
 //!
-//! Everything that the network does is due at a time that follows from when packets entered, so being late once delays
-//! one packet and nothing after it. The thread sleeps until shortly before the next such time and spins for the rest.
-//! How late packets were handed over is measured.
+//! The times of all events follow from the times at which packets entered, so one late event delays one packet and none
+//! after it. The thread sleeps until shortly before the next event and spins for the rest. The lateness of delivered packets
+//! is measured.
 
 use crate::error::{KernelError, Step};
 use crate::meter::packet::Packet;
@@ -17,37 +17,37 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-/// Real-time priority of the link; traffic has one less.
+/// Real-time priority of this thread; the traffic thread has one less.
 pub(super) const PRIORITY: i32 = 20;
-/// It is awake so long before something is due, ns: what waking up takes on a machine that isn't loaded.
+/// Time that the thread is awake before an event, ns: the time of waking up on an idle machine.
 const SPIN: u64 = 60_000;
-/// Where that takes more of its time than this, it is awake for a shorter time: the kernel stops real-time threads that
-/// leave less than a twentieth of the time to others, for 50 ms.
-const MOST_BUSY: f64 = 0.8;
-/// Its share is looked at so often, ns.
-const SHARE: u64 = 10_000_000;
-/// It looks up so often at least, ns.
-const LOOK: u64 = 10_000_000;
+/// Share of a processor above which it spins for a shorter time: the kernel stops real-time threads that use more than
+/// 95 % of a second [Linux sched/rt.c sysctl_sched_rt_runtime].
+const MAX_SHARE: f64 = 0.8;
+/// Interval of measuring that share, ns.
+const SHARE_INTERVAL: u64 = 10_000_000;
+/// Longest sleep, ns: it reacts to `Signals::stop` within this time.
+const LONGEST_SLEEP: u64 = 10_000_000;
 const TIMER: u64 = u64::MAX;
 
-/// What the thread has seen of itself.
+/// The thread's results.
 pub(super) struct Report {
     pub(super) output: LiveOutput,
-    /// How late packets were handed over.
+    /// Lateness of delivered packets.
     pub(super) late: DurationStats,
-    /// Packets handed over.
-    pub(super) handed: u64,
-    /// Packets that a host didn't take.
+    /// Packets delivered to hosts.
+    pub(super) delivered: u64,
+    /// Packets that a host did not accept.
     pub(super) refused: u64,
     /// Packets read that belong to no flow.
     pub(super) foreign: u64,
-    /// Whether the thread had real-time priority.
+    /// True if the thread had real-time priority.
     pub(super) real_time: bool,
-    /// CPU time it used, ns.
+    /// CPU time that it used, ns.
     pub(super) cpu_ns: u64,
 }
 
-/// Which connection a packet belongs to, and where in it its payload lies.
+/// Numbers connections, and the offset of each payload in its connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbering {
     port: u16,
@@ -58,7 +58,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// Connection, offset (number of a datagram), whether it was sent before.
+    /// Returns connection, offset (for datagrams their number), and true for a retransmission.
     fn of(&mut self, packet: &Packet) -> (u32, u64, bool) {
         let Some(tcp) = packet.tcp else {
             self.datagrams += 1;
@@ -79,28 +79,28 @@ impl Numbering {
     }
 }
 
-/// How the thread and whoever started it speak to each other.
+/// Signals between this thread and the one that started it.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    /// From now on what hosts send is taken.
+    /// Set by this thread: packets of hosts are read from now on.
     pub(super) ready: AtomicBool,
-    /// It is to end.
+    /// Set by the other: this thread ends.
     pub(super) stop: AtomicBool,
 }
 
-/// How long before something is due the thread is awake.
+/// The spinning time before an event.
 struct Spin {
     ns: u64,
-    /// When its share was last looked at, and the CPU time that it had used: ns.
-    looked: (u64, u64),
+    /// Time of the last measurement of the share, and the CPU time until then, ns.
+    measured: (u64, u64),
 }
 
 impl Spin {
     fn adapt(&mut self, now: u64, used: u64) {
         let share =
-            used.saturating_sub(self.looked.1) as f64 / now.saturating_sub(self.looked.0).max(1) as f64;
-        self.ns = if share > MOST_BUSY { self.ns / 2 } else { (self.ns + SPIN / 16).min(SPIN) };
-        self.looked = (now, used);
+            used.saturating_sub(self.measured.1) as f64 / now.saturating_sub(self.measured.0).max(1) as f64;
+        self.ns = if share > MAX_SHARE { self.ns / 2 } else { (self.ns + SPIN / 16).min(SPIN) };
+        self.measured = (now, used);
     }
 }
 
@@ -108,25 +108,25 @@ struct Link<'a> {
     live: Live,
     tunnels: &'a [[OwnedFd; 2]],
     zero: u64,
-    /// What packets hold, by handle.
+    /// Contents of packets by handle.
     frames: Vec<Vec<u8>>,
     events: Vec<Event>,
     numbering: Vec<Numbering>,
-    told: Option<Sender<Observation>>,
+    observer: Option<Sender<Observation>>,
     late: DurationStats,
-    handed: u64,
+    delivered: u64,
     refused: u64,
     foreign: u64,
 }
 
-/// Runs the plan's network from `zero` (steady clock) to the run's time `end`, or until it is told to stop; `told` hears of all that
-/// leaves and reaches hosts.
+/// Runs the plan's network from `zero` (steady clock) to the run's time `end`, or until `Signals::stop`. Packets that leave and
+/// reach hosts are reported through `observer`.
 pub(super) fn run(
     plan: &Plan,
     tunnels: &[[OwnedFd; 2]],
     (zero, end): (u64, u64),
     signals: &Signals,
-    told: Option<Sender<Observation>>,
+    observer: Option<Sender<Observation>>,
 ) -> Result<Report, KernelError> {
     let real_time = sys::real_time(PRIORITY).is_ok();
     let began = sys::thread_time();
@@ -138,9 +138,9 @@ pub(super) fn run(
         frames: Vec::new(),
         events: Vec::new(),
         numbering: vec![Numbering::default(); 2 * plan.flows.len()],
-        told,
+        observer,
         late: DurationStats::new(),
-        handed: 0,
+        delivered: 0,
         refused: 0,
         foreign: 0,
     };
@@ -148,7 +148,7 @@ pub(super) fn run(
     Ok(Report {
         output: link.live.finish(Time(end)),
         late: link.late,
-        handed: link.handed,
+        delivered: link.delivered,
         refused: link.refused,
         foreign: link.foreign,
         real_time,
@@ -168,7 +168,7 @@ impl Link<'_> {
         let mut buffer = vec![0; 1 << 16];
         for (n, pair) in self.tunnels.iter().enumerate() {
             for (side, tunnel) in pair.iter().enumerate() {
-                // What is left from before the run belongs to nobody.
+                // Packets from before the run are discarded.
                 while sys::read(tunnel, &mut buffer).step(|| "tun".into())?.is_some() {}
                 let token = (2 * n + side) as u64;
                 sys::epoll_add(&epoll, tunnel.as_raw_fd(), libc::EPOLLIN, token).step(|| "epoll".into())?;
@@ -177,21 +177,21 @@ impl Link<'_> {
         signals.ready.store(true, Ordering::Release);
         let mut ready = Vec::new();
         let mut set_for = 0;
-        let mut spin = Spin { ns: SPIN, looked: (self.now(), sys::thread_time()) };
+        let mut spin = Spin { ns: SPIN, measured: (self.now(), sys::thread_time()) };
         loop {
             let now = self.now();
-            self.happen(now.min(end));
+            self.advance(now.min(end));
             if now >= end || signals.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let due = self.live.next_time().map_or(u64::MAX, |t| t.0).min(end).min(now + LOOK);
-            if now > spin.looked.0 + SHARE {
+            let due = self.live.next_time().map_or(u64::MAX, |t| t.0).min(end).min(now + LONGEST_SLEEP);
+            if now > spin.measured.0 + SHARE_INTERVAL {
                 spin.adapt(now, sys::thread_time());
             }
             sys::epoll_poll(&epoll, &mut ready).step(|| "epoll".into())?;
             if ready.is_empty() && due > now + spin.ns {
                 let at = due - spin.ns;
-                // Setting it takes as long as a packet: where it is still to wake us, and not too late, it is left alone.
+                // Setting the timer costs as much as a packet: if it is already set to an earlier time, it is kept.
                 if set_for <= now || at < set_for {
                     sys::set_timer(&timer, self.zero + at).step(|| "timer".into())?;
                     set_for = at;
@@ -201,14 +201,14 @@ impl Link<'_> {
             for (token, _) in ready.drain(..).filter(|(token, _)| *token != TIMER) {
                 let (flow, side) = (token as usize / 2, token as usize % 2);
                 while let Some(n) = sys::read(&self.tunnels[flow][side], &mut buffer).step(|| "tun".into())? {
-                    self.take(2 * flow + side, &buffer[..n], end);
+                    self.enter(2 * flow + side, &buffer[..n], end);
                 }
             }
         }
     }
 
-    /// A host has sent a packet: forward from the side that sends data, else back.
-    fn take(&mut self, direction: usize, bytes: &[u8], end: u64) {
+    /// Enters a packet that a host has sent: forward from the data sender, else in the reverse direction.
+    fn enter(&mut self, direction: usize, bytes: &[u8], end: u64) {
         let other_end = Packet::direction_to(bytes) == Some(direction as u32);
         let Some(packet) = Packet::read(bytes).filter(|p| other_end && p.direction as usize == direction)
         else {
@@ -225,37 +225,37 @@ impl Link<'_> {
             ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
         let events = &mut self.events;
         let handle = self.live.enter(&entering, Time(now), |e| events.push(e)) as usize;
-        // What was due before is about packets that have their frames; this one's comes now.
-        self.settle();
+        // Earlier events concern packets whose contents are stored already; this packet's content is stored now.
+        self.carry_out();
         if self.frames.len() <= handle {
             self.frames.resize(handle + 1, Vec::new());
         }
         self.frames[handle].clear();
         self.frames[handle].extend_from_slice(bytes);
-        self.tell(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
+        self.report(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
         let events = &mut self.events;
         self.live.drain_events(|e| events.push(e));
-        self.settle();
+        self.carry_out();
     }
 
-    fn tell(&self, seen: Observation) {
-        if let Some(told) = &self.told {
-            let _ = told.send(seen); // nobody hears of what comes after the end
+    fn report(&self, seen: Observation) {
+        if let Some(observer) = &self.observer {
+            let _ = observer.send(seen); // fails only after the end of the run
         }
     }
 
-    fn happen(&mut self, until: u64) {
+    fn advance(&mut self, until: u64) {
         let events = &mut self.events;
         self.live.advance(Time(until), |e| events.push(e));
-        self.settle();
+        self.carry_out();
     }
 
-    /// Does what the network has decided.
-    fn settle(&mut self) {
+    /// Carries out the network's events.
+    fn carry_out(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
             match event {
-                Event::Arrived { handle, direction, at, ecn } => self.hand_over(handle, direction, at, ecn),
+                Event::Arrived { handle, direction, at, ecn } => self.deliver(handle, direction, at, ecn),
                 Event::Copied { of, to } => {
                     let frame = self.frames[of as usize].clone();
                     if self.frames.len() <= to as usize {
@@ -269,18 +269,18 @@ impl Link<'_> {
         self.events = events;
     }
 
-    fn hand_over(&mut self, handle: u32, direction: u32, at: Time, ecn: Ecn) {
+    fn deliver(&mut self, handle: u32, direction: u32, at: Time, ecn: Ecn) {
         let frame = &mut self.frames[handle as usize];
         set_ecn(frame, ecn);
         let (flow, side) = ((direction / 2) as usize, 1 - (direction % 2) as usize);
         let now = sys::now(Clock::Steady).saturating_sub(self.zero);
         let packet = Packet::read(frame);
-        // Told before it is written: what it makes its host send comes later.
-        if let (Some(packet), Some(told)) = (packet, &self.told) {
-            let _ = told.send(Observation::AtHost { side: side as u8, out: false, packet, at: now });
+        // Reported before it is written, so that the packets that it triggers are reported later.
+        if let (Some(packet), Some(observer)) = (packet, &self.observer) {
+            let _ = observer.send(Observation::AtHost { side: side as u8, out: false, packet, at: now });
         }
         self.refused += u64::from(sys::write(&self.tunnels[flow][side], frame).is_err());
-        self.handed += 1;
+        self.delivered += 1;
         self.late.record(Dur(now.saturating_sub(at.0)));
     }
 }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_busy_thread_spins_less() {
-        let mut spin = Spin { ns: SPIN, looked: (0, 0) };
+        let mut spin = Spin { ns: SPIN, measured: (0, 0) };
         spin.adapt(10_000_000, 9_000_000); // 90 %
         assert_eq!(spin.ns, SPIN / 2);
         spin.adapt(20_000_000, 14_000_000); // 50 %
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_and_retransmissions_are_told_apart() {
+    fn connections_and_retransmissions_are_distinguished() {
         let segment = |connection, seq, payload, syn| Packet {
             direction: 0,
             bytes: 40 + payload,

@@ -1,10 +1,10 @@
-//! A run on the host's own kernel over our own link.
+//! A run on the host's own kernel, in real time: with link emulation (here) or with the kernel's queue disciplines (`tc`).
 //!
 //! ```text
-//! order -> hosts (namespaces, TUN) -> calibration -> [link's thread | traffic's thread] -> figures, series, captures
+//! order -> hosts (namespaces, TUN) -> calibration -> [link thread | traffic thread] -> results, series, captures
 //! ```
-//! Nothing has a name outside of this process: namespaces and interfaces hang on its descriptors, so the kernel removes
-//! them when it ends, however that happens; and it ends with the process that started it.
+//! Namespaces and interfaces have no names outside of this process: its descriptors hold them, so the kernel removes them when
+//! it ends, however that happens. It ends with the process that started it.
 
 mod calibrate;
 mod emulated_network;
@@ -25,50 +25,50 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// What is to be run, and how it is measured.
+/// `plan.json`: the plan, and how to execute and measure it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
     plan: Plan,
-    /// From one sample of the sockets to the next, ns.
+    /// Interval between two samples of the sockets, ns.
     sample_ns: u64,
-    /// The process that the run belongs to.
+    /// The process that has started this one.
     parent_pid: u32,
     calibration: Calibration,
-    /// What calibration holds the network against, if that isn't the plan: to try how a network that is off is refused.
+    /// The plan that calibration compares with, if it isn't `plan`: for tests of networks that differ from their plan.
     #[serde(default)]
     expected: Option<Plan>,
-    /// What carries packets between hosts.
+    /// What emulates the network between the hosts.
     #[serde(default)]
     emulation: Emulation,
-    /// Whether interfaces segment and merge (not over our own link).
+    /// True if interfaces segment and merge (`tc` only).
     #[serde(default)]
     offloads: bool,
-    /// Kernel names of the variants that are to be BPF's.
+    /// Congestion control to load as BPF, by the kernel's names.
     #[serde(default)]
     bpf: Vec<String>,
 }
 
-/// What carries packets between hosts.
+/// What emulates the network between the hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Emulation {
-    /// Our own link.
+    /// Our link emulation.
     #[default]
     Link,
-    /// The kernel's queue disciplines.
+    /// The kernel's own queue disciplines.
     Tc,
 }
 
-/// What becomes of a run whose link isn't what it should be.
+/// What happens to a run whose measured link differs from its plan.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Calibration {
-    /// It isn't made.
+    /// It is refused.
     Refuse,
-    /// It is made, and its results say so.
+    /// It is made, and its results list the differences.
     Mark,
-    /// Nobody looks.
+    /// Nothing is measured.
     Off,
 }
 
@@ -83,36 +83,36 @@ pub fn run() {
 fn work() -> Result<(), KernelError> {
     let text = fs::read_to_string("plan.json").step(|| "plan.json".into())?;
     let order: Order = serde_json::from_str(&text)
-        .map_err(|e| KernelError::Invalid(format!("plan.json does not read: {e}")))?;
+        .map_err(|e| KernelError::Invalid(format!("plan.json can't be read: {e}")))?;
     if !sys::die_with_parent(order.parent_pid).step(|| "prctl".into())? {
-        return Ok(()); // nobody waits for us
+        return Ok(()); // the parent has ended already
     }
     sys::raise_nofile_limit();
     if !sys::is_root() {
         sys::new_user_namespace().step(|| "a user namespace (needed without root)".into())?;
     }
     let mut measured = match order.emulation {
-        Emulation::Link => over_own_link(&order)?,
+        Emulation::Link => with_link_emulation(&order)?,
         Emulation::Tc => tc::run(&order)?,
     };
     measured.facts["bpf"] = order.bpf.clone().into();
     run::output::write(Path::new("."), &measured)
 }
 
-fn over_own_link(order: &Order) -> Result<Measured, KernelError> {
+fn with_link_emulation(order: &Order) -> Result<Measured, KernelError> {
     let plan = &order.plan;
     let flow_hosts = TunTopology::new(plan)?;
     let hosts = tun_hosts::build(&flow_hosts, LoadedVariants::load(&order.bpf)?)?;
-    let measured_first = match order.calibration {
+    let calibration = match order.calibration {
         Calibration::Off => Value::Null,
         how => {
             let expected = order.expected.as_ref().unwrap_or(plan);
-            calibrate::over_own_link(plan, expected, &hosts, how == Calibration::Refuse)?
+            calibrate::with_link_emulation(plan, expected, &hosts, how == Calibration::Refuse)?
         }
     };
-    let link = emulated_network::EmulatedNetwork::new(plan, &hosts);
-    let mut measured = run::execute(plan, &hosts.flow_hosts, link, Clock::Steady, order.sample_ns)?;
-    measured.facts["calibration"] = measured_first;
+    let network = emulated_network::EmulatedNetwork::new(plan, &hosts);
+    let mut measured = run::execute(plan, &hosts.flow_hosts, network, Clock::Steady, order.sample_ns)?;
+    measured.facts["calibration"] = calibration;
     measured.facts["host"] = facts::kernel(&hosts.flow_hosts, INTERFACE, hosts.mtu)?;
     Ok(measured)
 }

@@ -1,24 +1,25 @@
-//! A real program with all that it starts: in a process namespace, so that nothing of it outlives the run.
+//! A real program of a flow in a process namespace, so that no process that it starts outlives the run.
 //!
 //! ```text
-//! run -- A `within`: makes the namespace -- B `init`: its first process -- the program -- whatever it starts
+//! run -- A `within`: makes the namespace -- B `init`: its process 1 -- the program -- its own processes
 //! ```
-//! Each is killed when the one before it ends; and the kernel ends all of a namespace with its first process.
+//! Each is killed when its parent ends, and the kernel kills all processes of a namespace with its process 1
+//! [pid_namespaces(7)].
 
 use crate::sys;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, exit};
 
-/// The word that starts A.
+/// The argument that starts A.
 pub const WITHIN: &str = "within";
-/// The word that starts B.
+/// The argument that starts B.
 pub const INIT: &str = "init";
 
-/// Runs a program and ends as it does; with `own`, in a process namespace of its own.
+/// Runs a program and exits with its status; with `own`, in a process namespace of its own.
 pub fn run(command: &[String], own: bool) -> ! {
     let Some((program, arguments)) = command.split_first() else { exit(2) };
     let mut starts = match std::env::current_exe() {
-        // Where there may be none, the program does without.
+        // Without the right to a namespace the program runs without one.
         Ok(ours) if own && sys::new_pid_namespace().is_ok() => {
             let mut starts = Command::new(ours);
             starts.arg(INIT).args(command);

@@ -1,4 +1,4 @@
-//! What of a run's means this host has: tried in a namespace that is gone at once.
+//! Tries the features that runs need, in a temporary namespace, for `dumbbell doctor` and the back ends.
 
 use crate::netlink::{self, Netlink};
 use crate::plan::tun::INTERFACE;
@@ -7,16 +7,16 @@ use crate::sys;
 use serde_json::{Map, Value, json};
 use std::io::{Error, Result};
 
-/// Queue disciplines that a scenario or a kernel's own links may ask for.
+/// Queue disciplines that are tried.
 const DISCIPLINES: &[&str] = &[
     "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
     "fq", "prio", "drr",
 ];
 
-/// The interface that every namespace has, by its number.
+/// Index of the loopback interface, which every namespace has.
 const LOOPBACK: u32 = 1;
 
-/// Prints one JSON object: for each step null, or why it is impossible.
+/// Prints one JSON object: for each feature null, or why it is not available.
 pub fn print() {
     let namespaces = namespace().err();
     let usable = namespaces.is_none();
@@ -51,7 +51,7 @@ pub fn print() {
     );
 }
 
-/// Whether interfaces can be told to leave segments alone; they are off otherwise than by default.
+/// Tries to switch the offloads of an interface off.
 fn offloads() -> Map<String, Value> {
     let names = ["tso", "gso", "gro"].iter().zip(OFFLOADS);
     let switched = names.map(|(name, command)| {
@@ -69,7 +69,7 @@ fn namespace() -> Result<()> {
     sys::new_net_namespace()
 }
 
-/// Whether the kernel has a discipline: it may refuse it for want of parameters, but it knows it.
+/// Tries a discipline. A kernel that has it may still refuse it because parameters are missing.
 fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
     let socket = Netlink::new().map_err(|e| e.to_string())?;
     match netlink::try_qdisc(&socket, LOOPBACK, name, number) {

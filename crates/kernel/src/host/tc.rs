@@ -1,7 +1,7 @@
-//! A run over the host kernel's own queue disciplines: the layout of the virtual runner, on the real clock.
+//! A run with the host kernel's own queue disciplines: the veth topology, in real time.
 //!
 //! ```text
-//! order -> namespaces, veth pairs, tbf, netem (hung on this process) -> calibration -> traffic, taps -> figures, captures
+//! order -> namespaces, veth pairs, tbf, netem -> calibration -> traffic, taps -> results, captures
 //! ```
 
 use super::calibrate::{CalibratedNetwork, calibrate};
@@ -17,7 +17,7 @@ use dumbbell_plan::LinkPlan;
 use serde_json::Value;
 use std::path::Path;
 
-/// See the top of this file.
+/// Executes such a run.
 pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
     let plan = &order.plan;
     let target = Target { kernel: Kernel::Host, offloads: order.offloads };
@@ -34,7 +34,7 @@ pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
         Calibration::Off => Value::Null,
         how => {
             let netem_has_rate = |link: &LinkPlan| target.netem_has_rate(link);
-            // The shaper lets up to a bucket through at once: at 1.5 times the rate it is empty by then.
+            // A full bucket passes at once; at 1.5 times the rate it is empty after a third of the train.
             let expected = order.expected.as_ref().unwrap_or(plan);
             let measures = CalibratedNetwork {
                 plan: expected,
@@ -46,7 +46,7 @@ pub(super) fn run(order: &Order) -> Result<Measured, KernelError> {
             calibrate(&measures, how == Calibration::Refuse)?
         }
     };
-    // The interfaces are gone with the network, at the end of the run.
+    // Read now: the interfaces are removed with the network at the end of the run.
     let host = network.facts(&flow_hosts)?;
     let taps = Taps::new(plan, network, Clock::Steady, Path::new("."))?;
     let mut measured = run::execute(plan, &flow_hosts, taps, Clock::Steady, order.sample_ns)?;

@@ -1,10 +1,10 @@
-//! Making hosts: a namespace each, with one interface that is ours to read and write.
+//! Makes the hosts of link emulation: a namespace each, with one TUN device that this process reads and writes.
 
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
+use crate::plan::hosts::Namespace;
 use crate::plan::tun::{INTERFACE, QUEUE, TunTopology};
-use crate::plan::veth::Namespace;
 use crate::run::network::FlowHosts;
 use crate::run::veth_network::OFFLOADS;
 use crate::sys;
@@ -12,17 +12,17 @@ use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Ready hosts, by flow.
+/// The hosts of all flows.
 pub(super) struct TunHosts {
     pub(super) flow_hosts: Vec<FlowHosts>,
-    /// The other end of each host's interface.
+    /// The descriptors of the hosts' TUN devices.
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
     /// LoadedVariants that the kernel lacks.
     pub(super) _loaded: LoadedVariants,
 }
 
-/// Builds the hosts.
+/// Makes the hosts.
 pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunHosts, KernelError> {
     let (mut flow_hosts, mut tunnels) = (Vec::new(), Vec::new());
     for flow in &plan.flows {
@@ -41,11 +41,11 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
     Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })
 }
 
-/// A namespace, and the other end of its interface.
+/// Makes a namespace; returns it and the descriptor of its TUN device.
 fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedFd, OwnedFd), KernelError> {
     sys::new_net_namespace().step(|| format!("namespace {}", plan.name))?;
     let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
-    for (name, value) in &plan.settings {
+    for (name, value) in &plan.sysctls {
         fs::write(format!("/proc/sys/net/ipv4/{name}"), value).step(|| format!("{name} = {value}"))?;
     }
     let tunnel = sys::tunnel(INTERFACE).step(|| "/dev/net/tun".into())?;
@@ -62,8 +62,8 @@ fn host(plan: &Namespace, mtu: u32, variants: &LoadedVariants) -> Result<(OwnedF
         netlink::add_address(&socket, index, address)?;
     }
     for route in &plan.routes {
-        let route = crate::plan::veth::Route { over: index, ..route.clone() };
-        netlink::add_route(&socket, &route, plan.address, route.variant.map(|name| variants.name(name)))?;
+        let route = crate::plan::hosts::Route { oif: index, ..route.clone() };
+        netlink::add_route(&socket, &route, plan.address, route.congctl.map(|name| variants.name(name)))?;
     }
     Ok((namespace, tunnel))
 }

@@ -1,11 +1,12 @@
-//! What a congestion control of the kernel says of itself (`tcp_cc_info`), under the simulator's names of those columns.
+//! Reads `TCP_CC_INFO`, the state of a congestion control [Linux inet_diag.h union tcp_cc_info], under the simulator's column
+//! names.
 
 use crate::netlink::head;
 use crate::sys;
 use std::io::Result;
 use std::os::fd::OwnedFd;
 
-/// A variant's own state: its columns and their values.
+/// The state of a congestion control: columns and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CcInfo {
     pub(crate) columns: &'static [&'static str],
@@ -13,39 +14,38 @@ pub(crate) struct CcInfo {
 }
 
 const TCP_CC_INFO: i32 = 26;
-/// Room for the kernel's largest form of it.
+/// Bytes that are read: more than the largest structure of the union.
 pub(crate) const BYTES: usize = 32;
-/// Times are µs; of those that aren't known all bits are set, or all but the first.
+/// Unknown times, µs, are 0x7fffffff or 0xffffffff.
 const UNKNOWN: u32 = 0x7fff_ffff;
 
-/// The state of a socket's congestion control, by the kernel's name of that; none where it says nothing (a variant in BPF
-/// can't).
+/// Reads the state of a socket's congestion control. Empty if it has no `get_info` (struct_ops can't have one).
 pub(crate) fn of(fd: &OwnedFd, variant: &str) -> Result<CcInfo> {
     let mut bytes = [0; BYTES];
     let length = sys::option(fd, libc::IPPROTO_TCP, TCP_CC_INFO, &mut bytes)?;
     Ok(read(variant, &bytes[..length.min(BYTES)]))
 }
 
-/// Reads what a variant has said.
+/// Reads the state of a congestion control by its kernel name.
 pub(crate) fn read(variant: &str, bytes: &[u8]) -> CcInfo {
     let word = |n: usize| bytes.get(4 * n..4 * n + 4).map(|b| u32::from_ne_bytes(head(b)));
     let time = |n: usize| word(n).filter(|us| *us < UNKNOWN).map_or(f64::NAN, |us| f64::from(us) / 1e6);
     let law = |columns, values| CcInfo { columns, values };
     match (variant, bytes.len()) {
-        // Enabled, samples in this round, base round trip, smallest of this round.
+        // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt.
         ("vegas", 16..) => law(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
         ("yeah", 16..) => law(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
-        // The same form, otherwise used: the base comes last.
+        // tcpvegas_info with baseRTT in tcpv_minrtt [Linux tcp_illinois.c tcp_illinois_info, tcp_westwood.c tcp_westwood_info].
         ("illinois" | "westwood", 16..) => law(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
         ("nv", 16..) => law(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
-        // Two halves (enabled, state), alpha in 1024ths, bytes marked and bytes of this round.
+        // tcp_dctcp_info: dctcp_enabled, dctcp_ce_state, dctcp_alpha (1024ths), dctcp_ab_ecn, dctcp_ab_tot (bytes).
         ("dctcp", 16..) => {
             let enabled = u16::from_ne_bytes(head(bytes)) != 0;
             let [alpha, marked, all] = [1, 2, 3].map(|n| f64::from(word(n).unwrap_or(0)));
             let values = if enabled { [alpha / 1024.0, marked / all] } else { [f64::NAN; 2] };
             law(&["alpha", "marked_share"], [values[0], values[1], 0.0, 0.0])
         }
-        // Rate, low and high word, bytes/s; smallest round trip; gains in 256ths.
+        // tcp_bbr_info: bbr_bw_lo, bbr_bw_hi (bytes/s), bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain (256ths).
         ("bbr", 20..) => {
             let [low, high, _, pacing, cwnd] = [0, 1, 2, 3, 4].map(|n| f64::from(word(n).unwrap_or(0)));
             let bw = high * 2f64.powi(32) + low;

@@ -1,22 +1,23 @@
-//! Interfaces, addresses, routes, neighbours.
+//! Interfaces, addresses, routes, neighbors [Linux if_link.h, veth.h, rtnetlink.h, neighbour.h].
 
 use super::message::{Message, Netlink};
 use crate::error::{KernelError, Step};
-use crate::plan::veth::{Interface, PEER, Route, VethPair};
+use crate::plan::hosts::Route;
+use crate::plan::veth::{Interface, PEER, VethPair};
 use std::fs::File;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-const FAMILY: u8 = libc::AF_INET as u8;
+const AF_INET: u8 = libc::AF_INET as u8;
 const VETH_INFO_PEER: u16 = 1;
-const ON_LINK: u32 = 4;
-const OFFERED_MSS: u16 = 8;
-const INITIAL_WINDOW: u16 = 11;
-const VARIANT: u16 = 16;
+const RTNH_F_ONLINK: u32 = 4;
+const RTAX_ADVMSS: u16 = 8;
+const RTAX_INITCWND: u16 = 11;
+const RTAX_CC_ALGO: u16 = 16;
 
-/// The structure at the head of messages about interfaces.
-fn interface(index: u32, up: bool) -> Vec<u8> {
+/// Returns an `ifinfomsg`.
+fn ifinfomsg(index: u32, up: bool) -> Vec<u8> {
     let up = u32::from(up).to_ne_bytes();
     [&[0; 4], &index.to_ne_bytes()[..], &up, &up].concat()
 }
@@ -28,78 +29,83 @@ fn named(message: Message, end: &Interface, mtu: u32) -> Message {
         .number(libc::IFLA_MTU, mtu)
 }
 
-/// Makes a veth pair: the first end in this socket's namespace, the second in `there`.
-pub(crate) fn add_veth(net: &Netlink, wire: &VethPair, mtu: u32, there: &OwnedFd) -> Result<(), KernelError> {
+/// Makes a veth pair: the first interface in this socket's namespace, the second in `peer_namespace`.
+pub(crate) fn add_veth(
+    net: &Netlink,
+    wire: &VethPair,
+    mtu: u32,
+    peer_namespace: &OwnedFd,
+) -> Result<(), KernelError> {
     let [a, b] = &wire.ends;
-    let message = Message::new(libc::RTM_NEWLINK, NEW, &interface(a.index, false));
+    let message = Message::new(libc::RTM_NEWLINK, NEW, &ifinfomsg(a.index, false));
     let message = named(message, a, mtu).nested(libc::IFLA_LINKINFO, |m| {
         m.text(libc::IFLA_INFO_KIND, "veth").nested(libc::IFLA_INFO_DATA, |m| {
             m.nested(VETH_INFO_PEER, |m| {
-                named(m.raw(&interface(b.index, false)), b, mtu)
-                    .number(libc::IFLA_NET_NS_FD, there.as_raw_fd() as u32)
+                named(m.raw(&ifinfomsg(b.index, false)), b, mtu)
+                    .number(libc::IFLA_NET_NS_FD, peer_namespace.as_raw_fd() as u32)
             })
         })
     });
     net.request(message, || format!("veth pair {} - {}", a.name(), b.name()))
 }
 
-/// One end of the pair that [`try_veth`] makes.
+/// Name of one interface of the pair that [`try_veth`] makes.
 pub(crate) const TRIED: &str = "v2000";
 
-/// Tries to make a veth pair in the namespace that we are in.
+/// Tries to make a veth pair in the current namespace.
 pub(crate) fn try_veth() -> Result<(), KernelError> {
     let end = |index| Interface { namespace: 0, index, qdisc: None };
     let here = OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?);
     add_veth(&Netlink::new()?, &VethPair { ends: [end(2000), end(2001)] }, 1500, &here)
 }
 
-/// Switches an interface on.
+/// Sets an interface up.
 pub(crate) fn set_up(net: &Netlink, end: &Interface) -> Result<(), KernelError> {
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK;
-    let message = Message::new(libc::RTM_NEWLINK, flags, &interface(end.index, true));
+    let message = Message::new(libc::RTM_NEWLINK, flags, &ifinfomsg(end.index, true));
     net.request(message, || format!("{} up", end.name()))
 }
 
-/// Switches an interface on, with its largest packet and the length of its queue towards a program.
+/// Sets an interface up, with its MTU and the length of its transmit queue.
 pub(crate) fn set_up_with_mtu(net: &Netlink, index: u32, mtu: u32, queue: u32) -> Result<(), KernelError> {
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK;
-    let message = Message::new(libc::RTM_NEWLINK, flags, &interface(index, true))
+    let message = Message::new(libc::RTM_NEWLINK, flags, &ifinfomsg(index, true))
         .number(libc::IFLA_MTU, mtu)
         .number(libc::IFLA_TXQLEN, queue);
     net.request(message, || format!("interface {index} up"))
 }
 
-/// Gives an interface its address.
+/// Adds the address of an interface.
 pub(crate) fn add_address(net: &Netlink, index: u32, address: Ipv4Addr) -> Result<(), KernelError> {
-    let fixed = [&[FAMILY, 32, 0, 0], &index.to_ne_bytes()[..]].concat();
+    let fixed = [&[AF_INET, 32, 0, 0], &index.to_ne_bytes()[..]].concat();
     let message = Message::new(libc::RTM_NEWADDR, NEW, &fixed)
         .attribute(libc::IFA_LOCAL, &address.octets())
         .attribute(libc::IFA_ADDRESS, &address.octets());
     net.request(message, || format!("address {address}"))
 }
 
-/// Says who is at the other end of an interface.
-pub(crate) fn add_neighbour(net: &Netlink, index: u32, mac: [u8; 6]) -> Result<(), KernelError> {
+/// Adds the permanent neighbor entry of the other end of a veth pair.
+pub(crate) fn add_neighbor(net: &Netlink, index: u32, mac: [u8; 6]) -> Result<(), KernelError> {
     let state = libc::NUD_PERMANENT.to_ne_bytes();
-    let fixed = [&[FAMILY, 0, 0, 0], &index.to_ne_bytes()[..], &state, &[0, 0]].concat();
+    let fixed = [&[AF_INET, 0, 0, 0], &index.to_ne_bytes()[..], &state, &[0, 0]].concat();
     let message = Message::new(libc::RTM_NEWNEIGH, NEW, &fixed)
         .attribute(libc::NDA_DST, &PEER.octets())
         .attribute(libc::NDA_LLADDR, &mac);
-    net.request(message, || format!("neighbour of interface {index}"))
+    net.request(message, || format!("neighbor of interface {index}"))
 }
 
-/// Adds a route; `source` is the address that packets made here get, `variant` the congestion control of connections that
-/// choose none: any that the kernel has, where a namespace's default must be one that it lets everybody use.
+/// Adds a route. `source` is the source address of packets from here, `congctl` the congestion control of connections that
+/// choose none; it may be restricted, unlike the default of a namespace.
 pub(crate) fn add_route(
     net: &Netlink,
     route: &Route,
     source: Option<Ipv4Addr>,
-    variant: Option<&str>,
+    congctl: Option<&str>,
 ) -> Result<(), KernelError> {
     let bits = if route.to.is_some() { 32 } else { 0 };
     let fixed = [
         &[
-            FAMILY,
+            AF_INET,
             bits,
             0,
             0,
@@ -108,30 +114,30 @@ pub(crate) fn add_route(
             libc::RT_SCOPE_UNIVERSE,
             libc::RTN_UNICAST,
         ],
-        &ON_LINK.to_ne_bytes()[..],
+        &RTNH_F_ONLINK.to_ne_bytes()[..],
     ]
     .concat();
     let mut message = Message::new(libc::RTM_NEWROUTE, NEW, &fixed)
         .attribute(libc::RTA_GATEWAY, &PEER.octets())
-        .number(libc::RTA_OIF, route.over);
+        .number(libc::RTA_OIF, route.oif);
     if let Some(to) = route.to {
         message = message.attribute(libc::RTA_DST, &to.octets());
     }
     if let Some(source) = source {
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
-    let metrics = [(OFFERED_MSS, route.mss), (INITIAL_WINDOW, route.initcwnd)];
-    if variant.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
+    let metrics = [(RTAX_ADVMSS, route.advmss), (RTAX_INITCWND, route.initcwnd)];
+    if congctl.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
         message = message.nested(libc::RTA_METRICS, |m| {
             let m = metrics.iter().fold(m, |m, (kind, value)| match value {
                 Some(value) => m.number(*kind, *value),
                 None => m,
             });
-            match variant {
-                Some(name) => m.text(VARIANT, name),
+            match congctl {
+                Some(name) => m.text(RTAX_CC_ALGO, name),
                 None => m,
             }
         });
     }
-    net.request(message, || format!("route to {:?} over interface {}", route.to, route.over))
+    net.request(message, || format!("route to {:?} over interface {}", route.to, route.oif))
 }

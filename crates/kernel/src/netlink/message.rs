@@ -1,19 +1,22 @@
-//! Messages and the socket that carries them.
+//! Netlink messages, and the socket that carries them [netlink(7)].
 
 use crate::error::{KernelError, Step};
 use crate::sys;
 use std::io::Error;
 use std::os::fd::OwnedFd;
 
-const HEADER: usize = 16;
-/// Flag of attributes that hold others.
-const NESTED: u16 = 0x8000;
+/// Size of `nlmsghdr`, bytes.
+const NLMSG_HDRLEN: usize = 16;
+/// Flag of attributes that contain attributes.
+const NLA_F_NESTED: u16 = 0x8000;
+/// The type of an attribute without its flags.
+const NLA_TYPE_MASK: u16 = 0x3fff;
 
-/// A message: header, fixed part, attributes.
+/// A message: `nlmsghdr`, a structure of its type, attributes.
 pub(super) struct Message(Vec<u8>);
 
 impl Message {
-    /// A message of that type; `fixed` is the structure that follows the header.
+    /// Begins a message; `fixed` is the structure that follows the header.
     pub(super) fn new(kind: u16, flags: i32, fixed: &[u8]) -> Message {
         let mut bytes = vec![0; 4]; // the length, set when it is sent
         bytes.extend(kind.to_ne_bytes());
@@ -32,28 +35,28 @@ impl Message {
         self
     }
 
-    /// Adds an attribute that is a number.
+    /// Adds an attribute with a 32-bit number.
     pub(super) fn number(self, kind: u16, value: u32) -> Message {
         self.attribute(kind, &value.to_ne_bytes())
     }
 
-    /// Adds an attribute that is a text.
+    /// Adds an attribute with a zero-terminated string.
     pub(super) fn text(self, kind: u16, value: &str) -> Message {
         self.attribute(kind, &[value.as_bytes(), &[0]].concat())
     }
 
-    /// Adds an attribute that holds others.
+    /// Adds an attribute that contains attributes.
     pub(super) fn nested(mut self, kind: u16, fill: impl FnOnce(Message) -> Message) -> Message {
         let start = self.0.len();
         self.0.extend([0; 4]);
         let mut filled = fill(self);
         let length = (filled.0.len() - start) as u16;
         filled.0[start..start + 2].copy_from_slice(&length.to_ne_bytes());
-        filled.0[start + 2..start + 4].copy_from_slice(&(kind | NESTED).to_ne_bytes());
+        filled.0[start + 2..start + 4].copy_from_slice(&(kind | NLA_F_NESTED).to_ne_bytes());
         filled
     }
 
-    /// Adds bytes as they are (a structure before nested attributes).
+    /// Adds a structure before nested attributes.
     pub(super) fn raw(mut self, bytes: &[u8]) -> Message {
         self.0.extend(bytes);
         self.pad();
@@ -71,13 +74,13 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// A socket of the namespace that we are in.
+    /// An rtnetlink socket of the current namespace.
     pub(crate) fn new() -> Result<Netlink, KernelError> {
         Netlink::open(libc::NETLINK_ROUTE)
     }
 
-    /// One that tells of other sockets.
-    pub(crate) fn of_sockets() -> Result<Netlink, KernelError> {
+    /// A sock_diag socket of the current namespace.
+    pub(crate) fn sock_diag() -> Result<Netlink, KernelError> {
         Netlink::open(libc::NETLINK_SOCK_DIAG)
     }
 
@@ -92,7 +95,7 @@ impl Netlink {
         self.attempt(message).step(what)
     }
 
-    /// The same, with the kernel's own answer.
+    /// Likewise, with the kernel's own error.
     pub(super) fn attempt(&self, message: Message) -> std::io::Result<()> {
         self.send(message)?;
         let mut failed = Ok(());
@@ -109,7 +112,7 @@ impl Netlink {
         .and(failed)
     }
 
-    /// Sends a dump request; `each` gets the body of every answer.
+    /// Sends a dump request; `each` is called with the body of every reply.
     pub(super) fn dump(
         &self,
         message: Message,
@@ -139,16 +142,16 @@ impl Netlink {
         sys::send(&self.fd, &message.0).map(drop)
     }
 
-    /// Hands on the answers until `more` says no.
+    /// Passes on the replies until `more` returns false.
     fn replies(&self, mut more: impl FnMut(u16, &[u8]) -> bool) -> std::io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
         loop {
             let n = sys::receive(&self.fd, &mut buffer)?.unwrap_or(0);
             let mut rest = &buffer[..n];
-            while rest.len() >= HEADER {
-                let length = (u32::from_ne_bytes(head(rest)) as usize).clamp(HEADER, rest.len());
+            while rest.len() >= NLMSG_HDRLEN {
+                let length = (u32::from_ne_bytes(head(rest)) as usize).clamp(NLMSG_HDRLEN, rest.len());
                 let kind = u16::from_ne_bytes(head(&rest[4..]));
-                if !more(kind, &rest[HEADER..length]) {
+                if !more(kind, &rest[NLMSG_HDRLEN..length]) {
                     return Ok(());
                 }
                 rest = &rest[length.next_multiple_of(4).min(rest.len())..];
@@ -157,7 +160,7 @@ impl Netlink {
     }
 }
 
-/// The first bytes of a slice; zeros where it is too short.
+/// Returns the first bytes of a slice, padded with zeros.
 pub(crate) fn head<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     let n = N.min(bytes.len());
@@ -165,14 +168,14 @@ pub(crate) fn head<const N: usize>(bytes: &[u8]) -> [u8; N] {
     out
 }
 
-/// The attributes in `bytes`: type and value.
+/// Iterates over the attributes in `bytes`: type and value.
 pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         if bytes.len() < 4 {
             return None;
         }
         let length = (u16::from_ne_bytes(head(bytes)) as usize).clamp(4, bytes.len());
-        let kind = u16::from_ne_bytes(head(&bytes[2..])) & 0x3fff; // without the flags "nested", "byte order"
+        let kind = u16::from_ne_bytes(head(&bytes[2..])) & NLA_TYPE_MASK;
         let value = &bytes[4..length];
         bytes = &bytes[length.next_multiple_of(4).min(bytes.len())..];
         Some((kind, value))

@@ -1,5 +1,5 @@
-//! Routing netlink, as far as a layout needs it: veth pairs, addresses, routes, neighbours, queue disciplines and
-//! their statistics. One socket for each namespace.
+//! Netlink: rtnetlink messages for veth pairs, addresses, routes, neighbors, queue disciplines and their statistics, and
+//! sock_diag for TCP sockets. One socket per namespace [rtnetlink(7), sock_diag(7)].
 
 mod link;
 mod message;
@@ -7,8 +7,8 @@ mod qdisc;
 mod sock_diag;
 
 pub(crate) use link::{
-    TRIED, add_address, add_neighbour, add_route, add_veth, set_up, set_up_with_mtu, try_veth,
+    TRIED, add_address, add_neighbor, add_route, add_veth, set_up, set_up_with_mtu, try_veth,
 };
 pub(crate) use message::{Netlink, head};
 pub(crate) use qdisc::{add_qdisc, statistics, try_qdisc};
-pub(crate) use sock_diag::busiest;
+pub(crate) use sock_diag::busiest_connection;

@@ -1,4 +1,4 @@
-//! Queue disciplines.
+//! Queue disciplines and their statistics [Linux pkt_sched.h, rtnetlink.h, gen_stats.h].
 
 use super::message::{Message, Netlink, attributes, head};
 use crate::error::KernelError;
@@ -6,7 +6,7 @@ use crate::plan::qdisc::{Qdisc, Value};
 use crate::plan::veth::Interface;
 
 const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
-const ROOT: u32 = 0xffff_ffff;
+const TC_H_ROOT: u32 = 0xffff_ffff;
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
@@ -14,31 +14,31 @@ const TCA_STAB: u16 = 8;
 const TCA_STAB_BASE: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
-const RED_PARMS: u16 = 1;
-const RED_IDLE_TABLE: u16 = 2;
-const RED_MAX_P: u16 = 3;
-/// Bytes of sfq's parameters that are RED's.
+const TCA_RED_PARMS: u16 = 1;
+const TCA_RED_STAB: u16 = 2;
+const TCA_RED_MAX_P: u16 = 3;
+/// Size of the RED part of `tc_sfq_qopt_v1`, bytes; zeros: no RED in its queues.
 const SFQ_RED: usize = 44;
-const TBF_PARMS: u16 = 1;
-const TBF_RATE64: u16 = 4;
-const TBF_BURST: u16 = 6;
-const NETEM_RATE: u16 = 6;
-const NETEM_RATE64: u16 = 8;
-const NETEM_LATENCY64: u16 = 10;
-const NETEM_JITTER64: u16 = 11;
-const NETEM_PRNG_SEED: u16 = 14;
-const ETHERNET: u8 = 1;
-/// More than any link holds.
+const TCA_TBF_PARMS: u16 = 1;
+const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_BURST: u16 = 6;
+const TCA_NETEM_RATE: u16 = 6;
+const TCA_NETEM_RATE64: u16 = 8;
+const TCA_NETEM_LATENCY64: u16 = 10;
+const TCA_NETEM_JITTER64: u16 = 11;
+const TCA_NETEM_PRNG_SEED: u16 = 14;
+const TC_LINKLAYER_ETHERNET: u8 = 1;
+/// A limit that no link reaches, packets or bytes.
 const NO_LIMIT: u32 = 100_000_000;
 
-/// Tries to put a discipline without any options at an interface, as one of that number (others are replaced).
+/// Tries to add a discipline without options as the root qdisc of an interface, with this handle.
 pub(crate) fn try_qdisc(net: &Netlink, index: u32, kind: &str, number: u32) -> std::io::Result<()> {
-    let fixed = fixed(index, number << 16, ROOT);
+    let fixed = fixed(index, number << 16, TC_H_ROOT);
     let message = Message::new(libc::RTM_NEWQDISC, NEW, &fixed).text(TCA_KIND, kind);
     net.attempt(message)
 }
 
-/// The structure at the head of messages about disciplines.
+/// Returns a `tcmsg`.
 fn fixed(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     [&[0; 4], &index.to_ne_bytes()[..], &handle.to_ne_bytes(), &parent.to_ne_bytes(), &[0; 4]].concat()
 }
@@ -52,14 +52,14 @@ impl Qdisc {
         match self {
             Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit } => message.number(TCA_OPTIONS, *limit),
             Qdisc::Red(red) => message.nested(TCA_OPTIONS, |m| {
-                m.attribute(RED_PARMS, &red.structure())
-                    .attribute(RED_IDLE_TABLE, &red.idle_table().1)
-                    .number(RED_MAX_P, red.max_p())
+                m.attribute(TCA_RED_PARMS, &red.structure())
+                    .attribute(TCA_RED_STAB, &red.idle_table().1)
+                    .number(TCA_RED_MAX_P, red.max_p())
             }),
             Qdisc::Sfq { quantum, perturb, limit, divisor, flows, depth, headdrop } => {
                 let mut parms =
                     words(&[*quantum, *perturb, *limit, *divisor, *flows, *depth, u32::from(*headdrop)]);
-                parms.extend([0; SFQ_RED]); // none of its queues is under RED
+                parms.extend([0; SFQ_RED]);
                 message.attribute(TCA_OPTIONS, &parms)
             }
             Qdisc::Options { options, .. } => message.nested(TCA_OPTIONS, |m| {
@@ -73,13 +73,17 @@ impl Qdisc {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 // Rate with its frame (Ethernet), no peak rate; the limit makes room for an inner discipline.
-                let mut parms = vec![0, ETHERNET, 0, 0, 0, 0, 0, 0];
+                let mut parms = vec![0, TC_LINKLAYER_ETHERNET, 0, 0, 0, 0, 0, 0];
                 parms.extend(words(&[word, 0, 0, 0, NO_LIMIT, 0, 0]));
                 message.nested(TCA_OPTIONS, |m| {
                     let m = m
-                        .attribute(TBF_PARMS, &parms)
-                        .number(TBF_BURST, (*burst).min(NO_LIMIT.into()) as u32);
-                    if rate > u64::from(u32::MAX) { m.attribute(TBF_RATE64, &rate.to_ne_bytes()) } else { m }
+                        .attribute(TCA_TBF_PARMS, &parms)
+                        .number(TCA_TBF_BURST, (*burst).min(NO_LIMIT.into()) as u32);
+                    if rate > u64::from(u32::MAX) {
+                        m.attribute(TCA_TBF_RATE64, &rate.to_ne_bytes())
+                    } else {
+                        m
+                    }
                 })
             }
             Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
@@ -91,12 +95,12 @@ impl Qdisc {
                     let m = if rate == 0 {
                         m
                     } else {
-                        m.attribute(NETEM_RATE, &words(&[word, *overhead as u32, 0, 0]))
-                            .attribute(NETEM_RATE64, &rate.to_ne_bytes())
+                        m.attribute(TCA_NETEM_RATE, &words(&[word, *overhead as u32, 0, 0]))
+                            .attribute(TCA_NETEM_RATE64, &rate.to_ne_bytes())
                     };
-                    m.attribute(NETEM_LATENCY64, &delay_ns.to_ne_bytes())
-                        .attribute(NETEM_JITTER64, &jitter_ns.to_ne_bytes())
-                        .attribute(NETEM_PRNG_SEED, &seed.to_ne_bytes())
+                    m.attribute(TCA_NETEM_LATENCY64, &delay_ns.to_ne_bytes())
+                        .attribute(TCA_NETEM_JITTER64, &jitter_ns.to_ne_bytes())
+                        .attribute(TCA_NETEM_PRNG_SEED, &seed.to_ne_bytes())
                 })
             }
         }
@@ -105,7 +109,7 @@ impl Qdisc {
 
 /// Puts a discipline at an interface's exit, with what is inside it.
 pub(crate) fn add_qdisc(net: &Netlink, end: &Interface, qdisc: &Qdisc) -> Result<(), KernelError> {
-    add(net, end, qdisc, 0x1_0000, ROOT)
+    add(net, end, qdisc, 0x1_0000, TC_H_ROOT)
 }
 
 fn add(net: &Netlink, end: &Interface, qdisc: &Qdisc, handle: u32, parent: u32) -> Result<(), KernelError> {

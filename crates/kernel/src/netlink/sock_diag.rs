@@ -1,54 +1,59 @@
-//! The TCP sockets of a namespace and what the kernel says of each: of programs that aren't ours.
+//! The state of TCP sockets of other programs in a namespace, by sock_diag [sock_diag(7), Linux inet_diag.h].
 
 use super::message::{Message, Netlink, attributes, head};
 use crate::error::KernelError;
 use crate::meter::tcp_cc_info;
 
-const BY_FAMILY: u16 = 20;
-const INFO: u16 = 2;
-const VEGAS: u16 = 3;
-const CONGESTION: u16 = 4;
-const DCTCP: u16 = 9;
-const BBR: u16 = 16;
-const ESTABLISHED_AND_CLOSING: u32 = 0xffe & !(1 << 10) & !(1 << 6) & !(1 << 7);
-const FIXED: usize = 72;
-/// Of `tcp_info`: bytes acknowledged.
-const ACKED: usize = 120;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const INET_DIAG_INFO: u16 = 2;
+const INET_DIAG_VEGASINFO: u16 = 3;
+const INET_DIAG_CONG: u16 = 4;
+const INET_DIAG_DCTCPINFO: u16 = 9;
+const INET_DIAG_BBRINFO: u16 = 16;
+/// All states except TCP_LISTEN (10), TCP_TIME_WAIT (6) and TCP_CLOSE (7) [Linux tcp_states.h].
+const STATES: u32 = 0xffe & !(1 << 10) & !(1 << 6) & !(1 << 7);
+/// Size of `inet_diag_msg`, bytes.
+const INET_DIAG_MSG: usize = 72;
+/// Offset of `tcpi_bytes_acked` in `tcp_info`.
+const TCPI_BYTES_ACKED: usize = 120;
 
-/// What the kernel says of a connection.
+/// The state of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     /// Its `tcp_info`.
     pub(crate) info: [u8; 256],
-    /// What its congestion control says of itself.
-    pub(crate) law: tcp_cc_info::CcInfo,
+    /// The state of its congestion control.
+    pub(crate) cc_info: tcp_cc_info::CcInfo,
 }
 
-/// The connection that has carried most.
-pub(crate) fn busiest(net: &Netlink) -> Result<Option<Socket>, KernelError> {
-    // Family, protocol, what is asked for (that of Vegas stands for all variants'), padding, states; any address.
-    let asked = [INFO, VEGAS, CONGESTION].iter().fold(0, |bits, kind| bits | 1 << (kind - 1));
-    let mut fixed = vec![libc::AF_INET as u8, libc::IPPROTO_TCP as u8, asked, 0];
-    fixed.extend(ESTABLISHED_AND_CLOSING.to_ne_bytes());
+/// Returns the connection with the most acknowledged bytes.
+pub(crate) fn busiest_connection(net: &Netlink) -> Result<Option<Socket>, KernelError> {
+    // inet_diag_req_v2: family, protocol, extensions (VEGASINFO requests the information of every variant), padding,
+    // states; any address.
+    let extensions = [INET_DIAG_INFO, INET_DIAG_VEGASINFO, INET_DIAG_CONG]
+        .iter()
+        .fold(0, |bits, kind| bits | 1 << (kind - 1));
+    let mut fixed = vec![libc::AF_INET as u8, libc::IPPROTO_TCP as u8, extensions, 0];
+    fixed.extend(STATES.to_ne_bytes());
     fixed.extend([0; 48]);
-    let message = Message::new(BY_FAMILY, libc::NLM_F_REQUEST | libc::NLM_F_DUMP, &fixed);
+    let message = Message::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_REQUEST | libc::NLM_F_DUMP, &fixed);
     let mut most: Option<(u64, Socket)> = None;
     net.dump(
         message,
         || "sockets".into(),
         |body| {
-            let (mut info, mut name, mut said): (&[u8], String, &[u8]) = (&[], String::new(), &[]);
-            for (kind, value) in attributes(body.get(FIXED..).unwrap_or(&[])) {
+            let (mut info, mut name, mut cc_info): (&[u8], String, &[u8]) = (&[], String::new(), &[]);
+            for (kind, value) in attributes(body.get(INET_DIAG_MSG..).unwrap_or(&[])) {
                 match kind {
-                    INFO => info = value,
-                    CONGESTION => name = String::from_utf8_lossy(value).trim_end_matches('\0').to_owned(),
-                    VEGAS | DCTCP | BBR => said = value,
+                    INET_DIAG_INFO => info = value,
+                    INET_DIAG_CONG => name = String::from_utf8_lossy(value).trim_end_matches('\0').to_owned(),
+                    INET_DIAG_VEGASINFO | INET_DIAG_DCTCPINFO | INET_DIAG_BBRINFO => cc_info = value,
                     _ => {}
                 }
             }
-            let acked = u64::from_ne_bytes(head(info.get(ACKED..).unwrap_or(&[])));
+            let acked = u64::from_ne_bytes(head(info.get(TCPI_BYTES_ACKED..).unwrap_or(&[])));
             if !info.is_empty() && most.as_ref().is_none_or(|(best, _)| acked > *best) {
-                most = Some((acked, Socket { info: head(info), law: tcp_cc_info::read(&name, said) }));
+                most = Some((acked, Socket { info: head(info), cc_info: tcp_cc_info::read(&name, cc_info) }));
             }
         },
     )?;

@@ -1,4 +1,4 @@
-//! A layout in words: the commands that would do the same.
+//! A veth topology as commands of `ip`, `tc`, `sysctl` and `ethtool` that make the same network.
 
 use crate::plan::describe;
 use crate::plan::qdisc::Qdisc;
@@ -8,7 +8,7 @@ use dumbbell_plan::Plan;
 use std::fmt::Write as _;
 
 impl VethTopology {
-    /// The disciplines of all interfaces, outer ones first, as `tc` would show them.
+    /// The queue disciplines of all interfaces in `tc`'s syntax, outer ones first.
     pub(crate) fn qdisc_descriptions(&self) -> impl Iterator<Item = String> {
         let ends = self.pairs.iter().flat_map(|wire| &wire.ends);
         ends.filter_map(|end| end.qdisc.as_ref().map(|qdisc| (end, qdisc))).map(|(end, qdisc)| {
@@ -20,26 +20,26 @@ impl VethTopology {
         })
     }
 
-    /// The name of the only interface of a host.
+    /// Name of the only interface of a host.
     pub(crate) fn host_interface(&self, host: usize) -> String {
         let mut ends = self.pairs.iter().flat_map(|wire| &wire.ends);
         ends.find(|end| end.namespace == host).map_or(String::new(), |end| end.name())
     }
 
-    /// Each flow, in words.
+    /// A description of each flow.
     #[must_use]
     pub fn flows(&self, plan: &Plan) -> Vec<String> {
         let each = self.flows.iter().enumerate();
-        each.map(|(n, ends)| describe::flow(plan, n, ends.addresses, ends.variant, &self.ways)).collect()
+        each.map(|(n, ends)| describe::flow(plan, n, ends.addresses, ends.variant, &self.routes)).collect()
     }
 
-    /// Each step, in order, as a command of `ip`, `tc`, `sysctl` or `ethtool`.
+    /// Every step, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();
         let unnamed = match self.target.kernel {
             Kernel::Guest => "",
-            Kernel::Host => "  # without a name, so it is gone with the process",
+            Kernel::Host => "  # without a name: removed when the process ends",
         };
         let offloads = ["off", "on"][usize::from(self.target.offloads)];
         for namespace in &self.namespaces {
@@ -50,7 +50,7 @@ impl VethTopology {
                     .push(format!("ip netns exec '{name}' sysctl -w net.ipv6.conf.default.disable_ipv6='1'"));
                 steps.push(format!("ip -n '{name}' link set lo up"));
             }
-            for (name, value) in &namespace.settings {
+            for (name, value) in &namespace.sysctls {
                 steps.push(format!(
                     "ip netns exec '{}' sysctl -w net.ipv4.{}='{value}'",
                     namespace.name,
@@ -97,20 +97,18 @@ impl VethTopology {
         for namespace in &self.namespaces {
             for route in &namespace.routes {
                 let to = route.to.map_or("default".into(), |a| a.to_string());
-                let mut step = format!(
-                    "ip -n '{}' route add {to} via {PEER} dev v{} onlink",
-                    namespace.name, route.over
-                );
+                let mut step =
+                    format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", namespace.name, route.oif);
                 if let Some(address) = namespace.address {
                     let _ = write!(step, " src {address}");
                 }
-                if let Some(mss) = route.mss {
+                if let Some(mss) = route.advmss {
                     let _ = write!(step, " advmss {mss}");
                 }
                 if let Some(window) = route.initcwnd {
                     let _ = write!(step, " initcwnd {window}");
                 }
-                if let Some(variant) = route.variant {
+                if let Some(variant) = route.congctl {
                     let _ = write!(step, " congctl {variant}");
                 }
                 steps.push(step);

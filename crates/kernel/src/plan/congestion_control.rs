@@ -1,10 +1,10 @@
-//! Congestion control by the kernel's names, and the parameters of its modules.
+//! Congestion control by the kernel's names, and the parameters of its modules [Linux tcp_*.c, `tcp_congestion_ops.name`].
 
 use crate::error::KernelError;
 use dumbbell_plan::Named;
 use serde_json::Value;
 
-/// Congestion control that the kernel has: scenario name, kernel name.
+/// Congestion control of the kernel: scenario name, kernel name.
 pub const VARIANTS: &[(&str, &str)] = &[
     ("reno", "reno"),
     ("newreno", "reno"),
@@ -28,18 +28,18 @@ pub const VARIANTS: &[(&str, &str)] = &[
     ("yeah", "yeah"),
 ];
 
-/// How a module takes a parameter.
+/// The form of a module parameter.
 #[derive(Clone, Copy)]
 enum Form {
     /// A whole number.
     Whole,
-    /// A share in 1024ths.
+    /// A fraction in 1024ths.
     Per1024,
     /// 0 or 1.
     Flag,
 }
 
-/// Parameters that mean the same here and there: variant, our name, the module's, its form.
+/// Parameters with the same meaning in the module: kernel name, parameter, module parameter, its form.
 const PARAMETERS: &[(&str, &str, &str, Form)] = &[
     ("cubic", "beta", "tcp_cubic.beta", Form::Per1024),
     ("cubic", "fast_convergence", "tcp_cubic.fast_convergence", Form::Flag),
@@ -49,15 +49,15 @@ const PARAMETERS: &[(&str, &str, &str, Form)] = &[
     ("vegas", "gamma", "tcp_vegas.gamma", Form::Whole),
 ];
 
-/// A variant as the kernel has it.
+/// A congestion control of the kernel.
 pub(crate) struct KernelVariant {
-    /// Its name there.
+    /// Its name in the kernel.
     pub(crate) name: &'static str,
-    /// Options of the kernel's command line that set its module's parameters, in their order.
+    /// Options of the kernel's command line that set the module's parameters, sorted.
     pub(crate) boot: Vec<String>,
 }
 
-/// The kernel's form of a flow's variant.
+/// Translates a flow's variant.
 pub(crate) fn kernel_variant(flow: &str, variant: &Named) -> Result<KernelVariant, KernelError> {
     let place = |key: &str| format!("flows.{flow}.variant{key}");
     let Some((_, name)) = VARIANTS.iter().find(|(ours, _)| *ours == variant.name) else {
@@ -67,8 +67,8 @@ pub(crate) fn kernel_variant(flow: &str, variant: &Named) -> Result<KernelVarian
     };
     let mut boot = Vec::new();
     for (key, value) in &variant.params {
-        let there = PARAMETERS.iter().find(|(v, ours, ..)| v == name && ours == key);
-        let Some((_, _, option, form)) = there else {
+        let found = PARAMETERS.iter().find(|(v, ours, ..)| v == name && ours == key);
+        let Some((_, _, option, form)) = found else {
             let message = "the kernel's module doesn't have it";
             return Err(KernelError::refused(&place(&format!(".{key}")), message));
         };

@@ -1,13 +1,13 @@
-//! Links and flows of a plan in words, for the steps that are printed.
+//! Descriptions of links and flows, printed by `--plan`.
 
 use dumbbell_link::{CorruptionPlan, JitterPlan, LossPlan, ProfilePlan};
 use dumbbell_plan::{AppPlan, FlowPlan, LinkPlan, Plan, Routes, TransportPlan};
 use dumbbell_units::{Dur, Rate};
 use std::net::Ipv4Addr;
 
-/// All that our own link does to packets.
+/// Describes everything that an emulated link does to packets.
 pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
-    // Every field by name: one that is added must be told here.
+    // Every field by name, so that a new one must be described here.
     let LinkPlan {
         name,
         from: _,
@@ -34,8 +34,11 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     let reorders = |yes: bool| if yes { ", which reorders" } else { "" };
     let rate = match (opportunities, rate_course) {
         (Some(trace), _) => {
-            let chances: u64 = trace.counts.iter().map(|(_, count)| count).sum();
-            format!("{chances} chances of 1500 bytes in {}, again and again", Dur::millis(trace.period_ms))
+            let opportunities: u64 = trace.counts.iter().map(|(_, count)| count).sum();
+            format!(
+                "{opportunities} opportunities of 1500 bytes in {}, repeated",
+                Dur::millis(trace.period_ms)
+            )
         }
         (None, Some(course)) => over_time(course, |bps| Rate(bps).to_string()),
         (None, None) => Rate(*rate_bps).to_string(),
@@ -47,29 +50,25 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     let parameters = queue.params.iter().map(|(key, value)| {
         format!(" {key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     });
-    let mut said = vec![format!("link {name}: {rate}"), format!("delay {delay}")];
-    said.push(format!("queue {}{}", queue.name, parameters.collect::<String>()));
+    let mut parts = vec![format!("link {name}: {rate}"), format!("delay {delay}")];
+    parts.push(format!("queue {}{}", queue.name, parameters.collect::<String>()));
     if *overhead_bytes > 0 {
-        said.push(format!("{overhead_bytes} bytes of framing on each packet"));
+        parts.push(format!("{overhead_bytes} bytes of framing on each packet"));
     }
     for o in outages {
         let every = o.every_ns.map_or(String::new(), |ns| format!(" every {}", Dur(ns)));
         let what = if o.drops { "packets are dropped" } else { "packets wait" };
-        said.push(format!("outage at {} for {}{every}, {what}", Dur(o.at_ns), Dur(o.for_ns)));
+        parts.push(format!("outage at {} for {}{every}, {what}", Dur(o.at_ns), Dur(o.for_ns)));
     }
     if let Some(p) = policer {
         let what = if p.marks { "marked" } else { "dropped" };
-        said.push(format!(
-            "policer {} burst {} bytes, what exceeds it {what}",
-            Rate(p.rate_bps),
-            p.burst_bytes
-        ));
+        parts.push(format!("policer {} burst {} bytes, excess {what}", Rate(p.rate_bps), p.burst_bytes));
     }
     match loss {
         LossPlan::Independent(share) if *share == 0.0 => {}
-        LossPlan::Independent(share) => said.push(format!("loss {}", percent(*share))),
-        LossPlan::GilbertElliott { p, r, loss_bad, loss_good } => said.push(format!(
-            "loss in bursts: turns bad with {}, good with {}, loses {} and {}",
+        LossPlan::Independent(share) => parts.push(format!("loss {}", percent(*share))),
+        LossPlan::GilbertElliott { p, r, loss_bad, loss_good } => parts.push(format!(
+            "loss in bursts (Gilbert-Elliott): p {}, r {}, loss {} bad, {} good",
             percent(*p),
             percent(*r),
             percent(*loss_bad),
@@ -78,8 +77,10 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
     }
     match corruption {
         None => {}
-        Some(CorruptionPlan::Packets(share)) => said.push(format!("damages {} of packets", percent(*share))),
-        Some(CorruptionPlan::Bits(share)) => said.push(format!("damages a bit with {share:e}")),
+        Some(CorruptionPlan::Packets(share)) => {
+            parts.push(format!("corrupts {} of packets", percent(*share)))
+        }
+        Some(CorruptionPlan::Bits(share)) => parts.push(format!("corrupts a bit with probability {share:e}")),
     }
     if let Some(jitter) = jitter {
         let drawn = match *jitter {
@@ -88,42 +89,42 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
             JitterPlan::Exponential { mean_ns } => format!("exponential, mean {}", Dur(mean_ns)),
             JitterPlan::Pareto { mean_ns, shape } => format!("Pareto, mean {}, shape {shape}", Dur(mean_ns)),
         };
-        said.push(format!("jitter {drawn}{}", reorders(*jitter_reorders)));
+        parts.push(format!("jitter {drawn}{}", reorders(*jitter_reorders)));
     }
     if let Some(r) = reordering {
         let extent = r.extent.map_or(String::new(), |n| format!(" or {n} packets"));
-        said.push(format!("holds {} of packets back for {}{extent}", percent(r.share), Dur(r.delay_ns)));
+        parts.push(format!("holds {} of packets back for {}{extent}", percent(r.share), Dur(r.delay_ns)));
     }
     if let Some(d) = duplication {
-        said.push(format!("copies {} of packets, {} later", percent(d.share), Dur(d.delay_ns)));
+        parts.push(format!("duplicates {} of packets, {} later", percent(d.share), Dur(d.delay_ns)));
     }
     for d in drops {
-        let whose = d.flow.map_or("all flows", |n| plan.flows[n].name.as_str());
+        let flow = d.flow.map_or("all flows", |n| plan.flows[n].name.as_str());
         let spans = d.spans_ns.iter().map(|[a, b]| format!("all from {} to {}", Dur(*a), Dur(*b)));
         let which: Vec<String> = d.packets.iter().map(u64::to_string).chain(spans).collect();
-        said.push(format!("drops of {whose}: {}", which.join(", ")));
+        parts.push(format!("drops of {flow}: {}", which.join(", ")));
     }
-    said.join("; ")
+    parts.join("; ")
 }
 
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 
-/// Values with the times from which they hold.
+/// Describes a value over time.
 fn over_time(course: &ProfilePlan, value: impl Fn(u64) -> String) -> String {
     let steps = course.steps.iter().map(|s| {
         let how = if s.ramp { "linearly until" } else { "from" };
         format!("{} {how} {}", value(s.value), Dur(s.at_ns))
     });
-    let mut said = steps.collect::<Vec<_>>().join(", ");
+    let mut parts = steps.collect::<Vec<_>>().join(", ");
     if course.start_ns > 0 {
-        said += &format!(", counted from {}", Dur(course.start_ns));
+        parts += &format!(", counted from {}", Dur(course.start_ns));
     }
-    course.period_ns.map_or(said.clone(), |ns| format!("{said}, again every {}", Dur(ns)))
+    course.period_ns.map_or(parts.clone(), |ns| format!("{parts}, repeated every {}", Dur(ns)))
 }
 
-/// A flow: what it carries, by which links, when, under which congestion control.
+/// Describes a flow: application, links, congestion control, times.
 pub(crate) fn flow(
     plan: &Plan,
     number: usize,
@@ -133,31 +134,32 @@ pub(crate) fn flow(
 ) -> String {
     let flow = &plan.flows[number];
     let [from, to] = addresses;
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let mut node = flow.from;
     while let Some(link) = plan.links.get(routes.next(node, 2 * number as u32) as usize) {
-        way.push(link.name.as_str());
+        path.push(link.name.as_str());
         node = link.to;
     }
-    let mut said = format!("flow {}: {} from {from} to {to} by {}", flow.name, carries(flow), way.join(", "));
+    let mut parts =
+        format!("flow {}: {} from {from} to {to} by {}", flow.name, carries(flow), path.join(", "));
     if let Some(variant) = variant {
-        said += &format!(", TCP_CONGESTION {variant}");
+        parts += &format!(", TCP_CONGESTION {variant}");
     }
-    said += &format!(", starts at {}", Dur(flow.start_ns));
+    parts += &format!(", starts at {}", Dur(flow.start_ns));
     if plan.start_jitter_ns > 0 {
-        said += &format!(" and up to {} more", Dur(plan.start_jitter_ns));
+        parts += &format!(" and up to {} more", Dur(plan.start_jitter_ns));
     }
-    flow.stop_ns.map_or(said.clone(), |ns| format!("{said}, stops at {}", Dur(ns)))
+    flow.stop_ns.map_or(parts.clone(), |ns| format!("{parts}, stops at {}", Dur(ns)))
 }
 
 fn carries(flow: &FlowPlan) -> String {
     let often = |repeat: u64, every: u64| match repeat {
         1 => String::new(),
-        0 => format!(", again every {}", Dur(every)),
+        0 => format!(", repeated every {}", Dur(every)),
         n => format!(", {n} times, one every {} at most", Dur(every)),
     };
     let datagrams = if matches!(flow.transport, TransportPlan::Udp) { " (UDP)" } else { "" };
-    let told = match &flow.application {
+    let details = match &flow.application {
         AppPlan::Bulk {} => String::new(),
         AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
             format!(" of {bytes} bytes{}", often(*repeat, *every_ns))
@@ -186,7 +188,7 @@ fn carries(flow: &FlowPlan) -> String {
             format!(" ({})", each.collect::<Vec<_>>().join(", "))
         }
     };
-    format!("{}{told}{datagrams}", flow.application.kind())
+    format!("{}{details}{datagrams}", flow.application.kind())
 }
 
 #[cfg(test)]
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_lose_no_digits_that_a_scenario_has() {
+    fn percentages_keep_all_digits_of_a_scenario() {
         assert_eq!([0.01, 0.001, 0.07, 1e-6].map(percent), ["1 %", "0.1 %", "7 %", "0.0001 %"]);
     }
 }

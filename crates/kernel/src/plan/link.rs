@@ -1,4 +1,4 @@
-//! A link in the kernel's terms: the queue at its entrance, and what is behind that.
+//! A link as queue disciplines: tbf with the link's queue inside, and netem for transmission, delay and loss.
 
 use crate::error::KernelError;
 use crate::plan::qdisc::{Qdisc, queue};
@@ -6,22 +6,22 @@ use crate::plan::target::Target;
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_plan::{LinkPlan, Plan};
 
-/// Bytes of an Ethernet header, which the kernel counts and a plan doesn't.
+/// Ethernet header, bytes: the kernel counts it in a packet's length, a plan doesn't.
 const ETHERNET: i32 = 14;
-/// What the shaper must let through at once where super-packets come, bytes.
+/// Largest super-packet, bytes: with offloads the bucket must hold one [Linux netdevice.h GSO_LEGACY_MAX_SIZE].
 const SUPER_PACKET: u64 = 1 << 16;
 
-/// Who has what the kernel's own links don't.
+/// The end of refusals: which back ends support the feature.
 pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel -o emulation=link do";
 
-/// The queue at a node's interface, and the transmitter and wire behind it.
-pub(crate) fn stages(
+/// Returns the tbf at the node's interface, and the netem at the interface of the link's namespace behind it.
+pub(crate) fn qdiscs(
     plan: &Plan,
     link: &LinkPlan,
     mtu: u32,
     target: Target,
 ) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
-    // Every field by name: one that is added must be honoured or refused here.
+    // Every field by name, so that a new one must be translated or refused here.
     let LinkPlan {
         name,
         from: _,
@@ -31,7 +31,7 @@ pub(crate) fn stages(
         opportunities,
         delay_ns,
         delay_course,
-        delay_reorders: _, // says nothing without a course
+        delay_reorders: _, // has no effect without delay_course
         outages,
         overhead_bytes,
         base_rtt_ns: _,
@@ -45,7 +45,7 @@ pub(crate) fn stages(
         duplication,
         drops,
     } = link;
-    let absent = [
+    let unsupported = [
         ("rate", "a rate that changes", rate_course.is_some()),
         ("rate", "packet-delivery traces", opportunities.is_some()),
         ("delay", "a delay that changes", delay_course.is_some()),
@@ -59,7 +59,7 @@ pub(crate) fn stages(
     ];
     let refuse =
         |key: &str, message: &str| Err(KernelError::refused(&format!("links.{name}.{key}"), message));
-    if let Some((key, what, _)) = absent.iter().find(|(.., given)| *given) {
+    if let Some((key, what, _)) = unsupported.iter().find(|(.., given)| *given) {
         return refuse(key, &format!("the kernel's own links don't have {what}: {SUPPORTED_BY}"));
     }
     let LossPlan::Independent(loss) = loss else {
@@ -79,17 +79,17 @@ pub(crate) fn stages(
     };
     let overhead = i32::try_from(*overhead_bytes).unwrap_or(i32::MAX) - ETHERNET;
     let packet = u64::from(mtu) + u64::from(*overhead_bytes);
-    // What is sent while a timer may be late: tokens that would be lost otherwise.
+    // Bytes sent while the timer may be late: without them in the bucket, their tokens would be lost.
     let late = rate_bps * target.late_us() / 8_000_000 + 1;
-    let at_once = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
+    let largest = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
     let shaper = Qdisc::Tbf {
         rate_bps: *rate_bps,
-        burst: at_once + late,
+        burst: largest + late,
         overhead,
         inner: Box::new(queue(plan, link, discipline, packet as u32)?),
     };
-    let jitter = jitter_ns / 2; // the kernel's varies to both sides
-    let wire = Qdisc::Netem {
+    let jitter = jitter_ns / 2; // netem's jitter is to both sides of the delay [Linux sch_netem.c tabledist]
+    let netem = Qdisc::Netem {
         rate_bps: if target.netem_has_rate(link) { *rate_bps } else { 0 },
         overhead,
         delay_ns: delay_ns + jitter,
@@ -97,5 +97,5 @@ pub(crate) fn stages(
         loss: *loss,
         seed: dumbbell_units::random::Stream::new(plan.seed, &format!("link/{name}/loss")).next_u64(),
     };
-    Ok((shaper, target.has_netem(link).then_some(wire)))
+    Ok((shaper, target.has_netem(link).then_some(netem)))
 }

@@ -1,23 +1,24 @@
-//! Room for what passes, and the memory that the virtual machine needs for all that a layout makes.
+//! Sizes of the taps' rings, and the memory that the virtual machine needs for a topology.
 
 use crate::plan::target::Kernel;
 use crate::plan::veth::VethTopology;
 use dumbbell_plan::Plan;
 
-/// What was seen is handed on so often at least, ns.
+/// Interval of draining the taps, ns.
 pub(crate) const DRAIN: u64 = 10_000_000;
-/// Bytes that a tap keeps of a packet: the kernel's head (80), then up to 60 + 60 bytes of IP and TCP headers.
+/// Frame of a tap's ring, bytes: the kernel's headers (80, [Linux if_packet.h TPACKET2_HDRLEN] with padding), then up to
+/// 60 + 60 bytes of IP and TCP headers.
 pub(crate) const FRAME: usize = 256;
-/// What a namespace takes, and what a veth pair with its disciplines does, bytes: seen with 1200 of each, generously.
-const SPACE: u64 = 300_000;
-const WIRE: u64 = 100_000;
+/// Memory of a namespace and of a veth pair with its queue disciplines, bytes: measured with 1200 of each, rounded up.
+const NAMESPACE: u64 = 300_000;
+const VETH_PAIR: u64 = 100_000;
 
-/// Packets that a tap in this namespace may have to hold between two drains; None: a link's box, which has none.
+/// Packets that a tap in this namespace may hold between two drains; None for a link's namespace, which has no tap.
 pub(crate) fn frames(plan: &Plan, layout: &VethTopology, namespace: usize) -> Option<usize> {
-    // On a real clock a drain may be late.
+    // In real time a drain may be late.
     let late = if layout.target.kernel == Kernel::Host { 20 } else { 1 };
-    const SMALL: u64 = 100; // a mix of full packets and ACKs, bytes on average
-    if layout.links.iter().any(|l| l.middle == namespace) {
+    const SMALL: u64 = 100; // bytes; below the mean of full packets and their ACKs
+    if layout.links.iter().any(|l| l.namespace == namespace) {
         return None;
     }
     let node = layout.flows.iter().zip(&plan.flows).find_map(|(ends, flow)| {
@@ -31,12 +32,12 @@ pub(crate) fn frames(plan: &Plan, layout: &VethTopology, namespace: usize) -> Op
 }
 
 impl VethTopology {
-    /// Memory for namespaces, interfaces, taps and senders' buffers, bytes.
+    /// Memory for namespaces, interfaces, taps and send buffers, bytes.
     #[must_use]
     pub fn memory(&self, plan: &Plan) -> u64 {
         let rings: usize =
             (0..self.namespaces.len()).filter_map(|namespace| frames(plan, self, namespace)).sum();
-        let made = self.namespaces.len() as u64 * SPACE + self.pairs.len() as u64 * WIRE;
-        self.send_buffers + made + (rings * FRAME) as u64
+        let network = self.namespaces.len() as u64 * NAMESPACE + self.pairs.len() as u64 * VETH_PAIR;
+        self.send_buffers + network + (rings * FRAME) as u64
     }
 }

@@ -1,33 +1,35 @@
-//! How much memory a sender's socket buffer may come to hold.
+//! Bounds of a sender's socket buffer.
 //!
-//! The kernel lets it grow to two windows. Memory that is counted is up to twice the payload.
+//! The kernel lets the buffer grow to two windows [Linux tcp_input.c tcp_sndbuf_expand]. The memory that it counts
+//! (truesize) is up to twice the payload.
 
 use dumbbell_plan::{Plan, Routes};
 
-/// Bandwidth-delay products: a queue of three and the path's own, times two for what is counted, times two windows, and as
-/// much again.
+/// Bandwidth-delay products: a queue of three and the path's own, times two for truesize, times two windows, times two as a
+/// margin.
 const PRODUCTS: u64 = 32;
-const LEAST: u64 = 1 << 20;
-const MOST: u64 = 32 << 20;
-/// Of all flows together, bytes, where they are many.
-const TOGETHER: u64 = 256 << 20;
+/// Bounds of one buffer, bytes.
+const MIN: u64 = 1 << 20;
+const MAX: u64 = 32 << 20;
+/// Bound of all buffers together, bytes.
+const TOTAL: u64 = 256 << 20;
 
-/// The buffer of the flow of that number, bytes.
-pub(crate) fn send_buffer(plan: &Plan, ways: &Routes, number: usize) -> u64 {
+/// Returns the bound of a flow's buffer, bytes.
+pub(crate) fn send_buffer(plan: &Plan, routes: &Routes, number: usize) -> u64 {
     let (mut node, mut rate, mut round_trip) = (plan.flows[number].from, u64::MAX, 0);
-    while let Some(link) = plan.links.get(ways.next(node, 2 * number as u32) as usize) {
+    while let Some(link) = plan.links.get(routes.next(node, 2 * number as u32) as usize) {
         (rate, round_trip) = (rate.min(link.rate_bps), round_trip.max(link.base_rtt_ns));
         node = link.to;
     }
     let product = u128::from(rate) * u128::from(round_trip) / 8_000_000_000;
     let wanted = u64::try_from(product).unwrap_or(u64::MAX).saturating_mul(PRODUCTS);
-    let share = TOGETHER / plan.flows.len().max(1) as u64;
-    wanted.clamp(LEAST, share.clamp(LEAST, MOST))
+    let share = TOTAL / plan.flows.len().max(1) as u64;
+    wanted.clamp(MIN, share.clamp(MIN, MAX))
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
     use super::*;
     use serde_json::json;
 

@@ -1,31 +1,31 @@
-//! What a plan is laid out on: whose kernel, and what that changes.
+//! The kernel that a plan is translated for, and what depends on it.
 
 use dumbbell_link::LossPlan;
 use dumbbell_plan::LinkPlan;
 use serde::Deserialize;
 
-/// Whose kernel a plan is laid out for.
+/// A kernel that runs plans.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
-    /// That of the virtual runner, alone with it, in virtual time.
+    /// User-mode Linux: nothing else runs on it, and its time is virtual.
     #[default]
     Guest,
-    /// The host's own, which others use too, on the real clock.
+    /// The host's own kernel: shared with everything else there, in real time.
     Host,
 }
 
-/// What a plan is laid out on.
+/// The kernel that a plan is translated for, and how its interfaces are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target {
-    /// Whose kernel it is.
+    /// The kernel.
     pub kernel: Kernel,
-    /// Whether interfaces may segment and merge: hosts then send super-packets.
+    /// True if interfaces may segment and merge (TSO, GSO, GRO): hosts then send super-packets.
     pub offloads: bool,
 }
 
 impl Target {
-    /// How late a timer of the shaper may be, µs: it keeps the tokens of so long.
+    /// Longest delay of the shaper's timer, µs. The bucket holds the tokens of so long, so that a late timer costs no rate.
     pub(crate) fn late_us(self) -> u64 {
         match self.kernel {
             Kernel::Guest => 4,
@@ -33,14 +33,14 @@ impl Target {
         }
     }
 
-    /// Whether a packet takes its transmission time behind the shaper. A super-packet doesn't: shaper and transmitter
-    /// count its headers differently, and the slower one would hold a second queue.
+    /// True if netem applies the link's rate behind the shaper. It doesn't with offloads: tbf and netem count the headers of
+    /// super-packets differently, and the slower of the two would hold a second queue.
     pub(crate) fn netem_has_rate(self, link: &LinkPlan) -> bool {
         self.has_netem(link) && !self.offloads
     }
 
-    /// Whether a link has a transmitter and wire of its own behind the queue. The host's kernel may have none: it is spared
-    /// where nothing else asks for it.
+    /// True if a link has a netem behind its queue. The host's kernel may lack netem, so it is used there only for delay,
+    /// jitter or loss.
     pub(crate) fn has_netem(self, link: &LinkPlan) -> bool {
         self.kernel == Kernel::Guest
             || link.delay_ns > 0
@@ -48,11 +48,12 @@ impl Target {
             || link.loss != LossPlan::default()
     }
 
-    /// What every namespace is set to, before it has interfaces.
-    pub(crate) fn settings(self) -> Vec<(&'static str, String)> {
+    /// Sysctls under `net.ipv4` of every namespace, set before it has interfaces.
+    pub(crate) fn sysctls(self) -> Vec<(&'static str, String)> {
         match self.kernel {
             Kernel::Guest => Vec::new(),
-            // A new namespace may have the host's own setting; packets there may come by another way than they go.
+            // A new namespace may inherit the host's setting, and forward and reverse paths may differ here
+            // [Linux devinet.c devinet_init_net].
             Kernel::Host => {
                 ["conf/all/rp_filter", "conf/default/rp_filter"].map(|name| (name, "0".into())).into()
             }

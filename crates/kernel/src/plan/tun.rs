@@ -1,20 +1,20 @@
-//! The hosts of a plan whose links are our own: each flow has one at both of its ends, with one interface, and
-//! everything between them, routers included, is a program.
+//! A plan for link emulation: each flow has a host (a namespace with one TUN device) at both ends; a program emulates
+//! everything between them, routers included.
 //!
 //! ```text
-//! flow's host -- tun -- [entrance of the first link .. the simulator's links, queues, routes .. ] -- tun -- flow's host
+//! flow's host -- tun0 -- [ the simulator's links, queues, routes ] -- tun0 -- flow's host
 //! ```
 
 use crate::error::KernelError;
 use crate::plan::describe;
-use crate::plan::veth::{HostPair, MAX_FLOWS, flow_hosts, mtu, refuse_module_parameters};
+use crate::plan::hosts::{HostPair, MAX_FLOWS, flow_hosts, mtu, refuse_module_parameters};
 use dumbbell_plan::{Plan, Routes};
 use dumbbell_sim::Live;
 
-/// The name of every host's interface.
+/// Name of every host's TUN device.
 pub(crate) const INTERFACE: &str = "tun0";
 
-/// See the top of this file.
+/// The hosts of a plan and their routes; see the top of this file.
 pub struct TunTopology {
     pub(crate) flows: Vec<HostPair>,
     pub(crate) mtu: u32,
@@ -22,10 +22,10 @@ pub struct TunTopology {
 }
 
 impl TunTopology {
-    /// Lays the hosts of a plan out.
+    /// Translates a plan.
     ///
     /// # Errors
-    /// What the kernel, or the link, can't honour, with its place in the scenario.
+    /// `Refused`: kernel or links can't run the plan, with the place in the scenario.
     pub fn new(plan: &Plan) -> Result<TunTopology, KernelError> {
         if plan.flows.len() > MAX_FLOWS {
             let message =
@@ -39,7 +39,7 @@ impl TunTopology {
         Ok(TunTopology { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
     }
 
-    /// Names of the congestion control that the kernel must have.
+    /// Congestion control that the kernel must have, by the kernel's names.
     #[must_use]
     pub fn variants(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.flows.iter().filter_map(|f| f.variant).collect();
@@ -48,14 +48,14 @@ impl TunTopology {
         names
     }
 
-    /// Each step, in order, as a command that would do the same; the links in words.
+    /// Every step, in order: commands that would make the same hosts, and descriptions of the links.
     #[must_use]
     pub fn steps(&self, plan: &Plan) -> Vec<String> {
         let mut steps = Vec::new();
         for namespace in self.flows.iter().flat_map(|f| &f.namespaces) {
             let name = &namespace.name;
-            steps.push(format!("ip netns add '{name}'  # without a name, so it is gone with the process"));
-            for (setting, value) in &namespace.settings {
+            steps.push(format!("ip netns add '{name}'  # without a name: removed when the process ends"));
+            for (setting, value) in &namespace.sysctls {
                 steps.push(format!("ip netns exec '{name}' sysctl -w net.ipv4.{setting}='{value}'"));
             }
             steps.push(format!("ip -n '{name}' tuntap add {INTERFACE} mode tun"));
@@ -67,9 +67,9 @@ impl TunTopology {
                 steps.push(format!("ip -n '{name}' addr add {address}/32 dev {INTERFACE}"));
                 let mut step = format!("ip -n '{name}' route add default dev {INTERFACE} src {address}");
                 for route in &namespace.routes {
-                    step += &route.mss.map_or(String::new(), |mss| format!(" advmss {mss}"));
+                    step += &route.advmss.map_or(String::new(), |mss| format!(" advmss {mss}"));
                     step += &route.initcwnd.map_or(String::new(), |n| format!(" initcwnd {n}"));
-                    step += &route.variant.map_or(String::new(), |name| format!(" congctl {name}"));
+                    step += &route.congctl.map_or(String::new(), |name| format!(" congctl {name}"));
                 }
                 steps.push(step);
             }
@@ -78,7 +78,7 @@ impl TunTopology {
         steps
     }
 
-    /// Each flow, in words.
+    /// A description of each flow.
     #[must_use]
     pub fn flows(&self, plan: &Plan) -> Vec<String> {
         let each = self.flows.iter().enumerate();
@@ -86,5 +86,5 @@ impl TunTopology {
     }
 }
 
-/// Packets that wait for our program at most: it is never that late.
+/// Transmit queue of a TUN device, packets: more than can wait before the program reads them.
 pub(crate) const QUEUE: u32 = 10_000;

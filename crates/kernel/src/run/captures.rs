@@ -1,4 +1,4 @@
-//! Captures from taps: what comes to nodes, told in the order of time.
+//! Captures made from taps: packets that reach nodes, recorded in the order of time.
 
 use crate::error::{KernelError, Step};
 use crate::meter::Lost;
@@ -13,12 +13,12 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// A packet that has come to a node, from a host or over a link.
+/// A packet that has reached a node, from a host or over a link.
 #[derive(Debug)]
-struct Coming {
+struct NodeArrival {
     at: u64,
     node: usize,
-    /// The link by which it goes on; None: its flow's end is here.
+    /// Its next link; None: its flow ends here.
     next: Option<usize>,
     passed: TappedPacket,
 }
@@ -28,10 +28,10 @@ struct Coming {
 pub(super) struct Captures {
     all: dumbbell_sim::Captures,
     end: u64,
-    /// Handle and ECN field of packets under way, by direction and key.
-    under_way: HashMap<(u32, u64), (u32, Ecn)>,
-    /// What was seen since the last call of [`Captures::settle`].
-    coming: Vec<Coming>,
+    /// Handle and ECN field of packets in the network, by direction and key.
+    in_network: HashMap<(u32, u64), (u32, Ecn)>,
+    /// Packets since the last call of [`Captures::settle`].
+    arrivals: Vec<NodeArrival>,
     lost: Vec<(usize, Lost)>,
     /// Packets that queues have dropped: link and handle.
     dropped: Vec<(usize, u32)>,
@@ -43,21 +43,21 @@ impl Captures {
         Some(Captures {
             all,
             end: plan.duration_ns,
-            under_way: HashMap::new(),
-            coming: Vec::new(),
+            in_network: HashMap::new(),
+            arrivals: Vec::new(),
             lost: Vec::new(),
             dropped: Vec::new(),
         })
     }
 
-    /// The interfaces by which packets come from the hosts of flows.
+    /// Returns the interfaces of nodes towards the hosts of flows.
     pub(super) fn node_interfaces(flows: &[FlowPlacement]) -> impl Iterator<Item = u32> {
         flows.iter().flat_map(|ends| ends.node_interfaces)
     }
 
-    /// A packet has come to a node and goes on by a link, unless its flow's end is there.
-    pub(super) fn came(&mut self, node: usize, next: Option<usize>, passed: &TappedPacket, at: u64) {
-        self.coming.push(Coming { at, node, next, passed: passed.clone() });
+    /// A packet has reached a node; `next` is its next link, None where its flow ends.
+    pub(super) fn arrived(&mut self, node: usize, next: Option<usize>, passed: &TappedPacket, at: u64) {
+        self.arrivals.push(NodeArrival { at, node, next, passed: passed.clone() });
     }
 
     /// A packet was lost at a link.
@@ -65,17 +65,17 @@ impl Captures {
         self.lost.push((link, lost));
     }
 
-    /// All that was seen before some time has been told.
+    /// Records the packets so far: all observations before some time are complete.
     pub(super) fn settle(&mut self) {
-        let mut coming = std::mem::take(&mut self.coming);
-        // All that hosts sent is known before any of it is told of, as it may come to the next node in the same moment.
-        coming.iter().for_each(|c| self.enter(&c.passed, c.at));
-        // What one node saw in the same moment keeps its order: causes before effects.
-        coming.sort_by_key(|c| c.at);
-        coming.drain(..).for_each(|c| self.tell(&c));
-        self.coming = coming;
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        // Packets of hosts are entered first: they may reach the next node at the same instant.
+        arrivals.iter().for_each(|c| self.enter(&c.passed, c.at));
+        // A stable sort: packets of one node at the same instant keep their order, causes before effects.
+        arrivals.sort_by_key(|c| c.at);
+        arrivals.drain(..).for_each(|c| self.record(&c));
+        self.arrivals = arrivals;
         for (link, lost) in self.lost.drain(..) {
-            let Some((handle, _)) = self.under_way.remove(&(lost.direction, lost.key)) else { continue };
+            let Some((handle, _)) = self.in_network.remove(&(lost.direction, lost.key)) else { continue };
             if lost.on_wire {
                 self.all.dropped(link, handle, Some(DropReason::Loss));
             } else {
@@ -84,7 +84,7 @@ impl Captures {
         }
     }
 
-    /// If a host has sent it, it is under way from now on.
+    /// Enters a packet that a host has sent.
     fn enter(&mut self, passed: &TappedPacket, at: u64) {
         let Some(head) = passed.head.as_deref().filter(|_| at < self.end) else { return };
         let packet = &passed.packet;
@@ -95,26 +95,26 @@ impl Captures {
             0b11 => Ecn::CE,
             _ => Ecn::NOT_ECT,
         };
-        self.under_way.insert((packet.direction, packet.key), (handle, ecn));
+        self.in_network.insert((packet.direction, packet.key), (handle, ecn));
     }
 
-    fn tell(&mut self, c: &Coming) {
+    fn record(&mut self, c: &NodeArrival) {
         let packet = &c.passed.packet;
         let name = (packet.direction, packet.key);
-        let Some((handle, ecn)) = self.under_way.get(&name).copied() else { return };
+        let Some((handle, ecn)) = self.in_network.get(&name).copied() else { return };
         let ecn = if packet.ce { Ecn::CE } else { ecn };
         let counts = c.at < self.end;
         if counts {
             self.all.at_node(c.node, handle, ecn, Time(c.at));
         }
         match c.next {
-            None => drop(self.under_way.remove(&name)),
+            None => drop(self.in_network.remove(&name)),
             Some(link) if counts => self.all.at_link(link, handle, ecn, Time(c.at)),
             Some(_) => {}
         }
     }
 
-    /// Writes the files. `reason`: why a link's queue drops, where that is known.
+    /// Writes the files. `reason` returns why a link's queue drops packets, if that is known.
     pub(super) fn write(
         mut self,
         place: &Path,

@@ -1,4 +1,4 @@
-//! What the host was like, and how busy.
+//! Facts about the kernel of a run: version, sysctls, offloads, queue disciplines, processor load.
 
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};
@@ -9,7 +9,7 @@ use std::fs;
 
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
-/// The facts of the hosts' kernel: all hosts are alike but for what the scenario sets.
+/// Returns the facts of the kernel, read in the first host: hosts differ only in settings of the scenario.
 pub(crate) fn kernel(flow_hosts: &[FlowHosts], interface: &str, mtu: u32) -> Result<Value, KernelError> {
     let read = |path: &str| fs::read_to_string(path).map(|s| s.trim().to_owned()).unwrap_or_default();
     let Some(flow_hosts) = flow_hosts.first() else { return Ok(Value::Null) };
@@ -48,7 +48,7 @@ pub(crate) fn kernel(flow_hosts: &[FlowHosts], interface: &str, mtu: u32) -> Res
     }))
 }
 
-/// Time that the machine's processors have spent: each one's (busy, all), in ticks.
+/// Time of each processor since boot: (busy, all), in ticks of `/proc/stat`.
 #[derive(Clone, Debug)]
 pub(crate) struct Cpu(Vec<(u64, u64)>);
 
@@ -57,7 +57,7 @@ impl Cpu {
         Cpu(processors(&fs::read_to_string("/proc/stat").unwrap_or_default()))
     }
 
-    /// The share of busy time since then: of all processors, and of the busiest.
+    /// Returns the busy share since then, of all processors and of the busiest one.
     pub(crate) fn since(&self) -> Value {
         let shares: Vec<f64> = Cpu::now()
             .0
@@ -84,7 +84,7 @@ fn processors(stat: &str) -> Vec<(u64, u64)> {
     stat.lines()
         .filter(numbered)
         .map(|line| {
-            // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of the first two.
+            // user, nice, system, idle, iowait, irq, softirq, steal; guest times are included in user and nice [proc_stat(5)].
             let ticks: Vec<u64> =
                 line.split_whitespace().skip(1).take(8).filter_map(|t| t.parse().ok()).collect();
             let all: u64 = ticks.iter().sum();

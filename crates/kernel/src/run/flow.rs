@@ -1,4 +1,4 @@
-//! A flow that runs: its traffic, what is measured of it, and its figures.
+//! A flow of a run: its traffic, its meters, its results.
 
 use crate::error::{KernelError, Step};
 use crate::meter::{FlowMeter, Window};
@@ -13,11 +13,12 @@ use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use std::collections::BTreeMap;
 
-/// Where all links have this rate or more, waking a receiver for each packet would take a quarter of the link's time, bit/s.
-const FAST: u64 = 200_000_000;
-/// Servers have so long to get ready before the run, ms.
+/// Rate of all links, bit/s, from which a bulk receiver isn't woken for each packet: the wake-ups would take a quarter of
+/// the link thread's time.
+const RARE_WAKE_RATE: u64 = 200_000_000;
+/// Longest wait for a server before the run, ms.
 const SERVER_MS: u128 = 700;
-/// Those that are known to wait for connections.
+/// Longest wait for a server that is known to listen, ms.
 const KNOWN_SERVER_MS: u128 = 10_000;
 
 pub(super) enum Kind {
@@ -38,10 +39,10 @@ impl Kind {
     }
 }
 
-pub(super) struct Running {
+pub(super) struct FlowRun {
     pub(super) kind: Kind,
     meter: FlowMeter,
-    /// Of a program's connections, by port; `meter` has what isn't TCP.
+    /// Meters of a program's connections, by port; `meter` has its other packets.
     connections: BTreeMap<u16, FlowMeter>,
     series: bool,
     pub(super) start: u64,
@@ -50,20 +51,20 @@ pub(super) struct Running {
     pub(super) stopped: bool,
     pub(super) dropped: u64,
     pub(super) duplicated: u64,
-    /// Recoveries and timeouts before measurement began.
+    /// Recoveries and timeouts: at the beginning of the measurement, and after the flow's stop their difference.
     pub(super) before: [u64; 2],
     pub(super) window: Window,
 }
 
-impl Running {
-    /// Flow number `number` of the plan, between its hosts.
+impl FlowRun {
+    /// Flow `number` of the plan, between its hosts.
     pub(super) fn new(
         plan: &Plan,
         flow_hosts: &FlowHosts,
         (number, flow): (usize, &FlowPlan),
         window: Window,
         clock: Clock,
-    ) -> Result<Running, KernelError> {
+    ) -> Result<FlowRun, KernelError> {
         let path = |part: &str| format!("flow/{}/{part}", flow.name);
         let jitter = Stream::new(plan.seed, &path("start")).uniform();
         let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
@@ -74,8 +75,9 @@ impl Running {
         };
         let hosts = [host(0)?, host(1)?];
         let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
-        // In virtual time waking takes none.
-        let fast = clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= FAST);
+        // In virtual time waking up takes no time.
+        let rare_wakes =
+            clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= RARE_WAKE_RATE);
         let kind = match (flow_hosts.variant.clone(), source, &flow.application) {
             (variant, _, AppPlan::Program { server, client, file, .. }) => {
                 let config = ProgramConfig {
@@ -89,7 +91,7 @@ impl Running {
                 Kind::Program(ProgramTraffic::new(hosts, config))
             }
             (Some(variant), source, app) => {
-                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, fast))
+                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes))
             }
             (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
             (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {
@@ -106,7 +108,7 @@ impl Running {
             }
         };
         let window = Window { from: window.from.max(start), to: window.to.min(stop) };
-        Ok(Running {
+        Ok(FlowRun {
             kind,
             meter: FlowMeter::new(window, plan.trace.of_flow(&flow.name)),
             connections: BTreeMap::new(),
@@ -122,7 +124,7 @@ impl Running {
         })
     }
 
-    /// A connection's own meter where a flow has several at a time.
+    /// Returns the meter of a packet's connection.
     fn meter_of(&mut self, packet: &crate::meter::packet::Packet) -> &mut FlowMeter {
         match (&self.kind, packet.tcp) {
             (Kind::Program(_), Some(tcp)) => {
@@ -133,7 +135,7 @@ impl Running {
         }
     }
 
-    /// That of the connection that has sent most.
+    /// Returns the meter of the connection that has sent most.
     pub(super) fn main_meter(&mut self) -> &mut FlowMeter {
         let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
         match main.and_then(|port| self.connections.get_mut(&port)) {
@@ -142,8 +144,8 @@ impl Running {
         }
     }
 
-    /// Fills in the figures: of several connections the sums, round trips and windows of the one that has sent most.
-    fn figures(&mut self, tcp: bool, result: &mut FlowResult) {
+    /// Fills in the results. Of several connections: sums of counts and rates; RTTs and windows of the one that has sent most.
+    fn fill(&mut self, tcp: bool, result: &mut FlowResult) {
         self.main_meter().finish(tcp, result);
         let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
         for (_, meter) in self.connections.iter_mut().filter(|(port, _)| Some(**port) != main) {
@@ -165,7 +167,7 @@ impl Running {
         self.connections.values_mut().for_each(act);
     }
 
-    /// Everything that is to be said of it.
+    /// Returns the row of results.
     pub(super) fn result(&mut self, plan: &FlowPlan) -> FlowResult {
         let program = matches!(self.kind, Kind::Program(_));
         let tcp = matches!(self.kind, Kind::Tcp(_)) || program && !self.connections.is_empty();
@@ -184,7 +186,7 @@ impl Running {
             duplicated_packets: self.duplicated,
             ..FlowResult::default()
         };
-        self.figures(tcp, &mut result);
+        self.fill(tcp, &mut result);
         if tcp {
             [result.fast_retransmits, result.timeouts] = self.before;
         }
@@ -195,8 +197,8 @@ impl Running {
     }
 }
 
-/// Starts the servers of programs and waits until they can be connected to.
-pub(super) fn start_servers(plan: &Plan, flows: &mut [Running]) -> Result<(), KernelError> {
+/// Starts the servers of programs and waits until they listen.
+pub(super) fn start_servers(plan: &Plan, flows: &mut [FlowRun]) -> Result<(), KernelError> {
     let began = std::time::Instant::now();
     for (flow, plan) in flows.iter_mut().zip(&plan.flows) {
         let (Kind::Program(program), AppPlan::Program { name, .. }) = (&mut flow.kind, &plan.application)
@@ -204,7 +206,7 @@ pub(super) fn start_servers(plan: &Plan, flows: &mut [Running]) -> Result<(), Ke
             continue;
         };
         program.prepare()?;
-        // What a command is nobody knows: it may wait for datagrams.
+        // A command may be a UDP server, which never listens.
         let patience = if *name == ProgramKind::Command { SERVER_MS } else { KNOWN_SERVER_MS };
         while !program.is_ready()? && began.elapsed().as_millis() < patience {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -213,9 +215,9 @@ pub(super) fn start_servers(plan: &Plan, flows: &mut [Running]) -> Result<(), Ke
     Ok(())
 }
 
-/// Hands on what was seen of a flow.
-pub(super) fn note(flows: &mut [Running], seen: &Observation) {
-    match seen {
+/// Passes an observation to the meter of its flow.
+pub(super) fn observe(flows: &mut [FlowRun], observation: &Observation) {
+    match observation {
         Observation::AtHost { side, out, packet, at } => {
             let Some(flow) = flows.get_mut(packet.direction as usize / 2) else { return };
             match (side, out, packet.direction.is_multiple_of(2)) {
@@ -225,7 +227,7 @@ pub(super) fn note(flows: &mut [Running], seen: &Observation) {
                 _ => {}
             }
         }
-        // It counts if it came while its flow was measured.
+        // Counted if it arrived at the queue while its flow was measured.
         Observation::Dropped { direction, at } => {
             let forward = direction.is_multiple_of(2);
             if let Some(flow) = flows.get_mut(*direction as usize / 2).filter(|_| forward) {

@@ -1,4 +1,4 @@
-//! The run: one loop that serves alarms and sockets, samples connections, and hands what was seen at hosts to the meters.
+//! The event loop of a run: serves timers and sockets, samples connections, and passes observed packets to the meters.
 
 mod captures;
 pub(crate) mod facts;
@@ -17,7 +17,7 @@ use crate::sys::{self, Clock};
 use crate::traffic::{Cx, Traffic};
 use dumbbell_plan::{FlowResult, Plan, QueueResult, Transfer};
 use dumbbell_trace::Table;
-use flow::{Kind, Running, note, start_servers};
+use flow::{FlowRun, Kind, observe, start_servers};
 use serde::Serialize;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -25,20 +25,20 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::os::fd::OwnedFd;
 use tcp_counters::recoveries;
 
-/// Token of the timer; a flow's token is its number x 256 + role.
+/// epoll token of the timer; a flow's token is its number x 256 + role.
 const TIMER: u64 = u64::MAX;
-/// The run goes on so long at most until the fate of what was under way at its end is known, ns.
-const AFTERMATH: u64 = 5_000_000_000;
+/// Longest time after the end of the run, ns, until the fate of the packets in the network is known.
+const MAX_DRAIN_NS: u64 = 5_000_000_000;
 
-/// What a run leaves behind.
+/// The results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) flows: Vec<FlowResult>,
     pub(crate) queues: Vec<QueueResult>,
     pub(crate) transfers: Vec<Transfer>,
-    /// Counters of the kernel's TCP at each flow's data sender that aren't zero.
+    /// The nonzero TCP counters of the namespace of each flow's data sender (SNMP and TcpExt).
     pub(crate) counters: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What was measured of the means.
+    /// How the run was made: kernel, settings, lateness.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub(crate) facts: Value,
     #[serde(skip)]
@@ -63,17 +63,16 @@ struct Runner<'a, F: Network> {
     clock: Clock,
     epoll: OwnedFd,
     timer: OwnedFd,
-    /// When the run began, by the clock, ns.
+    /// Time of the run's beginning by the clock, ns.
     zero: u64,
-    agenda: BinaryHeap<Reverse<(u64, u64, Task)>>,
+    tasks: BinaryHeap<Reverse<(u64, u64, Task)>>,
     order: u64,
-    flows: Vec<Running>,
+    flows: Vec<FlowRun>,
     transfers: Vec<Transfer>,
     sample_ns: u64,
 }
 
-/// Runs the plan's flows between their hosts. The wall clock stands still while we work (virtual time); a steady one
-/// doesn't.
+/// Runs the plan's flows between their hosts. With `Clock::Wall` time is virtual: the clock stops while this process works.
 pub(crate) fn execute<F: Network>(
     plan: &Plan,
     flow_hosts: &[FlowHosts],
@@ -82,7 +81,7 @@ pub(crate) fn execute<F: Network>(
     sample_ns: u64,
 ) -> Result<Measured, KernelError> {
     let mut runner = Runner::new(plan, flow_hosts, network, clock, sample_ns)?;
-    runner.go()?;
+    runner.event_loop()?;
     runner.finish()
 }
 
@@ -101,11 +100,11 @@ impl<'a, F: Network> Runner<'a, F> {
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let mut flows = Vec::new();
         for (n, (flow, flow_hosts)) in plan.flows.iter().zip(flow_hosts).enumerate() {
-            flows.push(Running::new(plan, flow_hosts, (n, flow), window, clock)?);
+            flows.push(FlowRun::new(plan, flow_hosts, (n, flow), window, clock)?);
         }
         start_servers(plan, &mut flows)?;
         let zero = match clock {
-            // On a whole second, the first but one from now.
+            // The second whole second from now.
             Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
             Clock::Steady => sys::now(clock) + 20_000_000,
         };
@@ -118,7 +117,7 @@ impl<'a, F: Network> Runner<'a, F> {
             epoll,
             timer,
             zero,
-            agenda: BinaryHeap::new(),
+            tasks: BinaryHeap::new(),
             order: 0,
             flows,
             transfers: Vec::new(),
@@ -128,14 +127,14 @@ impl<'a, F: Network> Runner<'a, F> {
 
     fn schedule(&mut self, at: u64, task: Task) {
         self.order += 1;
-        self.agenda.push(Reverse((at, self.order, task)));
+        self.tasks.push(Reverse((at, self.order, task)));
     }
 
     fn now(&self) -> u64 {
         sys::now(self.clock).saturating_sub(self.zero)
     }
 
-    fn go(&mut self) -> Result<(), KernelError> {
+    fn event_loop(&mut self) -> Result<(), KernelError> {
         self.schedule(self.plan.measure_from_ns, Task::Restart);
         for n in 0..self.flows.len() {
             self.schedule(self.flows[n].start, Task::Start(n));
@@ -147,13 +146,13 @@ impl<'a, F: Network> Runner<'a, F> {
         let mut events = Vec::new();
         let mut set_for = None;
         loop {
-            let Some(Reverse((at, ..))) = self.agenda.peek().copied() else { return Ok(()) };
+            let Some(Reverse((at, ..))) = self.tasks.peek().copied() else { return Ok(()) };
             if set_for != Some(at) {
                 sys::set_timer(&self.timer, self.zero + at).step(|| "timer".into())?;
                 set_for = Some(at);
             }
             sys::epoll_wait(&self.epoll, &mut events).step(|| "epoll".into())?;
-            // One look at the clock serves all: in virtual time it stands still meanwhile.
+            // The clock is read once for all events: in virtual time it stops meanwhile.
             let now = self.now();
             for (token, what) in events.drain(..) {
                 if token == TIMER {
@@ -162,11 +161,11 @@ impl<'a, F: Network> Runner<'a, F> {
                 let over = what & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
                 self.serve((token >> 8) as usize, now, now, |t, cx| t.on_event(token as u8, over, cx))?;
             }
-            while let Some(Reverse((at, _, task))) = self.agenda.peek().copied() {
+            while let Some(Reverse((at, _, task))) = self.tasks.peek().copied() {
                 if at > now {
                     break;
                 }
-                self.agenda.pop();
+                self.tasks.pop();
                 let clock = if self.clock == Clock::Wall { at } else { self.now().max(at) };
                 if self.perform(task, at, clock)? {
                     return Ok(());
@@ -175,7 +174,7 @@ impl<'a, F: Network> Runner<'a, F> {
         }
     }
 
-    /// Lets a flow's traffic act on what was due at `now`, at the time `clock`.
+    /// Calls a flow's traffic for an event that was due at `now`; the clock has the time `clock`.
     fn serve(
         &mut self,
         flow: usize,
@@ -195,7 +194,7 @@ impl<'a, F: Network> Runner<'a, F> {
         Ok(())
     }
 
-    /// Does what is due at `at`, at the time `clock`; gives whether the run is over.
+    /// Executes a task that was due at `at`; the clock has the time `clock`. Returns true if the run is over.
     fn perform(&mut self, task: Task, at: u64, clock: u64) -> Result<bool, KernelError> {
         match task {
             Task::Restart => {
@@ -213,7 +212,7 @@ impl<'a, F: Network> Runner<'a, F> {
             Task::Alarm(n) if self.flows[n].stopped => {}
             Task::Alarm(n) => self.serve(n, at, clock, |t, cx| t.on_alarm(cx))?,
             Task::Sample => {
-                self.drain(); // so that what has been sent and delivered is as of now
+                self.drain(); // so that the counts of sent and delivered bytes are current
                 for flow in self.flows.iter_mut().filter(|f| f.started && !f.stopped) {
                     let state = flow.kind.traffic().sample()?;
                     flow.main_meter().sampled(state.as_ref(), clock);
@@ -227,7 +226,7 @@ impl<'a, F: Network> Runner<'a, F> {
             Task::Stop(n) => self.stop(n, at)?,
             Task::End => {
                 self.drain();
-                if self.network.undecided() == 0 || at >= self.plan.duration_ns + AFTERMATH {
+                if self.network.undecided() == 0 || at >= self.plan.duration_ns + MAX_DRAIN_NS {
                     return Ok(true);
                 }
                 self.schedule(at + DRAIN, Task::End);
@@ -236,7 +235,7 @@ impl<'a, F: Network> Runner<'a, F> {
         Ok(false)
     }
 
-    /// Stops a flow before the end of the run; at the end itself everything goes on for a moment.
+    /// Stops a flow. At the end of the run its traffic continues until the fate of its packets is known.
     fn stop(&mut self, n: usize, at: u64) -> Result<(), KernelError> {
         self.flows[n].stopped = true;
         self.flows[n].window.to = self.flows[n].window.to.min(at);
@@ -250,10 +249,10 @@ impl<'a, F: Network> Runner<'a, F> {
         Ok(())
     }
 
-    /// Hands what was seen to the meters.
+    /// Passes observed packets to the meters.
     fn drain(&mut self) {
         let flows = &mut self.flows;
-        self.network.drain(&mut |seen| note(flows, &seen));
+        self.network.drain(&mut |observation| observe(flows, &observation));
         for flow in &mut self.flows {
             if let Some(end) = flow.kind.traffic().ended() {
                 flow.window.to = flow.window.to.min(end);
@@ -264,7 +263,7 @@ impl<'a, F: Network> Runner<'a, F> {
 
     fn finish(mut self) -> Result<Measured, KernelError> {
         let flows = &mut self.flows;
-        let links = self.network.finish(&mut |seen| note(flows, &seen))?;
+        let links = self.network.finish(&mut |observation| observe(flows, &observation))?;
         let mut tables = links.tables;
         for (n, flow) in self.flows.iter_mut().enumerate() {
             flow.dropped = links.dropped.as_ref().map_or(flow.dropped, |all| all[n]);

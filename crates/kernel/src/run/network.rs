@@ -1,5 +1,5 @@
-//! What lies between the hosts of flows, and what is seen of it: the same loop runs flows over a kernel's own queues and
-//! over our link.
+//! The interface of networks between the hosts of flows: the event loop is the same for the kernel's own queue disciplines
+//! and for link emulation.
 
 use crate::error::KernelError;
 use crate::meter::packet::Packet;
@@ -19,39 +19,39 @@ pub(crate) struct FlowHosts {
     pub(crate) variant: Option<String>,
 }
 
-/// What was seen of a flow; times are ns of the run.
+/// An observation of a packet; times are ns of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Observation {
-    /// A packet has left a host or reached it: side 0 sends data, side 1 receives it.
+    /// A packet has left or reached a host; side 0 is the data sender, side 1 the data receiver.
     AtHost { side: u8, out: bool, packet: Packet, at: u64 },
-    /// A packet with payload that came to a queue or wire then was lost there.
+    /// A packet with payload was dropped; `at` is its arrival at that queue or link.
     Dropped { direction: u32, at: u64 },
 }
 
-/// The figures of links.
+/// The results of links.
 #[derive(Debug)]
 pub(crate) struct LinkResults {
     pub(crate) queues: Vec<QueueResult>,
     pub(crate) tables: Vec<Table>,
-    /// Packets with payload dropped in each flow's forward direction, where the links themselves count them.
+    /// Dropped packets with payload of each flow's forward direction, if the network counts them itself.
     pub(crate) dropped: Option<Vec<u64>>,
-    /// Likewise copied.
+    /// Duplicated packets, likewise.
     pub(crate) duplicated: Option<Vec<u64>>,
-    /// How well it worked; null: nothing to tell.
+    /// Lateness and losses of the measurement itself; null in virtual time.
     pub(crate) facts: Value,
 }
 
-/// See the top of this file.
+/// A network between hosts.
 pub(crate) trait Network {
-    /// The run begins at `zero`, by the machine's clock.
+    /// The run begins at `zero` of the clock.
     fn begin(&mut self, zero: u64) -> Result<(), KernelError>;
     /// Measurement begins.
     fn restart(&mut self) -> Result<(), KernelError> {
         Ok(())
     }
-    /// Tells what was seen since the last call, causes before effects.
+    /// Reports the observations since the last call, causes before effects.
     fn drain(&mut self, each: &mut dyn FnMut(Observation));
-    /// Packets whose fate isn't known yet and that came before the end.
+    /// Returns the number of packets that entered before the end and whose fate isn't known.
     fn undecided(&self) -> usize {
         0
     }

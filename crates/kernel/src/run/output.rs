@@ -1,4 +1,4 @@
-//! Results as files: figures as JSON, series as one block of bytes with a table of contents.
+//! Writes results as files: rows as JSON, series as one block of bytes with its table of contents in that JSON.
 
 use crate::error::{KernelError, Step};
 use crate::run::Measured;
@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write as _};
 use std::path::Path;
 
-/// Writes `tables.bin` and then `result.json` into a folder, whose key `tables` says where each column lies.
+/// Writes `tables.bin`, then `result.json`, whose key `tables` has the offset of each column.
 pub(crate) fn write(place: &Path, measured: &Measured) -> std::result::Result<(), KernelError> {
     let mut file = Counted {
         inner: BufWriter::new(File::create(place.join("tables.bin")).step(|| "tables.bin".into())?),
@@ -34,7 +34,7 @@ pub(crate) fn write(place: &Path, measured: &Measured) -> std::result::Result<()
     fs::write(place.join("result.json"), document.to_string()).step(|| "result.json".into())
 }
 
-/// A file that knows how much was written.
+/// A file that counts the bytes written.
 struct Counted {
     inner: BufWriter<File>,
     bytes: u64,
@@ -47,7 +47,7 @@ impl Counted {
     }
 }
 
-/// Appends a column; gives NumPy's name of its type.
+/// Appends a column; returns NumPy's name of its type.
 fn append(file: &mut Counted, data: &ColumnData) -> Result<&'static str> {
     match data {
         ColumnData::U64(v) => v.iter().try_for_each(|x| file.put(&x.to_le_bytes())).map(|()| "<u8"),

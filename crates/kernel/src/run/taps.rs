@@ -1,4 +1,4 @@
-//! The kernel's own queues, seen from taps at nodes and hosts.
+//! The kernel's own queue disciplines as a network: observed by taps (packet sockets) at nodes and hosts.
 
 use super::captures::Captures;
 use super::veth_network::VethNetwork;
@@ -23,40 +23,40 @@ pub(crate) struct Taps<'a> {
     net: VethNetwork,
     routes: Routes,
     links: Vec<LinkMeter>,
-    /// The link that an interface is the entrance of, and the one that it is the end of; its number is unique.
-    leaves_by: BTreeMap<u32, usize>,
-    enters_by: BTreeMap<u32, usize>,
-    /// Packets that each link's queue had dropped for being full when measurement began.
+    /// By interface index: the link whose queue the interface has, and the link that ends there.
+    link_of_egress: BTreeMap<u32, usize>,
+    link_of_ingress: BTreeMap<u32, usize>,
+    /// Packets that each link's queue had dropped because it was full when the measurement began.
     full_before: Vec<u64>,
-    /// What each tap saw and no meter has heard of yet.
+    /// Packets of each tap that no meter has seen yet.
     seen: Vec<Vec<TappedPacket>>,
     captures: Option<Captures>,
-    /// Where files go.
+    /// Folder of the capture files.
     place: &'a Path,
     clock: Clock,
-    /// When the run began, by the wall clock, ns.
+    /// Time of the run's beginning by the wall clock, ns.
     zero: u64,
-    /// What the wall clock was ahead of the run's own when that began, ns.
-    ahead: i64,
-    /// What was dropped for being full before the run.
+    /// Wall clock minus steady clock at that time, ns.
+    clock_offset: i64,
+    /// Packets dropped because the queue was full, before the run.
     full_at_begin: Vec<u64>,
     cpu: Option<Cpu>,
     real_time: bool,
 }
 
-/// On a real clock packets are handed on so long after their time, ns: until then the kernel may still be writing them into
-/// some tap.
+/// In real time packets are passed on so long after their timestamps, ns: until then the kernel may still be writing them
+/// into some tap's ring.
 const SETTLED: u64 = 2_000_000;
-/// Below the system's own, above everybody else's.
+/// Real-time priority of this thread.
 const PRIORITY: i32 = 19;
 
-/// How far the wall clock is ahead of the steady one, ns.
-fn ahead() -> i64 {
+/// Returns wall clock minus steady clock, ns.
+fn wall_minus_steady() -> i64 {
     sys::now(Clock::Wall) as i64 - sys::now(Clock::Steady) as i64
 }
 
-/// What the meters of flows hear of a packet that was lost.
-fn told(lost: Lost, each: &mut dyn FnMut(Observation)) {
+/// Reports a lost packet with payload to the meters of flows.
+fn report_loss(lost: Lost, each: &mut dyn FnMut(Observation)) {
     if lost.payload {
         each(Observation::Dropped { direction: lost.direction, at: lost.since });
     }
@@ -85,8 +85,8 @@ impl<'a> Taps<'a> {
             net.layout.links.iter().enumerate().map(|(n, ends)| (end(ends), n)).collect()
         };
         Ok(Taps {
-            leaves_by: by(|ends| ends.out),
-            enters_by: by(|ends| ends.enter),
+            link_of_egress: by(|ends| ends.egress),
+            link_of_ingress: by(|ends| ends.ingress),
             plan,
             captures,
             routes: Routes::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?,
@@ -97,21 +97,21 @@ impl<'a> Taps<'a> {
             place,
             clock,
             zero: 0,
-            ahead: 0,
+            clock_offset: 0,
             full_at_begin: vec![0; plan.links.len()],
             cpu: None,
             real_time: false,
         })
     }
 
-    /// For each link the packets that wait in its queue, and those that it has dropped because it was full.
+    /// Returns, for each link, the packets in its queue and those that the queue dropped because it was full.
     fn queues(&self) -> Result<Vec<(u64, u64)>, KernelError> {
         let mut queues = vec![(0, 0); self.links.len()];
         let nodes: BTreeSet<usize> = self.net.layout.links.iter().map(|ends| ends.from).collect();
         for node in nodes {
-            // The shaper tells of what is inside it too; the discipline inside knows why it drops.
+            // tbf's statistics include those of the discipline inside, which has the reasons of its drops.
             for s in netlink::statistics(&self.net.sockets[node])?.iter().filter(|s| s.kind != "tbf") {
-                if let Some(link) = self.leaves_by.get(&s.index) {
+                if let Some(link) = self.link_of_egress.get(&s.index) {
                     queues[*link].0 += u64::from(s.waiting);
                     queues[*link].1 += s.full();
                 }
@@ -120,7 +120,7 @@ impl<'a> Taps<'a> {
         Ok(queues)
     }
 
-    /// A packet has passed an interface of a host or node.
+    /// Handles a packet that has passed an interface of a host or node.
     fn pass(
         &mut self,
         namespace: usize,
@@ -136,16 +136,16 @@ impl<'a> Taps<'a> {
             return;
         }
         if p.out {
-            if let Some(&link) = self.leaves_by.get(&p.index) {
+            if let Some(&link) = self.link_of_egress.get(&p.index) {
                 let captures = &mut self.captures;
                 self.links[link].departed(&p.packet, now, |lost| {
-                    told(lost, each);
+                    report_loss(lost, each);
                     captures.iter_mut().for_each(|c| c.lost(link, lost));
                 });
             }
             return;
         }
-        if let Some(&link) = self.enters_by.get(&p.index) {
+        if let Some(&link) = self.link_of_ingress.get(&p.index) {
             landed.push((link, p.packet, now));
         }
         let next = self.routes.next(namespace, p.packet.direction);
@@ -154,7 +154,7 @@ impl<'a> Taps<'a> {
             self.links[link].arrived(&p.packet, now);
         }
         if let Some(captures) = &mut self.captures {
-            captures.came(namespace, next, p, now);
+            captures.arrived(namespace, next, p, now);
         }
     }
 }
@@ -163,12 +163,12 @@ impl Network for Taps<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
         self.zero = zero;
         if self.clock == Clock::Steady {
-            self.ahead = ahead();
-            self.zero = zero.saturating_add_signed(self.ahead);
+            self.clock_offset = wall_minus_steady();
+            self.zero = zero.saturating_add_signed(self.clock_offset);
             self.cpu = Some(Cpu::now());
             self.real_time = sys::real_time(PRIORITY).is_ok();
         }
-        // What passed before the run is none of its.
+        // Packets from before the run are discarded.
         for (_, tap) in &mut self.net.taps {
             tap.drain(&mut Vec::new());
             tap.missed()?;
@@ -213,11 +213,12 @@ impl Network for Taps<'_> {
             let full = full.saturating_sub(self.full_before[n]);
             let (meter, captures) = (&mut self.links[n], &mut self.captures);
             meter.close(waiting as usize, |lost| {
-                told(lost, each);
+                report_loss(lost, each);
                 captures.iter_mut().for_each(|c| c.lost(n, lost));
             });
             if meter.strays > 0 && self.clock == Clock::Wall {
-                let message = format!("{} packets left {} that nobody saw come", meter.strays, link.name);
+                let message =
+                    format!("{} packets left {} without an observed arrival", meter.strays, link.name);
                 return Err(KernelError::Invalid(message));
             }
             queues.push(meter.finish(&link.name, &link.queue.name, full));
@@ -229,7 +230,7 @@ impl Network for Taps<'_> {
                 match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
                     ("droptail" | "sfq", _) => Some(DropReason::Full),
                     (_, false) => Some(DropReason::Early),
-                    // An AQM that was full at times: the kernel doesn't say which packets that cost.
+                    // An AQM whose queue was full at times: the kernel doesn't report which packets that affected.
                     (_, true) => None,
                 }
             })?;
@@ -240,7 +241,7 @@ impl Network for Taps<'_> {
                 "link": {
                     "missed": missed,
                     "strays": self.links.iter().map(|l| l.strays).sum::<u64>(),
-                    "clock_moved_ms": (ahead() - self.ahead) as f64 * 1e-6,
+                    "clock_moved_ms": (wall_minus_steady() - self.clock_offset) as f64 * 1e-6,
                     "real_time": self.real_time,
                 },
                 "cpu": self.cpu.as_ref().map(Cpu::since),
@@ -251,17 +252,17 @@ impl Network for Taps<'_> {
 }
 
 impl Taps<'_> {
-    /// Hands on what was seen up to a time of the wall clock.
+    /// Passes on the packets up to a time of the wall clock.
     fn drain_until(&mut self, until: u64, each: &mut dyn FnMut(Observation)) {
         for ((_, tap), seen) in self.net.taps.iter_mut().zip(&mut self.seen) {
             tap.drain(seen);
         }
-        // What came while the taps were being emptied is left for the next time, so that no effect is seen without its
-        // cause, which may have passed another tap.
+        // Packets that arrived while the taps were being drained are kept for the next call: their causes may have passed
+        // another tap after it was drained.
         let mut landed = Vec::new();
         for tap in 0..self.seen.len() {
             if self.clock == Clock::Steady {
-                // Several processors write into a tap.
+                // Several processors write into a ring, so its packets may be out of order.
                 self.seen[tap].sort_by_key(|p| p.time);
             }
             let ready = self.seen[tap].partition_point(|p| p.time <= until);
@@ -274,7 +275,7 @@ impl Taps<'_> {
         for (link, packet, now) in landed {
             let captures = &mut self.captures;
             self.links[link].landed(&packet, now, |lost| {
-                told(lost, each);
+                report_loss(lost, each);
                 captures.iter_mut().for_each(|c| c.lost(link, lost));
             });
         }

@@ -1,4 +1,4 @@
-//! What the kernel's TCP counts in a namespace.
+//! The kernel's TCP counters of a namespace (`/proc/net/netstat`, `/proc/net/snmp`).
 
 use crate::error::{KernelError, Step};
 use crate::sys;
@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::OwnedFd;
 
-/// Recoveries without a timeout, and timeouts.
+/// Returns fast recoveries and timeouts.
 pub(super) fn recoveries(host: &OwnedFd) -> Result<[u64; 2], KernelError> {
     let counters = of(host)?;
     let count = |name: &str| counters.get(name).copied().unwrap_or(0);
     Ok([count("TCPSackRecovery") + count("TCPRenoRecovery"), count("TCPTimeouts")])
 }
 
-/// The kernel's TCP counters in a host's namespace that aren't zero.
+/// Returns the nonzero TCP counters of a host's namespace.
 pub(super) fn of(host: &OwnedFd) -> Result<BTreeMap<String, u64>, KernelError> {
     sys::enter_net_namespace(host).step(|| "namespace".into())?;
     let mut counters = BTreeMap::new();
     for file in ["netstat", "snmp"] {
-        // Of this thread's namespace: /proc/net would be that of the process as it began.
+        // thread-self: /proc/net would be the namespace of the main thread.
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).step(|| file.into())?;
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.chunks_exact(2).filter(|p| p[0].starts_with("Tcp")) {

@@ -1,4 +1,4 @@
-//! Making what the layout says.
+//! Makes the veth topology in the kernel: namespaces, interfaces, queue disciplines, routes, taps.
 
 use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};
@@ -16,10 +16,10 @@ use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// `ETHTOOL_S...`: segmentation by the interface, segmentation late, merging.
+/// `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO` [Linux ethtool.h].
 pub(crate) const OFFLOADS: [u32; 3] = [0x1f, 0x24, 0x2c];
 
-/// The network, ready to run.
+/// The network, ready for a run.
 pub(crate) struct VethNetwork {
     pub(crate) layout: VethTopology,
     /// A namespace for each of the layout's.
@@ -64,12 +64,12 @@ pub(crate) fn build(
         namespaces.push(OwnedFd::from(File::open("/proc/thread-self/ns/net").step(|| "namespace".into())?));
         sockets.push(Netlink::new()?);
         if target.kernel == Kernel::Host {
-            // IPv6 would send packets of its own.
+            // IPv6 would send its own packets (neighbor discovery).
             let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
-            // Without any address of its own, a namespace may have no table of them, and routes are refused.
+            // In a namespace without any address the local table may be missing, and routes are refused.
             netlink::set_up_with_mtu(&sockets[sockets.len() - 1], 1, 65_536, 1000)?;
         }
-        for (name, value) in &namespace.settings {
+        for (name, value) in &namespace.sysctls {
             set_sysctl(name, value)?;
         }
     }
@@ -85,7 +85,7 @@ pub(crate) fn build(
                     .step(|| format!("offload {command:#x} of {}", end.name()))?;
             }
             netlink::set_up(socket, end)?;
-            netlink::add_neighbour(socket, end.index, peer.mac())?;
+            netlink::add_neighbor(socket, end.index, peer.mac())?;
             if let Some(qdisc) = &end.qdisc {
                 netlink::add_qdisc(socket, end, qdisc)?;
             }
@@ -100,7 +100,7 @@ pub(crate) fn build(
                 socket,
                 route,
                 namespace.address,
-                route.variant.map(|name| variants.name(name)),
+                route.congctl.map(|name| variants.name(name)),
             )?;
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn build(
     Ok(VethNetwork { layout, namespaces, sockets, taps })
 }
 
-/// Until all interfaces send.
+/// Waits until all interfaces are running.
 fn wait_for_links(layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<(), KernelError> {
     const PATIENCE: Duration = Duration::from_secs(60);
     let began = Instant::now();
@@ -118,7 +118,10 @@ fn wait_for_links(layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<(), K
         let control = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).step(|| "socket".into())?;
         while !sys::is_running(&control, &end.name()).step(|| end.name())? {
             if began.elapsed() > PATIENCE {
-                return Err(KernelError::Invalid(format!("interface {} doesn't come up", end.name())));
+                return Err(KernelError::Invalid(format!(
+                    "interface {} isn't running after 60 s",
+                    end.name()
+                )));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -126,7 +129,7 @@ fn wait_for_links(layout: &VethTopology, namespaces: &[OwnedFd]) -> Result<(), K
     Ok(())
 }
 
-/// Taps at all nodes and hosts, each with room for what may pass between two drains.
+/// Makes the taps of all nodes and hosts, each with a ring for the packets between two drains.
 fn taps(
     plan: &Plan,
     layout: &VethTopology,

@@ -1,4 +1,4 @@
-//! Interfaces: tunnels to this program, offloads.
+//! Interfaces: TUN devices, offloads, state.
 
 use super::{check, owned, text, would_block};
 use std::io::{Error, Result};
@@ -14,8 +14,8 @@ fn request(interface: &str) -> libc::ifreq {
     request
 }
 
-/// Makes an interface of IP packets in the namespace that we are in: what is sent over it is read here, what is written
-/// here has come over it. Gone when the descriptor is closed.
+/// Makes a TUN device in the current namespace [Linux Documentation/networking/tuntap.rst]. Reads return the packets that the
+/// kernel sends over it, writes make packets arrive. It is removed when the descriptor is closed.
 pub(crate) fn tunnel(interface: &str) -> Result<OwnedFd> {
     const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
     let device = text("/dev/net/tun")?;
@@ -30,7 +30,7 @@ pub(crate) fn tunnel(interface: &str) -> Result<OwnedFd> {
     }
 }
 
-/// The number of an interface of the namespace that we are in.
+/// Returns the index of an interface of the current namespace.
 pub(crate) fn interface_number(interface: &str) -> Result<u32> {
     let name = text(interface)?;
     // SAFETY: a text that ends in zero.
@@ -40,7 +40,7 @@ pub(crate) fn interface_number(interface: &str) -> Result<u32> {
     }
 }
 
-/// Reads a packet; None: none is there.
+/// Reads a packet; None: none is available.
 pub(crate) fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
     // SAFETY: `into` is valid for its length.
     let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
@@ -54,19 +54,19 @@ pub(crate) fn write(fd: &OwnedFd, packet: &[u8]) -> Result<()> {
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Switches one offload of an interface on or off; `command` is an `ETHTOOL_S...` number.
+/// Switches an offload of an interface on or off; `command` is `ETHTOOL_STSO`, `ETHTOOL_SGSO` or `ETHTOOL_SGRO`.
 pub(crate) fn set_offload(fd: &OwnedFd, interface: &str, command: u32, on: bool) -> Result<()> {
     ethtool(fd, interface, command, on).map(drop)
 }
 
-/// Whether an offload of an interface is on; `command` is an `ETHTOOL_G...` number.
+/// Returns true if an offload of an interface is on; `command` is `ETHTOOL_GTSO`, `ETHTOOL_GGSO` or `ETHTOOL_GGRO`.
 pub(crate) fn offload(fd: &OwnedFd, interface: &str, command: u32) -> Result<bool> {
     ethtool(fd, interface, command, false)
 }
 
-/// Whether an interface sends what it is given. One that was just switched on throws it away until the kernel has looked
-/// after its carrier, which it does for a hundred a second; asking for the carrier first makes it look at once (where it is
-/// new enough).
+/// Returns true if an interface has `IFF_RUNNING`. An interface that was just set up drops packets until the kernel has
+/// handled its carrier event, which it does for about a hundred a second [Linux link_watch.c]; `ETHTOOL_GLINK` handles it at
+/// once on recent kernels.
 pub(crate) fn is_running(fd: &OwnedFd, interface: &str) -> Result<bool> {
     const ETHTOOL_GLINK: u32 = 0x0a;
     let _ = ethtool(fd, interface, ETHTOOL_GLINK, false);

@@ -1,4 +1,4 @@
-//! The kernel as a whole: file systems, namespaces, users, BPF.
+//! File systems, namespaces, users, BPF.
 
 use super::{check, text};
 use std::io::Result;
@@ -12,7 +12,7 @@ pub(crate) fn mount(kind: &str, place: &str) -> Result<()> {
     check(unsafe { libc::mount(kind.as_ptr(), place.as_ptr(), kind.as_ptr(), 0, null()) }).map(drop)
 }
 
-/// Writes everything out and switches the machine off.
+/// Writes all data to disk and powers the machine off.
 pub(crate) fn power_off() {
     // SAFETY: no arguments in memory.
     unsafe {
@@ -21,31 +21,31 @@ pub(crate) fn power_off() {
     }
 }
 
-/// Leaves the network namespace for a new one.
+/// Enters a new network namespace.
 pub(crate) fn new_net_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(drop)
 }
 
-/// What this process starts from now on is in a process namespace of its own, and ends with the first of it.
+/// Makes a process namespace for the children of this process; they end with the first of them.
 pub(crate) fn new_pid_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::unshare(libc::CLONE_NEWPID) }).map(drop)
 }
 
-/// Enters the network namespace that `fd` stands for.
+/// Enters the network namespace of `fd`.
 pub(crate) fn enter_net_namespace(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
-/// Whether we are root.
+/// Returns true if this process is root.
 pub(crate) fn is_root() -> bool {
     // SAFETY: no arguments.
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Enters a new user namespace, in which this user is root.
+/// Enters a new user namespace in which this user is root.
 pub(crate) fn new_user_namespace() -> Result<()> {
     // SAFETY: no arguments in memory.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -56,15 +56,15 @@ pub(crate) fn new_user_namespace() -> Result<()> {
     std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// One call of `bpf`; `arguments` may hold addresses of memory that outlives it.
+/// Calls `bpf`; `arguments` (`union bpf_attr`) may contain addresses of memory that outlives the call.
 pub(crate) fn bpf(command: i32, arguments: &[u8]) -> Result<i32> {
-    // SAFETY: `arguments` is valid for its length; the kernel checks what it says, and reads or writes only what the
-    // addresses in it stand for.
+    // SAFETY: `arguments` is valid for its length; the kernel checks its content, and accesses only the memory at
+    // the addresses in it.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, arguments.as_ptr(), arguments.len()) };
     check(result as libc::c_int)
 }
 
-/// A call of `bpf` that gives a descriptor.
+/// Calls `bpf` for a command that returns a descriptor.
 pub(crate) fn bpf_fd(command: i32, arguments: &[u8]) -> Result<OwnedFd> {
     // SAFETY: a descriptor that the kernel has just given to us alone.
     bpf(command, arguments).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })

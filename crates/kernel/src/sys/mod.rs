@@ -1,7 +1,6 @@
-//! System calls that the standard library doesn't have, each behind a safe function. All unsafe code of this crate is
-//! here.
+//! System calls that the standard library lacks, each in a safe function. All unsafe code of this crate is here.
 
-#![allow(unsafe_code)]
+#![expect(unsafe_code, reason = "system calls; all other modules are safe")]
 
 mod interface;
 mod kernel;

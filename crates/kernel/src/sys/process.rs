@@ -1,11 +1,11 @@
-//! Processes and threads: their ends, their priority.
+//! Processes and threads: their end, limits and priority.
 
 use super::{check, owned};
 use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::OwnedFd;
 
-/// FlowPlacement this process when the one that started it, `parent`, does. False: that one is gone already.
+/// Makes the kernel kill this process when its parent ends (`PR_SET_PDEATHSIG`). Returns false if `parent` has ended already.
 pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
     // SAFETY: no arguments in memory.
     unsafe {
@@ -14,7 +14,7 @@ pub(crate) fn die_with_parent(parent: u32) -> Result<bool> {
     }
 }
 
-/// Lets this process have many descriptors open, as far as it may: every namespace takes three.
+/// Raises the limit of open descriptors as far as allowed: every namespace takes three.
 pub(crate) fn raise_nofile_limit() {
     const MANY: libc::rlim_t = 1 << 16;
     // SAFETY: `limit` is valid while the calls last.
@@ -24,7 +24,7 @@ pub(crate) fn raise_nofile_limit() {
             return;
         }
         let hard = limit.rlim_max;
-        // Beyond the hard limit only root gets.
+        // Only root may raise the hard limit.
         for most in [hard.max(MANY), hard] {
             let wanted = libc::rlimit { rlim_cur: most.min(MANY), rlim_max: most };
             if libc::setrlimit(libc::RLIMIT_NOFILE, &raw const wanted) == 0 {
@@ -34,19 +34,19 @@ pub(crate) fn raise_nofile_limit() {
     }
 }
 
-/// Gives this thread real-time priority (1: lowest).
+/// Gives this thread real-time priority (`SCHED_FIFO`, 1: lowest).
 pub(crate) fn real_time(priority: i32) -> Result<()> {
     // SAFETY: `p` is valid while the call lasts.
     unsafe {
         let mut p: libc::sched_param = zeroed();
         p.sched_priority = priority;
-        // What this thread starts has it not.
+        // Not inherited by children.
         check(libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const p))
             .map(drop)
     }
 }
 
-/// Makes the process that is started end with the thread that starts it.
+/// Makes the kernel kill the started process when the thread that starts it ends.
 pub(crate) fn kill_with_parent(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec only a system call is made, without arguments in memory.
@@ -57,7 +57,7 @@ pub(crate) fn kill_with_parent(command: &mut std::process::Command) {
     }
 }
 
-/// A descriptor that becomes readable when a process ends.
+/// Returns a pidfd: it becomes readable when the process ends.
 pub(crate) fn pidfd_open(pid: u32) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory; a descriptor that the kernel has just given to us alone.
     unsafe {
@@ -66,7 +66,7 @@ pub(crate) fn pidfd_open(pid: u32) -> Result<OwnedFd> {
     }
 }
 
-/// FlowPlacement a group of processes.
+/// Kills a process group.
 pub(crate) fn kill_group(leader: u32) {
     // SAFETY: no arguments in memory.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };

@@ -1,4 +1,4 @@
-//! Memory shared with the kernel: the ring of a packet socket.
+//! The receive ring of a packet socket: memory shared with the kernel [Linux Documentation/networking/packet_mmap.rst].
 
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,7 +22,7 @@ impl Ring {
         Ok(Ring { base: base.cast(), length })
     }
 
-    /// The word at `at` that the kernel and we hand frames over by.
+    /// Returns the frame status `tp_status` at `at`.
     pub(crate) fn status(&self, at: usize) -> u32 {
         assert!(at + 4 <= self.length && at.is_multiple_of(4));
         // SAFETY: inside the mapping and aligned.
@@ -30,7 +30,7 @@ impl Ring {
             .load(std::sync::atomic::Ordering::Acquire)
     }
 
-    /// Gives the frame at `at` back to the kernel.
+    /// Returns the frame at `at` to the kernel (`TP_STATUS_KERNEL`).
     pub(crate) fn release(&self, at: usize) {
         assert!(at + 4 <= self.length && at.is_multiple_of(4));
         // SAFETY: inside the mapping and aligned.
@@ -38,10 +38,10 @@ impl Ring {
             .store(0, std::sync::atomic::Ordering::Release);
     }
 
-    /// The bytes of a frame that the kernel has handed over; it doesn't touch them until they are released.
+    /// Returns the bytes of a frame with `TP_STATUS_USER`; the kernel doesn't change them until the frame is released.
     pub(crate) fn bytes(&self, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= self.length);
-        // SAFETY: inside the mapping, and ours while the status says so.
+        // SAFETY: inside the mapping, and not written by the kernel while the status is TP_STATUS_USER.
         unsafe { std::slice::from_raw_parts(self.base.add(at), length) }
     }
 }

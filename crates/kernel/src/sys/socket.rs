@@ -7,13 +7,13 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::null_mut;
 
-/// A socket that never blocks.
+/// Makes a non-blocking socket.
 pub(crate) fn socket(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory.
     owned(unsafe { libc::socket(domain, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, protocol) })
 }
 
-/// A socket that blocks.
+/// Makes a blocking socket.
 pub(crate) fn blocking_socket(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory.
     owned(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })
@@ -30,14 +30,14 @@ fn address(a: SocketAddrV4) -> libc::sockaddr_in {
 
 const ADDRESS: u32 = size_of::<libc::sockaddr_in>() as u32;
 
-/// Gives the socket its own address.
+/// Binds the socket to an address.
 pub(crate) fn bind(fd: &OwnedFd, at: SocketAddrV4) -> Result<()> {
     let a = address(at);
     // SAFETY: `a` is an address of that length.
     check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const a).cast(), ADDRESS) }).map(drop)
 }
 
-/// Begins to connect.
+/// Starts to connect.
 pub(crate) fn connect(fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
     let a = address(to);
     // SAFETY: `a` is an address of that length.
@@ -47,20 +47,20 @@ pub(crate) fn connect(fd: &OwnedFd, to: SocketAddrV4) -> Result<()> {
     }
 }
 
-/// Lets others connect.
+/// Listens for connections.
 pub(crate) fn listen(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::listen(fd.as_raw_fd(), 64) }).map(drop)
 }
 
-/// Takes a connection, if one has come.
+/// Accepts a connection; None: none is waiting.
 pub(crate) fn accept(fd: &OwnedFd) -> Result<Option<OwnedFd>> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: the peer's address isn't asked for.
     would_block(owned(unsafe { libc::accept4(fd.as_raw_fd(), null_mut(), null_mut(), flags) }))
 }
 
-/// Sends; None: no room now.
+/// Sends; None: the send buffer is full.
 pub(crate) fn send(fd: &OwnedFd, data: &[u8]) -> Result<Option<usize>> {
     let flags = libc::MSG_NOSIGNAL;
     // SAFETY: `data` is valid for its length.
@@ -68,14 +68,14 @@ pub(crate) fn send(fd: &OwnedFd, data: &[u8]) -> Result<Option<usize>> {
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 
-/// Receives; None: nothing there now.
+/// Receives; None: nothing is available.
 pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>> {
     // SAFETY: `into` is valid for its length.
     let n = unsafe { libc::recv(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0) };
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 
-/// Receives a datagram, with its sender.
+/// Receives a datagram: its length and sender; None: nothing is available.
 pub(crate) fn receive_from(fd: &OwnedFd, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>> {
     // SAFETY: `into` and `from` are valid for the lengths given.
     unsafe {
@@ -101,7 +101,7 @@ pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddrV4) -> Result<()>
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Discards what has come in over TCP, up to `most` bytes, without copying it; None: nothing there now; 0: the peer
+/// Discards received data, up to `most` bytes, without copying it [tcp(7) MSG_TRUNC]; None: nothing is available; 0: the peer
 /// has closed.
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
     // SAFETY: with MSG_TRUNC TCP writes nothing.
@@ -109,7 +109,7 @@ pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
     would_block(if n < 0 { Err(Error::last_os_error()) } else { Ok(n as usize) })
 }
 
-/// FlowPlacement the sending direction.
+/// Closes the sending direction.
 pub(crate) fn shutdown(fd: &OwnedFd) -> Result<()> {
     // SAFETY: no arguments in memory.
     check(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) }).map(drop)
@@ -120,7 +120,7 @@ pub(crate) fn set_option(fd: &OwnedFd, level: i32, option: i32, value: i32) -> R
     set_option_bytes(fd, level, option, &value.to_ne_bytes())
 }
 
-/// Sets an option to the bytes of a structure or text.
+/// Sets an option to a structure or string.
 pub(crate) fn set_option_bytes(fd: &OwnedFd, level: i32, option: i32, value: &[u8]) -> Result<()> {
     // SAFETY: `value` is valid for its length.
     check(unsafe {
@@ -129,7 +129,7 @@ pub(crate) fn set_option_bytes(fd: &OwnedFd, level: i32, option: i32, value: &[u
     .map(drop)
 }
 
-/// Reads an option; gives how many bytes it has.
+/// Reads an option; returns its length in bytes.
 pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> Result<usize> {
     let mut length = into.len() as u32;
     // SAFETY: `into` is valid for `length`.
@@ -139,12 +139,12 @@ pub(crate) fn option(fd: &OwnedFd, level: i32, option: i32, into: &mut [u8]) -> 
     Ok(length as usize)
 }
 
-/// Asks the kernel to note when each datagram comes.
+/// Enables receive timestamps of datagrams (`SO_TIMESTAMPNS`).
 pub(crate) fn enable_timestamps(fd: &OwnedFd) -> Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
 }
 
-/// Receives a datagram: its length, its sender and when it came, ns of the wall clock; None: nothing there now.
+/// Receives a datagram: its length, sender and receive time (ns of the wall clock); None: nothing is available.
 pub(crate) fn receive_with_timestamp(
     fd: &OwnedFd,
     into: &mut [u8],
@@ -165,12 +165,12 @@ pub(crate) fn receive_with_timestamp(
         if n < 0 {
             return would_block(Err(Error::last_os_error()));
         }
-        let mut came = None;
+        let mut received_at = None;
         let mut next = libc::CMSG_FIRSTHDR(&raw const message);
         while !next.is_null() {
             if (*next).cmsg_level == libc::SOL_SOCKET && (*next).cmsg_type == libc::SCM_TIMESTAMPNS {
                 let t: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(next).cast());
-                came = Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64);
+                received_at = Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64);
             }
             next = libc::CMSG_NXTHDR(&raw const message, next);
         }
@@ -178,6 +178,6 @@ pub(crate) fn receive_with_timestamp(
             Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)),
             u16::from_be(from.sin_port),
         );
-        Ok(Some((n as usize, sender, came)))
+        Ok(Some((n as usize, sender, received_at)))
     }
 }

@@ -9,9 +9,9 @@ use std::ptr::null_mut;
 /// A clock of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Time since 1970, which the packet taps use too. It may be set.
+    /// CLOCK_REALTIME, which also stamps captured packets. It can be set.
     Wall,
-    /// Time since the machine was started: it only ever goes on.
+    /// CLOCK_MONOTONIC.
     Steady,
 }
 
@@ -24,7 +24,7 @@ impl Clock {
     }
 }
 
-/// Nanoseconds of a clock.
+/// Returns the time of a clock, ns.
 pub(crate) fn now(clock: Clock) -> u64 {
     // SAFETY: `t` is valid for writing.
     let t = unsafe {
@@ -35,7 +35,7 @@ pub(crate) fn now(clock: Clock) -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// CPU time that this thread has used, ns.
+/// Returns the CPU time of this thread, ns.
 pub(crate) fn thread_time() -> u64 {
     // SAFETY: `t` is valid for writing.
     let t = unsafe {
@@ -52,9 +52,9 @@ pub(crate) fn timer(clock: Clock) -> Result<OwnedFd> {
     owned(unsafe { libc::timerfd_create(clock.id(), libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })
 }
 
-/// Sets the timer to a time of its clock, ns. What it told before counts no more, so it need not be read.
+/// Arms the timer for a time of its clock, ns. Arming discards earlier expirations, so it need not be read.
 pub(crate) fn set_timer(timer: &OwnedFd, at: u64) -> Result<()> {
-    let at = at.max(1); // 0 would stop it
+    let at = at.max(1); // 0 would disarm it
     // SAFETY: `spec` is valid while the call lasts.
     unsafe {
         let mut spec: libc::itimerspec = zeroed();

@@ -18,27 +18,31 @@ pub(crate) fn epoll_add(epoll: &OwnedFd, fd: RawFd, events: i32, token: u64) -> 
     check(unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event) }).map(drop)
 }
 
-/// Waits without a time limit; gives (token, events) of what has happened.
+/// Waits without a timeout; returns (token, events).
 pub(crate) fn epoll_wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
     wait(epoll, into, -1)
 }
 
-/// Gives (token, events) of what has happened, without waiting.
+/// Returns (token, events) without waiting.
 pub(crate) fn epoll_poll(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<()> {
     wait(epoll, into, 0)
 }
 
 fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()> {
-    const AT_ONCE: usize = 64;
-    // SAFETY: room for AT_ONCE events; as many as the kernel has filled are read.
+    const MAX_EVENTS: usize = 64;
+    // SAFETY: room for MAX_EVENTS events; as many as the kernel has filled are read.
     unsafe {
-        let mut events: [libc::epoll_event; AT_ONCE] = zeroed();
+        let mut events: [libc::epoll_event; MAX_EVENTS] = zeroed();
         into.clear();
-        let n =
-            match check(libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), AT_ONCE as i32, limit_ms)) {
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
-                other => other?,
-            };
+        let n = match check(libc::epoll_wait(
+            epoll.as_raw_fd(),
+            events.as_mut_ptr(),
+            MAX_EVENTS as i32,
+            limit_ms,
+        )) {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+            other => other?,
+        };
         into.extend(events[..n as usize].iter().map(|e| (e.u64, e.events)));
     }
     Ok(())

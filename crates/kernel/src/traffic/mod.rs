@@ -1,4 +1,4 @@
-//! Endpoints: what flows carry. One thread serves them all; a clock that stands still while it works makes that exact.
+//! Applications of flows. One thread serves all of them; in virtual time the clock stops while it works, so times are exact.
 
 mod ping;
 mod program;
@@ -44,11 +44,11 @@ impl Host {
     }
 }
 
-/// What traffic may ask of the machine while it is served.
+/// The context of a call: times, epoll, alarm, transfers.
 pub(crate) struct Cx<'a> {
-    /// When what is served was due or happened, ns of the run.
+    /// Time at which the event was due or happened, ns of the run.
     pub(crate) now: u64,
-    /// What the clock says: later than that on a real clock.
+    /// Time of the clock: later than `now` in real time.
     pub(crate) clock: u64,
     pub(crate) flow: usize,
     epoll: &'a OwnedFd,
@@ -67,7 +67,7 @@ impl<'a> Cx<'a> {
         Cx { now, clock, flow, epoll, alarm: None, transfers }
     }
 
-    /// Reports what happens to `fd` as `role`.
+    /// Reports events of `fd` as `role`.
     pub(crate) fn watch(&self, fd: &OwnedFd, role: u8) -> Result<(), KernelError> {
         use std::os::fd::AsRawFd;
         let token = ((self.flow as u64) << 8) | u64::from(role);
@@ -80,32 +80,32 @@ impl<'a> Cx<'a> {
         self.alarm = Some(at);
     }
 
-    /// The alarm that was asked for.
+    /// Takes the alarm that was set.
     pub(crate) fn take_alarm(&mut self) -> Option<u64> {
         self.alarm.take()
     }
 }
 
-/// What a flow carries.
+/// The application of a flow.
 pub(crate) trait Traffic {
     /// The flow starts.
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError>;
     /// The alarm is due.
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError>;
-    /// Something has happened to the descriptor watched as `role`; `over`: its peer sends no more.
+    /// An event of the descriptor watched as `role`; `over`: the peer has closed its sending direction.
     fn on_event(&mut self, role: u8, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError>;
     /// Measurement begins.
     fn restart(&mut self) {}
-    /// The flow stops: nothing of it goes on.
+    /// The flow stops: it sends nothing more.
     fn stop(&mut self, now: u64);
-    /// A sample of the data sender's socket; None: it has none, or it isn't connected.
+    /// Returns a sample of the data sender's socket; None if it has no connection.
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         Ok(None)
     }
-    /// When the flow's figures end, if that is before it stops: its last transfer has completed.
+    /// Returns when the flow's measurement ends before its stop: its last transfer has completed.
     fn ended(&self) -> Option<u64> {
         None
     }
-    /// Fills in what only the application knows.
+    /// Fills in the results that only the application has.
     fn finish(&self, result: &mut FlowResult);
 }

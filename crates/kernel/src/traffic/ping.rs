@@ -1,4 +1,4 @@
-//! Echo requests and replies, as datagrams.
+//! Ping: echo requests and replies as UDP datagrams.
 
 use super::udp::HEADERS;
 use super::{Cx, Host, PORT, Traffic};
@@ -33,7 +33,7 @@ pub(crate) struct PingTraffic {
     number: u64,
     sent: u64,
     lost: u64,
-    /// Requests without a reply so far: number and when it was sent.
+    /// Requests without a reply: number and sending time.
     open: VecDeque<(u64, u64)>,
     rtt: DurationStats,
     series: Option<PingTable>,
@@ -67,7 +67,7 @@ impl PingTraffic {
         }
     }
 
-    /// Requests that have waited for too long are lost.
+    /// Counts requests beyond the timeout as lost.
     fn give_up(&mut self, now: u64) {
         while let Some((_, sent)) = self.open.front().copied() {
             if now.saturating_sub(sent) < self.config.timeout_ns {
@@ -81,7 +81,7 @@ impl PingTraffic {
 
     fn answered(&mut self, reply: &[u8], now: u64) {
         self.give_up(now);
-        // A small packet holds the low bytes of the number, or none of them.
+        // A small packet has only the low bytes of the number.
         let known = reply.len().min(8);
         let at = self.open.iter().position(|(n, _)| n.to_le_bytes()[..known] == reply[..known]);
         if let Some((_, sent)) = at.and_then(|at| self.open.remove(at)) {
@@ -90,7 +90,7 @@ impl PingTraffic {
         }
     }
 
-    /// The round trips, if they were kept.
+    /// Returns the RTTs as a table, if the series is kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
         Some(self.series.take()?.into_table(name))
     }

@@ -1,4 +1,4 @@
-//! Real programs: a server that waits from before the run, a client that is the flow. What they say is kept.
+//! Real programs: a server that starts before the run, and a client that is the flow. Their output is kept.
 
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
@@ -15,27 +15,27 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 const CLIENT: u8 = 1;
-/// The state of a socket that waits for connections, as the kernel writes it.
-const LISTENS: &str = "0A";
+/// TCP_LISTEN in `/proc/net/tcp` [Linux tcp_states.h].
+const TCP_LISTEN: &str = "0A";
 
-/// What a flow of programs is made of.
+/// The programs of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramConfig {
     pub(crate) server: Option<ProgramPlan>,
     pub(crate) client: ProgramPlan,
     pub(crate) file: Option<(String, u64)>,
-    /// The flow's number, for the names of its files.
+    /// The flow's number, part of the names of its files.
     pub(crate) number: usize,
-    /// Whole seconds that it lasts, less one: so that programs end by themselves.
+    /// The flow's duration, whole seconds less one, so that programs end by themselves.
     pub(crate) seconds: u64,
-    /// What `{variant}` stands for.
+    /// The value of `{variant}`.
     pub(crate) variant: String,
 }
 
 struct Running {
     child: Child,
     command: Vec<String>,
-    /// Where its output goes: stdout, stderr.
+    /// Files of its stdout and stderr.
     files: [PathBuf; 2],
     status: Option<i32>,
 }
@@ -96,19 +96,19 @@ impl ProgramTraffic {
         Ok(())
     }
 
-    /// Whether the server waits for connections, or never will.
+    /// Returns true if the server listens, or has ended.
     pub(crate) fn is_ready(&mut self) -> Result<bool, KernelError> {
         let (Some(server), Some(plan)) = (&mut self.server, &self.config.server) else { return Ok(true) };
         if server.child.try_wait().step(|| "server".into())?.is_some() {
-            return Ok(true); // that is told when the flow starts
+            return Ok(true); // reported when the flow starts
         }
         sys::enter_net_namespace(&self.hosts[usize::from(plan.at_receiver)].network)
             .step(|| "namespace".into())?;
         let sockets = fs::read_to_string("/proc/thread-self/net/tcp").step(|| "net/tcp".into())?;
-        Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(LISTENS)))
+        Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(TCP_LISTEN)))
     }
 
-    /// What the programs were and said; null where there was none.
+    /// Returns commands, exit codes and outputs of the programs; null for one that the flow lacks.
     pub(crate) fn report(&mut self) -> Value {
         self.end();
         let of = |r: &Option<Running>| {
@@ -160,7 +160,7 @@ impl Traffic for ProgramTraffic {
         let watched = sys::pidfd_open(client.child.id()).step(|| "pidfd".into())?;
         cx.watch(&watched, CLIENT)?;
         sys::enter_net_namespace(&self.hosts[0].network).step(|| "namespace".into())?;
-        self.sockets = Some(Netlink::of_sockets()?);
+        self.sockets = Some(Netlink::sock_diag()?);
         (self.client, self.watched) = (Some(client), Some(watched));
         Ok(())
     }
@@ -185,7 +185,8 @@ impl Traffic for ProgramTraffic {
 
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         let Some(sockets) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        Ok(netlink::busiest(sockets)?.and_then(|socket| tcp_info::read(&socket.info, socket.law)))
+        Ok(netlink::busiest_connection(sockets)?
+            .and_then(|socket| tcp_info::read(&socket.info, socket.cc_info)))
     }
 
     fn ended(&self) -> Option<u64> {

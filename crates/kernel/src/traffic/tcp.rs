@@ -1,4 +1,4 @@
-//! TCP: bulk, transfers, pages, and constant rate over a connection.
+//! TCP applications: bulk, transfers, pages, and constant rate over a connection.
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
@@ -12,11 +12,11 @@ use std::os::fd::OwnedFd;
 const LISTENER: u8 = 1;
 const SENDER: u8 = 2;
 const RECEIVER: u8 = 3;
-/// The first connection's port at the side that connects.
+/// Port of the first connection at the client.
 const FIRST_PORT: u16 = 20_000;
 const CHUNK: usize = 1 << 18;
-/// Bytes for which a receiver that is seldom woken is woken.
-const WAKE_AFTER: i32 = 1 << 17;
+/// SO_RCVLOWAT of a bulk receiver on fast links, bytes.
+const RCVLOWAT: i32 = 1 << 17;
 
 /// See the top of this file.
 pub(crate) struct TcpTraffic {
@@ -24,19 +24,19 @@ pub(crate) struct TcpTraffic {
     app: AppPlan,
     variant: String,
     source: Option<Source>,
-    /// Whether the receiver of endless data sleeps through many packets.
-    seldom_woken: bool,
+    /// True if a bulk receiver isn't woken for each packet.
+    rarely_woken: bool,
     listener: Option<OwnedFd>,
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
-    /// Payload that the sender has yet to hand to its socket.
+    /// Payload that isn't written to the sender's socket yet, bytes.
     to_send: u64,
-    /// Whether the sender closes when that is done.
+    /// True if the sender closes after that.
     then_closes: bool,
-    /// Bytes of a page's request that were sent, and that have come.
+    /// Bytes of a page's request that were sent, and that were received.
     asked: u64,
     requested: u64,
-    /// Payload that has come at the data receiver.
+    /// Payload that the data receiver has received, bytes.
     received: u64,
     begun: u64,
     completed: u64,
@@ -54,14 +54,14 @@ impl TcpTraffic {
         app: AppPlan,
         variant: String,
         source: Option<Source>,
-        seldom_woken: bool,
+        rarely_woken: bool,
     ) -> TcpTraffic {
         TcpTraffic {
             hosts,
             app,
             variant,
             source,
-            seldom_woken,
+            rarely_woken,
             listener: None,
             sender: None,
             receiver: None,
@@ -81,7 +81,7 @@ impl TcpTraffic {
         }
     }
 
-    /// Bytes of one transfer, times it is made (0: without end), time from one to the next; None for endless ones.
+    /// Returns bytes of a transfer, repetitions (0: endless), interval, ns; None for endless data.
     fn transfer(&self) -> Option<(u64, u64, u64)> {
         match self.app {
             AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
@@ -95,7 +95,7 @@ impl TcpTraffic {
         matches!(self.app, AppPlan::Page { .. })
     }
 
-    /// The side that connects: the data receiver of a page, else the data sender.
+    /// Returns the side that connects: the data receiver of a page, else the data sender.
     fn client(&self) -> usize {
         usize::from(self.is_page())
     }
@@ -106,7 +106,7 @@ impl TcpTraffic {
             .step(|| format!("congestion control '{}'", self.variant))?;
         lingers(fd, false).step(|| "SO_LINGER".into())?;
         if self.source.is_some() {
-            // What the application writes goes at once, as its rate says.
+            // Each write is sent at once, at the application's rate.
             sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
         }
         Ok(())
@@ -126,7 +126,7 @@ impl TcpTraffic {
             }
             self.running = Some(cx.transfers.len());
             cx.transfers.push(Transfer {
-                flow: String::new(), // named when the run is over
+                flow: String::new(), // set by the event loop
                 number: self.begun,
                 start_s: cx.clock as f64 * 1e-9,
                 end_s: None,
@@ -151,7 +151,7 @@ impl TcpTraffic {
         }
     }
 
-    /// Sends the request of a page once its connection is there.
+    /// Sends the request of a page as far as the socket accepts it.
     fn ask(&mut self) -> Result<(), KernelError> {
         let (AppPlan::Page { request_bytes, .. }, Some(fd)) = (&self.app, &self.receiver) else {
             return Ok(());
@@ -167,7 +167,7 @@ impl TcpTraffic {
         Ok(())
     }
 
-    /// Hands the socket what it takes.
+    /// Writes as much as the socket accepts.
     fn push(&mut self) -> Result<(), KernelError> {
         let Some(fd) = &self.sender else { return Ok(()) };
         while self.to_send > 0 {
@@ -186,7 +186,7 @@ impl TcpTraffic {
         Ok(())
     }
 
-    /// Takes a connection in, at the side that listens.
+    /// Accepts connections at the server.
     fn accept(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         let Some(listener) = &self.listener else { return Ok(()) };
         while let Some(fd) = sys::accept(listener).step(|| "accept".into())? {
@@ -194,8 +194,8 @@ impl TcpTraffic {
                 cx.watch(&fd, SENDER)?;
                 self.sender = Some(fd);
             } else {
-                if self.seldom_woken && matches!(self.app, AppPlan::Bulk {}) {
-                    sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, WAKE_AFTER)
+                if self.rarely_woken && matches!(self.app, AppPlan::Bulk {}) {
+                    sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, RCVLOWAT)
                         .step(|| "SO_RCVLOWAT".into())?;
                 }
                 cx.watch(&fd, RECEIVER)?;
@@ -205,20 +205,20 @@ impl TcpTraffic {
         Ok(())
     }
 
-    /// Something has happened at the data sender's socket.
+    /// Handles an event of the data sender's socket.
     fn serve_sender(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         self.push()?;
         let Some(fd) = &self.sender else { return Ok(()) };
-        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        let read = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app {
             let before = self.requested;
-            self.requested += came.bytes;
+            self.requested += read.bytes;
             if before < request_bytes && self.requested >= request_bytes {
                 (self.to_send, self.then_closes) = (bytes, true);
                 self.push()?;
             }
         }
-        if let Some(fd) = self.sender.take_if(|_| came.closed) {
+        if let Some(fd) = self.sender.take_if(|_| read.closed) {
             lingers(&fd, true).step(|| "SO_LINGER".into())?;
             drop(fd);
             self.next_transfer(cx);
@@ -226,12 +226,12 @@ impl TcpTraffic {
         Ok(())
     }
 
-    /// Something has happened at the data receiver's socket.
+    /// Handles an event of the data receiver's socket.
     fn serve_receiver(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         self.ask()?;
         let Some(fd) = &self.receiver else { return Ok(()) };
-        let came = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
-        self.received += came.bytes;
+        let read = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        self.received += read.bytes;
         let whole = self.transfer().is_some_and(|(bytes, ..)| self.received >= bytes);
         if let Some(running) = self.running.filter(|_| whole) {
             cx.transfers[running].end_s = Some(cx.now as f64 * 1e-9);
@@ -239,7 +239,7 @@ impl TcpTraffic {
             self.completed += 1;
             self.completed_at = cx.now;
         }
-        if let Some(fd) = self.receiver.take_if(|_| came.closed) {
+        if let Some(fd) = self.receiver.take_if(|_| read.closed) {
             lingers(&fd, true).step(|| "SO_LINGER".into())?;
             drop(fd);
             self.next_transfer(cx);
@@ -247,7 +247,7 @@ impl TcpTraffic {
         Ok(())
     }
 
-    /// Both sides have closed: the next transfer, if there is one.
+    /// Schedules the next transfer, if both sides have closed.
     fn next_transfer(&mut self, cx: &mut Cx<'_>) {
         let Some((_, repeat, every)) = self.transfer() else { return };
         let over = self.sender.is_none() && self.receiver.is_none() && self.running.is_none();
@@ -257,31 +257,30 @@ impl TcpTraffic {
     }
 }
 
-/// Whether a socket that is closed goes on with what it still holds. Where it doesn't, its connection ends when the flow is
-/// stopped or the process is killed; the kernel would try for minutes, and keep namespace and congestion control for that.
-/// Connections that are taken in have it from the listener.
+/// Sets SO_LINGER. Without lingering, closing the socket or killing the process resets the connection; otherwise the kernel
+/// would retransmit for minutes and keep namespace and congestion control for that. Accepted connections inherit the option.
 fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
     let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
     sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)
 }
 
-/// What a socket has given.
-struct Came {
+/// Data read from a socket.
+struct Read {
     bytes: u64,
     closed: bool,
 }
 
-/// Empties a socket. One call takes all that is there; only the end of the stream takes another.
-fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Came> {
+/// Discards all data of a socket. One call discards everything; the end of the stream needs another.
+fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Read> {
     let mut bytes = 0;
     loop {
         match sys::discard(fd, 1 << 30)? {
-            None => return Ok(Came { bytes, closed: false }),
-            Some(0) => return Ok(Came { bytes, closed: true }),
+            None => return Ok(Read { bytes, closed: false }),
+            Some(0) => return Ok(Read { bytes, closed: true }),
             Some(n) => {
                 bytes += n as u64;
                 if !over {
-                    return Ok(Came { bytes, closed: false });
+                    return Ok(Read { bytes, closed: false });
                 }
             }
         }

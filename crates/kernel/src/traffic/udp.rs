@@ -1,4 +1,4 @@
-//! Datagrams: CBR and on/off sources. Sizes are IP packets.
+//! UDP applications: CBR and on/off sources. Sizes are those of IP packets.
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
@@ -28,7 +28,7 @@ impl UdpTraffic {
 
 impl Traffic for UdpTraffic {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
-        // Nobody reads at the receiver: arrivals are seen at its tap. It is there so that no ICMP answers.
+        // The receiver never reads: its tap observes arrivals. Without its socket the kernel would send ICMP errors.
         let receiver = self.hosts[1].socket(libc::SOCK_DGRAM, PORT)?;
         let sender = self.hosts[0].socket(libc::SOCK_DGRAM, PORT)?;
         sys::connect(&sender, self.hosts[1].at(PORT)).step(|| "connect".into())?;
@@ -39,7 +39,7 @@ impl Traffic for UdpTraffic {
 
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         if let (Some([sender, _]), false) = (&self.sockets, self.stopped) {
-            // What the own host has no room for is lost, as anywhere on the way.
+            // An error is a full queue of the own host: a lost packet.
             let _ = sys::send(sender, &self.payload);
             let next = self.source.next(dumbbell_units::Time(cx.now));
             cx.alarm(next.0);

@@ -129,6 +129,7 @@ fn losses_agree_with_the_definition_of_is_lost() {
 /// A window of 50,000 segments: the first is lost, each of the others is SACKed by an ACK of its own. A search through
 /// all SACKed segments with each ACK would take 1.25 billion steps, about ten seconds in this build.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures time")]
 fn a_large_recovery_takes_no_longer_for_each_ack() {
     let started = std::time::Instant::now();
     let mut q = Scoreboard::new(100, false);

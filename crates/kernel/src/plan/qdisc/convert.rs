@@ -1,4 +1,4 @@
-//! A scenario's discipline in the kernel's terms, or why it can't be.
+//! A scenario's queue discipline as a kernel's, or why that is impossible.
 
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
@@ -8,7 +8,7 @@ use dumbbell_qdisc::{Limit, LinkInfo};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Rate};
 
-/// The kernel's form of a link's discipline; `packet` is the size of its largest packet, framing included.
+/// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes.
 pub(crate) fn queue(
     plan: &Plan,
     link: &LinkPlan,
@@ -59,7 +59,7 @@ impl Reader {
         Err(KernelError::refused(&format!("{}.{key}", self.place), message))
     }
 
-    /// A limit that the kernel counts in packets.
+    /// The limit of a discipline that counts packets.
     fn packets(&self) -> Result<u32, KernelError> {
         match self.facts.limit(self.params.length("limit")) {
             Limit::Packets(n) => Ok(n.0.min(u64::from(u32::MAX)) as u32),
@@ -67,7 +67,7 @@ impl Reader {
         }
     }
 
-    /// A length in bytes; packets are full ones.
+    /// A length in bytes; a packet counts as a full one.
     fn bytes(&self, length: Limit) -> u32 {
         let bytes = match length {
             Limit::Packets(n) => n.0 * u64::from(self.packet),
@@ -78,7 +78,7 @@ impl Reader {
 
     fn droptail(&self) -> Result<Qdisc, KernelError> {
         if self.params.choice("counting") != "waiting" {
-            return self.refuse("counting", "the kernel's queues count what waits: 'waiting' only");
+            return self.refuse("counting", "the kernel's queues count waiting packets: 'waiting' only");
         }
         Ok(match self.facts.limit(self.params.length("limit")) {
             Limit::Packets(_) => Qdisc::Pfifo { limit: self.packets()? },
@@ -105,7 +105,7 @@ impl Reader {
         let rate = self.facts.rate.0;
         let length = |key: &str| p.unless_word(key, Params::length).map(|l| self.bytes(self.facts.limit(l)));
         let packet = p.bytes("mean_packet").0 as u32;
-        // As the simulator's "auto" has it.
+        // As the simulator derives "auto".
         let half_target = (p.duration("target_delay").as_secs() * rate as f64 / 16.0) as u32;
         let min = length("min_th").unwrap_or_else(|| half_target.max(5 * self.packet));
         let max = length("max_th").unwrap_or_else(|| min.saturating_mul(3));
@@ -190,7 +190,7 @@ impl Reader {
         Ok(Qdisc::Options { kind: "fq_codel", options })
     }
 
-    /// PIE's weights, which the kernel takes as whole numbers.
+    /// PIE's alpha or beta, whole numbers in the kernel.
     fn weight(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
         let value = self.params.float(key);
         if value.fract() != 0.0 {

@@ -1,4 +1,4 @@
-//! Queue disciplines as the kernel takes them.
+//! Queue disciplines with the kernel's options; `Display` has `tc`'s syntax [Linux sch_*.c, pkt_sched.h].
 
 mod convert;
 mod red;
@@ -11,12 +11,12 @@ pub use red::Red;
 pub enum Qdisc {
     /// FIFO, limit in packets.
     Pfifo {
-        /// Packets that may wait.
+        /// Queue limit, packets.
         limit: u32,
     },
     /// FIFO, limit in bytes.
     Bfifo {
-        /// Bytes that may wait.
+        /// Queue limit, bytes.
         limit: u32,
     },
     /// Random early detection.
@@ -25,66 +25,66 @@ pub enum Qdisc {
     Sfq {
         /// Credit of a queue in each round, bytes.
         quantum: u32,
-        /// From one change of the hash to the next, s; 0: never.
+        /// Interval between two changes of the hash, s; 0: never.
         perturb: u32,
-        /// Packets that may wait in all.
+        /// Limit of all queues together, packets.
         limit: u32,
         /// Number of hash values.
         divisor: u32,
-        /// The most queues in use.
+        /// Largest number of queues in use.
         flows: u32,
-        /// The most packets in one queue.
+        /// Limit of one queue, packets.
         depth: u32,
-        /// Whether drops are made at the head.
+        /// True: drops at the head of the queue.
         headdrop: bool,
     },
-    /// A discipline whose options are numbers.
+    /// A discipline whose netlink attributes are all numbers.
     Options {
-        /// Its name in the kernel.
+        /// The kernel's name of it (`TCA_KIND`).
         kind: &'static str,
-        /// What is set.
+        /// The attributes.
         options: Vec<Setting>,
     },
     /// Token bucket over another discipline.
     Tbf {
         /// Rate, bit/s.
         rate_bps: u64,
-        /// Depth of the bucket, bytes.
+        /// Size of the bucket, bytes.
         burst: u64,
-        /// Added to each packet's length (Ethernet header included in that), bytes.
+        /// Added to each packet's length, which includes the Ethernet header, bytes.
         overhead: i32,
-        /// What is shaped.
+        /// The discipline inside.
         inner: Box<Qdisc>,
     },
-    /// Transmitter and wire.
+    /// Transmission time, delay, jitter and loss.
     Netem {
-        /// Rate, bit/s; 0: it takes no time to transmit.
+        /// Rate, bit/s; 0: no transmission time.
         rate_bps: u64,
-        /// Added to each packet's length (Ethernet header included in that), bytes.
+        /// Added to each packet's length, which includes the Ethernet header, bytes.
         overhead: i32,
         /// Mean delay, ns.
         delay_ns: u64,
-        /// Delay varies by so much to both sides, ns.
+        /// Jitter: the delay varies by up to this to both sides, ns.
         jitter_ns: u64,
-        /// Share of packets lost.
+        /// Loss probability.
         loss: f64,
-        /// Start of its random numbers.
+        /// Seed of netem's random numbers (`TCA_NETEM_PRNG_SEED`).
         seed: u64,
     },
 }
 
-/// One option of a discipline.
+/// One netlink attribute of a discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The kernel's number of it.
+    /// Its number (`TCA_...`).
     pub number: u16,
     /// Its value.
     pub value: Value,
-    /// As `tc` takes it.
+    /// In `tc`'s syntax.
     pub text: String,
 }
 
-/// A number of the width that the kernel wants.
+/// A number with its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// 8 bits.
@@ -96,7 +96,7 @@ pub enum Value {
 }
 
 impl Qdisc {
-    /// Its name in the kernel.
+    /// The kernel's name of it (`TCA_KIND`).
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Qdisc {
 }
 
 impl std::fmt::Display for Qdisc {
-    /// As `tc` takes it.
+    /// In `tc`'s syntax.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Qdisc::Pfifo { limit } => write!(f, "pfifo limit {limit}"),

@@ -1,4 +1,4 @@
-//! The kernel's RED: lengths in bytes, a weight that is a power of two, no gentle ramp.
+//! The kernel's RED: thresholds in bytes, a weight that is a power of two, no gentle mode [Linux red.h, sch_red.c].
 
 use std::fmt;
 
@@ -7,57 +7,58 @@ use std::fmt;
 pub struct Red {
     /// Bytes that may wait.
     pub limit: u32,
-    /// Average from which on packets are dropped or marked, bytes.
+    /// Average queue from which packets are dropped or marked, bytes (`qth_min`).
     pub min: u32,
-    /// Average from which on all are, bytes.
+    /// Average queue from which all packets are dropped or marked, bytes (`qth_max`).
     pub max: u32,
-    /// The weight of an arrival is 2^-weight_log.
+    /// Weight of an arrival: 2^-weight_log (`Wlog`).
     pub weight_log: u8,
     /// Probability at `max`.
     pub probability: f64,
-    /// The typical packet, bytes.
+    /// Mean packet, bytes (`avpkt`).
     pub packet: u32,
-    /// Rate of the link, bit/s: how fast the average falls while nothing comes.
+    /// Rate of the link, bit/s: the decay of the average while the queue is idle.
     pub rate_bps: u64,
-    /// Whether packets are marked where they can be.
+    /// True: ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// Whether the probability adapts.
+    /// True: Adaptive RED.
     pub adaptive: bool,
 }
 
-const ECN: u8 = 1;
-/// Above `max` everything is dropped, also what could be marked.
-const HARD_DROP: u8 = 2;
-const ADAPTIVE: u8 = 4;
+/// Flags of `tc_red_qopt` [Linux pkt_sched.h].
+const TC_RED_ECN: u8 = 1;
+/// Above `max` ECN-capable packets are dropped too.
+const TC_RED_HARDDROP: u8 = 2;
+const TC_RED_ADAPTATIVE: u8 = 4;
 
 impl Red {
-    /// The structure that holds most of it.
+    /// The structure `tc_red_qopt`.
     pub(crate) fn structure(&self) -> Vec<u8> {
         let mut flags = 0;
-        flags |= if self.ecn { ECN | HARD_DROP } else { 0 };
-        flags |= if self.adaptive { ADAPTIVE } else { 0 };
+        flags |= if self.ecn { TC_RED_ECN | TC_RED_HARDDROP } else { 0 };
+        flags |= if self.adaptive { TC_RED_ADAPTATIVE } else { 0 };
         let (cell_log, _) = self.idle_table();
-        let words = [self.limit, self.min, self.max].into_iter().flat_map(u32::to_ne_bytes);
-        words.chain([self.weight_log, 0, cell_log, flags]).collect()
+        let fields = [self.limit, self.min, self.max].into_iter().flat_map(u32::to_ne_bytes);
+        fields.chain([self.weight_log, 0, cell_log, flags]).collect()
     }
 
-    /// Probability as the kernel has it: in units of 2^-32.
+    /// `TCA_RED_MAX_P`: the probability in units of 2^-32.
     pub(crate) fn max_p(&self) -> u32 {
         (self.probability * f64::from(u32::MAX)).round() as u32
     }
 
-    /// By how many halvings the average falls while the queue is idle: the scale of the time (log2 of µs a step), and a
-    /// table over it. As tc makes it, which takes the natural logarithm.
+    /// `Scell_log` and `TCA_RED_STAB`: the halvings of the average over idle time, and the log2 of the µs per step of that
+    /// table [Linux red.h red_calc_qavg_from_idle_time]. Computed as `tc` does, with the natural logarithm.
     pub(crate) fn idle_table(&self) -> (u8, [u8; 256]) {
-        const MOST: f64 = 31.0;
+        const MAX: f64 = 31.0;
         let packet_us = f64::from(self.packet) * 8e6 / self.rate_bps.max(1) as f64;
         let per_us = -(1.0 - 0.5f64.powi(i32::from(self.weight_log))).ln() / packet_us;
-        let log = (0..31).find(|l| MOST / per_us / f64::from(1u32 << l) < 512.0).unwrap_or(31);
+        let log = (0..31).find(|l| MAX / per_us / f64::from(1u32 << l) < 512.0).unwrap_or(31);
         let mut table = [0; 256];
         for (step, halvings) in table.iter_mut().enumerate() {
-            *halvings = (step as f64 * f64::from(1u32 << log) * per_us).min(MOST).round() as u8;
+            *halvings = (step as f64 * f64::from(1u32 << log) * per_us).min(MAX).round() as u8;
         }
-        table[255] = MOST as u8;
+        table[255] = MAX as u8;
         (log, table)
     }
 }
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(log, 15);
         // Step 100: 3,276,800 µs x 1.9550e-6 = 6.406.
         assert_eq!((table[0], table[100], table[255]), (0, 6, 31));
-        assert_eq!(red.structure()[12..], [9, 0, 15, ECN | HARD_DROP]);
+        assert_eq!(red.structure()[12..], [9, 0, 15, TC_RED_ECN | TC_RED_HARDDROP]);
         assert_eq!(red.max_p(), 429_496_730); // 0.1 x 4294967295 = 429496729.5
     }
 }
