@@ -143,7 +143,7 @@ fn conservative_slow_start_lasts_five_rounds() {
         assert_eq!(cc.phase(), Phase::SlowStart, "round {round}");
         near(cc.cwnd(), before + 0.25 * (window - acked) as f64);
         // The next ACK ends it and begins another.
-        (window, came) = (cc.cwnd() as u64, 1);
+        (window, acked) = (cc.cwnd() as u64, 1);
         acks(&mut cc, 1, 113);
     }
     assert_eq!(cc.phase(), Phase::Avoidance);
