@@ -8,8 +8,8 @@
 Two measurements. An ACK: the cost of the algorithm alone (crates/cc/examples/acks.rs), in user CPU time and, if
 `valgrind` is installed, in instructions. A run: instructions per sent data packet in benches/two-flows.toml (user CPU
 time without `valgrind`), divided by the same with Reno, on two stacks, and again with 1 % of random
-loss. The goal: no variant costs more than twice as much as Reno, and a variant that paces by a model of the path no more
-than three times.
+loss. The goal: no variant costs more than twice as much as Reno, and a variant that paces by a model of the path no
+more than three times.
 """
 
 from __future__ import annotations
