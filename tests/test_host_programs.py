@@ -101,8 +101,8 @@ def test_the_hosts_ping_measures_the_path() -> None:
     given = scenario(flows=[{"name": "p", "application": ping}], duration="2 s", trace={"series": True})
     results = once(given, calibration="off")
     row = flow(results, "p")
-    # As with our own ping: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms. It
-    # rounds to 0.1 ms.
+    # As with our own ping: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms.
+    # It rounds to 0.1 ms.
     exact = 2 * (20 + 0.8 + 2 * 0.08)
     assert row["idle_rtt_ms"] == pytest.approx(exact)
     assert exact - 0.05 <= row["rtt_min_ms"] < exact + 0.5
