@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A confusion matrix of the classification of captured transfers whose variants are known.
+"""The families that the analysis finds in captured transfers of known variants: a confusion matrix.
 
     python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
     python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock
