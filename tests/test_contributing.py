@@ -52,7 +52,7 @@ def test_the_readme_of_the_crates_names_each_with_its_dependencies() -> None:
     }
     assert sorted(table) == CRATES
     for crate, allowed in table.items():
-        assert dependencies(crate, "dependencies") == allowed, crate
+        assert dependencies(crate, "dependencies") <= allowed, crate
 
 
 @pytest.mark.parametrize("crate", CRATES)

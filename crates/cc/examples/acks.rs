@@ -1,7 +1,7 @@
-//! Acknowledges segments to a law, for measuring what an ACK costs in it: `acks NAME ACKS`.
+//! Measures the cost of an ACK in a variant: `acks NAME ACKS` acknowledges segments and prints the last window.
 //!
-//! A path of 100 Mbit/s and 40 ms, two segments for each ACK, a queue that goes up and down by 10 ms in a second, a loss
-//! every 5,000 ACKs: what is outstanding is what the law allows, within 1,000 segments. Prints the last window.
+//! The path has 100 Mbit/s and 40 ms, an ACK covers two segments, the queueing delay rises and falls by 10 ms each second,
+//! and one of 5,000 ACKs reports a loss. The data in flight follows the window, up to 1,000 segments.
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionEvent, Cx, Increase, LostEvent, RateSample, RecoveryExit, SentEvent,
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let acks: u64 = arguments.next().ok_or(USAGE)?.parse()?;
     let mss = MSS as f64;
     let start = Setup { paced: true, selective_acks: true, ..Setup::new(mss, 10.0 * mss, f64::INFINITY) };
-    let mut law = build(&name, &[], &start)?;
+    let mut cc = build(&name, &[], &start)?;
     let mut cx = Cx {
         now: Time(0),
         mss,
@@ -27,18 +27,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         increase: Increase::PerByte,
         whole_segments: false,
     };
-    law.on_established(Some(Dur::millis(40)), &cx);
+    cc.on_established(Some(Dur::millis(40)), &cx);
     let (mut una, mut nxt) = (1, 1);
     for n in 0..acks {
         cx.now = Time(n * 240_000); // two segments at 100 Mbit/s
-        let window = (law.control().cwnd as u64 / MSS).clamp(2, 1000) * MSS;
+        let window = (cc.control().cwnd as u64 / MSS).clamp(2, 1000) * MSS;
         while nxt < una + window {
-            if law.wants_sent() {
+            if cc.wants_sent() {
                 let flight = nxt - una;
                 nxt += MSS;
                 let ev =
                     SentEvent { bytes: MSS, flight, snd_nxt: nxt, retransmission: false, app_limited: false };
-                law.on_sent(&ev, &cx);
+                cc.on_sent(&ev, &cx);
             } else {
                 nxt += MSS;
             }
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let lost = if n % 5000 == 4999 { MSS } else { 0 };
         if lost > 0 {
             let prior_delivered = una - 1;
-            law.on_lost(
+            cc.on_lost(
                 &LostEvent {
                     start: una,
                     bytes: MSS,
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 },
                 &cx,
             );
-            law.on_congestion(
+            cc.on_congestion(
                 &CongestionEvent {
                     kind: Congestion::Loss,
                     window: flight as f64,
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 },
                 &cx,
             );
-            law.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &cx);
+            cc.on_recovery_exit(&RecoveryExit { bound: f64::INFINITY }, &cx);
         }
         una += 2 * MSS;
         nxt = nxt.max(una);
@@ -101,8 +101,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 app_limited: false,
             }),
         };
-        law.on_ack(&ev, &cx);
+        cc.on_ack(&ev, &cx);
     }
-    println!("{}", law.control().cwnd);
+    println!("{}", cc.control().cwnd);
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::scoreboard::Scoreboard;
 use dumbbell_cc::{CongestionControl, Control, Cx, Phase};
 use dumbbell_units::Time;
 
-/// Runs the algorithm: each event goes through [`CcDriver::notify`], which stores the answer.
+/// Calls the algorithm: [`CcDriver::notify`] passes an event and stores the answer.
 #[derive(Debug)]
 pub(crate) struct CcDriver {
     algorithm: Box<dyn CongestionControl>,

@@ -5,7 +5,7 @@
 //! whatever the size of headers.
 //!
 //! A burst may be sent later than allowed, because no data was available or the window was full. The next burst may then be
-//! earlier by this delay, at most by a share of the late burst's length (Linux: half).
+//! earlier by this delay, at most by a share of the late burst's length (on the stack `linux` half).
 
 use dumbbell_units::{Bytes, Dur, Rate, Time};
 

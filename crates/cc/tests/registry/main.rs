@@ -1,7 +1,6 @@
-//! Properties that hold for every row of the registry: a new row is covered without a line here.
+//! Properties of every row of the registry under random operations; a new row needs no line here.
 
-// A property that cannot be checked has failed.
-#![allow(clippy::expect_used)]
+#![expect(clippy::expect_used, reason = "a property that cannot be checked has failed")]
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,
@@ -25,7 +24,7 @@ fn rows_are_complete() {
             assert!(known.is_some_and(|spec| spec.default != *default), "{}: {stack} {name}", row.name);
             check_specs(row.name, &row.params_on(stack));
         }
-        assert_eq!(find(row.name).expect("it is there").name, row.name);
+        assert_eq!(find(row.name).expect("the registry has it").name, row.name);
         let refused = find(&format!("{}x", row.name)).expect_err("no such name");
         assert!(refused.message.contains(row.name), "{refused}");
     }
@@ -34,13 +33,13 @@ fn rows_are_complete() {
 #[derive(Clone, Debug)]
 enum Op {
     Ack(Ack),
-    /// Segments that leave, and whether they are sent again.
+    /// The number of segments sent, and true for retransmissions.
     Send(u64, bool),
-    /// Kind, share of cwnd that was outstanding, age of the lost segment in ns, how often it was sent.
+    /// Kind, fraction of cwnd in flight, age of the lost segment in ns, its transmissions.
     Congestion(Congestion, f64, u64, u32),
-    /// The last reductions were wrong.
+    /// The last reductions were spurious.
     Undo,
-    /// Recovery ends, bounded to so many segments.
+    /// Recovery ends, with a bound on the window in segments.
     Exit(Option<u64>),
     Idle(u64),
     Wait(u64),
@@ -53,10 +52,10 @@ struct Ack {
     cwnd_limited: bool,
     in_recovery: bool,
     in_loss: bool,
-    /// Shares of the segments that were marked, and that were lost beside them.
+    /// Fractions of the segments that were marked, and that were lost in addition.
     marked: f64,
     lost: f64,
-    /// Interval of the rate sample in ns, whether the application held sending back.
+    /// Interval of the rate sample in ns, and true if it is application-limited.
     rate: Option<(u64, bool)>,
 }
 
@@ -100,7 +99,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     proptest::collection::vec(op, 0..400)
 }
 
-/// How a connection is set up: how it starts, how an increase counts, timestamps.
+/// Setup of the connection, counting of increases, and true with timestamps.
 type StackUnderTest = (Setup, Increase, bool);
 
 fn setup() -> impl Strategy<Value = StackUnderTest> {
@@ -119,20 +118,21 @@ fn setup() -> impl Strategy<Value = StackUnderTest> {
     (start, increase, any::<bool>())
 }
 
-/// An endpoint around a law, and what has to hold of it.
+/// An endpoint with one variant, and the properties that must hold.
 struct Connection {
     row: &'static Variant,
-    law: Box<dyn dumbbell_cc::CongestionControl>,
+    cc: Box<dyn dumbbell_cc::CongestionControl>,
     cx: Cx,
     timestamps: bool,
     una: u64,
     nxt: u64,
     delivered: u64,
     backoffs: u32,
-    /// The window before the first reduction of the last episode of congestion, and whether that goes on.
+    /// The window before the first reduction of the last episode of congestion.
     before: Option<Control>,
-    /// There was a mark, which a law that answers by itself may answer with the next ACK.
+    /// True after a mark, to which a variant with its own response may respond at the next ACK.
     echoed: bool,
+    /// True while that episode lasts.
     episode: bool,
 }
 
@@ -145,12 +145,12 @@ impl Connection {
                 self.nxt += bytes;
             }
             let ev = SentEvent { bytes, flight, snd_nxt: self.nxt, retransmission, app_limited: false };
-            self.law.on_sent(&ev, &self.cx);
+            self.cc.on_sent(&ev, &self.cx);
         }
     }
 
     fn ack(&mut self, a: &Ack) {
-        let before = self.law.control();
+        let before = self.cc.control();
         let (acked, flight) = (a.segments * self.cx.mss as u64, before.cwnd.min(1e9) as u64);
         self.nxt = self.nxt.max(self.una + acked.max(flight));
         let flight = self.nxt - self.una;
@@ -170,7 +170,7 @@ impl Connection {
                 prior_delivered,
                 app_limited: false,
             };
-            self.law.on_lost(&ev, &self.cx);
+            self.cc.on_lost(&ev, &self.cx);
         }
         let rate = a.rate.filter(|_| acked > 0).map(|(ns, app_limited)| RateSample {
             delivered: acked,
@@ -199,18 +199,18 @@ impl Connection {
             marked: (acked as f64 * a.marked) as u64,
             rate,
         };
-        self.law.on_ack(&ev, &self.cx);
+        self.cc.on_ack(&ev, &self.cx);
         if !a.in_recovery && !a.in_loss {
             self.episode = false;
         }
         let echoed = acked > 0 && std::mem::take(&mut self.echoed);
         if (a.marked > 0.0 || echoed) && self.row.ecn != EcnUse::Stack {
-            self.before = None; // answered as a mark is
+            self.before = None; // the response to a mark is not undone
         }
-        let after = self.law.control().cwnd;
-        let answers = self.row.on_delay != "none" || self.row.ecn != EcnUse::Stack;
+        let after = self.cc.control().cwnd;
+        let may_shrink = self.row.on_delay != "none" || self.row.ecn != EcnUse::Stack;
         assert!(
-            answers || after >= before.cwnd,
+            may_shrink || after >= before.cwnd,
             "{}: an ACK took cwnd from {} to {after}",
             self.row.name,
             before.cwnd
@@ -218,9 +218,9 @@ impl Connection {
     }
 
     fn congestion(&mut self, kind: Congestion, share: f64, age: u64, lost_transmissions: u32) {
-        let (row, before) = (self.row, self.law.control());
+        let (row, before) = (self.row, self.cc.control());
         if kind == Congestion::Ecn {
-            // A mark was meant, if anything was done about it.
+            // A response to a mark is not undone.
             self.before = self.before.filter(|_| row.on_ecn == "none");
             self.echoed = true;
         } else if !std::mem::replace(&mut self.episode, true) {
@@ -233,8 +233,8 @@ impl Connection {
             lost_transmissions,
             backoffs: self.backoffs,
         };
-        self.law.on_congestion(&ev, &self.cx);
-        let after = self.law.control();
+        self.cc.on_congestion(&ev, &self.cx);
+        let after = self.cc.control();
         if row.on_loss == "none" {
             assert_eq!(after, before, "{}: {ev:?} moved it", row.name);
             return;
@@ -247,7 +247,7 @@ impl Connection {
         );
         if matches!(kind, Congestion::Timeout | Congestion::Collapse) && !row.own_recovery {
             assert_eq!(after.cwnd, self.cx.mss, "{}: the loss window is one segment", row.name);
-            assert_eq!(self.law.phase(), Phase::SlowStart, "{}", row.name);
+            assert_eq!(self.cc.phase(), Phase::SlowStart, "{}", row.name);
         }
         if kind == Congestion::Timeout {
             self.backoffs += 1;
@@ -255,19 +255,19 @@ impl Connection {
     }
 
     fn undo(&mut self) {
-        let reduced = self.law.control();
-        self.law.on_undo(&self.cx);
+        let reduced = self.cc.control();
+        self.cc.on_undo(&self.cx);
         self.episode = false;
-        let after = self.law.control();
+        let after = self.cc.control();
         match self.before.take() {
-            // A law that says itself what recovery allows may have had no reason to reduce.
+            // A variant with its own recovery may not have reduced the window.
             _ if self.row.own_recovery => assert!(after.cwnd >= reduced.cwnd, "{}: {after:?}", self.row.name),
             Some(before) => assert!(
                 after.cwnd >= before.cwnd && after.ssthresh >= before.ssthresh,
                 "{}: {before:?}, reduced to {reduced:?}, is {after:?} after an undo",
                 self.row.name
             ),
-            None if self.row.ecn != EcnUse::Stack => {} // a mark may have come between
+            None if self.row.ecn != EcnUse::Stack => {} // a mark may have preceded the undo
             None => assert_eq!(after, reduced, "{}: nothing to undo", self.row.name),
         }
     }
@@ -282,29 +282,29 @@ impl Connection {
             Op::Undo => self.undo(),
             Op::Exit(bound) => {
                 let bound = bound.map_or(f64::INFINITY, |n| n as f64 * self.cx.mss);
-                self.law.on_recovery_exit(&RecoveryExit { bound }, &self.cx);
+                self.cc.on_recovery_exit(&RecoveryExit { bound }, &self.cx);
                 self.episode = false;
                 let free = self.row.on_loss == "none" || self.row.own_recovery;
-                let Control { cwnd, ssthresh, .. } = self.law.control();
+                let Control { cwnd, ssthresh, .. } = self.cc.control();
                 assert!(
-                    // Linux lets the burst up to ssthresh go.
+                    // A Linux stack permits a burst up to ssthresh.
                     free || cwnd <= bound || (self.cx.counts_segments() && cwnd <= ssthresh),
                     "{}: a burst after recovery",
                     self.row.name
                 );
             }
             Op::Idle(ns) => {
-                let before = self.law.control().cwnd;
+                let before = self.cc.control().cwnd;
                 self.cx.now += Dur(*ns);
-                self.law.on_restart(Dur(*ns), &self.cx);
-                assert!(self.law.control().cwnd <= before.max(self.cx.initial_window), "{}", self.row.name);
+                self.cc.on_restart(Dur(*ns), &self.cx);
+                assert!(self.cc.control().cwnd <= before.max(self.cx.initial_window), "{}", self.row.name);
             }
             Op::Wait(ns) => self.cx.now += Dur(*ns),
         }
     }
 
     fn check(&self, op: &Op) {
-        let (name, control) = (self.row.name, self.law.control());
+        let (name, control) = (self.row.name, self.cc.control());
         assert!(
             control.cwnd.is_finite() && control.cwnd >= self.cx.mss,
             "{name}: cwnd {} after {op:?}",
@@ -315,11 +315,11 @@ impl Connection {
             "{name}: ssthresh {}",
             control.ssthresh
         );
-        assert!(control.pacing.is_none_or(|rate| rate.0 > 0), "{name}: stands still after {op:?}");
-        assert!(control.quantum.is_none_or(|bytes| bytes > 0), "{name}: nothing may leave after {op:?}");
-        assert!(!matches!(self.law.phase(), Phase::Recovery | Phase::Loss), "{name}");
+        assert!(control.pacing.is_none_or(|rate| rate.0 > 0), "{name}: cannot send after {op:?}");
+        assert!(control.quantum.is_none_or(|bytes| bytes > 0), "{name}: no burst may be sent after {op:?}");
+        assert!(!matches!(self.cc.phase(), Phase::Recovery | Phase::Loss), "{name}");
         let mut columns = Vec::new();
-        self.law.observe(&mut columns);
+        self.cc.observe(&mut columns);
         assert_eq!(columns.len(), self.row.columns.len(), "{name}");
         assert!(columns.iter().all(|c| !c.is_infinite()), "{name}: {columns:?}");
     }
@@ -331,7 +331,7 @@ fn run(
     (start, increase, timestamps): StackUnderTest,
     ops: &[Op],
 ) {
-    let Ok(law) = build(row.name, given, &start) else { return };
+    let Ok(cc) = build(row.name, given, &start) else { return };
     let cx = Cx {
         now: Time(1_000_000_000),
         mss: start.mss,
@@ -341,7 +341,7 @@ fn run(
     };
     let mut connection = Connection {
         row,
-        law,
+        cc,
         cx,
         timestamps,
         una: 1,
@@ -361,9 +361,9 @@ fn run(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// cwnd stays finite and at least one segment, ssthresh at least two after a loss, no window is NaN, columns match
-    /// the row; laws that answer neither delay nor marks never shrink on an ACK, one that does not answer losses does not
-    /// move; an undo gives back what the last episode of congestion took.
+    /// cwnd is finite and at least one segment, ssthresh is at least two segments after a loss, no window is NaN, and the
+    /// columns match the row. A variant that responds neither to delay nor to marks never shrinks on an ACK; one that
+    /// doesn't respond to losses doesn't change. An undo restores the window of before the episode.
     #[test]
     fn every_variant_keeps_a_sane_window(
         (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),

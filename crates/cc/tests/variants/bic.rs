@@ -1,19 +1,19 @@
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// After a loss at so many segments; recovery is over. b = 2, s_max 32, s_min 0.01, beta 0.875.
+/// After a loss at this window and its recovery. b = 2, s_max 32, s_min 0.01, beta 0.875.
 fn after_loss(window: f64) -> CcFixture {
-    let mut law = CcFixture::new("bic", &[], window, window);
-    law.lose().recover();
-    near(law.cwnd(), 0.875 * window);
-    near(law.column("w_max"), window);
-    law
+    let mut cc = CcFixture::new("bic", &[], window, window);
+    cc.lose().recover();
+    near(cc.cwnd(), 0.875 * window);
+    near(cc.column("w_max"), window);
+    cc
 }
 
-/// What the next ACK of one segment adds, times the window.
-fn increase(law: &mut CcFixture) -> f64 {
-    let before = law.cwnd();
-    (law.ack(1).cwnd() - before) * before
+/// Returns the growth by the next ACK of one segment, times the window.
+fn increase(cc: &mut CcFixture) -> f64 {
+    let before = cc.cwnd();
+    (cc.ack(1).cwnd() - before) * before
 }
 
 #[test]
@@ -21,32 +21,32 @@ fn far_below_w_max_it_is_linear() {
     // Loss at 800: cwnd 700, (800 - 700) / 2 = 50 > 32.
     near(increase(&mut after_loss(800.0)), 32.0);
     // s_max = 64: 50.
-    let mut law = CcFixture::new("bic", &[("s_max", "64")], 800.0, 800.0);
-    law.lose().recover();
-    near(increase(&mut law), 50.0);
+    let mut cc = CcFixture::new("bic", &[("s_max", "64")], 800.0, 800.0);
+    cc.lose().recover();
+    near(increase(&mut cc), 50.0);
 }
 
 #[test]
-fn nearer_it_takes_half_of_the_way() {
+fn near_w_max_it_halves_the_distance() {
     // Loss at 200: cwnd 175, 25 / 2 = 12.5; with b = 4 a quarter, 6.25.
-    let mut law = after_loss(200.0);
-    near(increase(&mut law), 12.5);
-    let cwnd = law.cwnd();
-    near(increase(&mut law), (200.0 - cwnd) / 2.0);
-    let mut law = CcFixture::new("bic", &[("b", "4")], 200.0, 200.0);
-    near(increase(law.lose().recover()), 6.25);
+    let mut cc = after_loss(200.0);
+    near(increase(&mut cc), 12.5);
+    let cwnd = cc.cwnd();
+    near(increase(&mut cc), (200.0 - cwnd) / 2.0);
+    let mut cc = CcFixture::new("bic", &[("b", "4")], 200.0, 200.0);
+    near(increase(cc.lose().recover()), 6.25);
 }
 
 #[test]
-fn around_w_max_it_creeps_and_then_looks_further() {
-    // Loss at 30: cwnd 26.25. Within 0.02 of 30 half of the way is less than 0.01; above it is the gain and 0.01; at 70 it
-    // would be 40.01.
-    let mut law = after_loss(30.0);
+fn around_w_max_it_grows_slowly_and_then_probes() {
+    // Loss at 30: cwnd 26.25. Within 0.02 of 30 half of the distance is less than 0.01. Above 30 it is the distance plus 0.01;
+    // at 70 it would be 40.01.
+    let mut cc = after_loss(30.0);
     let mut at = |window: f64| {
-        while law.cwnd() < window {
-            law.ack(1);
+        while cc.cwnd() < window {
+            cc.ack(1);
         }
-        (law.cwnd(), increase(&mut law))
+        (cc.cwnd(), increase(&mut cc))
     };
     near(at(29.985).1, 0.01);
     let (cwnd, inc) = at(31.0);
@@ -55,16 +55,16 @@ fn around_w_max_it_creeps_and_then_looks_further() {
 }
 
 #[test]
-fn small_windows_are_renos() {
-    let mut law = CcFixture::new("bic", &[], 10.0, 10.0);
-    near(increase(&mut law), 1.0);
-    near(law.lose().cwnd(), 10.1 / 2.0);
-    near(increase(law.recover()), 1.0);
+fn small_windows_follow_reno() {
+    let mut cc = CcFixture::new("bic", &[], 10.0, 10.0);
+    near(increase(&mut cc), 1.0);
+    near(cc.lose().cwnd(), 10.1 / 2.0);
+    near(increase(cc.recover()), 1.0);
 }
 
 #[test]
-fn before_the_first_loss_the_largest_step() {
-    // A segment for each acknowledged at most.
+fn before_the_first_loss_the_increase_is_s_max() {
+    // At most one segment for each acknowledged.
     near(increase(&mut CcFixture::new("bic", &[], 20.0, 20.0)), 20.0);
     near(increase(&mut CcFixture::new("bic", &[], 100.0, 100.0)), 32.0);
     near(increase(&mut CcFixture::new("bic", &[], 1000.0, 1000.0)), 32.0);
@@ -73,50 +73,50 @@ fn before_the_first_loss_the_largest_step() {
 #[test]
 fn fast_convergence() {
     // 400 -> 350; a second loss there, below w_max: 350 * 1.875 / 2 = 328.125, cwnd 306.25.
-    let mut law = after_loss(400.0);
-    law.lose();
-    near(law.column("w_max"), 328.125);
-    near(law.cwnd(), 306.25);
-    let mut law = CcFixture::new("bic", &[("fast_convergence", "false")], 400.0, 400.0);
-    law.lose().recover().lose();
-    near(law.column("w_max"), 350.0);
+    let mut cc = after_loss(400.0);
+    cc.lose();
+    near(cc.column("w_max"), 328.125);
+    near(cc.cwnd(), 306.25);
+    let mut cc = CcFixture::new("bic", &[("fast_convergence", "false")], 400.0, 400.0);
+    cc.lose().recover().lose();
+    near(cc.column("w_max"), 350.0);
 }
 
 #[test]
 fn timeouts() {
-    // 350 after the loss at 400: ssthresh 0.875 of it; below the last w_max, so 350 * 1.875 / 2. Linux forgets that.
-    let mut law = after_loss(400.0);
-    law.time_out();
-    near(law.cwnd(), 1.0);
-    near(law.ssthresh(), 306.25);
-    near(law.column("w_max"), 328.125);
-    law.time_out(); // the same segment again
-    near(law.ssthresh(), 306.25);
+    // 350 after the loss at 400: ssthresh 0.875 of it; below the last w_max, so 350 * 1.875 / 2. Linux resets w_max.
+    let mut cc = after_loss(400.0);
+    cc.time_out();
+    near(cc.cwnd(), 1.0);
+    near(cc.ssthresh(), 306.25);
+    near(cc.column("w_max"), 328.125);
+    cc.time_out(); // a repeated timeout of the same segment
+    near(cc.ssthresh(), 306.25);
     assert!(linux(400.0).lose().recover().time_out().column("w_max").is_nan());
 }
 
-/// With Linux's numbers and rules, beta 0.8.
+/// Linux's rules and constants, with beta 0.8.
 fn linux(window: f64) -> CcFixture {
     let params = [("rules", "linux"), ("beta", "0.8"), ("b", "4"), ("s_max", "16"), ("s_min", "0.2")];
     CcFixture::new("bic", &params, window, window)
 }
 
 #[test]
-fn linux_counts_whole_acks() {
-    // The first ACK makes the mean number of segments of an ACK 2 - 1/16 = 1.9375. No w_max: (30 - 0) / 3 = 10 segments: 3
-    // ACKed segments for one, / 1.9375 is 1.5, in whole ones 1: 30 a window of ACKs.
+fn linux_has_a_whole_cnt() {
+    // After the first ACK the mean number of segments per ACK is 2 - 1/16 = 1.9375. No w_max: (30 - 0) / 3 = 10 segments: 3
+    // ACKed segments for one, / 1.9375 is 1.5, rounded down 1: 30 per window of ACKs.
     near(increase(&mut linux(30.0)), 30.0);
     // 100: 100 / 16 = 6.25, 6; / 1.9375 = 3.1, 3.
     near(increase(&mut linux(100.0)), 100.0 / 3.0);
     // 400: a twentieth, 20: 400 / 20 = 20, / 1.9375 = 10.3, 10.
     near(increase(&mut linux(400.0)), 40.0);
     // An ACK of ten: 2 + 8/16 = 2.5; 6 / 2.5 = 2.4, 2.
-    let mut law = linux(100.0);
-    near((law.ack(10).cwnd() - 100.0) * 100.0, 50.0);
+    let mut cc = linux(100.0);
+    near((cc.ack(10).cwnd() - 100.0) * 100.0, 50.0);
 }
 
 #[test]
-fn linux_takes_whole_steps() {
+fn linux_has_whole_increases() {
     // Loss at 400: cwnd 320, 80 / 4 = 20 > 16: 320 / 16 = 20, / 1.9375 = 10.3, 10.
     near(increase(linux(400.0).lose().recover()), 32.0);
     // At 200: 160, 10: 16, / 1.9375 = 8.3, 8.

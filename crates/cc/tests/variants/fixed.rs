@@ -3,11 +3,11 @@ use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 #[test]
-fn nothing_moves_it() {
-    let mut law = CcFixture::new("fixed", &[("window", "7 packets")], 2.0, 64.0);
-    law.round().lose().recover().round().echo_mark().time_out().time_out().collapse().idle(10_000).ack(1);
-    near(law.cwnd(), 7.0);
-    assert_eq!(law.phase(), Phase::Avoidance);
+fn the_window_is_constant() {
+    let mut cc = CcFixture::new("fixed", &[("window", "7 packets")], 2.0, 64.0);
+    cc.round().lose().recover().round().echo_mark().time_out().time_out().collapse().idle(10_000).ack(1);
+    near(cc.cwnd(), 7.0);
+    assert_eq!(cc.phase(), Phase::Avoidance);
 }
 
 #[test]

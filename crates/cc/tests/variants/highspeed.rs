@@ -2,13 +2,13 @@ use dumbbell_cc::Setup;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};
 
-/// a and b at a window: from what an ACK adds and what a loss leaves.
+/// a and b at a window, from the growth by an ACK and the window after a loss.
 fn response(window: f64) -> (f64, f64) {
-    let mut law = CcFixture::new("highspeed", &[], window, window);
-    let a = (law.ack(1).cwnd() - window) * window;
-    assert!((law.column("a") - a).abs() < 1e-5, "{a}"); // what is left of a difference of large windows
-    let mut law = CcFixture::new("highspeed", &[], window, window);
-    (a, 1.0 - law.lose().cwnd() / window)
+    let mut cc = CcFixture::new("highspeed", &[], window, window);
+    let a = (cc.ack(1).cwnd() - window) * window;
+    assert!((cc.column("a") - a).abs() < 1e-5, "{a}"); // rounding error of a difference of large windows
+    let mut cc = CcFixture::new("highspeed", &[], window, window);
+    (a, 1.0 - cc.lose().cwnd() / window)
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn up_to_38_segments_it_is_reno() {
 
 #[test]
 fn the_table_of_appendix_b() {
-    // Some rows of RFC 3649 appendix B. Its a(w) comes from p(w) rounded to 0.078 / w^1.2, ours from the exact exponent,
-    // ln(1e-7 / 1e-3) / ln(83000 / 38) = -1.19786: w^0.00214 more. The rest, within 1 %, is that the table gives the
-    // first whole window where a(w) reaches a number. b is rounded to hundredths there.
+    // Some rows of RFC 3649 appendix B. Its a(w) is computed from p(w) rounded to 0.078 / w^1.2, ours from the exact exponent,
+    // ln(1e-7 / 1e-3) / ln(83000 / 38) = -1.19786: w^0.00214 more. The rest, within 1 %, is because the table has the
+    // first whole window at which a(w) reaches an integer. b is rounded to hundredths there.
     for (window, a, b) in [
         (118.0, 2.0, 0.44),
         (221.0, 3.0, 0.41),
@@ -50,15 +50,15 @@ fn by_hand_at_the_upper_end() {
 }
 
 #[test]
-fn timeouts_take_the_same_part() {
-    let mut law = CcFixture::new("highspeed", &[], 83000.0, 83000.0);
-    law.time_out();
-    near(law.cwnd(), 1.0);
-    near(law.ssthresh(), 74700.0);
-    law.time_out(); // the same segment again
-    near(law.ssthresh(), 74700.0);
-    let mut law = CcFixture::new("highspeed", &[], 38.0, 38.0);
-    near(law.echo_mark().cwnd(), 19.0);
+fn timeouts_have_the_same_decrease() {
+    let mut cc = CcFixture::new("highspeed", &[], 83000.0, 83000.0);
+    cc.time_out();
+    near(cc.cwnd(), 1.0);
+    near(cc.ssthresh(), 74700.0);
+    cc.time_out(); // a repeated timeout of the same segment
+    near(cc.ssthresh(), 74700.0);
+    let mut cc = CcFixture::new("highspeed", &[], 38.0, 38.0);
+    near(cc.echo_mark().cwnd(), 19.0);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_upper_end_is_above_the_lower() {
 }
 
 #[test]
-fn linux_goes_by_the_rows_of_the_table() {
+fn linux_uses_the_rows_of_the_table() {
     // RFC 3649 appendix B: a holds up to the row's window; b in 256ths, rounded down from 0.44, 0.41, 0.38, 0.37 ...
     for (window, a, b) in [
         (38.0, 1.0, 128.0),
@@ -91,12 +91,12 @@ fn linux_goes_by_the_rows_of_the_table() {
         (348.0, 5.0, 93.0),
         (1050.0, 8.0, 83.0), // the row of 1058, here 1056: the table's last digits
     ] {
-        let mut law = CcFixture::new("highspeed", &[("rules", "linux")], window, window);
-        near(law.ack(1).cwnd(), window + a / window);
-        near(law.column("b"), b / 256.0);
-        let cwnd = law.cwnd();
-        near(law.lose().cwnd(), (1.0 - b / 256.0) * cwnd);
+        let mut cc = CcFixture::new("highspeed", &[("rules", "linux")], window, window);
+        near(cc.ack(1).cwnd(), window + a / window);
+        near(cc.column("b"), b / 256.0);
+        let cwnd = cc.cwnd();
+        near(cc.lose().cwnd(), (1.0 - b / 256.0) * cwnd);
     }
-    // A loss in slow start takes a half.
+    // A loss in slow start halves the window.
     near(CcFixture::new("highspeed", &[("rules", "linux")], 1000.0, f64::INFINITY).lose().cwnd(), 500.0);
 }

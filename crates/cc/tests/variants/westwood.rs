@@ -1,111 +1,111 @@
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
-/// So many times a pause and an ACK of ten segments, window not used.
-fn tens(law: &mut CcFixture, times: u32, pause: u64) -> &mut CcFixture {
-    (0..times).fold(law, |law, _| law.advance(pause).ack_unused(10))
+/// `times` pauses, each followed by an ACK of ten segments that was not cwnd-limited.
+fn tens(cc: &mut CcFixture, times: u32, pause: u64) -> &mut CcFixture {
+    (0..times).fold(cc, |cc, _| cc.advance(pause).ack_unused(10))
 }
 
 #[test]
 fn bandwidth_is_filtered_once_a_round_trip() {
-    let mut law = CcFixture::new("westwood", &[], 40.0, 40.0);
-    // RTT 100 ms. The first ACK starts the clock and counts: 10 segments in 100 ms are 100 000 bytes/s.
-    law.ack_unused(10);
-    assert!(law.column("bw").is_nan());
-    tens(&mut law, 1, 100);
-    near(law.column("bw"), 100_000.0);
-    // Two ACKs within the next 100 ms: nothing new at 50 ms, 20 segments at 100 ms: 100 000 + (200 000 - 100 000) / 8.
-    tens(&mut law, 1, 50);
-    near(law.column("bw"), 100_000.0);
-    tens(&mut law, 1, 50);
-    near(law.column("bw"), 112_500.0);
-    // The interval is the latest RTT: with 200 ms nothing after 100, 20 segments in 200 ms then.
-    law.rtt(200);
-    tens(&mut law, 1, 100);
-    near(law.column("bw"), 112_500.0);
-    tens(&mut law, 1, 100);
-    near(law.column("bw"), 112_500.0 - 12_500.0 / 8.0);
-    near(law.column("base_rtt"), 0.1);
+    let mut cc = CcFixture::new("westwood", &[], 40.0, 40.0);
+    // RTT 100 ms. The first ACK starts the interval and counts: 10 segments in 100 ms are 100 000 bytes/s.
+    cc.ack_unused(10);
+    assert!(cc.column("bw").is_nan());
+    tens(&mut cc, 1, 100);
+    near(cc.column("bw"), 100_000.0);
+    // Two ACKs within the next 100 ms: no sample at 50 ms, 20 segments at 100 ms: 100 000 + (200 000 - 100 000) / 8.
+    tens(&mut cc, 1, 50);
+    near(cc.column("bw"), 100_000.0);
+    tens(&mut cc, 1, 50);
+    near(cc.column("bw"), 112_500.0);
+    // The interval is the latest RTT: with 200 ms no sample after 100 ms, and then 20 segments in 200 ms.
+    cc.rtt(200);
+    tens(&mut cc, 1, 100);
+    near(cc.column("bw"), 112_500.0);
+    tens(&mut cc, 1, 100);
+    near(cc.column("bw"), 112_500.0 - 12_500.0 / 8.0);
+    near(cc.column("base_rtt"), 0.1);
 }
 
 #[test]
 fn two_stages_as_linux() {
     // First filter 100 000 -> 112 500, second 100 000 + 12 500 / 8.
-    let mut law = CcFixture::new("westwood", &[("stages", "2")], 40.0, 40.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100);
-    near(law.column("bw"), 101_562.5);
+    let mut cc = CcFixture::new("westwood", &[("stages", "2")], 40.0, 40.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100);
+    near(cc.column("bw"), 101_562.5);
 }
 
 #[test]
-fn short_round_trips_are_put_together() {
-    // RTT 10 ms: an interval of 50 ms all the same, 50 segments in it, the first ACK's included.
-    let mut law = CcFixture::new("westwood", &[], 40.0, 40.0);
-    law.rtt(10).ack_unused(10);
-    tens(&mut law, 4, 10);
-    assert!(law.column("bw").is_nan());
-    tens(&mut law, 1, 10);
-    near(law.column("bw"), 1e6);
+fn short_round_trips_share_an_interval() {
+    // RTT 10 ms: the interval is 50 ms, with 50 segments including the first ACK's.
+    let mut cc = CcFixture::new("westwood", &[], 40.0, 40.0);
+    cc.rtt(10).ack_unused(10);
+    tens(&mut cc, 4, 10);
+    assert!(cc.column("bw").is_nan());
+    tens(&mut cc, 1, 10);
+    near(cc.column("bw"), 1e6);
 }
 
 #[test]
-fn a_loss_leaves_what_the_path_holds() {
-    // 100 000 bytes/s x 100 ms = 10 segments, whatever the window was.
-    let mut law = CcFixture::new("westwood", &[], 40.0, 40.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100).lose();
-    near(law.cwnd(), 10.0);
-    near(law.ssthresh(), 10.0);
-    let mut law = CcFixture::new("westwood", &[], 40.0, 40.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100).time_out();
-    near(law.cwnd(), 1.0);
-    near(law.ssthresh(), 10.0);
-    // A window below that isn't raised; ssthresh is.
-    let mut law = CcFixture::new("westwood", &[], 8.0, 8.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100).lose();
-    near(law.cwnd(), 8.0);
-    near(law.ssthresh(), 10.0);
+fn a_loss_leaves_the_bandwidth_delay_product() {
+    // 100 000 bytes/s x 100 ms = 10 segments for any window.
+    let mut cc = CcFixture::new("westwood", &[], 40.0, 40.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100).lose();
+    near(cc.cwnd(), 10.0);
+    near(cc.ssthresh(), 10.0);
+    let mut cc = CcFixture::new("westwood", &[], 40.0, 40.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100).time_out();
+    near(cc.cwnd(), 1.0);
+    near(cc.ssthresh(), 10.0);
+    // A smaller window is not increased; ssthresh is.
+    let mut cc = CcFixture::new("westwood", &[], 8.0, 8.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100).lose();
+    near(cc.cwnd(), 8.0);
+    near(cc.ssthresh(), 10.0);
     // Not below two segments: 1000 bytes in 1 s x 100 ms.
-    let mut law = CcFixture::new("westwood", &[], 8.0, 8.0);
-    law.ack_unused(1).advance(1000).ack_unused(1).lose();
-    near(law.cwnd(), 2.0);
-    // Nothing measured: half.
-    let mut law = CcFixture::new("westwood", &[], 8.0, 8.0);
-    near(law.lose().cwnd(), 4.0);
+    let mut cc = CcFixture::new("westwood", &[], 8.0, 8.0);
+    cc.ack_unused(1).advance(1000).ack_unused(1).lose();
+    near(cc.cwnd(), 2.0);
+    // Without an estimate: half.
+    let mut cc = CcFixture::new("westwood", &[], 8.0, 8.0);
+    near(cc.lose().cwnd(), 4.0);
 }
 
 #[test]
 fn growth_is_renos() {
-    let mut law = CcFixture::new("westwood", &[], 2.0, 8.0);
-    near(law.round().round().cwnd(), 8.0);
-    near(law.ack(1).cwnd(), 8.125);
+    let mut cc = CcFixture::new("westwood", &[], 2.0, 8.0);
+    near(cc.round().round().cwnd(), 8.0);
+    near(cc.ack(1).cwnd(), 8.125);
 }
 
 #[test]
-fn a_pause_is_no_measurement() {
-    let mut law = CcFixture::new("westwood", &[], 40.0, 40.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100).idle(10_000).ack_unused(10);
-    near(law.column("bw"), 100_000.0);
-    tens(&mut law, 1, 100);
-    near(law.column("bw"), 100_000.0);
+fn an_idle_period_is_no_sample() {
+    let mut cc = CcFixture::new("westwood", &[], 40.0, 40.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100).idle(10_000).ack_unused(10);
+    near(cc.column("bw"), 100_000.0);
+    tens(&mut cc, 1, 100);
+    near(cc.column("bw"), 100_000.0);
 }
 
 #[test]
-fn linux_halves_and_then_takes_the_estimate() {
-    // bw 100 segments/s over 100 ms: 10 segments. During recovery half of the window, 20, then what the estimate fills.
-    let mut law = CcFixture::new("westwood", &[("when", "recovered")], 40.0, 40.0);
-    law.ack_unused(10);
-    tens(&mut law, 1, 100);
-    near(law.lose().cwnd(), 20.0);
-    near(law.recover().cwnd(), 10.0);
-    // More than half of it as well: 40 segments a round trip of 40.
-    let mut law = CcFixture::new("westwood", &[("when", "recovered")], 40.0, 40.0);
-    law.ack_unused(40).advance(100).ack_unused(40);
-    near(law.lose().cwnd(), 20.0);
-    near(law.recover().cwnd(), 40.0);
+fn linux_halves_the_window_and_then_uses_the_estimate() {
+    // bw 100 segments/s over 100 ms: 10 segments. Half of the window, 20, during recovery, and then the estimate.
+    let mut cc = CcFixture::new("westwood", &[("when", "recovered")], 40.0, 40.0);
+    cc.ack_unused(10);
+    tens(&mut cc, 1, 100);
+    near(cc.lose().cwnd(), 20.0);
+    near(cc.recover().cwnd(), 10.0);
+    // The estimate may exceed half of the window: 40 segments per round trip, of 40.
+    let mut cc = CcFixture::new("westwood", &[("when", "recovered")], 40.0, 40.0);
+    cc.ack_unused(40).advance(100).ack_unused(40);
+    near(cc.lose().cwnd(), 20.0);
+    near(cc.recover().cwnd(), 40.0);
 }

@@ -139,7 +139,7 @@ pub struct GrowthConfig {
     pub slow_start_limit: u32,
     /// True if reductions start from min(cwnd, offered window), false if from FlightSize.
     pub reduce_from_cwnd: bool,
-    /// What congestion avoidance counts.
+    /// Unit in which congestion avoidance counts.
     pub increase: Increase,
     /// True if delivered bytes count for growth, false if cumulatively acknowledged ones.
     pub by_delivered: bool,
@@ -147,7 +147,7 @@ pub struct GrowthConfig {
     pub unused: bool,
     /// True if "limited by cwnd" stays true for a window of data.
     pub limited_for_a_window: bool,
-    /// What happens to a window that the application doesn't use.
+    /// Handling of a window that the application doesn't use.
     pub validation: WindowValidation,
     /// True if the ACK that ends fast recovery also lets cwnd grow.
     pub on_exit: bool,
@@ -157,7 +157,7 @@ pub struct GrowthConfig {
     pub idle_restart: bool,
 }
 
-/// What happens to a window that the application doesn't use.
+/// Handling of a window that the application doesn't use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
     /// It is kept.

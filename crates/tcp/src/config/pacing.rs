@@ -1,4 +1,4 @@
-//! Pacing, and how many segments leave together (TSO) [Linux tcp_input.c tcp_update_pacing_rate, tcp_output.c
+//! Pacing, and the number of segments sent together (TSO) [Linux tcp_input.c tcp_update_pacing_rate, tcp_output.c
 //! tcp_update_skb_after_send, tcp_tso_autosize].
 
 use super::{Defaults, Reading};
@@ -41,7 +41,7 @@ pub(super) const PARAMS: &[Spec] = &[
         name: "send_quantum",
         kind: Kind::Choice(&["segment", "tso"]),
         default: "segment",
-        doc: "what is sent as one burst: single segments, or as many as the pacing rate sends in a millisecond, at \
+        doc: "segments sent as one burst: single segments, or as many as the pacing rate sends in a millisecond, at \
               least two and at most 64 KiB [Linux tcp_output.c tcp_tso_autosize]",
     },
 ];
@@ -64,7 +64,7 @@ pub struct PacingConfig {
     pub unpaced_segments: u64,
     /// Largest part of its own length, percent, that a late burst gets back.
     pub credit: u8,
-    /// True if segments leave in bursts that an offloading interface would split.
+    /// True if segments are sent in bursts that an offloading interface would split.
     pub tso: bool,
 }
 

@@ -84,8 +84,8 @@ const ORDER: [&str; 62] = [
 /// Every parameter, with the default of the preset `rfc`.
 pub const PARAMS: &[Spec] = &in_order();
 
-/// Returns the parameters of all groups in [`ORDER`]. The compiler refuses a name that no group declares, and a group's
-/// parameter that the order leaves out.
+/// Returns the parameters of all groups in [`ORDER`]. The compiler refuses a name that no group declares, and a parameter
+/// that isn't in the order.
 const fn in_order() -> [Spec; ORDER.len()] {
     let mut all = [Spec { name: "", kind: Kind::Bool, default: "", doc: "" }; ORDER.len()];
     let (mut i, mut declared) = (0, 0);
@@ -98,7 +98,7 @@ const fn in_order() -> [Spec; ORDER.len()] {
         declared += GROUPS[group].len();
         group += 1;
     }
-    assert!(declared == ORDER.len(), "a group declares a parameter that the order leaves out");
+    assert!(declared == ORDER.len(), "a group declares a parameter that is not in the order");
     all
 }
 

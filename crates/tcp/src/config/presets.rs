@@ -11,9 +11,9 @@ use dumbbell_units::param::{ParamError, Spec, unknown_name};
 pub struct Preset {
     /// The name in a scenario.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub title: &'static str,
-    /// What it models, and its differences from the original.
+    /// The model, and its differences from the original.
     pub doc: &'static str,
     /// The parameters whose default differs from [`PARAMS`], group by group.
     defaults: &'static [Defaults],

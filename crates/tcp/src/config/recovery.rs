@@ -163,7 +163,7 @@ pub struct RackConfig {
 }
 
 impl RecoveryConfig {
-    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family leave the recovery open.
+    /// Reads the group. `any_recovery` is true on a stack where the names of the Reno family don't imply a loss recovery.
     pub(super) fn read(
         p: &Reading<'_>,
         variant: &Variant,
@@ -174,7 +174,7 @@ impl RecoveryConfig {
             return Err(ParamError {
                 name: "recovery".into(),
                 message: format!(
-                    "the name of variant '{}' implies its loss recovery: leave this out",
+                    "the name of variant '{}' implies its loss recovery: remove this parameter",
                     variant.name
                 ),
             });

@@ -14,7 +14,7 @@
 //! ```
 //! Quick ACKs, the adaptive delay and compression are Linux's [Linux tcp_input.c, tcp_output.c, tcp_timer.c]; without their
 //! parameters RFC 5681 remains. Linux turns quick ACKs off on connections with data in both directions
-//! (inet_csk_in_pingpong_mode); this is left out.
+//! [Linux include/net/inet_connection_sock.h inet_csk_in_pingpong_mode]; this is not modeled.
 
 use crate::config::Config;
 use crate::timer_wheel::expiry;

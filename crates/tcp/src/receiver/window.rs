@@ -17,7 +17,7 @@
 use crate::config::Config;
 use dumbbell_units::{Dur, Time};
 
-/// Memory of a buffer beside its payload, bytes.
+/// Memory of a buffer in addition to its payload, bytes.
 const OVERHEAD: u64 = 832;
 /// Payload bytes that share a buffer at most when a hole is filled: full segments of MAX_SKB_FRAGS pages.
 const SHARED: u64 = 17 * 1448;
@@ -144,21 +144,21 @@ impl ReceiveWindow {
         self.unread = if large { 0 } else { memory(bytes, 1 + bytes / SHARED) };
     }
 
-    /// The window beside memory in use, in steps.
-    fn beside(&self, held: u64) -> u64 {
+    /// The window that is possible with memory in use, in steps.
+    fn possible(&self, held: u64) -> u64 {
         self.rcv_ssthresh.min(self.free(held)).next_multiple_of(self.step)
     }
 
     /// True if a smaller window would be offered than the last time.
     pub(super) fn is_smaller_than_offered(&self, held: u64) -> bool {
-        self.beside(held) < self.last_offer
+        self.possible(held) < self.last_offer
     }
 
     /// Returns the window to offer beyond `rcv_nxt` [Linux tcp_output.c tcp_select_window].
     pub(crate) fn offer(&mut self, rcv_nxt: u64) -> u64 {
         let held = self.queued + std::mem::take(&mut self.unread);
         let already_offered = self.edge.saturating_sub(rcv_nxt).next_multiple_of(self.step);
-        self.last_offer = self.beside(held).max(already_offered);
+        self.last_offer = self.possible(held).max(already_offered);
         self.edge = rcv_nxt + self.last_offer;
         self.last_offer
     }

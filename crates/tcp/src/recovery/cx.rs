@@ -13,7 +13,7 @@ use crate::sender::{AckSummary, Counters, SendSequence, SendTimer, TimerKind};
 use dumbbell_cc::{Congestion, CongestionEvent, RecoveryExit};
 use dumbbell_units::{Dur, Time};
 
-/// What recovery may use; borrowed from the sender for one call.
+/// The parts of the sender that recovery may use, borrowed for one call.
 pub(crate) struct RecoveryCx<'a> {
     pub(crate) now: Time,
     pub(crate) config: &'a Config,

@@ -215,7 +215,7 @@ impl Recovery {
         self.lost_or_new(cx)
     }
 
-    /// Bytes that pipe leaves in the window.
+    /// Bytes of the window that pipe doesn't use.
     fn rack_available(&self, cx: &RecoveryCx<'_>) -> u64 {
         let window = (self.window(cx.cc.control.cwnd) as i64 + self.inflation).max(0) as u64;
         window.max(cx.mss()).saturating_sub(cx.scoreboard.pipe())

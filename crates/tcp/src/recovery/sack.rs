@@ -24,7 +24,7 @@ impl Recovery {
         }
     }
 
-    /// Bytes that pipe leaves in the window.
+    /// Bytes of the window that pipe doesn't use.
     fn available(cx: &RecoveryCx<'_>) -> u64 {
         let cwnd = (cx.cc.control.cwnd as u64).max(cx.mss());
         cwnd.saturating_sub(cx.scoreboard.pipe())

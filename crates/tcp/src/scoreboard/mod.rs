@@ -6,7 +6,7 @@
 //! ```
 //! Losses are found by one of two methods. RFC 6675 counts: a segment is lost (IsLost) when `DupThresh` discontiguous SACKed
 //! ranges, or more than (DupThresh - 1) * SMSS SACKed bytes, lie above it. Both counts only grow towards lower offsets, so
-//! that one offset divides lost from other segments. RACK goes by time: a segment is lost when it was sent long enough before
+//! that one offset divides lost from other segments. RACK uses times: a segment is lost when it was sent long enough before
 //! one that was delivered (`rack.rs`).
 //!
 //! The average time of each operation doesn't depend on the number of outstanding segments: runs of SACKed segments are
@@ -28,7 +28,7 @@ use rack::RackLists;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// The segments from snd_una on, and what is counted of them.
+/// The segments from snd_una on, and their counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<SentSegment>,

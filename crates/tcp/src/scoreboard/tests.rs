@@ -1,4 +1,4 @@
-//! The scoreboard beside counters that are computed from scratch.
+//! The scoreboard compared with counters that are computed from scratch.
 
 use super::*;
 use dumbbell_units::Dur;

@@ -2,7 +2,7 @@
 //! forms them on every interface [Linux tcp_output.c tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer].
 //!
 //! ```text
-//! size     what the pacing rate sends in 2^-10 s, more if the smallest RTT is below 16 ms; at least 2 segments, at most
+//! size     the bytes that the pacing rate sends in 2^-10 s, more if the smallest RTT is below 16 ms; at least 2 segments, at most
 //!          64 KiB, half the window (tcp_cwnd_test) and the part of the window that is free
 //! pieces   a burst contains the rest of one piece of the send buffer, and of the next only as much as its size leaves
 //! wait     a burst that would be shorter, and doesn't complete a piece, waits for more window, if a segment was sent within

@@ -1,5 +1,5 @@
 //! The sending half: ACKs, transmission, timer [RFC 9293 §3.8; Linux tcp_input.c tcp_ack, tcp_output.c tcp_write_xmit].
-//! [`crate::recovery`] decides what happens after losses.
+//! [`crate::recovery`] finds and repairs losses.
 //!
 //! Offsets count from the initial sequence number: 0 is the SYN, 1 the first data byte. `snd.nxt` is below `snd.max` only
 //! while Tahoe, Reno or NewReno retransmits after a timeout or collapse.

@@ -22,7 +22,7 @@ pub(super) const MAX_PIECE: u64 = 65_215;
 const INITIAL_SIZE: u64 = 1 << 20;
 /// Memory of a full segment, bytes (SKB_TRUESIZE).
 const SEGMENT_MEMORY: u64 = 2304;
-/// Memory of a piece beside its payload, bytes.
+/// Memory of a piece in addition to its payload, bytes.
 const OVERHEAD: u64 = 832;
 /// SACKed bytes that share one piece's overhead (MAX_SKB_FRAGS pages).
 const SHARED: u64 = 17 * 1448;

@@ -1,4 +1,4 @@
-//! The summary of an ACK: what it newly reports. The scoreboard and the delivery rate are updated on the same pass
+//! The summary of an ACK: the data that it newly reports. The same pass updates the scoreboard and the delivery rate
 //! [Linux tcp_input.c tcp_clean_rtx_queue, tcp_sacktag_write_queue].
 
 use super::Sender;
@@ -9,7 +9,7 @@ use crate::recovery::Rack;
 use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
 use dumbbell_units::{Dur, Time};
 
-/// What an ACK newly reports.
+/// The data that an ACK newly reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckSummary {
     /// Bytes acknowledged cumulatively.

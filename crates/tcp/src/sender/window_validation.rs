@@ -1,4 +1,4 @@
-//! Congestion window validation: whether cwnd limits sending, and what happens to a window that isn't used [RFC 2861,
+//! Congestion window validation: whether cwnd limits sending, and the reduction of a window that isn't used [RFC 2861,
 //! RFC 5681 §4.1; Linux tcp_output.c tcp_cwnd_validate].
 //!
 //! ```text
