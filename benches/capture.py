@@ -130,14 +130,14 @@ def commands(path: Path, *, slow: bool) -> dict[str, list[str | Path]]:
     return found
 
 
-def measure(path: Path, rounds: int, say: Callable[[str], None], *, slow: bool) -> dict[str, Cost]:
+def measure(path: Path, rounds: int, report_step: Callable[[str], None], *, slow: bool) -> dict[str, Cost]:
     """Measure everything in turns (tshark once); the least of each."""
     costs: dict[str, list[Cost]] = {}
     jobs = commands(path, slow=slow)
     for turn in range(rounds):
         for name, command in jobs.items():
             if turn == 0 or not name.startswith("tshark"):
-                say(name)
+                report_step(name)
                 costs.setdefault(name, []).append(run(command))
     return {
         name: Cost(min(c.cpu_s for c in all_), min(c.wall_s for c in all_), max(c.peak_kib for c in all_))

@@ -82,13 +82,13 @@ def run_instructions(binary: Path, name: str) -> float:
     return (second - first) / (many - few)
 
 
-def measure(say: Callable[[str], None]) -> dict[str, Cost]:
+def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
     """Measure every discipline of the registry."""
     cycle, run = example("dumbbell-qdisc", "cycle"), example("dumbbell-sim", "run_plan")
     counts = shutil.which("valgrind") is not None
     costs = {}
     for name in registry.disciplines():
-        say(name)
+        report_step(name)
         times = [timed([cycle, name, str(CYCLES)]).user_s for _ in range(REPEATS)]
         costs[name] = Cost(
             statistics.median(times) / CYCLES * 1e9,

@@ -72,7 +72,7 @@ def timed(command: Sequence[str | Path], given: str = "") -> Timed:
 
 
 def peak_kib(binary: Path, given: str) -> int | None:
-    """Largest resident set of a simulator that has made one run, KiB; None where the system doesn't tell.
+    """Largest resident set of a simulator that has made one run, KiB; None where the system doesn't report it.
 
     Asked while the process waits for a further plan. (`ru_maxrss` would count this process too, as it was when the
     other one was made.)
@@ -160,14 +160,14 @@ def cpu_model() -> str:
     return found[1] if found else "unknown processor"
 
 
-def measure(pairs: int, say: Callable[[str], None]) -> Report:
+def measure(pairs: int, report_step: Callable[[str], None]) -> Report:
     """Measure everything."""
     report = Report(cpu_model(), cores(), dumbbell.__version__, date.today().isoformat())
     binary = example("dumbbell-sim", "run_plan")
     given = plan("60 s")
     ns = shutil.which("ns")
     for number in range(pairs):
-        say(f"two flows, 60 s: {number + 1} of {pairs}")
+        report_step(f"two flows, 60 s: {number + 1} of {pairs}")
         run = timed([binary], given)
         report.delivered = delivered(run.output)
         report.ours_per_s.append(report.delivered / run.user_s)
@@ -175,20 +175,20 @@ def measure(pairs: int, say: Callable[[str], None]) -> Report:
             peer = timed([ns, ROOT / "validation" / "ns2" / "bench.tcl"])
             report.ns2_delivered = int(json.loads(peer.output.splitlines()[-1])["delivered"])
             report.ns2_per_s.append(report.ns2_delivered / peer.user_s)
-    say("experiment 1")
+    report_step("experiment 1")
     case = {"flows.tcp.stack.window": "20 packets", "flows.cbr.application.jitter": 0.5}
     document = Scenario.load(SWEEP).to_dict()
     document["sweep"] = {**document["sweep"], "cases": [case]}
     began = time.perf_counter()
     results = dumbbell.run(Scenario.from_dict(document))
     report.sweep_s, report.sweep_runs = time.perf_counter() - began, len(results)
-    say("memory")
+    report_step("memory")
     for seconds in (10, 600):
         peak = peak_kib(binary, plan(f"{seconds} s"))
         if peak is not None:
             report.memory_kib[seconds] = peak
     if shutil.which("valgrind"):
-        say("instructions")
+        report_step("instructions")
         report.instructions = instructions(binary)
     return report
 

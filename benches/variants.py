@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What an ACK costs in each window law, and a packet in a run with it.
+"""The cost of an ACK in each variant, and of a packet in a run with it.
 
     python benches/variants.py                  # a table
     python benches/variants.py --json           # the same as one JSON document
     python benches/variants.py --write-docs     # and renew docs/data/performance
 
-Two measures. An ACK: what the law alone takes for it (crates/cc/examples/acks.rs), by user CPU time and, where
-`valgrind` is there, by instructions. A run: instructions for each data packet sent in benches/two-flows.toml (user
-CPU time where `valgrind` isn't there), beside the same with Reno, on two stacks and once more with 1 % of random
-loss. The goal: no variant takes more than twice what Reno does, one that paces by a model of the path three times.
+Two measurements. An ACK: the cost of the algorithm alone (crates/cc/examples/acks.rs), in user CPU time and, if
+`valgrind` is installed, in instructions. A run: instructions per sent data packet in benches/two-flows.toml (user CPU
+time without `valgrind`), divided by the same with Reno, on two stacks, and again with 1 % of random
+loss. The goal: no variant costs more than twice as much as Reno, and a variant that paces by a model of the path no
+more than three times.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ RUNS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Cost:
-    """What a law costs.
+    """The cost of a variant.
 
     Attributes
     ----------
     ack_ns : float, ns
-        User CPU time of an ACK in the law alone, median.
+        User CPU time of an ACK in the algorithm alone, median.
     ack : float or None
         Instructions of an ACK.
     runs : dict
@@ -107,13 +108,13 @@ def ratio(binary: Path, variant: str, what: str, counts: bool) -> float:
     return statistics.median(own / reno for own, reno in pairs)
 
 
-def measure(say: Callable[[str], None]) -> dict[str, Cost]:
+def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
     """Measure every variant of the registry."""
     acks, run = example("dumbbell-cc", "acks"), example("dumbbell-sim", "run_plan")
     counts = shutil.which("valgrind") is not None
     costs = {}
     for name in registry.variants():
-        say(name)
+        report_step(name)
         times = [timed([acks, name, str(ACKS)]).user_s for _ in range(REPEATS)]
         costs[name] = Cost(
             statistics.median(times) / ACKS * 1e9,

@@ -1,4 +1,4 @@
-"""The host's own kernel over our link: physics, features, series and captures."""
+"""The host's own kernel with link emulation: physics, features, series and captures."""
 
 from __future__ import annotations
 
@@ -58,19 +58,21 @@ def test_a_flow_obeys_physics(variant: str) -> None:
     assert facts["host"]["sysctl"]["tcp_no_metrics_save"] == "1"
 
 
-def test_each_law_loaded_cuts_the_window_as_its_own_rules_say() -> None:
+def test_each_loaded_variant_reduces_the_window_by_its_own_rules() -> None:
     """Six side by side, each on a path of its own, with three packets lost in 5 s and room for what isn't."""
-    laws = ["bic", "highspeed", "htcp", "hybla", "westwood", "yeah"]
+    variants = ["bic", "highspeed", "htcp", "hybla", "westwood", "yeah"]
     loadable, why = bpf_variants()
     require("host", None if loadable else why)
     queue = {"discipline": "droptail", "limit": "300 packets"}
     path = {"rate": "10 Mbit/s", "delay": "20 ms", "queue": queue}
-    drops = {law: [{"flow": law, "packets": [150, 1500, 3000]}] for law in laws}
-    links = [{"from": f"a{n}", "to": f"b{n}", **path, "drops": drops[law]} for n, law in enumerate(laws)]
-    nodes = [f"{end}{n}" for n in range(len(laws)) for end in "ab"]
-    flows = [{"name": law, "variant": law, "from": f"a{n}", "to": f"b{n}"} for n, law in enumerate(laws)]
+    drops = {variant: [{"flow": variant, "packets": [150, 1500, 3000]}] for variant in variants}
+    links = [{"from": f"a{n}", "to": f"b{n}", **path, "drops": drops[variant]} for n, variant in enumerate(variants)]
+    nodes = [f"{end}{n}" for n in range(len(variants)) for end in "ab"]
+    flows = [
+        {"name": variant, "variant": variant, "from": f"a{n}", "to": f"b{n}"} for n, variant in enumerate(variants)
+    ]
     document = {
-        "name": "laws",
+        "name": "variants",
         "duration": "5 s",
         "network": {"topology": "custom", "nodes": nodes, "links": links},
         "flows": flows,
@@ -79,22 +81,22 @@ def test_each_law_loaded_cuts_the_window_as_its_own_rules_say() -> None:
     before = registered()
     results = once(Scenario.from_dict(document), sample_ms=1, calibration="off")
     assert registered() == before
-    assert results.runs[0].facts["bpf"] == [law for law in laws if law not in available_variants()]
+    assert results.runs[0].facts["bpf"] == [variant for variant in variants if variant not in available_variants()]
     cuts = {}
-    for law in laws:
-        f = flow(results, law)
+    for variant in variants:
+        f = flow(results, variant)
         assert 0.85 * 10e6 * PAYLOAD <= f["goodput_bps"] <= 10e6 * PAYLOAD
         assert f["rtt_min_ms"] > 40
         assert f["timeouts"] == 0
-        windows = results.series(0, "cwnd", flow=law)["cwnd"].to_numpy() / 1448
-        thresholds = results.series(0, "ssthresh", flow=law)["ssthresh"].to_numpy() / 1448
+        windows = results.series(0, "cwnd", flow=variant)["cwnd"].to_numpy() / 1448
+        thresholds = results.series(0, "ssthresh", flow=variant)["ssthresh"].to_numpy() / 1448
         at = np.flatnonzero(thresholds[1:] != thresholds[:-1]) + 1
-        cuts[law] = list(zip(windows[at - 1], thresholds[at], strict=True))
+        cuts[variant] = list(zip(windows[at - 1], thresholds[at], strict=True))
 
     # Between two samples a window in slow start grows by two segments at most; and all are whole numbers.
-    def left(law: str, *shares: float) -> None:
-        assert [after for _, after in cuts[law]] == pytest.approx(
-            [share * window for (window, _), share in zip(cuts[law], shares, strict=True)], abs=2.5
+    def left(variant: str, *shares: float) -> None:
+        assert [after for _, after in cuts[variant]] == pytest.approx(
+            [share * window for (window, _), share in zip(cuts[variant], shares, strict=True)], abs=2.5
         )
 
     left("bic", *3 * [819 / 1024])
@@ -105,7 +107,7 @@ def test_each_law_loaded_cuts_the_window_as_its_own_rules_say() -> None:
     # What fills the path without a queue: 10 Mbit/s / 12,000 bit = 833 segments/s, for 41.2 ms, which are 44 in
     # ticks: 36.7, less what rounding to whole bytes a tick takes, and what the filter still remembers of the start.
     assert 33 <= cuts["westwood"][-1][1] <= 37
-    # The first loss comes before the queue is known to be long: an eighth. Then once half of the window for what is
+    # At the first loss the queue is not known to be long: an eighth. Then once half of the window for what is
     # in the queue, and after 16 slow rounds a half as Reno.
     left("yeah", 7 / 8, 1 / 2, 1 / 2, 1 / 2)
 
@@ -119,7 +121,7 @@ def test_shorter_queues_lose_more_and_longer_ones_delay() -> None:
 def test_a_lone_ping_takes_propagation_and_transmission() -> None:
     ping = {"kind": "ping", "interval": "50 ms", "packet": "1000 bytes", "count": 20}
     f = flow(once(scenario(flows=[{"name": "f", "application": ping}], duration="2 s")))
-    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms.
+    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms.
     exact = 2 * (20 + 0.8 + 2 * 0.08)
     assert exact < f["rtt_min_ms"] < exact + 0.5
     assert (f["pings_sent"], f["pings_lost"]) == (20, 0)
@@ -195,13 +197,13 @@ def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
     files = kernel.captures(0)
     assert set(files) == {"r1->r2", "s1"}
     analyzed = _core.analyze([files["r1->r2"]])
-    # What came to the queue in each direction of the link: data there; the ACKs come to the other direction's.
+    # Packets that reached the queue of each direction: data in one, ACKs in the other.
     assert sum(map(int, analyzed.table("flows")["packets"])) == bottleneck(kernel)["arrivals"]
     assert not analyzed.damage
 
 
 @pytest.mark.parametrize("application", ["bulk", "iperf3"])
-def test_bbr_says_what_it_believes_in(application: str) -> None:
+def test_bbr_reports_its_model(application: str) -> None:
     if application == "iperf3":
         require_programs("iperf3")
     require("host", None if "bbr" in available_variants() else "this kernel has no bbr")

@@ -1,4 +1,4 @@
-"""Which way a run on a real kernel takes, what is refused or marked, and what the host is said to be able to do."""
+"""Choice of the emulation, refusals, marks, and the report of `dumbbell doctor`."""
 
 from __future__ import annotations
 

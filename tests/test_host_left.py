@@ -1,4 +1,4 @@
-"""Of runs on the host's own kernel nothing is left, however they end."""
+"""Runs on the host's own kernel leave nothing behind, however they end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BPF_CALL = 321
 
 
 def in_bpf() -> set[tuple[int, int]]:
-    """Programs, maps, types and links of BPF in the kernel, by their numbers, of which none comes twice."""
+    """Return the ids of BPF programs, maps, BTFs and links in the kernel; ids are never reused."""
     if bpf_variants()[1] is not None:
         return set()
     call, every = ctypes.CDLL(None).syscall, set()
@@ -81,7 +81,7 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
         "-o",
         f"emulation={emulation}",
     ]
-    # A background job of a shell has SIGINT ignored, and hands that on.
+    # Children of a background job inherit its ignored SIGINT.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield process

@@ -1,4 +1,4 @@
-"""Real programs on the host's own kernel: what they say is read, and which congestion control they get."""
+"""Real programs on the host's own kernel: their output, and their congestion control."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from required import require, require_programs
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
 
-def test_programs_run_and_what_they_say_is_read() -> None:
+def test_programs_run_and_their_output_is_read() -> None:
     flows: list[dict[str, Any]] = [
         {"name": "i", "variant": "reno", "application": {"kind": "iperf3"}},
         {"name": "h", "variant": "reno", "application": {"kind": "http", "size": "200 kB", "repeat": 2}},
@@ -38,7 +38,7 @@ def test_programs_run_and_what_they_say_is_read() -> None:
     figures = programs["i"]["figures"]
     assert figures["congestion"] == "reno"
     assert i["delivered_bytes"] >= figures["delivered_bytes"] > 500_000  # its control connection sends a little too
-    # It doesn't count what is still under way when it stops: up to a window, 34 + 33 packets here.
+    # iperf3 doesn't count the packets in flight when it stops: up to a window, 34 + 33 packets here.
     assert i["delivered_bytes"] == pytest.approx(figures["delivered_bytes"], abs=80 * 1448)
     assert i["retransmitted_packets"] == pytest.approx(figures["retransmits"], abs=2)
     assert i["cwnd_mean_packets"] > 5  # sampled by sock_diag: the sockets are the program's
@@ -55,23 +55,23 @@ def test_programs_have_any_variant_that_the_kernel_has(variant: str) -> None:
     """Also one that may be no namespace's default; both ends, without choosing."""
     absent = variant not in {**available_variants(), **dict.fromkeys(bpf_variants()[0])}
     require("host", f"this kernel has no {variant}, and it can't be loaded: {bpf_variants()[1]}" if absent else None)
-    tell = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), flush=True)"
-    serve = f"import socket; l = socket.create_server(('{{to}}', 9000)); s = l.accept()[0]; {tell}; s.recv(1)"
-    ask = f"import socket; s = socket.create_connection(('{{to}}', 9000)); {tell}; s.recv(1)"
+    report = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), flush=True)"
+    serve = f"import socket; l = socket.create_server(('{{to}}', 9000)); s = l.accept()[0]; {report}; s.recv(1)"
+    ask = f"import socket; s = socket.create_connection(('{{to}}', 9000)); {report}; s.recv(1)"
     commands = {
         "server": [sys.executable, "-c", serve],
         "client": [sys.executable, "-c", f"{ask}; print('{{variant}}')"],
     }
     flows = [{"name": "c", "variant": variant, "application": {"kind": "command", **commands}}]
-    said = once(scenario(flows=flows, duration="2 s"), calibration="off").runs[0].facts["programs"]["c"]
+    output = once(scenario(flows=flows, duration="2 s"), calibration="off").runs[0].facts["programs"]["c"]
     # What is loaded as BPF has a name of the run's own.
-    names = {said["server"]["stdout"].strip(), *said["client"]["stdout"].split()}
+    names = {output["server"]["stdout"].strip(), *output["client"]["stdout"].split()}
     assert len(names) == 1
     assert (names == {variant}) == (variant in available_variants())
 
 
-def test_what_ping_says_is_read() -> None:
-    said = """PING 10.2.0.0 (10.2.0.0) 72(100) bytes of data.
+def test_the_output_of_ping_is_read() -> None:
+    output = """PING 10.2.0.0 (10.2.0.0) 72(100) bytes of data.
 80 bytes from 10.2.0.0: icmp_seq=1 ttl=64 time=40.3 ms
 80 bytes from 10.2.0.0: icmp_seq=3 ttl=64 time=42.5 ms
 
@@ -83,7 +83,7 @@ def test_what_ping_says_is_read() -> None:
     command = plan["flows"][0]["application"]["client"]["command"]
     assert command == ["ping", "-n", "-i", "0.2", "-W", "10", "-s", "72", "-c", "3", "{to}"]
     row: dict[str, Any] = {"name": "p", "start_s": 1.0}
-    client = {"command": command, "exit": 1, "stdout": said, "stderr": ""}
+    client = {"command": command, "exit": 1, "stdout": output, "stderr": ""}
     result = {"flows": [row], "transfers": [], "facts": {"programs": {"p": {"client": client}}}}
     tables: dict[str, Any] = {}
     _, wrong = programs.read(plan, result, tables)
@@ -101,8 +101,8 @@ def test_the_hosts_ping_measures_the_path() -> None:
     given = scenario(flows=[{"name": "p", "application": ping}], duration="2 s", trace={"series": True})
     results = once(given, calibration="off")
     row = flow(results, "p")
-    # As with our own ping: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms. It
-    # rounds to 0.1 ms.
+    # As with our own ping: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms.
+    # It rounds to 0.1 ms.
     exact = 2 * (20 + 0.8 + 2 * 0.08)
     assert row["idle_rtt_ms"] == pytest.approx(exact)
     assert exact - 0.05 <= row["rtt_min_ms"] < exact + 0.5

@@ -1,4 +1,4 @@
-"""The host's own kernel over its own queue disciplines: physics, refusals, offloads, and nothing left behind."""
+"""The host's own kernel with its own queue disciplines: physics, refusals, offloads, steps."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_programs_datagrams_and_pings_share_the_path() -> None:
     rows = {row["name"]: row for row in results.runs[0].flows}
     figures = results.runs[0].facts["programs"]["i"]["figures"]
     assert figures["congestion"] == "reno"
-    # It doesn't count what is still under way when it stops: up to a window, 34 + 33 packets here.
+    # iperf3 doesn't count the packets in flight when it stops: up to a window, 34 + 33 packets here.
     assert rows["i"]["delivered_bytes"] == pytest.approx(figures["delivered_bytes"], abs=80 * 1448)
     assert rows["u"]["sent_packets"] == 375  # one each 8 ms for 3 s
     assert rows["w"]["transfers_completed"] == 2

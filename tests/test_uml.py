@@ -51,8 +51,8 @@ def test_a_lone_ping_takes_propagation_and_transmission() -> None:
         {"name": "f", "application": {"kind": "ping", "interval": "100 ms", "packet": "1000 bytes", "count": 20}}
     ]
     f = flow(once(scenario(flows=flows)))
-    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both ways, and 2 x 20 ms. The clock has
-    # steps of 256 ns, of which each stage and the programs may take a few.
+    # 1000 bytes: 0.8 ms at 10 Mbit/s, 0.08 ms on each of two access links; both directions, and 2 x 20 ms. Each
+    # read of the clock takes a step; each stage and the programs may take a few.
     exact = 2 * (20 + 0.8 + 2 * 0.08)
     assert f["rtt_min_ms"] == pytest.approx(exact, abs=0.02)
     assert f["rtt_max_ms"] == pytest.approx(exact, abs=0.02)
@@ -216,7 +216,7 @@ def test_series_have_the_simulators_columns() -> None:
     assert set(bottleneck(kernel)) == set(bottleneck(simulator))
 
 
-def test_what_variants_say_of_themselves_has_the_simulators_names() -> None:
+def test_private_state_of_variants_has_the_simulators_names() -> None:
     flows = [{"name": name, "variant": name} for name in ("vegas", "bbr", "yeah", "westwood", "illinois", "nv")]
     given = scenario(flows=flows, duration="6 s", limit="400 packets", trace={"series": ["flows"]})
     kernel = once(given, sample_ms=1)
@@ -237,7 +237,7 @@ def test_what_variants_say_of_themselves_has_the_simulators_names() -> None:
         assert own, name
 
 
-def test_dctcp_says_its_alpha() -> None:
+def test_dctcp_reports_its_alpha() -> None:
     queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
     flows = [{"name": "f", "variant": "dctcp"}]
     given = scenario(network__bottleneck__queue=queue, duration="5 s", flows=flows, trace={"series": ["flows"]})
@@ -258,16 +258,16 @@ def test_captures_are_the_simulators(tmp_path: Path) -> None:
     simulator = run(given, out=tmp_path / "simulator")
     files = kernel.captures(0)
     assert set(files) == set(simulator.captures(0)) == set(points)
-    said = {point: _core.analyze([files[point]]) for point in points}
-    names = {point: re.findall(r"Name = (.+)", said[point].properties_text()[0]) for point in points}
+    analyzed = {point: _core.analyze([files[point]]) for point in points}
+    names = {point: re.findall(r"Name = (.+)", analyzed[point].properties_text()[0]) for point in points}
     assert names == {"sender": ["s1"], "bottleneck": ["r1->r2", "r2->r1"], "receiver": ["d1"]}
     f, q = flow(kernel), bottleneck(kernel)
-    there, back = (int(n) for n in said["bottleneck"].table("flows")["packets"])
+    there, back = (int(n) for n in analyzed["bottleneck"].table("flows")["packets"])
     returning = next(q for q in kernel.runs[0].queues if q["name"] == "r2->r1")
     assert (there, back) == (q["arrivals"], returning["arrivals"])
-    assert said["bottleneck"].damage == []
+    assert analyzed["bottleneck"].damage == []
     # The handshake and what the flow sent; at the receiver what neither queue nor wire has lost.
-    sent = int(said["sender"].table("flows")["packets"][0])
+    sent = int(analyzed["sender"].table("flows")["packets"][0])
     assert sent == f["sent_packets"] + 2
 
 
@@ -294,9 +294,9 @@ def test_tshark_reads_captures_without_a_complaint(tmp_path: Path) -> None:
         times = [float(row[0]) for row in rows]
         assert times == sorted(times)
         assert 0 <= times[0] < times[-1] < 3
-        # Checksums that are good, or of which too little was kept to tell: 1 and 2.
+        # Checksums are good (1), or too little of the packet was kept to verify them (2).
         assert {status for row in rows for status in row[2:5]} <= {"", "1", "2"}
         warning = 0x0060_0000
         assert not [row for row in rows if row[5] and max(map(int, row[5].split(";"))) > warning]
-    # Marks are seen behind the queue; what comes to it is ECN-capable.
+    # Packets are ECN-capable before the queue and marked behind it.
     assert {row[6] for row in rows} >= {"0", "2"}

@@ -106,7 +106,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     file = tmp_path / "long.toml"
     file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]
-    # A background job of a shell has SIGINT ignored, and hands that on.
+    # Children of a background job inherit its ignored SIGINT.
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 120
@@ -130,7 +130,7 @@ def test_kill_leaves_no_process_and_the_next_run_no_folder(running: subprocess.P
     time.sleep(after)
     running.kill()
     running.wait()
-    clean()  # a process of the machine may stand still, its tracer gone
+    clean()  # a process of the machine may be stopped, its tracer dead
     assert gone(running.pid)
     assert not [p for p in left_behind() if f"{PREFIX}{running.pid}-" in p]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the analysis takes captured transfers for, without being told: a confusion matrix.
+"""The families that the analysis finds in captured transfers of known variants: a confusion matrix.
 
     python3 validation/classify/confusion.py                   # simulated: every variant, both stacks, four networks
     python3 validation/classify/confusion.py --kernel          # the running kernel's own variants, on the real clock

@@ -302,7 +302,7 @@ def orders(cells: Sequence[Cell]) -> Iterator[Order]:
 
 
 def failures(cells: Sequence[Cell]) -> list[str]:
-    """Say what does not hold among cells that must."""
+    """Name the cells that must hold and do not."""
     found = []
     for cell in cells:
         if cell.rate not in MUST:

@@ -45,8 +45,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "westwood": {"increase": "ack"},
     "lp": {"increase": "ack"},
 }
-"""What ns-3's types count: LinuxReno segments, those that build on its NewReno ACKs."""
-LAWS: dict[str, Any] = {
+"""The unit that ns-3's types count: LinuxReno counts segments, types based on NewReno count ACKs."""
+VARIANTS: dict[str, Any] = {
     "reno": "sack",
     "newreno": "sack",
     "bic": {"name": "bic", "s_max": 16, "s_min": 0.8, "beta": 0.8, "b": 4},
@@ -55,7 +55,7 @@ LAWS: dict[str, Any] = {
     "illinois": {"name": "illinois", "window_threshold": 15},
     "ledbat": {"name": "ledbat", "slow_start": True},
 }
-"""Where ns-3's parameters differ from ours. Reno's law has SACK there, LEDBAT a slow start."""
+"""The parameters of ns-3 that differ from Dumbbell's. In ns-3 Reno has SACK, and LEDBAT has a slow start."""
 Key = tuple[float, float, float, float, float]
 """Rate in Mbit/s, RTT in ms, buffer in BDP, loss, segments for one ACK."""
 
@@ -154,7 +154,7 @@ def scenario(variant: str, key: Key, seconds: float, packets: int) -> Scenario:
                     "queue": {"limit": "100000 packets"},
                 },
             },
-            "flows": [{"name": "a", "variant": LAWS.get(variant, variant), "stack": stack}],
+            "flows": [{"name": "a", "variant": VARIANTS.get(variant, variant), "stack": stack}],
             "trace": {"series": ["flows"]},
         }
     )

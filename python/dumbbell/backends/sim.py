@@ -25,10 +25,10 @@ class Simulator:
     name = "sim"
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Refuse nothing: what a scenario can say can be simulated."""
+        """Refuse nothing: every scenario can be simulated."""
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Make all runs; see `Backend.run`."""
+        """Run all jobs; see `Backend.run`."""
         if any(own.key != "library" for job in jobs for own in _own_variants(job).values()):
             parallel = 1  # Python code can't run in parallel, and only the main thread receives Ctrl-C
         if parallel == 1:

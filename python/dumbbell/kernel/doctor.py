@@ -135,7 +135,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         "real-time priority",
         found.real_time,
         user,
-        "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run says so",
+        "run as root, or with `ulimit -r 20`: without it, packets are late on a busy host, and the run is marked",
     )
     yield _right(
         "netem", found.disciplines.get("netem"), user, "-o emulation=tc needs it; emulation=link has its features"

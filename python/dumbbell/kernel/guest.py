@@ -1,4 +1,4 @@
-"""One run in the virtual machine: a folder with ``dumbbell-guest`` and a plan goes in, results come out."""
+"""One run in the virtual machine: a folder with ``dumbbell-guest`` and a plan is its input, files are its results."""
 
 from __future__ import annotations
 

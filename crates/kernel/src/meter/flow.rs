@@ -1,4 +1,4 @@
-//! The figures of a flow, from the taps at its two hosts and from samples of its socket.
+//! Results of a flow, from the taps at its two hosts and from samples of its socket.
 
 use super::Window;
 use super::ranges::Ranges;
@@ -13,12 +13,12 @@ use dumbbell_units::{Dur, Time};
 use dumbbell_wire::SeqUnwrapper;
 use std::collections::VecDeque;
 
-/// What a sample of a sender's socket says.
+/// A sample of a sender's socket: fields of `tcp_info` and the state of its congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TcpSample {
     /// Segments.
     pub(crate) cwnd: f64,
-    /// Segments; infinite at first.
+    /// Segments; infinite before the first loss.
     pub(crate) ssthresh: f64,
     /// ns; None before the first.
     pub(crate) srtt: Option<f64>,
@@ -28,7 +28,7 @@ pub(crate) struct TcpSample {
     pub(crate) rto: f64,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u32,
-    /// The trace's number of its phase.
+    /// Phase, as the trace numbers it.
     pub(crate) phase: u8,
     /// bit/s.
     pub(crate) pacing_rate: f64,
@@ -36,21 +36,21 @@ pub(crate) struct TcpSample {
     pub(crate) delivery_rate: f64,
     /// ns.
     pub(crate) min_rtt: f64,
-    /// Segments that are taken to be lost, until they are acknowledged.
+    /// Segments marked lost and not yet acknowledged (`tcpi_lost`).
     pub(crate) lost: u32,
-    /// Segments sent again so far.
+    /// Retransmitted segments so far (`tcpi_total_retrans`).
     pub(crate) retransmits: u32,
-    /// Segments that may overtake each other without one being taken to be lost.
+    /// Reordering that the sender tolerates, segments (`tcpi_reordering`).
     pub(crate) reordering: u32,
-    /// What the congestion control says of itself.
-    pub(crate) law: CcInfo,
+    /// State of the congestion control.
+    pub(crate) cc_info: CcInfo,
 }
 
 #[derive(Debug, Default)]
 struct Columns {
     flow: FlowTable,
     kernel: KernelFlowColumns,
-    laws: Vec<CcInfo>,
+    cc_infos: Vec<CcInfo>,
 }
 
 /// See the top of this file.
@@ -61,7 +61,7 @@ pub(crate) struct FlowMeter {
     segments: Segments,
     data: SeqUnwrapper,
     arrived_at: (u16, SeqUnwrapper, Ranges),
-    /// In-order bytes of connections that are over.
+    /// In-order bytes of closed connections.
     delivered_before: u64,
     delivered_at_start: Option<u64>,
     mss: u32,
@@ -73,7 +73,7 @@ pub(crate) struct FlowMeter {
     rtt: DurationStats,
     first_rtt: (u128, u64),
     owd: DurationStats,
-    under_way: VecDeque<(u64, u64)>,
+    in_network: VecDeque<(u64, u64)>,
     means: TimeAverages<2>,
     inflight: TimeAverages<1>,
     restarted: [bool; 2],
@@ -100,7 +100,7 @@ impl FlowMeter {
             rtt: DurationStats::new(),
             first_rtt: (0, 0),
             owd: DurationStats::new(),
-            under_way: VecDeque::new(),
+            in_network: VecDeque::new(),
             means: TimeAverages::new(),
             inflight: TimeAverages::new(),
             restarted: [false; 2],
@@ -108,12 +108,12 @@ impl FlowMeter {
         }
     }
 
-    /// The flow is over at `end`: nothing later counts.
+    /// The flow ends at `end`; later packets are not counted.
     pub(crate) fn stop(&mut self, end: u64) {
         self.window.to = self.window.to.min(end);
     }
 
-    /// Payload that was sent while it was measured, bytes.
+    /// Returns the payload sent in the measured interval, bytes.
     pub(crate) fn sent_bytes(&self) -> u64 {
         self.sent.1
     }
@@ -130,7 +130,7 @@ impl FlowMeter {
         self.restart_inflight(now);
         let counts = self.window.holds(now);
         let Some(tcp) = packet.tcp else {
-            self.under_way.push_back((packet.key, now));
+            self.in_network.push_back((packet.key, now));
             self.sent.0 += u64::from(counts);
             self.sent.1 += u64::from(counts) * u64::from(packet.bytes);
             return;
@@ -146,7 +146,7 @@ impl FlowMeter {
         }
     }
 
-    /// Where a segment's payload lies in its connection; None without payload.
+    /// Returns the range of a segment's payload in its connection; None without payload.
     fn place(&mut self, packet: &Packet, tcp: Tcp) -> Option<(u64, u64)> {
         if tcp.connection != self.connection {
             self.connection = tcp.connection;
@@ -198,9 +198,9 @@ impl FlowMeter {
         self.received_bytes += u64::from(counts) * u64::from(packet.bytes);
         let Some(tcp) = packet.tcp else {
             self.received_packets += u64::from(counts);
-            if let Some(at) = self.under_way.iter().position(|(key, _)| *key == packet.key) {
-                let sent = self.under_way[at].1;
-                self.under_way.drain(..=at);
+            if let Some(at) = self.in_network.iter().position(|(key, _)| *key == packet.key) {
+                let sent = self.in_network[at].1;
+                self.in_network.drain(..=at);
                 if counts {
                     self.owd.record(Dur(now - sent));
                 }
@@ -226,7 +226,7 @@ impl FlowMeter {
         self.delivered_before + self.arrived_at.2.in_order()
     }
 
-    /// A sample of the sender's socket; None: it isn't open.
+    /// A sample of the sender's socket; None: it has no connection.
     pub(crate) fn sampled(&mut self, state: Option<&TcpSample>, now: u64) {
         if now >= self.window.from && !self.restarted[1] {
             self.restarted[1] = true;
@@ -264,11 +264,11 @@ impl FlowMeter {
             c.kernel.lost.push(u64::from(s.lost));
             c.kernel.retransmits.push(u64::from(s.retransmits));
             c.kernel.reordering.push(u64::from(s.reordering));
-            c.laws.push(s.law);
+            c.cc_infos.push(s.cc_info);
         }
     }
 
-    /// Fills in what was measured.
+    /// Fills in the results.
     pub(crate) fn finish(&mut self, tcp: bool, r: &mut FlowResult) {
         let seconds = self.window.seconds();
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
@@ -298,14 +298,15 @@ impl FlowMeter {
         r.goodput_bps = rate(r.delivered_bytes);
     }
 
-    /// The series, if they were kept.
+    /// Returns the series, if they are kept.
     pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
         let c = self.columns.take().filter(|c| !c.flow.t_ns.is_empty())?;
         let table = c.kernel.append_to(c.flow.into_table(name));
-        let own = c.laws.iter().map(|law| law.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
+        let own =
+            c.cc_infos.iter().map(|info| info.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
         let column = |n: usize| {
-            let value = |law: &CcInfo| if law.columns == own { law.values[n] } else { f64::NAN };
-            c.laws.iter().map(value).collect()
+            let value = |info: &CcInfo| if info.columns == own { info.values[n] } else { f64::NAN };
+            c.cc_infos.iter().map(value).collect()
         };
         Some(table.with_private(own, (0..own.len()).map(column).collect()))
     }

@@ -1,9 +1,9 @@
-//! The figures of one direction of a link, from the taps at its two nodes.
+//! Results of one direction of a link, from the taps at its two nodes.
 //!
-//! A packet is seen when it reaches the node (arrival), when its transmission begins (departure) and when it reaches
-//! the other node (landing). Packets of one direction of one flow keep their order in every queue and on the wire, so
-//! a packet that a later one has passed is lost. A mean over time is the sum of what each packet contributes: it
-//! waits in [arrival, departure).
+//! Taps observe a packet when it reaches the node (arrival), when its transmission begins (departure) and when it reaches
+//! the other node (landing). Packets of one direction of one flow keep their order in every queue and on the link, so a packet
+//! that a later one has passed is lost. A time average is the sum of the contributions of packets, each of which waits in
+//! [arrival, departure).
 
 use super::Window;
 use crate::meter::packet::Packet;
@@ -28,13 +28,13 @@ struct Waiting {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
     pub(crate) direction: u32,
-    /// Tells it from the others of its direction.
+    /// Identifies it among the packets of its direction.
     pub(crate) key: u64,
-    /// When it came to the queue, or onto the wire.
+    /// Its arrival at the queue, or its departure from it.
     pub(crate) since: u64,
-    /// Whether it carries any.
+    /// True if it has payload.
     pub(crate) payload: bool,
-    /// On the wire, not in the queue.
+    /// True if it was lost behind the queue.
     pub(crate) on_wire: bool,
 }
 
@@ -74,14 +74,14 @@ pub(crate) struct LinkMeter {
     byte_ns: u128,
     busy_ns: u64,
     sojourn: DurationStats,
-    /// Departures whose arrival nobody saw.
+    /// Departures without an observed arrival.
     pub(crate) strays: u64,
     series: SeriesPlan,
     columns: Columns,
 }
 
 impl LinkMeter {
-    /// Counts within `window` on a link of that rate and framing; keeps the series that `series` says.
+    /// Counts within `window` on a link of that rate and framing; keeps the series in `series`.
     pub(crate) fn new(window: Window, rate_bps: u64, overhead: u32, series: SeriesPlan) -> LinkMeter {
         LinkMeter {
             window,
@@ -108,7 +108,7 @@ impl LinkMeter {
         }
     }
 
-    /// A packet has come to the link's entrance.
+    /// A packet has arrived at the link's queue.
     pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
         self.arrivals += u64::from(self.window.holds(now));
         let bytes = packet.bytes + self.overhead;
@@ -117,7 +117,7 @@ impl LinkMeter {
         self.queue.entry(packet.direction).or_default().push_back(waiting);
     }
 
-    /// Its transmission begins. `lost` is told of every packet that was dropped.
+    /// Its transmission begins. `lost` is called with every packet that was dropped before it.
     pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let queue = self.queue.entry(packet.direction).or_default();
         let Some(at) = queue.iter().position(|w| w.key == packet.key) else {
@@ -170,7 +170,7 @@ impl LinkMeter {
         }
     }
 
-    /// It has reached the other end.
+    /// It has reached the other node.
     pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let wire = self.wire.entry(packet.direction).or_default();
         let Some(at) = wire.iter().position(|w| w.key == packet.key) else {
@@ -185,12 +185,12 @@ impl LinkMeter {
         }
     }
 
-    /// Packets whose fate isn't known yet and that came before the end.
+    /// Returns the number of packets that arrived before the end and whose fate isn't known.
     pub(crate) fn undecided(&self) -> usize {
         self.queue.values().flatten().filter(|w| w.since < self.window.to).count()
     }
 
-    /// Nothing comes any more: of what is left, so many wait, and the others were dropped (the latest).
+    /// The run is over: of the remaining packets, the first `waiting` are in the queue, the others were dropped.
     pub(crate) fn close(&mut self, waiting: usize, mut lost: impl FnMut(Lost)) {
         let mut left: Vec<(u32, Waiting)> =
             self.queue.iter().flat_map(|(d, q)| q.iter().map(|w| (*d, *w))).collect();
@@ -206,7 +206,7 @@ impl LinkMeter {
         }
     }
 
-    /// The figures; `full`: what the queue says that it dropped for being full.
+    /// Returns the results; `full`: packets that the queue dropped because it was full, by its own counter.
     pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64) -> QueueResult {
         let span = self.window.to.saturating_sub(self.window.from) as f64;
         let mean = |sum: u128| (span > 0.0).then(|| sum as f64 / span);
@@ -250,7 +250,7 @@ impl LinkMeter {
         }
     }
 
-    /// The series that were kept.
+    /// Returns the series.
     pub(crate) fn tables(&mut self, name: &str, interval_ns: u64) -> Vec<Table> {
         let mut c = std::mem::take(&mut self.columns);
         c.drops.sort_unstable();
@@ -283,12 +283,12 @@ impl LinkMeter {
     }
 }
 
-/// What waited, at each change: arrivals and departures in the order of time.
+/// Returns the backlog at each change: arrivals and departures in the order of time.
 fn backlog(name: &str, interval_ns: u64, c: &mut Columns) -> Table {
     c.arrivals.sort_unstable();
     let mut changes: Vec<(u64, i64, u32)> = c.arrivals.iter().map(|(t, size)| (*t, 1, *size)).collect();
     changes.extend(c.left.iter().map(|(t, size)| (*t, -1, *size)));
-    changes.sort_by_key(|(t, ..)| *t); // stable: what comes goes no earlier
+    changes.sort_by_key(|(t, ..)| *t); // stable: an arrival precedes its departure at the same instant
     let mut table = QueueTable::default();
     let (mut waiting, mut size, mut next) = (0i64, 0i64, 0);
     for (at, step, amount) in changes {

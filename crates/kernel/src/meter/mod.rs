@@ -1,4 +1,4 @@
-//! From packets seen at taps to the simulator's figures, under the same definitions.
+//! Computes results and series from packets at taps and samples of `TCP_INFO`, with the simulator's definitions.
 
 mod flow;
 mod link;
@@ -12,7 +12,7 @@ pub(crate) mod tcp_info;
 pub(crate) use flow::{FlowMeter, TcpSample};
 pub(crate) use link::{LinkMeter, Lost};
 
-/// The span of time that figures count: [from, to), ns of the run.
+/// The measured interval [from, to), ns of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) from: u64,
@@ -24,7 +24,7 @@ impl Window {
         (self.from..self.to).contains(&time)
     }
 
-    /// How much of [a, b) lies in it.
+    /// Returns the length of its intersection with [a, b).
     pub(crate) fn overlap(&self, a: u64, b: u64) -> u64 {
         b.min(self.to).saturating_sub(a.max(self.from))
     }

@@ -1,42 +1,42 @@
-//! What the head of an IP packet says.
+//! The fields of a packet that the meters use, read from its headers.
 
 use dumbbell_wire::protocol::{ICMP, TCP, UDP};
 use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};
 
-/// A packet, as far as the figures need it.
+/// The fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Its flow's number, doubled; odd: from the data receiver to the data sender.
+    /// Twice its flow's number; plus 1 from the data receiver to the data sender.
     pub direction: u32,
     /// Length of the IP packet, bytes.
     pub bytes: u32,
-    /// Bytes that it carries (datagrams: the whole packet).
+    /// Payload, bytes (datagrams: the whole packet).
     pub payload: u32,
-    /// Whether it says "congestion experienced".
+    /// True if it is marked CE.
     pub ce: bool,
-    /// Tells it from the others of its flow's direction.
+    /// Identifies it among the packets of its direction.
     pub key: u64,
-    /// TCP's part.
+    /// Fields of its TCP header.
     pub tcp: Option<Tcp>,
 }
 
-/// What a TCP header says.
+/// Fields of a TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Sequence number.
     pub seq: Seq,
     /// Acknowledgment number.
     pub ack: Seq,
-    /// Whether it opens a connection.
+    /// True if SYN is set.
     pub syn: bool,
-    /// Whether the acknowledgment number counts.
+    /// True if ACK is set.
     pub acks: bool,
-    /// The larger of its two ports, which tells the flow's connections apart: the other one is always the same.
+    /// The larger of its two ports, which identifies the connection of the flow: the other one is always the same.
     pub connection: u16,
 }
 
 impl Packet {
-    /// The direction of the flow that a packet's destination is the end of.
+    /// Returns the direction that a packet's destination address belongs to.
     #[must_use]
     pub fn direction_to(bytes: &[u8]) -> Option<u32> {
         match Ipv4Header::new(bytes)?.dst().octets() {
@@ -146,7 +146,7 @@ mod tests {
     fn checksums_are_those_of_the_whole_packet() {
         // A datagram of 4 bytes of payload: 45 00 00 20 .. 11 .., 10.1.0.0 -> 10.2.0.0, ports 1 and 2, length 12.
         let mut b = vec![0x45, 0, 0, 32, 0, 0, 0, 0, 64, UDP, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0];
-        b.extend([0, 1, 0, 2, 0, 12, 0xab, 0xcd]); // what stands in the checksum's place doesn't count
+        b.extend([0, 1, 0, 2, 0, 12, 0xab, 0xcd]); // the old content of the checksum field is ignored
         fill_checksum(&mut b); // the payload, zeros, was cut off
         // 0x0a01 + 0x0a02 + 17 + 12 + 1 + 2 + 12 = 0x1403 + 44 = 0x142f; its complement.
         assert_eq!(b[26..28], (!0x142fu16).to_be_bytes());

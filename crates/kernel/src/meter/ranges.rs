@@ -1,11 +1,11 @@
-//! What of a byte stream has arrived.
+//! The received ranges of a byte stream.
 
 /// Disjoint ranges of bytes, ascending; the first begins at 0 once anything has arrived in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Takes in [start, end); gives how many of its bytes had arrived before.
+    /// Adds [start, end); returns how many of its bytes were received before.
     pub(crate) fn add(&mut self, start: u64, end: u64) -> u64 {
         let first = self.0.partition_point(|(_, e)| *e < start);
         let beyond = self.0.partition_point(|(s, _)| *s <= end);
@@ -16,7 +16,7 @@ impl Ranges {
         known
     }
 
-    /// Bytes from 0 on without a hole.
+    /// Returns the bytes from 0 to the first hole.
     pub(crate) fn in_order(&self) -> u64 {
         self.0.first().filter(|(start, _)| *start == 0).map_or(0, |(_, end)| *end)
     }

@@ -1,4 +1,4 @@
-//! What a sender has outstanding, and how long each segment took.
+//! Outstanding segments of a sender, and their RTT samples.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub(crate) struct Acknowledged {
     pub(crate) first: u64,
     /// When it was last sent, ns.
     pub(crate) last: u64,
-    /// How often.
+    /// Number of transmissions.
     pub(crate) times: u32,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// [start, end) is sent; gives whether some of it had been sent before.
+    /// Records the transmission of [start, end); returns true if some of it was sent before.
     pub(crate) fn sent(&mut self, start: u64, end: u64, now: u64) -> bool {
         if start >= self.highest {
             self.waiting.push_back(Segment { start, end, first: now, last: now, times: 1 });
@@ -50,7 +50,7 @@ impl Segments {
         true
     }
 
-    /// Everything below `ack` has arrived.
+    /// Records a cumulative ACK; `each` is called with every segment that it covers.
     pub(crate) fn acknowledged(&mut self, ack: u64, mut each: impl FnMut(Acknowledged)) {
         self.acked = self.acked.max(ack);
         while let Some(s) = self.waiting.front().filter(|s| s.end <= ack) {

@@ -1,5 +1,5 @@
-//! A tap on all interfaces of a namespace: the heads of all packets with the time at which they passed, through a ring
-//! that the kernel fills.
+//! A tap: a packet socket on all interfaces of a namespace. The kernel writes the headers of all packets, with timestamps, to
+//! a ring [packet(7), Linux Documentation/networking/packet_mmap.rst].
 
 use crate::error::{KernelError, Step};
 use crate::meter::packet::{Packet, fill_checksum};
@@ -8,22 +8,22 @@ use crate::plan::memory::FRAME;
 use crate::sys::{self, Ring};
 use std::os::fd::OwnedFd;
 
-const BLOCK: usize = 1 << 16;
+const BLOCK_BYTES: usize = 1 << 16;
 
 const PACKET_RX_RING: i32 = 5;
 const PACKET_STATISTICS: i32 = 6;
 const PACKET_VERSION: i32 = 10;
-const VERSION_2: i32 = 1;
-const FOR_US: u32 = 1;
-/// The interface would have filled the checksum in.
-const NO_CHECKSUM: u32 = 1 << 3;
-/// Offsets in a frame's head (`tpacket2_hdr`, then `sockaddr_ll`).
+const TPACKET_V2: i32 = 1;
+const TP_STATUS_USER: u32 = 1;
+/// The checksum isn't filled in yet: the interface would do it.
+const TP_STATUS_CSUMNOTREADY: u32 = 1 << 3;
+/// Offsets of `tpacket2_hdr` (tp_snaplen, tp_net, tp_sec) and of the `sockaddr_ll` after it (sll_ifindex, sll_pkttype).
 const CAPTURED: usize = 8;
 const NETWORK: usize = 14;
 const SECONDS: usize = 16;
 const INTERFACE: usize = 36;
 const KIND: usize = 42;
-const OUTGOING: u8 = 4;
+const PACKET_OUTGOING: u8 = 4;
 
 /// A packet that passed an interface.
 #[derive(Clone, Debug)]
@@ -32,14 +32,14 @@ pub(crate) struct TappedPacket {
     pub(crate) time: u64,
     /// The interface.
     pub(crate) index: u32,
-    /// Whether it left.
+    /// True for an outgoing packet.
     pub(crate) out: bool,
     pub(crate) packet: Packet,
-    /// Its first bytes, of what came by an interface that was told of.
+    /// Its first bytes, if it arrived at an interface of [`Tap::keep_heads`].
     pub(crate) head: Option<Box<[u8]>>,
 }
 
-/// The head of a packet whose rest is zeros, with its checksum, which may be yet to be filled in.
+/// Returns the headers of a packet, with the checksum filled in if `fill`; the packet's other bytes are zeros.
 fn whole(bytes: &[u8], fill: bool) -> Box<[u8]> {
     let mut head: Box<[u8]> = bytes.into();
     if fill {
@@ -58,31 +58,31 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// A tap on the namespace that we are in, with room for at least `frames` packets between two drains.
+    /// Makes a tap of the current namespace, with a ring of at least `frames` packets.
     pub(crate) fn new(frames: usize) -> Result<Tap, KernelError> {
         let all = i32::from((libc::ETH_P_ALL as u16).to_be());
         let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, all).step(|| "packet socket".into())?;
-        let blocks = frames.div_ceil(BLOCK / FRAME).max(1);
-        let frames = blocks * (BLOCK / FRAME);
+        let blocks = frames.div_ceil(BLOCK_BYTES / FRAME).max(1);
+        let frames = blocks * (BLOCK_BYTES / FRAME);
         let size: Vec<u8> =
-            [BLOCK, blocks, FRAME, frames].iter().flat_map(|n| (*n as u32).to_ne_bytes()).collect();
-        let ring = sys::set_option(&fd, libc::SOL_PACKET, PACKET_VERSION, VERSION_2)
+            [BLOCK_BYTES, blocks, FRAME, frames].iter().flat_map(|n| (*n as u32).to_ne_bytes()).collect();
+        let ring = sys::set_option(&fd, libc::SOL_PACKET, PACKET_VERSION, TPACKET_V2)
             .and_then(|()| sys::set_option_bytes(&fd, libc::SOL_PACKET, PACKET_RX_RING, &size))
-            .and_then(|()| Ring::map(&fd, blocks * BLOCK))
+            .and_then(|()| Ring::map(&fd, blocks * BLOCK_BYTES))
             .step(|| "packet ring".into())?;
         Ok(Tap { fd, ring, frames, next: 0, heads_of: Vec::new() })
     }
 
-    /// Keeps the heads of packets that come by this interface.
+    /// Keeps the headers of packets that arrive at this interface.
     pub(crate) fn keep_heads(&mut self, index: u32) {
         self.heads_of.push(index);
     }
 
-    /// Appends all packets that have passed since the last call.
+    /// Appends all packets since the last call.
     pub(crate) fn drain(&mut self, into: &mut Vec<TappedPacket>) {
         loop {
             let at = self.next * FRAME;
-            if self.ring.status(at) & FOR_US == 0 {
+            if self.ring.status(at) & TP_STATUS_USER == 0 {
                 return;
             }
             let frame = self.ring.bytes(at, FRAME);
@@ -94,7 +94,7 @@ impl Tap {
                 let seconds = u32::from_ne_bytes(head(&frame[SECONDS..]));
                 let rest = u32::from_ne_bytes(head(&frame[SECONDS + 4..]));
                 let index = u32::from_ne_bytes(head(&frame[INTERFACE..]));
-                let out = frame[KIND] == OUTGOING;
+                let out = frame[KIND] == PACKET_OUTGOING;
                 let kept = !out && self.heads_of.contains(&index);
                 into.push(TappedPacket {
                     time: u64::from(seconds) * 1_000_000_000 + u64::from(rest),
@@ -102,9 +102,9 @@ impl Tap {
                     out,
                     packet,
                     head: kept.then(|| {
-                        // What lies beyond the packet is of earlier ones.
+                        // Bytes of the frame beyond the packet are those of earlier packets.
                         let bytes = &bytes[..bytes.len().min(packet.bytes as usize)];
-                        whole(bytes, self.ring.status(at) & NO_CHECKSUM != 0)
+                        whole(bytes, self.ring.status(at) & TP_STATUS_CSUMNOTREADY != 0)
                     }),
                 });
             }
@@ -113,7 +113,7 @@ impl Tap {
         }
     }
 
-    /// How many packets found no room since the last call.
+    /// Returns the packets lost since the last call because the ring was full (`tp_drops`).
     pub(crate) fn missed(&self) -> Result<u32, KernelError> {
         let mut counts = [0; 8];
         sys::option(&self.fd, libc::SOL_PACKET, PACKET_STATISTICS, &mut counts)

@@ -30,26 +30,26 @@ pub(crate) fn of(fd: &OwnedFd, variant: &str) -> Result<CcInfo> {
 pub(crate) fn read(variant: &str, bytes: &[u8]) -> CcInfo {
     let word = |n: usize| bytes.get(4 * n..4 * n + 4).map(|b| u32::from_ne_bytes(head(b)));
     let time = |n: usize| word(n).filter(|us| *us < UNKNOWN).map_or(f64::NAN, |us| f64::from(us) / 1e6);
-    let law = |columns, values| CcInfo { columns, values };
+    let info = |columns, values| CcInfo { columns, values };
     match (variant, bytes.len()) {
         // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt.
-        ("vegas", 16..) => law(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
-        ("yeah", 16..) => law(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
+        ("vegas", 16..) => info(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
+        ("yeah", 16..) => info(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
         // tcpvegas_info with baseRTT in tcpv_minrtt [Linux tcp_illinois.c tcp_illinois_info, tcp_westwood.c tcp_westwood_info].
-        ("illinois" | "westwood", 16..) => law(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
-        ("nv", 16..) => law(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
+        ("illinois" | "westwood", 16..) => info(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
+        ("nv", 16..) => info(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
         // tcp_dctcp_info: dctcp_enabled, dctcp_ce_state, dctcp_alpha (1024ths), dctcp_ab_ecn, dctcp_ab_tot (bytes).
         ("dctcp", 16..) => {
             let enabled = u16::from_ne_bytes(head(bytes)) != 0;
             let [alpha, marked, all] = [1, 2, 3].map(|n| f64::from(word(n).unwrap_or(0)));
             let values = if enabled { [alpha / 1024.0, marked / all] } else { [f64::NAN; 2] };
-            law(&["alpha", "marked_share"], [values[0], values[1], 0.0, 0.0])
+            info(&["alpha", "marked_share"], [values[0], values[1], 0.0, 0.0])
         }
         // tcp_bbr_info: bbr_bw_lo, bbr_bw_hi (bytes/s), bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain (256ths).
         ("bbr", 20..) => {
             let [low, high, _, pacing, cwnd] = [0, 1, 2, 3, 4].map(|n| f64::from(word(n).unwrap_or(0)));
             let bw = high * 2f64.powi(32) + low;
-            law(&["bw", "min_rtt", "pacing_gain", "cwnd_gain"], [bw, time(2), pacing / 256.0, cwnd / 256.0])
+            info(&["bw", "min_rtt", "pacing_gain", "cwnd_gain"], [bw, time(2), pacing / 256.0, cwnd / 256.0])
         }
         _ => CcInfo::default(),
     }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_words_under_our_names() {
+    fn fields_are_read_under_the_simulators_names() {
         let vegas = bytes(&[1, 5, 40_000, 42_500]);
         assert_eq!(
             read("vegas", &vegas),
@@ -80,7 +80,7 @@ mod tests {
         assert!(read("bbr", &bytes(&[0, 0, u32::MAX, 256, 512])).values[1].is_nan());
         // 256 of 1024ths; 2896 of 14480 bytes.
         assert_eq!(read("dctcp", &bytes(&[1, 256, 2896, 14_480])).values[..2], [0.25, 0.2]);
-        // Without ECN it is a Reno.
+        // Without ECN it behaves as Reno.
         assert!(read("dctcp", &bytes(&[0, 0, 0, 0])).values[..2].iter().all(|v| v.is_nan()));
         assert_eq!(read("reno", &[]), CcInfo::default());
         assert_eq!(read("vegas", &[]), CcInfo::default()); // in BPF

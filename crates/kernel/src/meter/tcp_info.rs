@@ -42,7 +42,7 @@ pub(crate) fn state(fd: &OwnedFd, variant: &str) -> Result<Option<TcpSample>> {
     Ok(read(&bytes, tcp_cc_info::of(fd, variant)?))
 }
 
-pub(crate) fn read(bytes: &[u8; 256], law: CcInfo) -> Option<TcpSample> {
+pub(crate) fn read(bytes: &[u8; 256], cc_info: CcInfo) -> Option<TcpSample> {
     let word = |at: usize| u32::from_ne_bytes(head(&bytes[at..]));
     let long = |at: usize| u64::from_ne_bytes(head(&bytes[at..]));
     if [TCP_SYN_SENT, TCP_SYN_RECV, TCP_CLOSE].contains(&bytes[TCPI_STATE]) {
@@ -72,7 +72,7 @@ pub(crate) fn read(bytes: &[u8; 256], law: CcInfo) -> Option<TcpSample> {
         lost: word(TCPI_LOST),
         retransmits: word(TCPI_TOTAL_RETRANS),
         reordering: word(TCPI_REORDERING),
-        law,
+        cc_info,
     })
 }
 

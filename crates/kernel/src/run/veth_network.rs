@@ -30,7 +30,7 @@ pub(crate) struct VethNetwork {
 }
 
 impl VethNetwork {
-    /// Where each flow stands.
+    /// Returns the hosts of each flow.
     pub(crate) fn flow_hosts(&self, variants: &LoadedVariants) -> Result<Vec<FlowHosts>, KernelError> {
         let flow_hosts = |ends: &crate::plan::veth::FlowPlacement| {
             let [a, b] = ends.hosts.map(|h| self.namespaces[h].try_clone().step(|| "namespace".into()));
