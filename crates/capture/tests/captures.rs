@@ -27,11 +27,11 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ),
     ("ng-custom-block.pcapng", "", "a custom block is a frame of length 0 without a time to Wireshark"),
     ("ng-simple.pcapng", "frames", "as cut.pcap"),
-    ("tcp-header-length.pcap", "frames", "Wireshark shows nothing of a header behind a length below 20"),
+    ("tcp-header-length.pcap", "frames", "Wireshark shows nothing of a header with a length below 20"),
     (
         "ng-two-sections.pcapng",
         "properties",
-        "Wireshark 4.0 tells the frames of all sections to the first interface",
+        "Wireshark 4.0 assigns the frames of all sections to the first interface",
     ),
 ];
 
@@ -53,9 +53,9 @@ fn name(file: &Path) -> String {
 #[test]
 fn stored_answers() {
     for file in captures() {
-        let told = by_reader(&file, true);
+        let results = by_reader(&file, true);
         let damage = damage(&file).unwrap_or_default();
-        let text = format!("{}{}\n{}\n{damage}\n", told.properties, told.lengths, told.frames);
+        let text = format!("{}{}\n{}\n{damage}\n", results.properties, results.lengths, results.frames);
         let answer = Path::new(DATA).join("expected").join(name(&file) + ".txt");
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
             fs::write(&answer, &text).expect("an answer that can be written");
@@ -92,7 +92,7 @@ fn wireshark_agrees() {
 /// Damage has its kind and the offset of the record or block, computed by hand.
 #[test]
 fn damage_is_told_exactly() {
-    let told = |name: &str| {
+    let results = |name: &str| {
         let file = Path::new(DATA).join(name);
         damage(&file).map(|text| text.trim_start_matches(&format!("{}: ", file.display())).to_owned())
     };
@@ -138,10 +138,10 @@ fn damage_is_told_exactly() {
         ),
     ];
     for (name, expected) in all {
-        assert_eq!(told(name).as_deref(), Some(expected), "{name}");
+        assert_eq!(results(name).as_deref(), Some(expected), "{name}");
     }
-    assert_eq!(told("compressed.pcap.gz"), None);
-    let compressed = told("damaged-compressed.pcap.gz").expect("damage");
+    assert_eq!(results("compressed.pcap.gz"), None);
+    let compressed = results("damaged-compressed.pcap.gz").expect("damage");
     assert!(compressed.contains("(decompressed)"), "{compressed}");
 }
 

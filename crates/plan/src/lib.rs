@@ -19,4 +19,4 @@ pub use plan::{
     SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FlowResult, QueueResult, Transfer};
-pub use route::{HERE, Routes};
+pub use route::{LOCAL, Routes};

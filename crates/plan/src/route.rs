@@ -4,8 +4,8 @@ use crate::error::PlanError;
 use crate::plan::Plan;
 use std::collections::VecDeque;
 
-/// In place of a next link: the packet has reached its destination.
-pub const HERE: u32 = u32::MAX;
+/// In place of a next link: local delivery, the packet has reached its destination.
+pub const LOCAL: u32 = u32::MAX;
 /// In place of a next link: the direction has no path through this node.
 const NO_LINK: u32 = u32::MAX - 1;
 
@@ -72,7 +72,7 @@ impl Routes {
                     node = plan.links[link].to;
                     hops += 1;
                 }
-                routes.next[to * routes.directions + direction] = HERE;
+                routes.next[to * routes.directions + direction] = LOCAL;
             }
         }
         Ok(routes)
@@ -87,7 +87,7 @@ impl Routes {
         }
     }
 
-    /// Returns the next link of a direction's packets at a node, or [`HERE`].
+    /// Returns the next link of a direction's packets at a node, or [`LOCAL`].
     #[must_use]
     pub fn next(&self, node: usize, direction: u32) -> u32 {
         self.next[node * self.directions + direction as usize]

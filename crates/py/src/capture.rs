@@ -1,21 +1,21 @@
-//! The analysis of captures.
+//! The analysis of capture files, converted for Python.
 //!
-//! `analyze(paths, ...)` gives a [`CaptureOutput`]: `properties()`, `lengths()`, `warnings` and `damage` are lists of
-//! dicts, the other tables dicts of arrays (texts: lists) by column name:
+//! `analyze(paths, ...)` returns a [`CaptureOutput`]: `properties()`, `lengths()`, `warnings` and `damage` are lists of
+//! dicts. The other tables are dicts of arrays by column name, all of one length; columns of texts are lists:
 //!
 //! - `flows`: a row for each direction of each TCP connection
 //! - `udp`: a row for each direction of each UDP conversation
-//! - `quic`: a row for each QUIC connection among them
+//! - `quic`: a row for each QUIC connection in these conversations
 //! - `series`: a row for each interval of each direction of each TCP connection with a segment in it
 //! - `phases`: a row for each phase (slow start, recovery, ...) of each direction, with the evidence
-//! - `classify`: a row for each long transfer: which congestion control it may have, with the evidence
-//! - `rounds`: a row for each round trip of those
-//! - `total`: a row for each interval: all frames
+//! - `classify`: a row for each long transfer: an estimate of its congestion control, with the evidence
+//! - `rounds`: a row for each round trip of these transfers
+//! - `total`: a row for each interval, over all frames
 //!
 //! `analyze_pair(a, b, ...)` matches two captures of one path: a dict of `flows`, `series` and the clocks.
 //!
-//! The packet table (`packets`, `sacks`, `spurious`) goes to a callback, in chunks. Times are ns from the capture's
-//! first frame; missing numbers are NaN in columns of floats and -1 in columns of int32.
+//! The tables of packets (`packets`, `sacks`, `spurious`) are passed to a callback, in chunks. Times are ns since the
+//! capture's first frame. Missing numbers are NaN in float columns and -1 in int32 columns.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors::CaptureError;
 
-/// What was found in a capture.
+/// The results of an analysis.
 #[pyclass(module = "dumbbell._core")]
 pub(crate) struct CaptureOutput {
     found: Analysis,
@@ -62,7 +62,8 @@ impl CaptureOutput {
         self.tables.iter().map(|(name, _)| *name).collect()
     }
 
-    /// A table: arrays by column name. Its memory moves to the arrays, so each table can be taken once.
+    /// A table: a dict of arrays of one length, by column name. The arrays take over its memory, so each table can be taken
+    /// only once. Raises KeyError for an unknown or taken table.
     fn table(&mut self, py: Python<'_>, name: &str) -> PyResult<Py<PyDict>> {
         let table = self.tables.iter_mut().find(|(n, _)| *n == name).and_then(|(_, table)| table.take());
         arrays(py, table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
@@ -80,7 +81,7 @@ impl CaptureOutput {
         self.found.origin
     }
 
-    /// What one has to know before one believes the rest: dicts of `kind`, `flow` (or None) and `text`.
+    /// Warnings about the reliability of the results: dicts of `kind`, `flow` (or None) and `text`.
     #[getter]
     fn warnings(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         let list = PyList::empty(py);
@@ -94,7 +95,7 @@ impl CaptureOutput {
         Ok(list.unbind())
     }
 
-    /// Where files can't be read to their end: dicts of `file`, `offset`, `frames` and `text`.
+    /// Files that can't be read completely: dicts of `file`, `offset` (bytes), `frames` (read before) and `text`.
     #[getter]
     fn damage(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         let list = PyList::empty(py);
@@ -169,7 +170,7 @@ impl CaptureOutput {
         Ok(list.unbind())
     }
 
-    /// The packet-length table: values, and the cells as tshark prints them.
+    /// The packet-length table: a dict for each row, with the values and with the cells as tshark prints them.
     fn lengths(&self, py: Python<'_>) -> PyResult<Py<PyList>> {
         let list = PyList::empty(py);
         for row in self.found.lengths.rows() {
@@ -195,14 +196,14 @@ impl CaptureOutput {
         self.found.lengths.report()
     }
 
-    /// Each file's properties as Wireshark's tool of that purpose prints them.
+    /// The properties of each file as capinfos prints them.
     fn properties_text(&self) -> Vec<String> {
         use dumbbell_capture::capinfos::{Numbers, report};
         self.found.properties.iter().map(|p| report(p, Numbers::Short)).collect()
     }
 }
 
-/// The names of the rule sets, the default one first.
+/// Returns the names of the label rules, the default first.
 #[pyfunction]
 pub(crate) fn capture_rules() -> Vec<&'static str> {
     let mut names = vec![Rules::default().name()];
@@ -210,16 +211,16 @@ pub(crate) fn capture_rules() -> Vec<&'static str> {
     names
 }
 
-/// The names of the labels: bit i of a row's `labels` is the i-th.
+/// Returns the names of the labels: bit i of a row's `labels` is the i-th.
 #[pyfunction]
 pub(crate) fn capture_labels() -> Vec<&'static str> {
     Label::ALL.into_iter().map(Label::name).collect()
 }
 
-/// Analyzes captures, without holding the GIL.
+/// Analyzes capture files, without holding the GIL.
 ///
-/// `progress(file, bytes, size, frames)` is called now and then; an exception in it ends the analysis. `packets(tables)`
-/// is given a dict of tables (`packets`, `sacks`, `spurious`) for each chunk of segments.
+/// `progress(file, bytes, size, frames)` is called periodically; an exception in it ends the analysis. `packets(tables)`
+/// is called with a dict of tables (`packets`, `sacks`, `spurious`) for each chunk of segments. Raises CaptureError.
 #[pyfunction]
 #[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = false, from_ns = None, to_ns = None,
     threads = 2, max_open = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
@@ -280,7 +281,7 @@ pub(crate) fn analyze(
                     Ok(())
                 }))
         };
-        let mut hand_on = |chunk: Chunk| {
+        let mut on_chunk = |chunk: Chunk| {
             if let Some(packets) = &packets
                 && error.borrow().is_none()
             {
@@ -294,9 +295,9 @@ pub(crate) fn analyze(
                 }));
             }
         };
-        let hand_on: Option<&mut dyn FnMut(Chunk)> =
-            if packets.is_some() { Some(&mut hand_on) } else { None };
-        let found = analysis::analyze(&files, &options, &mut report, hand_on);
+        let on_chunk: Option<&mut dyn FnMut(Chunk)> =
+            if packets.is_some() { Some(&mut on_chunk) } else { None };
+        let found = analysis::analyze(&files, &options, &mut report, on_chunk);
         (found, error.into_inner())
     });
     if let Some(error) = error {
@@ -318,10 +319,9 @@ pub(crate) fn analyze(
     Ok(CaptureOutput { found, tables })
 }
 
-/// Matches two captures of one path packet by packet, without holding the GIL: a dict of the tables `flows` and `series`,
-/// of `offset_ns`, `drift`, `both_ways`, `round_trip_ms`, `interval_ns`, `packets` (of a, of b, of both) and `damage`.
-///
-/// `matches`: have a table `matches` too (frames, time, delay of each packet).
+/// Matches the packets of two captures of one path, without holding the GIL. Returns a dict of the tables `flows` and
+/// `series`, and of `offset_ns`, `drift`, `both_ways`, `round_trip_ms`, `interval_ns`, `packets` (of a, of b, of both) and
+/// `damage`. With `matches` it also has a table `matches` (frames, time and delay of each packet). Raises CaptureError.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, interval_ns = None, same_clock = false, matches = false, progress = None))]
 pub(crate) fn analyze_pair(
@@ -337,14 +337,14 @@ pub(crate) fn analyze_pair(
         let mut error: Option<PyErr> = None;
         let mut rows: Vec<Match> = Vec::new();
         let mut report = |bytes: u64| {
-            let told = Python::attach(|py| {
+            let result = Python::attach(|py| {
                 py.check_signals()?;
                 if let Some(progress) = &progress {
                     progress.call1(py, (bytes,))?;
                 }
                 Ok(())
             });
-            told.map_err(|e| error = Some(e)).is_ok()
+            result.map_err(|e| error = Some(e)).is_ok()
         };
         let mut keep = |m: Match| rows.push(m);
         let keep: Option<&mut dyn FnMut(Match)> = if matches { Some(&mut keep) } else { None };

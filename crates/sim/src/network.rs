@@ -14,7 +14,7 @@ use crate::link::Link;
 use crate::link_meter::LinkMeter;
 use crate::packets::{Body, Pool};
 use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
-use dumbbell_plan::{HERE, Plan, QueueResult, Routes, Transfer};
+use dumbbell_plan::{LOCAL, Plan, QueueResult, Routes, Transfer};
 use dumbbell_qdisc::{DropReason, Ecn, LinkInfo, Packet};
 use dumbbell_tcp::Endpoint;
 use dumbbell_trace::Trace;
@@ -253,7 +253,7 @@ impl Network {
     #[inline]
     fn next_with_lookahead(&self, link: usize, direction: u32, arrival: Time) -> Option<usize> {
         let next = self.routes.next(self.links[link].to, direction);
-        let ahead = next != HERE && self.links[next as usize].has_lookahead && arrival <= self.end;
+        let ahead = next != LOCAL && self.links[next as usize].has_lookahead && arrival <= self.end;
         ahead.then_some(next as usize)
     }
 
@@ -333,7 +333,7 @@ impl Network {
             captures.at_node(link.to, packet.body, packet.ecn, self.now);
         }
         let next = self.routes.next(link.to, packet.flow);
-        if next == HERE {
+        if next == LOCAL {
             let Packet { bytes, flow, body, ecn, .. } = packet;
             self.record_packet(PacketEvent::Received, flow, body, bytes, self.now);
             return Some(Arrived { flow, bytes, body, ecn });
@@ -402,7 +402,7 @@ fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), Sim
         for (direction, mut node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
             loop {
                 let link = routes.next(node, direction as u32);
-                if link == HERE {
+                if link == LOCAL {
                     break;
                 }
                 let link = &links[link as usize];

@@ -1,4 +1,4 @@
-"""Two captures of one path, matched packet by packet: one-way delays, losses, order."""
+"""Two captures of one path, matched packet by packet: one-way delays, losses, reordering."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Pair:
     both_ways : bool
         True if packets of both directions were matched. If not, the least delay counts as zero.
     round_trip_ms : float or None
-        The least time from A to B and back, ms: no clock is needed for it.
+        Least round-trip time between A and B, ms; it does not depend on the clocks.
     same_clock : bool
-        One clock stamped both: delays are absolute.
+        Both captures have one clock: delays are absolute.
     packets : (int, int, int)
         TCP segments and UDP datagrams of A, of B, and those in both.
     flows : polars.DataFrame
@@ -75,16 +75,16 @@ class Pair:
             yield "Nothing was matched: no captures of one path at one time, or addresses are translated."
             return
         if self.same_clock:
-            yield "One clock stamped both: delays are absolute."
+            yield "Both captures have one clock: delays are absolute."
         elif self.both_ways:
             yield (
                 f"B's clock is {self.offset_ns * 1e-9:+.6f} s from A's and drifts by {self.drift * 1e6:+.3g} µs/s; "
-                f"there and back takes {self.round_trip_ms:.4g} ms at least, half of it each way by assumption."
+                f"the least round-trip time is {self.round_trip_ms:.4g} ms, assumed to be equal in both directions."
             )
         else:
-            yield "Packets of one way only: delays are those above the least."
+            yield "Packets of one direction only: delays are relative to the least one."
         seen, lost = (int(self.flows[c].sum()) for c in ("packets_first", "lost"))
-        yield f"{lost} of {seen} packets were lost between the two places ({100 * lost / max(seen, 1):.3g} %)."
+        yield f"{lost} of {seen} packets were lost between the capture points ({100 * lost / max(seen, 1):.3g} %)."
 
     def document(self) -> dict[str, Any]:
         """Return everything but the matches as ``--json`` prints it; units are in the names, null is unknown."""
@@ -124,11 +124,11 @@ def pair(
     interval_s : float, optional
         Length of the intervals of series, s; default: at most 2000 of them.
     same_clock : bool
-        One clock stamped both (one machine, a simulation, PTP): delays are absolute.
+        Both captures have one clock (one machine, a simulation, PTP): delays are absolute.
     matches : bool
         Keep a row for each packet in both (56 bytes each).
     progress : callable, optional
-        Told of the bytes read of both files.
+        Called with the number of bytes read from both files.
 
     Returns
     -------

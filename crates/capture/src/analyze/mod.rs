@@ -9,6 +9,7 @@
 //! Both stages run on one thread or on two ([`Options::threads`]).
 
 mod connections;
+mod datagrams;
 mod dispatch;
 mod flows;
 mod labeler;

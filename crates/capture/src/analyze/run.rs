@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::connections::Connections;
 use super::dispatch::Dispatcher;
-use super::flows;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
 use super::warnings::{self, Warning};
 use super::worker::Worker;
+use super::{datagrams, flows};
 use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
@@ -133,8 +133,8 @@ pub fn analyze(
             damage,
             lengths,
             flows: flows::flows(&connections.records, origin),
-            udp: flows::udp(&dispatcher.udp.all, origin),
-            quic: flows::quic(&dispatcher.udp.all),
+            udp: datagrams::udp(&dispatcher.udp.all, origin),
+            quic: datagrams::quic(&dispatcher.udp.all),
             series: flows::series(&connections),
             phases: flows::phases(&connections.records, origin),
             classes: flows::classes(&connections.records),

@@ -72,9 +72,14 @@ fn icmp<'a>(
         return Transport::Icmp { kind, code, quoted: None, quote_cut: false };
     }
     let quote = at.after(IcmpHeader::LEN);
-    let begun = at.data.len() >= IcmpHeader::LEN;
+    let header_complete = at.data.len() >= IcmpHeader::LEN;
     let Some((ip, protocol, body)) = read(quote) else {
-        return Transport::Icmp { kind, code, quoted: None, quote_cut: begun && ends_before(quote, 40) };
+        return Transport::Icmp {
+            kind,
+            code,
+            quoted: None,
+            quote_cut: header_complete && ends_before(quote, 40),
+        };
     };
     let header = match protocol {
         TCP => body.u8(12).map_or(20, |b| usize::from(b >> 4) * 4),

@@ -2,6 +2,7 @@
 
 pub mod classify;
 mod connection;
+mod handshake;
 pub mod rounds;
 pub mod side;
 pub mod sketch;

@@ -133,12 +133,12 @@ impl Phase {
                 format!("{} after duplicate ACKs or SACK; {change}", plural(repeats, "retransmission"))
             }
             PhaseKind::Timeout => {
-                format!("{} after the timer ran out; {change}", plural(repeats, "retransmission"))
+                format!("{} after a timeout; {change}", plural(repeats, "retransmission"))
             }
-            PhaseKind::Application => format!("the last segment before each pause wasn't full; {change}"),
-            PhaseKind::Window => format!("no room for a segment in the receiver's window; {change}"),
+            PhaseKind::Application => format!("the last segment before each pause was not full; {change}"),
+            PhaseKind::Window => format!("less than one segment left in the receive window; {change}"),
             PhaseKind::Idle => {
-                format!("nothing on its way for {:.3} s", (self.end - self.start) as f64 / 1e9)
+                format!("no data in flight for {:.3} s", (self.end - self.start) as f64 / 1e9)
             }
         }
     }
@@ -148,7 +148,7 @@ impl Phase {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rounds {
     now: Round,
-    begun: bool,
+    started: bool,
     seq_mark: u32,
     /// TSval of this round's first acknowledgment.
     ts_mark: Option<u32>,
@@ -193,7 +193,7 @@ impl Rounds {
     /// Processes the changes by a segment.
     #[inline]
     pub(crate) fn step(&mut self, s: &Step, side: &mut Side) {
-        if !self.begun {
+        if !self.started {
             if s.new_bytes == 0 && !s.repeat {
                 return;
             }
@@ -237,7 +237,7 @@ impl Rounds {
     }
 
     fn begin(&mut self, s: &Step, side: &mut Side) {
-        self.begun = true;
+        self.started = true;
         side.close_limit(s.time);
         self.limited = side.limited;
         self.seq_mark = s.high;
@@ -264,7 +264,7 @@ impl Rounds {
         }
         if s.una == Some(s.high) {
             // No data is outstanding: the next round begins with the next data.
-            self.begun = false;
+            self.started = false;
         } else {
             self.begin(s, side);
         }
@@ -341,10 +341,10 @@ impl Rounds {
 
     /// Ends the last round at the end of the connection.
     pub(crate) fn finish(&mut self, now: i64, side: &mut Side, keep: bool) {
-        if self.begun {
+        if self.started {
             let s = Step { time: now, keep, high: 1, ..Step::default() };
             self.end(&s, side);
-            self.begun = false;
+            self.started = false;
         }
     }
 }

@@ -48,9 +48,9 @@ pub(super) struct Pass<'a> {
     ids: HashMap<Key, u32, Folding>,
     pub(super) flows: Vec<Flow>,
     waiting: HashMap<Fingerprint, VecDeque<u64>, Folding>,
-    /// In order of arrival; `begun` is the number of the first one.
+    /// In order of arrival; `first_number` is the number of the first one.
     queue: VecDeque<Waiting>,
-    begun: u64,
+    first_number: u64,
     /// Numbers of the most recent data segments of each direction, to find split and merged ones.
     nearby: HashMap<(u32, u8), VecDeque<u64>, Folding>,
     orders: u64,
@@ -70,7 +70,7 @@ impl<'a> Pass<'a> {
             flows: Vec::new(),
             waiting: HashMap::default(),
             queue: VecDeque::new(),
-            begun: 0,
+            first_number: 0,
             nearby: HashMap::default(),
             orders: 0,
             packets: [0; 3],
@@ -130,7 +130,7 @@ impl<'a> Pass<'a> {
         let p = fingerprint(hash(&self.hasher, &s.key), &s);
         if first {
             self.orders += 1;
-            let number = self.begun + self.queue.len() as u64;
+            let number = self.first_number + self.queue.len() as u64;
             self.queue.push_back(Waiting { seen: s, flow, direction, order: self.orders, matched: false });
             self.waiting.entry(p).or_default().push_back(number);
             if s.len > 0 && s.tcp {
@@ -144,7 +144,8 @@ impl<'a> Pass<'a> {
         }
         let exact = self.waiting.get_mut(&p).and_then(VecDeque::pop_front);
         let number = exact.or_else(|| self.covering(&s, flow, direction));
-        let Some(w) = number.and_then(|n| self.queue.get_mut(n.checked_sub(self.begun)? as usize)) else {
+        let Some(w) = number.and_then(|n| self.queue.get_mut(n.checked_sub(self.first_number)? as usize))
+        else {
             self.flows[flow as usize].directions[usize::from(direction)].extra += 1;
             return;
         };
@@ -191,7 +192,7 @@ impl<'a> Pass<'a> {
         }
         let near = self.nearby.get(&(flow, direction))?;
         near.iter().copied().find(|&n| {
-            n.checked_sub(self.begun).and_then(|i| self.queue.get(i as usize)).is_some_and(|w| {
+            n.checked_sub(self.first_number).and_then(|i| self.queue.get(i as usize)).is_some_and(|w| {
                 let end = w.seen.seq.wrapping_add(w.seen.len);
                 let inside = le(w.seen.seq, s.seq) && le(s.seq.wrapping_add(1), end);
                 inside && w.seen.len != s.len && w.seen.tsval == s.tsval
@@ -204,12 +205,12 @@ impl<'a> Pass<'a> {
         let Some(w) = self.queue.pop_front() else { return };
         let p = fingerprint(hash(&self.hasher, &w.seen.key), &w.seen);
         if let Some(numbers) = self.waiting.get_mut(&p) {
-            numbers.retain(|&n| n != self.begun);
+            numbers.retain(|&n| n != self.first_number);
             if numbers.is_empty() {
                 self.waiting.remove(&p);
             }
         }
-        self.begun += 1;
+        self.first_number += 1;
         if !w.matched {
             let now = self.time(&w.seen, w.direction);
             let at = self.ticks.at(now);

@@ -15,14 +15,14 @@ pub(crate) struct Hello {
 
 /// Fields of a ClientHello.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct ClientHello {
     pub(crate) sni: Option<String>,
     pub(crate) alpn: Vec<String>,
 }
 
 impl Hello {
     /// Adds the CRYPTO frames among `frames`. Returns the ClientHello when it is complete.
-    pub(crate) fn take(&mut self, frames: &[u8]) -> Option<Told> {
+    pub(crate) fn take(&mut self, frames: &[u8]) -> Option<ClientHello> {
         let mut at = 0;
         while at < frames.len() {
             match frames[at] {
@@ -105,7 +105,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn client_hello(data: &[u8]) -> Option<Told> {
+fn client_hello(data: &[u8]) -> Option<ClientHello> {
     let mut c = Cursor(data);
     if c.u8()? != 1 {
         return None;
@@ -122,7 +122,7 @@ fn client_hello(data: &[u8]) -> Option<Told> {
     c.take(compression)?;
     let extensions = c.u16()?;
     let mut c = Cursor(c.take(extensions)?);
-    let mut told = Told::default();
+    let mut hello_fields = ClientHello::default();
     while let (Some(kind), Some(len)) = (c.u16(), c.u16()) {
         let mut body = Cursor(c.take(len)?);
         match kind {
@@ -130,19 +130,19 @@ fn client_hello(data: &[u8]) -> Option<Told> {
                 body.u16()?;
                 if body.u8()? == 0 {
                     let len = body.u16()?;
-                    told.sni = Some(text(body.take(len)?));
+                    hello_fields.sni = Some(text(body.take(len)?));
                 }
             }
             16 => {
                 body.u16()?;
                 while let Some(len) = body.u8() {
-                    told.alpn.push(text(body.take(len)?));
+                    hello_fields.alpn.push(text(body.take(len)?));
                 }
             }
             _ => {}
         }
     }
-    Some(told)
+    Some(hello_fields)
 }
 
 /// Printable characters; anything else becomes a question mark.
@@ -172,7 +172,7 @@ mod tests {
         let mut h = Hello::default();
         assert_eq!(h.take(&frame(40, b)), None);
         // PADDING, PING, then the remaining bytes.
-        let told = h.take(&[&[0, 0, 1][..], &frame(0, a)].concat()).unwrap();
-        assert_eq!(told, Told { sni: Some("a.example".into()), alpn: vec!["h3".into()] });
+        let hello_fields = h.take(&[&[0, 0, 1][..], &frame(0, a)].concat()).unwrap();
+        assert_eq!(hello_fields, ClientHello { sni: Some("a.example".into()), alpn: vec!["h3".into()] });
     }
 }

@@ -200,10 +200,10 @@ impl Quic {
             Some(frames)
         });
         if let (Some(frames), Some(hello)) = (frames, &mut self.hello)
-            && let Some(told) = hello.take(&frames)
+            && let Some(hello_fields) = hello.take(&frames)
         {
-            self.sni = told.sni;
-            self.alpn = told.alpn;
+            self.sni = hello_fields.sni;
+            self.alpn = hello_fields.alpn;
             self.hello = None;
         }
     }

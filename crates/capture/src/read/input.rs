@@ -84,12 +84,12 @@ pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
 struct Lz4<R: Read> {
     decoder: lz4_flex::frame::FrameDecoder<R>,
     /// The current frame has produced bytes.
-    begun: bool,
+    has_output: bool,
 }
 
 impl<R: Read> Lz4<R> {
     fn new(source: R) -> Self {
-        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), begun: false }
+        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), has_output: false }
     }
 }
 
@@ -98,11 +98,11 @@ impl<R: Read> Read for Lz4<R> {
         loop {
             let n = self.decoder.read(to)?;
             if n > 0 || to.is_empty() {
-                self.begun = true;
+                self.has_output = true;
                 return Ok(n);
             }
             // The decoder returns 0 at the end of each frame and continues with the next.
-            if !std::mem::take(&mut self.begun) {
+            if !std::mem::take(&mut self.has_output) {
                 return Ok(0);
             }
         }

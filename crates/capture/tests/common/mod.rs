@@ -24,8 +24,8 @@ pub struct Results {
 /// True if Wireshark's tools are installed in the version of the comparison; otherwise prints a message.
 pub fn have_tools() -> bool {
     let version = |tool: &str| {
-        let said = Command::new(tool).arg("--version").output().ok()?;
-        String::from_utf8_lossy(&said.stdout).lines().next().map(ToOwned::to_owned)
+        let version = Command::new(tool).arg("--version").output().ok()?;
+        String::from_utf8_lossy(&version.stdout).lines().next().map(ToOwned::to_owned)
     };
     for tool in ["tshark", "capinfos"] {
         let Some(version) = version(tool) else {

@@ -8,7 +8,7 @@ use crate::netlink::head;
 use crate::run::network::FlowHosts;
 use crate::sys::{self, Clock};
 use dumbbell_link::LossPlan;
-use dumbbell_plan::{HERE, LinkPlan, Plan, Routes};
+use dumbbell_plan::{LOCAL, LinkPlan, Plan, Routes};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -131,7 +131,7 @@ fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
         let mut links = Vec::new();
         loop {
             match routes.next(node, direction as u32) {
-                HERE => return links,
+                LOCAL => return links,
                 link => {
                     links.push(link as usize);
                     node = plan.links[link as usize].to;

@@ -19,7 +19,7 @@ use crate::plan::link::qdiscs;
 use crate::plan::qdisc::Qdisc;
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
-use dumbbell_plan::{AppPlan, HERE, LinkPlan, Plan, Routes, TransportPlan};
+use dumbbell_plan::{AppPlan, LOCAL, LinkPlan, Plan, Routes, TransportPlan};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -257,7 +257,7 @@ impl VethTopology {
                 let to = Some(self.flows[number].addresses[target]);
                 loop {
                     let link = routes.next(node, (2 * number + direction) as u32);
-                    if link == HERE {
+                    if link == LOCAL {
                         break;
                     }
                     let ends = &self.links[link as usize];

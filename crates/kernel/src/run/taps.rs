@@ -11,7 +11,7 @@ use crate::plan::veth::LinkPlacement;
 use crate::run::facts::Cpu;
 use crate::run::network::{LinkResults, Network, Observation};
 use crate::sys::{self, Clock};
-use dumbbell_plan::{HERE, Plan, Routes, SeriesPlan};
+use dumbbell_plan::{LOCAL, Plan, Routes, SeriesPlan};
 use dumbbell_qdisc::DropReason;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,7 +149,7 @@ impl<'a> Taps<'a> {
             landed.push((link, p.packet, now));
         }
         let next = self.routes.next(namespace, p.packet.direction);
-        let next = (next != HERE).then_some(next as usize);
+        let next = (next != LOCAL).then_some(next as usize);
         if let Some(link) = next {
             self.links[link].arrived(&p.packet, now);
         }

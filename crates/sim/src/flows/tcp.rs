@@ -128,6 +128,7 @@ impl TcpFlow {
         recorder: Option<FlowRecorder>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", info.name));
+        // The path is part of the definition of the draws; another name would change the results of external variants.
         let seeds = Stream::new(seed, &format!("flow/{}/law", info.name));
         let (sender, receiver) = (factory.endpoint(Seq(0), 0), factory.endpoint(Seq(0), 0));
         TcpFlow {

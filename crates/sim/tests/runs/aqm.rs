@@ -1,4 +1,4 @@
-//! Disciplines in the simulator: what they are known to do to flows.
+//! Queue disciplines in the simulator: their known effects on flows, with bounds worked by hand.
 
 use crate::plans::{Row, cbr};
 use dumbbell_sim::Output;
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
-/// A bottleneck behind a fast link, measured from 20 s on; `rtt_ms` is the base round-trip time, 2 ms of it elsewhere.
+/// A bottleneck behind a fast link, measured from 20 s on; `rtt_ms` is the base round-trip time, of which 2 ms are on
+/// other links.
 fn bottleneck(discipline: &str, params: Value, rate: u64, rtt_ms: u64) -> Row {
     Row::new(&[(1000 * MBIT, MS), (rate, (rtt_ms / 2 - 1) * MS)])
         .link(1, 2, "queue", json!({"name": discipline, "params": params}))
@@ -31,11 +32,11 @@ fn column(out: &Output, table: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn codel_lets_no_queue_of_one_flow_stand() {
-    // A queue above target stands for an interval (100 ms); the drop is heard of one round trip later, and one more may
-    // pass before the window is halved in earnest. So in any span of 100 ms + 3 RTT some packet waits for less than 5 ms.
-    // The queue's peak is what waits at target, the growth of a segment a round trip in the interval, and the same in the
-    // round trip of the drop, to the next packet each.
+fn codel_prevents_a_persistent_queue_of_one_flow() {
+    // A queue above target persists for an interval (100 ms). The sender detects the drop one round trip later, and the
+    // window is halved at most one round trip after that. So in any time of 100 ms + 3 RTT some packet waits less than
+    // 5 ms. The peak of the queue is the backlog at target, the growth by one segment per round trip during the
+    // interval, and that during the round trip of the drop, each rounded up to a packet.
     for (variant, rate, rtt_ms) in
         [("newreno", 10, 40), ("newreno", 10, 100), ("newreno", 50, 40), ("cubic", 10, 40), ("cubic", 50, 40)]
     {
@@ -59,8 +60,9 @@ fn codel_lets_no_queue_of_one_flow_stand() {
         assert!((5.0..=peak).contains(&most), "{variant} {rate} {rtt_ms}: {most} not within 5..{peak}");
         assert!(q.drops_full == 0 && q.drops_early > 0);
         if variant == "newreno" {
-            // From W/2 to W = (1 + f) BDP, f being the peak over the RTT: 3/8 W^2 packets in (1 + f + f^2) / 2 of the time
-            // that a BDP per RTT would take them: use 3 (1 + f)^2 / (4 (1 + f + f^2)). Recovery costs a little.
+            // From W/2 to W = (1 + f) BDP, where f is the peak of the delay divided by the RTT: 3/8 W^2 packets in (1 +
+            // f + f^2) / 2 of the time that one BDP per RTT needs for them: utilization 3 (1 + f)^2 / (4 (1 + f +
+            // f^2)). Recovery lowers it slightly.
             let f = most / rtt_ms as f64;
             let expected = 3.0 * (1.0 + f) * (1.0 + f) / (4.0 * (1.0 + f + f * f));
             assert!((q.utilization / expected - 1.0).abs() < 0.02, "{} {expected}", q.utilization);
@@ -69,10 +71,11 @@ fn codel_lets_no_queue_of_one_flow_stand() {
 }
 
 #[test]
-fn pi_controllers_hold_their_target() {
-    // The integral part leaves no error: summed over n updates alpha (delay - target) is the change of the probability,
-    // which is less than 1 (PIE scales its steps, so its sum is weighted). With 20 and 50 flows none loses its window to
-    // one drop. 5 %: 80 s hold some hundred swings of the delay, each of half the target at most.
+fn pi_controllers_keep_their_target() {
+    // The integral part leaves no steady-state error: the sum of alpha (delay - target) over n updates is the change of
+    // the probability, which is below 1 (PIE scales its steps, so its sum is weighted). With 20 and 50 flows a single
+    // drop does not empty the queue. Tolerance 5 %: 80 s include some hundred oscillations of the delay, each at most
+    // half the target.
     for (discipline, default) in [("pie", 15.0), ("pi2", 20.0), ("dualpi2", 15.0)] {
         for (flows, rate, rtt_ms, variant, target) in [
             (20, 50, 40, "sack", None),
@@ -95,10 +98,10 @@ fn pi_controllers_hold_their_target() {
 }
 
 #[test]
-fn blue_finds_the_share_that_does_not_fit() {
-    // 12.5 Mbit/s into 10: a fifth has to go. The probability rises by 0.25 % each 100 ms while the queue overflows, to 20 %
-    // and past it by what the queue takes to drain from its limit; it overflows no more then, and never runs empty at
-    // exactly 20 %. Steps are 0.25 %: within four of them.
+fn blue_drops_the_excess_share() {
+    // 12.5 Mbit/s into 10 Mbit/s: a fifth must be dropped. The probability rises by 0.25 % per 100 ms while the queue
+    // overflows, to 20 %, and further while the queue drains from its limit. Then the queue does not overflow, and at
+    // exactly 20 % it is never empty. A step is 0.25 %; the tolerance is four steps.
     let source =
         json!({"kind": "cbr", "rate_bps": 12_500_000, "packet_bytes": 1000, "jitter": 0.5, "phase_ns": 0});
     let row = bottleneck("blue", json!({}), 10 * MBIT, 20).udp(0, 2, source);
@@ -113,10 +116,10 @@ fn blue_finds_the_share_that_does_not_fit() {
 }
 
 #[test]
-fn flow_queues_share_the_link_between_a_flow_that_answers_and_one_that_does_not() {
-    // 8 Mbit/s of datagrams beside a TCP flow on 10 Mbit/s: half each, and what TCP leaves in its sawtooth goes to the
-    // datagrams. With CoDel a lone flow uses 85 % of its share (RTT 20 ms: f = 0.4 or so, above: 0.94); with a FIFO the
-    // datagrams get what they send.
+fn flow_queues_share_the_link_between_a_responsive_and_an_unresponsive_flow() {
+    // 8 Mbit/s of datagrams beside a TCP flow on 10 Mbit/s: half each, and the datagrams get the part that TCP leaves
+    // unused in its sawtooth. With CoDel a lone flow uses 85 % of its share (RTT 20 ms: f = 0.4 or so, above: 0.94);
+    // with a FIFO queue the datagrams get all that they send.
     let shares = |discipline: &str| {
         let row = with_tcp(bottleneck(discipline, json!({}), 10 * MBIT, 20), 1, "sack", &json!({}));
         let out = row.udp(0, 2, cbr(8 * MBIT, 1500)).run();
@@ -140,8 +143,8 @@ fn flow_queues_share_the_link_between_a_flow_that_answers_and_one_that_does_not(
 
 #[test]
 fn flow_queues_share_the_link_among_many() {
-    // Four TCP flows of different laws and two floods of 10 Mbit/s: a sixth each. The hash gives these flows different
-    // queues (their number is not large: 15 pairs in 1024 places).
+    // Four TCP flows of different variants and two floods of 10 Mbit/s: a sixth each. The hash gives these flows
+    // different queues (a collision is unlikely: 15 pairs in 1024 queues).
     for discipline in ["fq_codel", "fq_pie", "sfq", "drr", "cake"] {
         let mut row = bottleneck(discipline, json!({}), 24 * MBIT, 20);
         for variant in ["newreno", "sack", "cubic", "vegas"] {
@@ -156,7 +159,7 @@ fn flow_queues_share_the_link_among_many() {
 }
 
 #[test]
-fn priority_starves_what_comes_later() {
+fn strict_priority_starves_lower_classes() {
     let shares = |tcp_class: u16, udp_class: u16, udp: u64| {
         let row = with_tcp(bottleneck("prio", json!({}), 10 * MBIT, 20), 1, "sack", &json!({}));
         let row = row.udp(0, 2, cbr(udp, 1000));
@@ -164,28 +167,29 @@ fn priority_starves_what_comes_later() {
         let out = row.run();
         [0, 1].map(|n| out.flows[n].throughput_bps * 1e-6)
     };
-    // Datagrams first: they get all they send, TCP the rest, which may be nothing.
+    // Datagrams have priority: they get all that they send, TCP gets the rest, which may be zero.
     let [tcp, udp] = shares(1, 0, 6 * MBIT);
     assert!((udp - 6.0).abs() < 0.01 && (tcp - 4.0).abs() < 0.05, "{tcp} {udp}");
     let [tcp, udp] = shares(2, 1, 11 * MBIT);
     assert!((udp - 10.0).abs() < 0.01 && tcp < 0.01, "{tcp} {udp}");
-    // TCP first: it fills the link.
+    // TCP has priority: it fills the link.
     let [tcp, udp] = shares(0, 1, 6 * MBIT);
     assert!(tcp > 9.9 && udp < 0.1, "{tcp} {udp}");
 }
 
 #[test]
-fn a_flow_of_a_class_that_is_not_there_is_refused() {
+fn a_flow_of_an_unknown_class_is_refused() {
     let row = with_tcp(bottleneck("prio", json!({"bands": 2}), 10 * MBIT, 20), 2, "sack", &json!({}));
     let refused = dumbbell_sim::run(&row.set("/flows/1/class", json!(2)).plan()).unwrap_err().to_string();
     assert_eq!(refused, "flows.f1.class: 2 given: n1->n2 has classes 0 to 1");
 }
 
 #[test]
-fn short_flows_in_a_queue_of_their_own_are_as_if_alone() {
-    // The two queues of the bufferbloat experiment: 1.5 Mbit/s, 20 ms, 100 packets each; a long flow in one, pings or a page
-    // in the other. In one queue up to 100 packets of 8 ms are before each ping. With two it is the packet in service and
-    // one that the long flow's turn is worth; a page has half the link, so it takes twice as long and a few round trips.
+fn short_flows_in_their_own_queue_are_not_delayed_by_a_long_flow() {
+    // The two queues of the bufferbloat experiment: 1.5 Mbit/s, 20 ms, 100 packets each; a long flow in one, pings or a
+    // page in the other. With one queue up to 100 packets of 8 ms are ahead of each ping. With two it is the packet in
+    // service and one packet of the long flow's turn; a page gets half the link, so it takes twice as long plus a few
+    // round trips.
     let base = |queue: &Value| {
         let row = Row::new(&[(1000 * MBIT, MS), (3 * MBIT / 2, 9 * MS)]).link(1, 2, "queue", queue.clone());
         row.set("/duration_ns", json!(100_000 * MS)).set("/measure_from_ns", json!(20_000 * MS))
@@ -220,20 +224,20 @@ fn short_flows_in_a_queue_of_their_own_are_as_if_alone() {
 }
 
 #[test]
-fn shapers_send_to_the_nanosecond() {
-    // 1500 bytes each millisecond (12 Mbit/s) into 6 Mbit/s (750 bytes a millisecond), on a link of 1 Gbit/s.
+fn departure_times_of_shapers_are_exact() {
+    // 1500 bytes per millisecond (12 Mbit/s) into 6 Mbit/s (750 bytes per millisecond), on a link of 1 Gbit/s.
     let departures = |queue: Value| {
         let row = Row::new(&[(1000 * MBIT, MS)]).link(0, 1, "queue", queue).udp(0, 1, cbr(12 * MBIT, 1500));
         let out = row.set("/trace/series", json!(true)).set("/duration_ns", json!(99 * MS)).run();
         column(&out, "departures/n0->n1", "t_ns").iter().map(|t| t * 1e-6).collect::<Vec<_>>()
     };
-    // A bucket of 6000: before each of the arrivals at 0, 1, 2, ... ms it holds 6000, 5250, 4500, 3750, 3000, 2250, 1500,
-    // 750: the eighth waits until 8 ms, and the rest leave 2 ms apart.
+    // A bucket of 6000: before each of the arrivals at 0, 1, 2, ... ms it holds 6000, 5250, 4500, 3750, 3000, 2250,
+    // 1500, 750: the eighth waits until 8 ms, and the rest leave 2 ms apart.
     let tbf = departures(json!({"name": "tbf", "params": {"rate": "6 Mbit/s", "burst": "6000 bytes"}}));
     let expected: Vec<f64> = (0..7).map(f64::from).chain((4..50).map(|n| 2.0 * f64::from(n))).collect();
     assert_eq!(tbf.len(), expected.len());
     assert!(tbf.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{tbf:?}");
-    // In deficit mode nothing is saved up: 2 ms apart from the first on.
+    // In deficit mode idle time gives no credit: 2 ms apart from the first packet on.
     let cake = departures(json!({"name": "cake", "params": {"bandwidth": "6 Mbit/s"}}));
     assert!(cake.iter().enumerate().all(|(n, t)| (t - 2.0 * n as f64).abs() < 1e-9), "{cake:?}");
     assert_eq!(cake.len(), 50);
@@ -241,8 +245,8 @@ fn shapers_send_to_the_nanosecond() {
 
 #[test]
 fn a_shaped_link_is_a_link_of_that_rate() {
-    // TCP through 5 Mbit/s on a link of 100 Mbit/s, against a link of 5 Mbit/s: the same to the granularity of the bucket,
-    // one packet: its burst lets the first packet of an idle time out at once.
+    // TCP through 5 Mbit/s on a link of 100 Mbit/s, compared with a link of 5 Mbit/s: equal except for the burst
+    // of the bucket, one packet, which sends the first packet after idle time at once.
     let run = |queue: Value, rate: u64| {
         let row = Row::new(&[(1000 * MBIT, MS), (rate, 19 * MS)]).link(1, 2, "queue", queue);
         let row = with_tcp(row, 1, "newreno", &json!({"ack_every": 1}));
@@ -256,13 +260,13 @@ fn a_shaped_link_is_a_link_of_that_rate() {
         json!({"name": "tbf", "params": {"rate": "5 Mbit/s", "burst": "1500 bytes", "limit": "25000 bytes"}});
     let (shaped, waited) = run(tbf, 100 * MBIT);
     assert!((shaped / goodput - 1.0).abs() < 0.01, "{shaped} {goodput}");
-    // The packet that the slow link has in service waits inside the shaper: it counts there, so one fewer is behind it, and
-    // its 2.4 ms are waited for. In the mean that is the same.
+    // The packet in service on the slow link waits inside the shaper instead: it counts there, so one fewer packet is
+    // behind it, and its waiting time includes 2.4 ms of service. The mean is the same.
     assert!((waited - sojourn).abs() < 0.5, "{waited} {sojourn}");
 }
 
 #[test]
-fn marks_spare_retransmissions() {
+fn marks_avoid_retransmissions() {
     for (discipline, params) in [
         ("codel", json!({"ecn": true})),
         ("fq_codel", json!({})),
@@ -283,7 +287,7 @@ fn marks_spare_retransmissions() {
 }
 
 #[test]
-fn drops_when_packets_leave_are_counted_and_traced() {
+fn drops_at_dequeue_are_counted_and_traced() {
     let row = with_tcp(bottleneck("codel", json!({}), 10 * MBIT, 40), 2, "sack", &json!({}));
     let out = row.set("/trace/series", json!(true)).set("/measure_from_ns", json!(0)).run();
     let q = &out.queues[2];

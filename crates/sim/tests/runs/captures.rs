@@ -1,4 +1,4 @@
-//! Captures of runs: what is in them, what they tell of the truth, and that they change nothing.
+//! Captures of runs: their packets and comments agree with the results, and recording them changes no result.
 
 use crate::plans::{Row, cbr};
 use dumbbell_capture::{Dissector, Frame, Reader, Transport};
@@ -9,8 +9,8 @@ use serde_json::json;
 use std::io::Cursor;
 use std::process::Command;
 
-/// A sender, a slow link of little room that loses and copies packets, a receiver: one TCP flow, datagrams beside it,
-/// echoes in the other direction.
+/// A sender, a slow link with a short queue that loses and duplicates packets, and a receiver: a TCP flow, datagrams,
+/// and pings in the reverse direction.
 fn row() -> Row {
     Row::new(&[(100_000_000, 1_000_000), (10_000_000, 10_000_000)])
         .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": "10 packets"}}))
@@ -46,7 +46,7 @@ fn file(output: &Output, name: &str) -> Vec<u8> {
     capture.write(Vec::new()).unwrap()
 }
 
-/// Calls `each` with every frame of a file and its comments; checks that the file is sound.
+/// Calls `each` with every frame of a file and its comments; asserts that the file is valid.
 fn each_frame(bytes: Vec<u8>, mut each: impl FnMut(&Frame<'_>, &[String])) {
     let mut reader = Reader::from_read("capture", Box::new(Cursor::new(bytes))).unwrap();
     let mut last = 0;
@@ -70,7 +70,7 @@ fn a_capture_changes_nothing() {
 }
 
 #[test]
-fn the_truth_adds_up() {
+fn comments_agree_with_the_results() {
     let output = run(&captured(&row(), 96)).unwrap();
     let (mut data, mut again, mut lost, mut spurious, mut spurious_bytes) = (0, 0, 0, 0, 0);
     let mut dissector = Dissector::new(false);
@@ -93,11 +93,11 @@ fn the_truth_adds_up() {
     assert_eq!(again, flow.retransmitted_packets);
     assert!(again > 20, "{again}");
     assert_eq!(lost, flow.dropped_packets);
-    // What reaches the receiver twice was sent again needlessly or copied by the link, as long as it all gets there.
+    // Data that arrives twice at the receiver was retransmitted spuriously or duplicated by the link.
     assert!(flow.duplicate_bytes >= spurious_bytes, "{} < {spurious_bytes}", flow.duplicate_bytes);
     assert!(spurious <= again);
 
-    // At the link: all that came to its queue, and every drop there.
+    // At the link: all arrivals at its queue, and every drop there.
     let (mut forward, mut drops) = (0, 0);
     each_frame(file(&output, "bottleneck"), |frame, comments| {
         forward += u64::from(frame.interface == 0);
@@ -108,14 +108,14 @@ fn the_truth_adds_up() {
     assert_eq!(drops, queue.drops + queue.wire_losses);
     assert!(queue.drops > 0 && queue.wire_losses > 0);
 
-    // At the receiver: what the link delivered, copies included, none of it dropped; what it sent itself.
+    // At the receiver: the packets that the link delivered, including duplicates, and those that the receiver sent.
     let (mut arrived, mut copies, mut echoes) = (0, 0, 0);
     each_frame(file(&output, "receiver"), |frame, comments| {
         let found = dissector.dissect(frame);
         let ip = found.ip.unwrap();
         let to_receiver = ip.addresses.dst().to_string() == "10.0.0.3";
         arrived += u64::from(to_receiver);
-        // One router on the way.
+        // One router on the path.
         assert_eq!(ip.ttl, if to_receiver { 63 } else { 64 });
         assert_eq!(found.ip.map(|ip| ip.len), Some(frame.len));
         copies += u64::from(comments.iter().any(|c| c == "copy made by n1->n2"));
@@ -127,8 +127,7 @@ fn the_truth_adds_up() {
     assert_eq!(echoes, output.flows[2].pings_sent);
 }
 
-/// A single loss of known place: 1 % random loss replaced by a script. Packet 30 of the data is dropped, so one
-/// retransmission is needed, and no other is made.
+/// A scripted drop instead of random loss: data packet 30 is dropped, so exactly one retransmission follows.
 #[test]
 fn one_loss_one_retransmission() {
     let row = Row::new(&[(10_000_000, 10_000_000)])
@@ -146,26 +145,26 @@ fn one_loss_one_retransmission() {
     }))
     .unwrap();
     let output = run(&plan).unwrap();
-    let mut told = Vec::new();
+    let mut comments_seen = Vec::new();
     let mut first = None;
     let mut dissector = Dissector::new(false);
     each_frame(file(&output, "all"), |frame, comments| {
         let found = dissector.dissect(frame);
         let Transport::Tcp(tcp) = found.transport else { panic!("not TCP") };
         first.get_or_insert((tcp.flags, tcp.options.mss));
-        told.extend(comments.iter().map(|c| (tcp.seq, c.clone())));
+        comments_seen.extend(comments.iter().map(|c| (tcp.seq, c.clone())));
     });
     assert_eq!(first, Some((TcpFlags::SYN, Some(1460))));
-    let (dropped, again) = (&told[0], &told[1]);
+    let (dropped, again) = (&comments_seen[0], &comments_seen[1]);
     assert_eq!(dropped.1, "dropped at n0->n1: scripted");
     assert_eq!(again.1, "retransmission: fast");
     assert_eq!(dropped.0, again.0);
-    assert_eq!(told.len(), 2);
+    assert_eq!(comments_seen.len(), 2);
 }
 
-/// tshark finds every checksum right and nothing malformed.
+/// tshark reports correct checksums and no malformed packet.
 #[test]
-fn tshark_has_no_complaint() {
+fn tshark_reports_no_error() {
     if Command::new("tshark").arg("--version").output().is_err() {
         eprintln!("skipped: tshark isn't installed");
         return;
@@ -197,7 +196,7 @@ fn tshark_has_no_complaint() {
                 String::from_utf8_lossy(&done.stdout).lines().count()
             };
             assert_eq!(tshark(filter), 0, "{name}, snap length {snaplen}");
-            // Where all of the packet is there, its checksum is found to be right.
+            // The checksum of a packet that was captured completely is verified.
             if snaplen == 0 {
                 assert!(tshark("tcp.checksum.status == 1") > 1000);
                 assert!(tshark("udp.checksum.status == 1") > 100);

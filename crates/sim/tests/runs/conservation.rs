@@ -1,4 +1,4 @@
-//! Nothing appears and nothing vanishes, whatever links do: sent + copied = received + dropped + waiting + under way.
+//! Conservation of packets for all features of links: sent + duplicated = received + dropped + waiting + in flight.
 
 use crate::plans::{Row, cbr, count, text};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
-/// Anything that a link may have, by key.
+/// Returns random features of a link, by key of the plan.
 fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let share = 0.0..0.3f64;
     let jitter = prop_oneof![
@@ -73,7 +73,8 @@ fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     })
 }
 
-/// Three links in a row, the middle one and one of its neighbours with anything, flows of each kind over all of them.
+/// Three links in a row, with random features on the middle one and one neighbor, and flows of each kind over all
+/// links.
 fn plan(
     first: &[(&'static str, Value)],
     middle: &[(&'static str, Value)],
@@ -127,7 +128,7 @@ proptest! {
             );
             prop_assert_eq!(q.wire_losses, q.losses_random + q.losses_corrupted + q.losses_outage, "{}", &q.name);
         }
-        // Each packet that a link delivers goes on over the next one: the counts of one are checked by those of another.
+        // Each packet that a link delivers enters the next one, so the counts of one link check those of another.
         for (link, next) in [(0, 2), (2, 4), (5, 3), (3, 1)] {
             prop_assert_eq!(out.queues[link].delivered, out.queues[next].arrivals, "{}", &out.queues[link].name);
         }
@@ -150,10 +151,10 @@ proptest! {
         prop_assert_eq!(format!("{:?}", a.trace), format!("{:?}", b.trace));
     }
 
-    /// A flow that enters at a router takes from the link there its only feeder, so that it does not run ahead. (It sends
-    /// nothing: it would begin at the end.)
+    /// With a flow that enters at a router, the link there has several feeders and no lookahead. (The flow sends
+    /// nothing: it would start at the end.)
     #[test]
-    fn running_ahead_changes_nothing(first in features(), middle in features(), seed in 0..1000u64) {
+    fn lookahead_changes_no_result(first in features(), middle in features(), seed in 0..1000u64) {
         let late = json!({"kind": "cbr", "rate_bps": 8, "packet_bytes": 1, "jitter": 0.0, "phase_ns": 1_500_000_000u64});
         let ahead = plan(&first, &middle, seed, 0);
         let mut waiting = plan(&first, &middle, seed, 0);

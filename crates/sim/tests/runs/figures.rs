@@ -1,4 +1,4 @@
-//! Figures that must fit together, and closed forms.
+//! Consistency of results, closed forms and published figures.
 
 use crate::plans::{Row, cbr};
 use proptest::prelude::*;
@@ -10,8 +10,8 @@ const MS: u64 = 1_000_000;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// In = out + dropped + waiting at every queue and for every start of measurement; nothing is delivered that wasn't
-    /// sent; no link sends faster than its rate.
+    /// arrived = departed + dropped + waiting at every queue and for every start of the measurement; no more bytes are
+    /// delivered than sent; no link is faster than its rate.
     #[test]
     fn packets_are_conserved(
         seed in any::<u64>(),
@@ -52,9 +52,9 @@ proptest! {
 
 #[test]
 fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
-    // 10 Mbit/s x 80 ms = 100 kB. With a buffer of one BDP halving just empties it: full use. With almost none the
-    // window goes from W/2 to W around one BDP: 3/4 (the mean of a sawtooth), a little more for the packets in the
-    // short queue. Long enough to be in the steady cycle.
+    // 10 Mbit/s x 80 ms = 100 kB. With a buffer of one BDP, halving the window just empties it: full utilization. With
+    // almost no buffer the window varies from W/2 to W, about one BDP: 3/4 (the mean of a sawtooth), slightly more
+    // because of the packets in the short queue. The run is long enough for the steady state.
     let use_of = |limit: &str| {
         Row::new(&[(1000 * MBIT, 0), (10 * MBIT, 40 * MS)])
             .link(1, 2, "queue", json!({"name": "droptail", "params": {"limit": limit}}))
@@ -72,15 +72,16 @@ fn reno_fills_a_link_with_a_buffer_of_one_bdp_and_three_quarters_without() {
 
 #[test]
 fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
-    // 10 Mbit/s, 40 ms: after the first losses none may need its timer again. Tahoe starts over with each loss: with
-    // delayed ACKs (growth by half each round trip) it needs log 35 / log 1.5 = 9 of a cycle's 70 round trips to be back
-    // at half the window, most of them with the link idle. LP gives way at 15 % of the queue: from 1.15 BDP to 0.575, three
-    // round trips there, 14 up to the BDP (0.79 of the link on average) and 5 beyond: (1.7 + 11.1 + 5) / 22 = 0.81.
-    // ExternalVariants that gain many segments in a round trip lose as many, which Reno's recovery, the preset's, cannot repair;
-    // ns-2 runs them in Agent/TCP/Linux, which recovers by SACK. CDG backs off before the queue is full. BIC (steps of up
-    // to 32 segments, about the BDP here) and Prague (without marks) lose retransmissions too, which RFC 6675 leaves to
-    // the timer and RACK doesn't. Verus, which loses much, shrinks twice where Linux answers what was lost within a recovery by
-    // another one. Sprout counts arrivals in ticks of 20 ms, which a clock of 10 ms upsets.
+    // 10 Mbit/s, 40 ms: after the first losses no variant has a timeout. Tahoe restarts slow start at each loss: with
+    // delayed ACKs (growth by half each round trip) it needs log 35 / log 1.5 = 9 of a cycle's 70 round trips to be
+    // back at half the window, most of them with the link idle. LP backs off at 15 % of the queue: from 1.15 BDP to
+    // 0.575, three round trips there, 14 up to the BDP (0.79 of the link on average) and 5 beyond: (1.7 + 11.1 + 5) /
+    // 22 = 0.81. Variants that gain many segments in a round trip lose as many, which the Reno recovery of the preset
+    // cannot repair; ns-2 runs them in Agent/TCP/Linux, which recovers by SACK. CDG backs off before the queue is full.
+    // BIC (steps of up to 32 segments, about the BDP here) and Prague (without marks) lose retransmissions too, which
+    // RFC 6675 leaves to the timer and RACK doesn't. Verus, which loses much, reduces its window twice where Linux
+    // enters another recovery for losses within a recovery. Sprout counts arrivals in ticks of 20 ms, which a clock of
+    // 10 ms disturbs.
     let ns2 = json!({"preset": "ns2", "window": "10000 packets"});
     let ns2_sack = json!({"preset": "ns2", "window": "10000 packets", "recovery": "sack"});
     for v in dumbbell_cc::registry() {
@@ -113,8 +114,8 @@ fn every_variant_fills_a_link_with_a_buffer_of_one_bdp_on_either_stack() {
 
 #[test]
 fn vegas_keeps_alpha_to_beta_segments_queued_with_and_without_delayed_acks() {
-    // alpha 1, beta 3: at 40 ms and 10 Mbit/s, alone. The mean queue may stray by the segment that comes and goes with
-    // each decision, and by half a segment of rounding.
+    // alpha 1, beta 3: at 40 ms and 10 Mbit/s, alone. The mean queue may deviate by the segment of one decision and
+    // by half a segment of rounding.
     for ack_every in [1, 2] {
         let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])
             .tcp(0, 2, "vegas", json!({"ack_every": ack_every}), json!({"kind": "bulk"}))
@@ -128,7 +129,7 @@ fn vegas_keeps_alpha_to_beta_segments_queued_with_and_without_delayed_acks() {
 }
 
 #[test]
-fn random_loss_gives_the_inverse_square_root_law() {
+fn random_loss_gives_the_inverse_square_root_rate() {
     // Mathis et al. 1997: rate = C SMSS / (RTT sqrt(p)), C = sqrt(3/2) for an ACK for each segment and periodic loss;
     // for independent losses the constant is 1.31 (Ott, Kemperman and Mathis 1996), a tenth above sqrt(3/2).
     // p = 1e-3, RTT 100 ms: about 40 segments outstanding. SACK keeps timeouts rare.
@@ -145,7 +146,7 @@ fn random_loss_gives_the_inverse_square_root_law() {
 }
 
 #[test]
-fn a_transfer_is_delivered_once_and_its_time_is_its_own() {
+fn a_transfer_is_delivered_once_and_timed_separately() {
     let app = json!({"kind": "transfer", "bytes": 1_000_000, "repeat": 1, "every_ns": 0});
     let out = Row::new(&[(10 * MBIT, 10 * MS)])
         .link(0, 1, "loss", json!(0.01))
@@ -167,7 +168,7 @@ fn parameters_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn a_flow_counts_nothing_outside_its_time_and_the_measurement() {
+fn a_flow_counts_only_within_its_time_and_the_measurement() {
     let row = |from: u64| {
         Row::new(&[(10 * MBIT, 10 * MS)])
             .link(0, 1, "queue", json!({"name": "droptail", "params": {"limit": "5 packets"}}))
@@ -180,7 +181,7 @@ fn a_flow_counts_nothing_outside_its_time_and_the_measurement() {
     let all = row(0);
     assert_eq!(all.flows[0].stop_s, 3.0);
     assert!(all.flows[0].dropped_packets > 0 && all.flows[0].sent_packets > 1000);
-    // Measurement begins after its stop.
+    // The measurement starts after its stop.
     let none = &row(5_000).flows[0];
     let counts = [none.sent_packets, none.dropped_packets, none.delivered_bytes, none.retransmitted_packets];
     assert_eq!((counts, none.goodput_bps, none.rtt_mean_ms), ([0; 4], 0.0, None));
@@ -203,10 +204,10 @@ fn the_series_and_the_figures_agree() {
 }
 
 #[test]
-fn lp_leaves_the_link_to_others() {
-    // Alone it has four fifths (above). A SACK flow beside it, with a buffer of one BDP, leaves the queue empty only for a
-    // moment after each loss: a quarter of an even share is the most that one could call leaving the link to it.
-    // Two LP flows are even, since nothing sets one above the other.
+fn lp_yields_to_other_flows() {
+    // Alone it has four fifths (above). A SACK flow beside it, with a buffer of one BDP, leaves the queue empty only
+    // briefly after each loss: LP must stay below a quarter of a fair share. Two LP flows share fairly, because they
+    // are equal.
     for stack in [json!({}), json!({"ack_every": 1}), json!({"timestamps": false})] {
         let share = |other: &str| {
             let out = Row::new(&[(1000 * MBIT, MS), (10 * MBIT, 19 * MS)])

@@ -1,4 +1,4 @@
-//! What links do besides queueing: times, orders and counts worked out by hand.
+//! Impairments, profiles and outages of links: arrival times, orders and counts worked by hand.
 
 use crate::plans::{Row, cbr, packets};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn one(key: &str, value: Value, every_ms: u64, ms: u64) -> Row {
         .set("/trace/packets", json!(true))
 }
 
-/// When packets arrive, us; and which.
+/// Returns arrival times in us and packet numbers.
 fn arrivals(row: &Row) -> Vec<(u64, u64)> {
     packets(&row.run(), 1, 0).into_iter().map(|(t, n)| (t / US, n)).collect()
 }
@@ -36,10 +36,10 @@ fn outage(at: u64, long: u64, drops: bool) -> Value {
 }
 
 #[test]
-fn a_rate_that_changes_finishes_what_it_has_begun() {
-    // 10 Mbit/s, from 2.5 ms on 1 Mbit/s, from 22.5 ms on 10 again. One packet each 2 ms: the second, begun at 2 ms, has
-    // 5000 bits left at 2.5 ms: 5 ms more. The third waits until 7.5 and takes 10 ms; the fourth begins at 17.5, has
-    // 5000 bits done at 22.5 and takes 0.5 ms more; then 1 ms each until the queue is empty.
+fn a_change_of_the_rate_applies_to_the_remaining_bits() {
+    // 10 Mbit/s, from 2.5 ms on 1 Mbit/s, from 22.5 ms on 10 again. One packet each 2 ms: the second, begun at 2 ms,
+    // has 5000 bits left at 2.5 ms: 5 ms more. The third waits until 7.5 and takes 10 ms; the fourth begins at 17.5,
+    // has 5000 bits done at 22.5 and takes 0.5 ms more; then 1 ms each until the queue is empty.
     let course =
         steps(&[(0, 10 * MBIT, false), (2500 * US, MBIT, false), (22_500 * US, 10 * MBIT, false)], None);
     let row = one("rate_course", course, 2, 31);
@@ -52,7 +52,7 @@ fn a_rate_that_changes_finishes_what_it_has_begun() {
 }
 
 #[test]
-fn periods_and_courses_repeat() {
+fn periodic_profiles_repeat() {
     // 10 Mbit/s and 5 Mbit/s for 10 ms each: 15 packets of 1 ms in each 20 ms.
     let course = steps(&[(0, 10 * MBIT, false), (10 * MS, 5 * MBIT, false)], Some(20 * MS));
     let out = one("rate_course", course, 1, 200).run();
@@ -62,7 +62,7 @@ fn periods_and_courses_repeat() {
 }
 
 #[test]
-fn a_delay_that_falls_keeps_order_unless_told() {
+fn a_decreasing_delay_keeps_order_unless_reordering_is_set() {
     // 20 ms, from 10.5 ms on 5 ms. Packets leave at 1, 3, 5 .. ms.
     let course = || steps(&[(0, 20 * MS, false), (10_500 * US, 5 * MS, false)], None);
     let kept = arrivals(&one("delay_course", course(), 2, 40));
@@ -73,13 +73,13 @@ fn a_delay_that_falls_keeps_order_unless_told() {
     let free = arrivals(&row);
     assert_eq!(free[..4], [(16_000, 5), (18_000, 6), (20_000, 7), (21_000, 0)]);
     let q = &row.run().queues[0];
-    // Packets 0 to 4 come behind 5: 4 has the largest extent, being overtaken by 5 .. 11 (16, 18 .. 28 ms), with 0 .. 3
-    // in between: 12th to arrive, 5 was the first: 11.
+    // Packets 0 to 4 arrive after 5. Packet 4 has the largest extent: overtaken by 5 .. 11 (16, 18 .. 28 ms), with 0 ..
+    // 3 in between, it is the 12th to arrive and 5 was the first: 11.
     assert_eq!((q.reordered, q.largest_reordering_extent), (5, 11));
 }
 
 #[test]
-fn a_delay_may_rise_along_a_ramp() {
+fn a_delay_can_follow_a_ramp() {
     // From 10 ms at 0 to 30 ms at 20 ms: a packet that leaves at t takes 10 ms + t.
     let row = one("delay_course", steps(&[(0, 10 * MS, false), (20 * MS, 30 * MS, true)], None), 2, 60);
     assert_eq!(arrivals(&row)[..3], [(12_000, 0), (16_000, 1), (20_000, 2)]);
@@ -88,8 +88,8 @@ fn a_delay_may_rise_along_a_ramp() {
 
 #[test]
 fn an_outage_holds_packets() {
-    // Down from 3.5 to 9.5 ms. One packet each ms: the fourth (begun at 3 ms) has half left; then one each ms, no idle
-    // moment any more: 6 packets wait.
+    // Down from 3.5 to 9.5 ms. One packet each ms: the fourth (begun at 3 ms) has half left; then one per ms without
+    // idle time: 6 packets wait.
     let row = one("outages", outage(3500 * US, 6 * MS, false), 1, 20);
     let times: Vec<u64> = arrivals(&row).into_iter().map(|(t, _)| t).collect();
     assert_eq!(
@@ -100,9 +100,9 @@ fn an_outage_holds_packets() {
         ]
     );
     let q = &row.run().queues[0];
-    // 20 have come, 14 have arrived, one has just begun.
+    // 20 were sent, 14 have arrived, the transmission of one has just started.
     assert_eq!((q.drops, q.wire_losses, q.waiting_at_end), (0, 0, 5));
-    // An idle link: what comes during the outage waits in the queue until its end, not in the transmitter.
+    // An idle link: arrivals during the outage wait in the queue until its end, not in the transmitter.
     let row = one("outages", outage(3500 * US, 6 * MS, false), 5, 20);
     let out = row.run();
     assert_eq!(arrivals(&row)[..3], [(1000, 0), (10_500, 1), (11_500, 2)]);
@@ -111,7 +111,7 @@ fn an_outage_holds_packets() {
 
 #[test]
 fn an_outage_drops_what_is_in_transmission() {
-    // Down from 3.5 to 9.5 ms: of the packets begun at 0, 1, 2 .. ms those of 3 .. 9 touch it.
+    // Down from 3.5 to 9.5 ms: of the transmissions from 0, 1, 2 .. ms those from 3 .. 9 overlap it.
     let row = one("outages", outage(3500 * US, 6 * MS, true), 1, 20);
     assert_eq!(numbers(&row), [0, 1, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
     let out = row.run();
@@ -129,29 +129,31 @@ fn trace(lines: &[u64]) -> Value {
 
 #[test]
 fn a_trace_delivers_at_its_times() {
-    // Opportunities at 2, 3, 7 ms, again from 7 on: 9, 10, 14 .. Packets of 1250 bytes at 0, 2, 4 .. ms. The first goes
-    // at 2 ms; the second comes at that instant, waits for 3 (where 250 bytes of the chance are lost: nothing else
-    // waits); 2 (4 ms) and 3 (6 ms) share the chance at 7: 2 whole, 250 bytes of 3; the other 1000 go at 9, with 500 of
-    // packet 4 (8 ms), whose last 750 go at 10, with nothing behind it yet (packet 5 comes at that instant).
+    // Opportunities at 2, 3, 7 ms, again from 7 on: 9, 10, 14 .. Packets of 1250 bytes at 0, 2, 4 .. ms. The first is
+    // sent at 2 ms. The second arrives at that time and waits for 3 ms, where 250 bytes of the opportunity are lost
+    // because no other packet waits. 2 (4 ms) and 3 (6 ms) share the opportunity at 7: all of 2 and 250 bytes of 3; the
+    // other 1000 are sent at 9, with 500 of packet 4 (8 ms), whose last 750 are sent at 10 (packet 5 arrives at that
+    // time).
     let row = one("opportunities", trace(&[2, 3, 7]), 2, 16);
     let found = arrivals(&row);
     assert_eq!(found, [(2000, 0), (3000, 1), (7000, 2), (9000, 3), (10_000, 4), (14_000, 5), (16_000, 6)]);
     let q = &row.run().queues[0];
-    // Chances at 2, 3, 7, 9, 10, 14, 16 ms.
+    // Opportunities at 2, 3, 7, 9, 10, 14, 16 ms.
     assert!((q.capacity_bps - 7.0 * 12_000.0 / 0.016).abs() < 1e-6, "{}", q.capacity_bps);
-    // Packet 6 (12 ms) began at 14 ms with the 250 bytes that 5 had left.
+    // Packet 6 (12 ms) started at 14 ms with the 250 bytes that packet 5 left unused.
     assert!((q.max_sojourn_ms.unwrap() - 4.0).abs() < 1e-9, "{:?}", q.max_sojourn_ms);
 }
 
 #[test]
-fn a_trace_carries_its_bytes_whatever_the_packets() {
-    // One chance each ms, 12 Mbit/s, offered twice that in small packets: all chances are used up to the last byte.
+fn a_trace_delivers_all_its_bytes_whatever_the_packet_size() {
+    // One opportunity per ms, 12 Mbit/s, with twice that offered in small packets: every byte of each opportunity is
+    // used.
     let row = Row::new(&[(12 * MBIT, 0)])
         .link(0, 1, "opportunities", trace(&[1]))
         .udp(0, 1, cbr(24 * MBIT, 333))
         .set("/duration_ns", json!(S));
     let q = &row.run().queues[0];
-    // 1000 chances x 1500 bytes / 333 = 4504.5 packets out, the last one under way.
+    // 1000 opportunities x 1500 bytes / 333 = 4504.5 packets, the last one in transmission.
     assert_eq!((q.departures, q.delivered, q.on_wire_at_end), (4505, 4504, 1));
     assert_eq!(q.utilization, 1.0);
 }
@@ -161,8 +163,8 @@ fn reordering(share: f64, gap: u64, delay_ns: u64, extent: Option<u64>) -> Value
 }
 
 #[test]
-fn a_picked_packet_falls_back_by_the_delay() {
-    // Every fifth packet (numbers 4, 9, ..) 2.5 ms later, one packet each ms: two pass it, and a third at 2 ms after it.
+fn a_selected_packet_arrives_later_by_the_delay() {
+    // Every fifth packet (numbers 4, 9, ..) 2.5 ms later, one packet per ms: two overtake it.
     let row = one("reordering", reordering(1.0, 5, 2500 * US, None), 1, 20);
     assert_eq!(numbers(&row)[..12], [0, 1, 2, 3, 5, 6, 4, 7, 8, 10, 11, 9]);
     assert_eq!(arrivals(&row)[6], (7500, 4));
@@ -171,26 +173,26 @@ fn a_picked_packet_falls_back_by_the_delay() {
 }
 
 #[test]
-fn a_picked_packet_waits_for_its_extent() {
+fn a_selected_packet_waits_for_its_extent() {
     let row = one("reordering", reordering(1.0, 5, 100 * MS, Some(3)), 1, 30);
     assert_eq!(numbers(&row)[..14], [0, 1, 2, 3, 5, 6, 7, 4, 8, 10, 11, 12, 9, 13]);
-    // Right behind the third that passes.
+    // Directly after the third packet that overtakes it.
     assert_eq!(arrivals(&row)[6..8], [(8000, 7), (8000, 4)]);
     let q = &row.run().queues[0];
     assert_eq!((q.reordered, q.largest_reordering_extent), (5, 3));
-    // Where no three come in time, the delay ends the wait: 4 would arrive at 5 ms.
+    // If fewer than three packets follow in time, it is released after the delay: 4 would arrive at 5 ms.
     let row = one("reordering", reordering(1.0, 5, 1500 * US, Some(3)), 1, 30);
     assert_eq!(arrivals(&row)[3..7], [(4000, 3), (6000, 5), (6500, 4), (7000, 6)]);
-    // Nor is a packet lost that nothing follows: 5 ms between packets, 4 is the last before the end.
+    // A packet without followers is not lost either: 5 ms between packets, 4 is the last before the end.
     let row = one("reordering", reordering(1.0, 5, 2 * MS, Some(1)), 5, 24);
     assert_eq!(arrivals(&row)[4], (23_000, 4));
-    // Held ones do not pass each other: of 1, 2 (both held for 2) and 3, 4 the latter pass.
+    // Held packets do not overtake each other: 1 and 2 are held for two packets, 3 and 4 overtake them.
     let row = one("reordering", reordering(1.0, 1, 100 * MS, Some(2)), 1, 10);
     assert_eq!(numbers(&row), [] as [u64; 0]);
 }
 
 #[test]
-fn copies_are_packets_of_their_own() {
+fn duplicates_are_separate_packets() {
     let copies =
         |share: f64, delay: u64| one("duplication", json!({"share": share, "delay_ns": delay}), 1, 10);
     let found = arrivals(&copies(1.0, 0));
@@ -203,7 +205,7 @@ fn copies_are_packets_of_their_own() {
     assert_eq!((q.departures, q.duplicated, q.delivered, q.on_wire_at_end), (10, 10, 18, 2));
     assert_eq!((f.sent_packets, f.duplicated_packets, f.delivered_bytes), (10, 10, 18 * 1250));
     assert_eq!(q.reordered, 0, "a late copy is no reordered packet");
-    // Further on they are packets like any other: a second link sends each of them.
+    // On the following links they are like other packets: a second link sends each of them.
     let row = Row::new(&[(10 * MBIT, 0), (100 * MBIT, 0)])
         .link(0, 1, "duplication", json!({"share": 1.0, "delay_ns": 0}))
         .udp(0, 2, cbr(5 * MBIT, 1250))
@@ -214,7 +216,7 @@ fn copies_are_packets_of_their_own() {
 }
 
 #[test]
-fn a_tcp_flow_takes_each_byte_once() {
+fn tcp_delivers_each_byte_once_despite_duplicates() {
     let row = Row::new(&[(10 * MBIT, 10 * MS)])
         .link(0, 1, "duplication", json!({"share": 0.3, "delay_ns": 3 * MS}))
         .link(1, 0, "duplication", json!({"share": 0.3, "delay_ns": 0}))
@@ -227,10 +229,10 @@ fn a_tcp_flow_takes_each_byte_once() {
 }
 
 #[test]
-fn a_policer_passes_what_its_bucket_holds() {
-    // 2 Mbit/s, 2500 bytes at once. Packets of 1250 bytes each ms bring 250 bytes of tokens each: the first two pass
-    // (1250 + 250 left after the second: 2500 - 1250, + 250 - 1250 = 250), then 250 + 4 x 250 = 1250 at the sixth, and
-    // every fifth from there.
+fn a_policer_forwards_packets_covered_by_tokens() {
+    // 2 Mbit/s, burst 2500 bytes. Packets of 1250 bytes arrive every ms, in which 250 bytes of tokens accumulate: the
+    // first two conform (1250 + 250 left after the second: 2500 - 1250, + 250 - 1250 = 250), then 250 + 4 x 250 = 1250
+    // at the sixth, and every fifth from there.
     let policer = |marks: bool| json!({"rate_bps": 2 * MBIT, "burst_bytes": 2500, "marks": marks});
     let row = one("policer", policer(false), 1, 20);
     assert_eq!(numbers(&row), [0, 1, 6 - 1, 10, 15]);
@@ -241,7 +243,7 @@ fn a_policer_passes_what_its_bucket_holds() {
     assert_eq!(q.mean_backlog_packets, Some(0.0), "a policer never holds a packet");
     // Datagrams can't be marked.
     assert_eq!(one("policer", policer(true), 1, 20).run().queues[0].drops_policed, 15);
-    // A TCP flow with ECN is marked instead of losing anything.
+    // The packets of a TCP flow with ECN are marked, none is lost.
     let tcp = |marks: bool| {
         let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(0, 1, "policer", policer(marks));
         row.tcp(0, 1, "sack", json!({"ecn": true}), json!({"kind": "bulk"})).run()
@@ -252,7 +254,7 @@ fn a_policer_passes_what_its_bucket_holds() {
 }
 
 #[test]
-fn a_scripted_drop_takes_no_tokens() {
+fn a_scripted_drop_consumes_no_tokens() {
     let policer = json!({"rate_bps": 8, "burst_bytes": 2500, "marks": false});
     let script = json!([{"flow": 0, "data_only": true, "packets": [1, 2], "spans_ns": []}]);
     let row = one("policer", policer, 1, 10).link(0, 1, "drops", script);
@@ -260,7 +262,7 @@ fn a_scripted_drop_takes_no_tokens() {
 }
 
 #[test]
-fn losses_in_bursts_and_damage_are_counted_apart() {
+fn burst_losses_and_corruption_are_counted_separately() {
     let row = Row::new(&[(10 * MBIT, MS)])
         .link(0, 1, "loss", json!({"p": 0.01, "r": 0.2, "loss_bad": 1.0, "loss_good": 0.0}))
         .link(0, 1, "corruption", json!({"bits": 1e-5}))
@@ -272,7 +274,7 @@ fn losses_in_bursts_and_damage_are_counted_apart() {
     // 1 / 21 of 100 000; its variance is (1 + 0.79) / (1 - 0.79) = 8.5 times the binomial's.
     let sd = (n / 21.0 * 20.0 / 21.0 * 8.5).sqrt();
     assert!((q.losses_random as f64 - n / 21.0).abs() < 5.0 * sd, "{}", q.losses_random);
-    // Of those left, 1 - (1 - 1e-5)^8000 = 0.07688.
+    // Of the others, 1 - (1 - 1e-5)^8000 = 0.07688.
     let (left, p) = (n - q.losses_random as f64, 0.076_884);
     assert!((q.losses_corrupted as f64 - left * p).abs() < 5.0 * (left * p * (1.0 - p)).sqrt());
     assert_eq!(q.wire_losses, q.losses_random + q.losses_corrupted);
@@ -280,7 +282,7 @@ fn losses_in_bursts_and_damage_are_counted_apart() {
 }
 
 #[test]
-fn the_two_directions_have_nothing_to_do_with_each_other() {
+fn the_two_directions_are_independent() {
     let ping = json!({"kind": "ping", "interval_ns": 10 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 100 * MS});
     let row = |back: Value| Row::new(&[(10 * MBIT, 5 * MS)]).link(1, 0, "loss", back).udp(0, 1, ping.clone());
     let (clean, lossy) = (row(json!(0.0)).run(), row(json!(0.5)).run());
@@ -291,7 +293,7 @@ fn the_two_directions_have_nothing_to_do_with_each_other() {
 }
 
 #[test]
-fn plans_that_cannot_be_are_refused_by_field() {
+fn invalid_plans_are_refused_with_their_field() {
     let refused = |key: &str, value: Value| {
         let row = one(key, value, 1, 10);
         dumbbell_sim::run(&row.plan()).unwrap_err().to_string()

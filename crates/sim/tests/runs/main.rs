@@ -1,7 +1,6 @@
 //! Whole runs against hand-worked numbers.
 
-// A plan that cannot be made fails its test.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![expect(clippy::unwrap_used, reason = "a plan that cannot be built fails its test")]
 
 mod aqm;
 mod captures;

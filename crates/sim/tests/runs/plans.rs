@@ -1,4 +1,4 @@
-//! Plans in a few words.
+//! Builders of plans for the tests, and readers of their results.
 
 use dumbbell_plan::Plan;
 use dumbbell_sim::{Output, run};
@@ -43,7 +43,7 @@ impl Row {
         self
     }
 
-    /// Sets a value of the link between two neighbours, in that direction.
+    /// Sets a value of the link between two neighbors, in that direction.
     pub fn link(self, from: usize, to: usize, key: &str, value: Value) -> Row {
         let index = 2 * from.min(to) + usize::from(from > to);
         self.set(&format!("/links/{index}/{key}"), value)
@@ -74,29 +74,28 @@ impl Row {
         self.flow(from, to, transport, application)
     }
 
-    /// The plan as it stands.
+    /// Returns the plan.
     pub fn plan(&self) -> Plan {
         serde_json::from_value(self.plan.clone()).unwrap()
     }
 
-    /// Runs it.
+    /// Runs the plan.
     pub fn run(&self) -> Output {
         run(&self.plan()).unwrap()
     }
 }
 
-/// A CBR application from the start, with constant intervals.
+/// Returns a CBR application from the start, with constant intervals.
 pub fn cbr(rate_bps: u64, packet_bytes: u32) -> Value {
     json!({"kind": "cbr", "rate_bps": rate_bps, "packet_bytes": packet_bytes, "jitter": 0.0, "phase_ns": 0})
 }
 
-/// The results without the trace, as one comparable text.
+/// Returns the results without the trace as text, for comparisons.
 pub fn text(output: &Output) -> String {
     serde_json::to_string(&json!([output.flows, output.queues, output.transfers, output.events])).unwrap()
 }
 
-/// Packets of the table `packets` with this event (0 sent, 1 received, 2 dropped) of a direction of a flow: time and
-/// number.
+/// Returns time and number of the packets of one direction of a flow with this event (0 sent, 1 received, 2 dropped).
 pub fn packets(output: &Output, event: u8, direction: u32) -> Vec<(u64, u64)> {
     let table = output.trace.table("packets").unwrap();
     let (
@@ -112,7 +111,7 @@ pub fn packets(output: &Output, event: u8, direction: u32) -> Vec<(u64, u64)> {
     rows.map(|i| (t[i], n[i])).collect()
 }
 
-/// All packets with this event, of any flow.
+/// Returns the number of packets with this event, of all flows.
 pub fn count(output: &Output, event: u8) -> u64 {
     let Some(ColumnData::U8(events)) = output.trace.table("packets").unwrap().column("event") else {
         unreachable!()

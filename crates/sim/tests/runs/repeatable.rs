@@ -1,4 +1,4 @@
-//! The same plan gives the same bytes; what a component does depends on nothing but its own inputs.
+//! The same plan gives identical results, and a component depends only on its own inputs.
 
 use crate::plans::{Row, text};
 use serde_json::json;
@@ -45,19 +45,19 @@ fn the_same_plan_gives_the_same_output_on_any_thread() {
 }
 
 #[test]
-fn seeds_make_a_difference() {
+fn different_seeds_give_different_results() {
     assert_ne!(text(&busy(1).run()), text(&busy(2).run()));
 }
 
 #[test]
-fn tracing_changes_nothing() {
+fn tracing_changes_no_result() {
     let traced = busy(3).set("/trace/series", json!(true)).set("/trace/packets", json!(true)).run();
     assert_eq!(text(&traced), text(&busy(3).run()));
 }
 
 #[test]
-fn a_new_flow_elsewhere_shifts_nobody_elses_draws() {
-    // Two pairs of nodes that share nothing; the second flow appears in the second run only.
+fn a_new_flow_does_not_change_the_draws_of_others() {
+    // Two pairs of nodes without a common link; the second flow exists in the second run only.
     let jittered =
         json!({"kind": "cbr", "rate_bps": MBIT, "packet_bytes": 1000, "jitter": 0.9, "phase_ns": null});
     let alone =
@@ -70,9 +70,9 @@ fn a_new_flow_elsewhere_shifts_nobody_elses_draws() {
 }
 
 #[test]
-fn running_ahead_changes_nothing() {
-    // Another flow that enters at each router, sending next to nothing, takes from every link its only feeder, so that
-    // nothing runs ahead. Its packets are too few and too small to meet another.
+fn lookahead_changes_no_result() {
+    // With another flow that enters at each router and sends very little, every link has several feeders and no
+    // lookahead. Its packets are too few and too small to delay others.
     let flow = |row: Row| row.tcp(0, 3, "newreno", json!({}), json!({"kind": "bulk"}));
     let links = [(100 * MBIT, MS), (10 * MBIT, 10 * MS), (20 * MBIT, MS)];
     let queue = json!({"name": "droptail", "params": {"limit": "20 packets"}});

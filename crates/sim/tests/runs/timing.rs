@@ -1,4 +1,4 @@
-//! When packets arrive, how long queues are, what is dropped: numbers worked out by hand.
+//! Arrival times, queue lengths and drops against numbers worked by hand.
 
 use crate::plans::{Row, cbr};
 use serde_json::json;
@@ -8,7 +8,7 @@ const MS: u64 = 1_000_000;
 
 #[test]
 fn a_datagram_takes_transmission_and_propagation_at_each_hop() {
-    // 1000 bytes: 0.8 ms at 10 Mbit/s + 5 ms, 8 ms at 1 Mbit/s + 20 ms. At 50 kbit/s none waits for another.
+    // 1000 bytes: 0.8 ms at 10 Mbit/s + 5 ms, 8 ms at 1 Mbit/s + 20 ms. At 50 kbit/s no packet waits for another.
     let out = Row::new(&[(10 * MBIT, 5 * MS), (MBIT, 20 * MS)]).udp(0, 2, cbr(50_000, 1000)).run();
     let delay = out.flows[0].owd_mean_ms.unwrap();
     assert!((delay - 33.8).abs() < 1e-9, "{delay}");
@@ -17,7 +17,7 @@ fn a_datagram_takes_transmission_and_propagation_at_each_hop() {
 }
 
 #[test]
-fn framing_takes_its_share_of_the_rate() {
+fn framing_counts_for_the_rate() {
     // A full Ethernet frame of 1514 bytes carries 1448 bytes of payload with timestamps.
     let framed = |overhead: u32| {
         let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(0, 1, "overhead_bytes", json!(overhead));
@@ -34,7 +34,7 @@ fn framing_takes_its_share_of_the_rate() {
         let out = framed(overhead).run();
         assert!((out.queues[0].utilization - 1.0).abs() < 1e-6);
         let expected = 1e7 * 1448.0 / frame;
-        // Delivery lags transmission: one round trip of 8 s at the edges of the measurement.
+        // Delivery is later than transmission: one round trip of 8 s at the edges of the measurement.
         assert!((out.flows[0].goodput_bps / expected - 1.0).abs() < 0.01, "{}", out.flows[0].goodput_bps);
     }
 }
@@ -56,9 +56,9 @@ fn burst(counting: &str, limit: &str) -> u64 {
 
 #[test]
 fn a_limit_counts_waiting_packets_or_the_one_in_service_too() {
-    // The first goes into service at once, the others wait: 10 + 1 find room, 9 are dropped.
+    // The first is transmitted at once, the others wait: 10 + 1 are accepted, 9 are dropped.
     assert_eq!(burst("waiting", "10 packets"), 9);
-    // As ns-2 counts, the one in service is the tenth.
+    // With the counting of ns-2 the packet in service is the tenth.
     assert_eq!(burst("ns2", "10 packets"), 10);
     // 10 400 bytes hold ten packets of 1040, 10 399 hold nine.
     assert_eq!((burst("waiting", "10400 bytes"), burst("waiting", "10399 bytes")), (9, 10));
@@ -68,7 +68,7 @@ fn a_limit_counts_waiting_packets_or_the_one_in_service_too() {
 
 #[test]
 fn a_page_takes_handshake_request_and_transmission() {
-    // RTT 40 ms of propagation. SYN there and back, request there, answer back: 80 ms, plus transmissions at
+    // RTT 40 ms of propagation. SYN, SYN-ACK, request, response: 80 ms, plus transmissions at
     // 10 Mbit/s: SYN and SYN-ACK (60 bytes, 0.048 ms each), request of 100 + 52 bytes (0.1216 ms), and 10 segments of
     // 1448 + 52 (1.2 ms each) back to back.
     let app = json!({"kind": "page", "bytes": 14_480, "request_bytes": 100, "repeat": 3, "every_ns": 1_000_000_000u64});
@@ -83,14 +83,14 @@ fn a_page_takes_handshake_request_and_transmission() {
 }
 
 #[test]
-fn a_ping_sees_the_path_and_the_queue() {
+fn a_ping_measures_the_path_and_the_queue() {
     let ping = json!({"kind": "ping", "interval_ns": 100 * MS, "packet_bytes": 100, "count": 0, "timeout_ns": 1000 * MS});
     let out = Row::new(&[(10 * MBIT, 20 * MS)]).udp(0, 1, ping.clone()).run();
     // 2 x (20 ms + 0.08 ms)
     assert!((out.flows[0].rtt_mean_ms.unwrap() - 40.16).abs() < 1e-9);
     assert_eq!((out.flows[0].pings_sent, out.flows[0].pings_lost), (100, 0));
     let lost = Row::new(&[(10 * MBIT, 20 * MS)]).link(1, 0, "loss", json!(1.0)).udp(0, 1, ping).run();
-    // Those of the last second are not given up yet: sent at 9.1 s .. 9.9 s.
+    // Requests of the last second do not count as lost yet: sent at 9.1 s .. 9.9 s.
     assert_eq!(
         (lost.flows[0].pings_sent, lost.flows[0].pings_lost, lost.flows[0].rtt_mean_ms),
         (100, 91, None)
@@ -98,7 +98,7 @@ fn a_ping_sees_the_path_and_the_queue() {
 }
 
 #[test]
-fn scripted_drops_hit_the_packets_named() {
+fn scripted_drops_affect_the_listed_packets() {
     let script = json!([
         {"flow": 0, "data_only": true, "packets": [3, 5], "spans_ns": []},
         {"flow": null, "data_only": false, "packets": [], "spans_ns": [[1_000_000_000u64, 1_100_000_000u64]]},
@@ -120,7 +120,7 @@ fn loss_on_the_wire_has_its_probability() {
 }
 
 #[test]
-fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_told() {
+fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_reordering_is_set() {
     let row = |reorders: bool| {
         let row = Row::new(&[(10 * MBIT, 10 * MS)]).link(
             0,
@@ -134,7 +134,7 @@ fn jitter_delays_by_a_uniform_share_and_keeps_order_unless_told() {
     let mean = |reorders| row(reorders).udp(0, 1, cbr(640_000, 1000)).run().flows[0].owd_mean_ms.unwrap();
     assert!((mean(true) - 20.8).abs() < 0.9, "{}", mean(true)); // sd 5.8 ms / sqrt(800) = 0.2 ms, four of them
     assert!(mean(false) > mean(true));
-    let stack = json!({"window": "20 packets"}); // never more than the queue holds
+    let stack = json!({"window": "20 packets"}); // never more than the capacity of the queue
     let tcp = |reorders| row(reorders).tcp(0, 1, "sack", stack.clone(), json!({"kind": "bulk"})).run();
     assert_eq!(tcp(false).flows[0].retransmitted_packets, 0);
     assert!(tcp(true).flows[0].duplicate_bytes > 0, "reordering makes needless retransmissions");

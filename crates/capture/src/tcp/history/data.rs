@@ -4,7 +4,7 @@ use super::{
     Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, RETRANSMITTED_LIMIT, Retransmitted, SENT_LIMIT,
     Sent,
 };
-use dumbbell_wire::seq::{gt, le, lt, max, min};
+use dumbbell_wire::seq::{gt, le, lt};
 
 /// Sequence numbers further apart than this are unrelated.
 const FAR: u32 = 1 << 30;
@@ -140,7 +140,7 @@ impl History {
     }
 
     #[inline]
-    fn append(&mut self, a: &Arrival) {
+    pub(super) fn append(&mut self, a: &Arrival) {
         if self.sent.len() >= SENT_LIMIT {
             self.forget();
         }
@@ -156,7 +156,7 @@ impl History {
     }
 
     #[cold]
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         if let Some(old) = self.sent.pop_front() {
             self.forgotten += u64::from(self.acked == 0);
             self.acked = self.acked.saturating_sub(1);
@@ -352,71 +352,6 @@ impl History {
         })?;
         repeat.spurious = true;
         Some(repeat.frame)
-    }
-
-    /// Number of bytes of the segment that were not captured before.
-    fn new_bytes(&self, a: &Arrival) -> u32 {
-        let mut bytes = if lt(self.high, a.end) { a.end.wrapping_sub(self.high) } else { 0 };
-        for h in &self.holes {
-            let (from, to) = (max(h.start, a.start), min(h.end, a.end));
-            if lt(from, to) {
-                bytes += to.wrapping_sub(from);
-            }
-        }
-        bytes
-    }
-
-    /// Stores the segment's bytes as captured.
-    fn fill(&mut self, a: &Arrival, repeated: bool) {
-        let repeat_of = |s: &mut Sent| {
-            if repeated {
-                s.repeated = true;
-                s.time = a.time;
-                s.hints = a.hints;
-            }
-        };
-        let from = self.sent.partition_point(|s| le(s.end, a.start));
-        for s in self.sent.iter_mut().skip(from).take_while(|s| lt(s.start, a.end)) {
-            repeat_of(s);
-        }
-        // Shrink, split or close the holes that it fills.
-        let mut at = 0;
-        while at < self.holes.len() {
-            let h = self.holes[at];
-            let (from, to) = (max(h.start, a.start), min(h.end, a.end));
-            if !lt(from, to) {
-                at += 1;
-                continue;
-            }
-            self.holes.remove(at);
-            if lt(to, h.end) {
-                self.holes.insert(at, Hole { start: to, ..h });
-            }
-            if lt(h.start, from) {
-                self.holes.insert(at, Hole { end: from, ..h });
-                at += 1;
-            }
-            if lt(to, h.end) {
-                at += 1;
-            }
-            self.insert(from, to, a, repeated);
-        }
-        if lt(self.high, a.end) {
-            let start = self.high;
-            self.append(&Arrival { start, ..*a });
-        }
-    }
-
-    fn insert(&mut self, start: u32, end: u32, a: &Arrival, repeated: bool) {
-        if self.sent.len() >= SENT_LIMIT {
-            self.forget();
-        }
-        let at = self.sent.partition_point(|s| le(s.end, start));
-        let below_una = self.una.is_some_and(|una| le(end, una));
-        self.sent.insert(at, Sent { start, end, time: a.time, hints: a.hints, repeated, sacked: false });
-        if at < self.acked || below_una && at == self.acked {
-            self.acked += 1;
-        }
     }
 
     /// Drops all but the newest acknowledged segments.

@@ -28,6 +28,7 @@
 mod acks;
 mod clock;
 mod data;
+mod ranges;
 
 pub(crate) use acks::{Ack, Acked};
 pub(crate) use clock::Clock;
