@@ -61,12 +61,12 @@ def test_true_retransmissions_are_found(stack: str, tmp_path: Path) -> None:
         files = dumbbell.run(Scenario.from_toml(text), out=tmp_path / str(n)).captures(0)
         for place, path in files.items():
             rows = capture.analyze(path, rules="dumbbell").packets
-            told = set(rows.filter(pl.col("retransmission")).select("frame").collect()["frame"].to_list())
+            found = set(rows.filter(pl.col("retransmission")).select("frame").collect()["frame"].to_list())
             true = retransmissions(path)
-            for i, count in enumerate((len(told & true), len(told), len(true))):
+            for i, count in enumerate((len(found & true), len(found), len(true))):
                 counts[place][i] += count
     for place, least in (("sender", 0.999), ("receiver", 0.99)):
-        both, told_all, true_all = counts[place]
+        both, found_all, true_all = counts[place]
         assert true_all > 150
-        assert both / told_all > least, (place, counts)
+        assert both / found_all > least, (place, counts)
         assert both / true_all > least, (place, counts)

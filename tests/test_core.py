@@ -72,7 +72,7 @@ def test_run_and_tables(base: Scenario) -> None:
     assert len({len(column) for column in table.values()}) == 1
     assert output.table("flow/tcp")["cwnd"] is table["cwnd"]  # moved once, not copied
     with pytest.raises(KeyError):
-        output.table("flow/nobody")
+        output.table("flow/unknown")
 
 
 def test_run_refuses_what_is_no_plan() -> None:

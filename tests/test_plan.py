@@ -79,7 +79,7 @@ def test_dumbbell(base: Scenario) -> None:
 def test_pairs_and_named_hosts(changed: Callable[..., Scenario]) -> None:
     given_flows = flows({}, {"from": "s1", "to": "d3"}, {}, {"direction": "reverse"}, {"at": "routers"})
     plan = plan_of(changed({"flows": given_flows}))
-    # f1 takes s1 and d3, so the pairs 1 and 3 belong to nobody alone.
+    # f1 takes s1 and d3, so the pairs 1 and 3 belong to no flow alone.
     assert ends_of(plan) == [("s2", "d2"), ("s1", "d3"), ("s4", "d4"), ("d5", "s5"), ("r1", "r2")]
     plan = plan_of(changed({"network.pairs": 3}))
     assert plan["nodes"] == ["s1", "s2", "s3", "r1", "r2", "d1", "d2", "d3"]

@@ -251,7 +251,7 @@ def test_a_matrix_tells_both_sides(traced: Results) -> None:
 
 
 def test_flows_are_not_mixed(traced: Results) -> None:
-    # Two flows and nothing that tells them apart: a panel for each.
+    # Two flows and nothing that distinguishes them: a panel for each.
     assert [p.title for p in traced.plot.bars().picture.panels] == ["a", "b"]
     assert len(traced.plot.bars(flow=["a"]).picture.panels) == 1
     assert len(traced.plot.box(by="name").picture.panels) == 1

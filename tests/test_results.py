@@ -238,7 +238,7 @@ def test_path_is_taken_for_a_scenario(base_file: Path) -> None:
 
 
 def test_physics_of_the_base(base: Scenario) -> None:
-    """The link is full, nobody gets more than it has, and an RTT is at least the propagation."""
+    """The link is full, no flow gets more than its rate, and an RTT is at least the propagation."""
     flows = dumbbell.run(base, changes={"start_jitter": "0 s"}).flows
     for run in flows.partition_by("run"):
         assert run["throughput_bps"].sum() <= 2e6 * 1.001

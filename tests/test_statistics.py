@@ -114,15 +114,15 @@ def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
 
 def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:
     results = pair[0]
-    told = results.comparisons("goodput_bps", "variant")
-    assert [(cell["name"], c.a, c.b) for cell, c in told] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
+    compared = results.comparisons("goodput_bps", "variant")
+    assert [(cell["name"], c.a, c.b) for cell, c in compared] == [("a", "reno", "vegas"), ("b", "reno", "vegas")]
     values = {
         (r["flows.a.variant"], r["name"]): r["values"]
         for r in results.statistics("goodput_bps").iter_rows(named=True)
     }
     alone = paired(values["reno", "a"], values["vegas", "a"], level=1 - 0.05 / 2)  # the first of two by Holm
-    assert told[0][1].difference == alone
-    assert told[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
+    assert compared[0][1].difference == alone
+    assert compared[0][1].difference.median > 0, "Reno gets more beside CUBIC than Vegas does"
     with pytest.raises(ResultsError, match="swept path"):
         results.comparisons("goodput_bps", "queue")
 

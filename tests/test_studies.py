@@ -111,7 +111,7 @@ def test_video(done: Callable[[str], Done]) -> None:
 
 
 def _contents(place: Path) -> dict[str, bytes]:
-    """Everything that a study leaves but what tells when it was run and where."""
+    """Everything that a study leaves except the time and the host of the run."""
     kept = [
         p for p in place.rglob("*") if p.is_file() and p.name not in {"manifest.json", "report.html", "study.json"}
     ]

@@ -107,7 +107,7 @@ def _registered() -> dict[str, Look]:
 
 
 def _derived(names: Iterable[str], markers: set[tuple[str, str]]) -> dict[str, Look]:
-    """Give each name the next free pair of color and dash, and a marker that is new for the color.
+    """Return each name the next free pair of color and dash, and a marker that is new for the color.
 
     `markers` holds the pairs of color and marker in use, and gets the new ones.
     """

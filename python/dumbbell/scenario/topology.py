@@ -130,7 +130,7 @@ def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Drawing:
 
 
 def _pairs(network: RouterNetwork, flows: Sequence[Flow], routers: list[str]) -> list[_Pair]:
-    """Give each flow without ends its own pair: the lowest number that no flow names."""
+    """Return each flow without ends its own pair: the lowest number that no flow names."""
     named = {
         int(m[1]) for f in flows for end in (f.from_, f.to) if end and (m := re.fullmatch(r"[sd]([1-9]\d*)", end))
     }

@@ -21,7 +21,7 @@ class Cells:
     frame : polars.DataFrame
         `Results.flows` or `Results.queues`, narrowed to one flow or queue: one row for each run.
     keys : sequence of str
-        The columns that tell the cells apart.
+        The columns that distinguish the cells.
     """
 
     def __init__(self, frame: pl.DataFrame, keys: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ class Cells:
         return list(self._rows)
 
     def get(self, metric: str, *key: str | float) -> npt.NDArray[np.float64]:
-        """Give a metric by repetition.
+        """Return a metric by repetition.
 
         Returns
         -------

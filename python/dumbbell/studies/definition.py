@@ -43,7 +43,7 @@ class Paper(_Part):
     method: str
     facts: dict[str, str] = {}
     figures: dict[str, Any] = {}
-    """What it measured, for the analysis to put beside ours."""
+    """Its measurements, for comparison in the analysis."""
     claims: list[Claim] = []
     """A suite of tests claims nothing."""
 
@@ -67,9 +67,9 @@ class Study(_Part):
     title: str
     what: str
     figures_note: str = ""
-    """What holds for all figures."""
+    """A note that applies to all figures."""
     definitions: str = ""
-    """How the metrics are defined, and what a seed sets."""
+    """Definitions of the metrics, and the values that a seed sets."""
     experiments: list[Experiment] = Field(min_length=1)
     paper: Paper
     _folder: Path = PrivateAttr()
@@ -83,11 +83,11 @@ class Study(_Part):
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self._folder
 
     def scenario_file(self, experiment: Experiment) -> Path:
-        """Where an experiment's scenario is, to be read, copied and changed."""
+        """Return the file of an experiment's scenario."""
         return self._folder / experiment.file
 
     def scenario(self, experiment: Experiment, *, quick: bool = False) -> Scenario:
@@ -118,7 +118,7 @@ class Study(_Part):
         return run_study(self, out, **options)
 
     def analyze(self, results: Mapping[str, Results]) -> Analysis:
-        """Hold the results of all experiments against the claims; every claim gets one finding, in their order."""
+        """Compare the results of all experiments with the claims; every claim gets one finding, in their order."""
         analysis: Analysis = import_module(f"dumbbell.studies.{self._folder.name}.analysis").analyze(self, results)
         found, claimed = [f.claim for f in analysis.findings], [c.id for c in self.paper.claims]
         if found != claimed:

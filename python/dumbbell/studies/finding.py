@@ -1,4 +1,4 @@
-"""What a study finds: a verdict for each claim with the numbers behind it, pictures, tables, words."""
+"""Findings of a study: a verdict for each claim with its numbers, figures, tables, notes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Analysis", "Finding", "Measured", "Note", "Table", "Verdict"]
 
 
 class Verdict(StrEnum):
-    """Whether what was measured is what the publication claims."""
+    """The verdict: whether the measurement agrees with the claim."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -40,19 +40,19 @@ class Measured:
 
     @classmethod
     def of(cls, what: str, found: Summary | Paired, unit: str = "", digits: int = 3) -> Measured:
-        """Take over a summary or a paired difference."""
+        """Make it of a summary or a paired difference."""
         value = found.mean if isinstance(found, Paired) else found.value
         text = found.text(unit, digits)
         return cls(what, text, _number(value), _number(found.low), _number(found.high), unit, found.n)
 
     @classmethod
     def number(cls, what: str, value: float, unit: str = "", digits: int = 3) -> Measured:
-        """Take a number that has no interval."""
+        """Make it of a number that has no interval."""
         after = f" {unit}" if unit else ""
         return cls(what, f"{number(value, digits)}{after}", _number(value), unit=unit)
 
     def document(self) -> dict[str, Any]:
-        """Give it in plain values."""
+        """Return it in plain values."""
         return {name: getattr(self, name) for name in ("what", "value", "low", "high", "unit", "n", "text")}
 
 
@@ -62,7 +62,7 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of a claim.
+    """The result for a claim.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Finding:
     rule : str
         When the verdict is "agrees": one sentence with thresholds and their reason.
     measured : sequence of Measured
-        The numbers that the rule looked at.
+        The numbers that the rule used.
     why : str
         One line: what made the verdict.
     beside : sequence of Measured
@@ -87,7 +87,7 @@ class Finding:
     beside: Sequence[Measured] = ()
 
     def document(self) -> dict[str, Any]:
-        """Give it in plain values."""
+        """Return it in plain values."""
         return {
             "id": self.claim,
             "verdict": self.verdict.value,
@@ -117,7 +117,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that a study says about its results."""
+    """All findings, figures, tables and notes of a study."""
 
     findings: Sequence[Finding]
     pictures: Sequence[Picture]

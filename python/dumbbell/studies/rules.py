@@ -1,6 +1,6 @@
 """Rules that turn numbers into verdicts. Pure functions: the same for made-up numbers in a test as for runs.
 
-A rule answers with `Ruling`: whether its statement holds (None: nothing to tell from), and what it looked at. A claim
+A rule answers with `Ruling`: whether its statement holds (None: not enough data), and its numbers. A claim
 of several statements agrees if all hold.
 """
 
@@ -31,7 +31,7 @@ loss events that equal flows differ by that much by chance."""
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Whether a statement holds, and the numbers that said so."""
+    """The result of a rule: whether a statement holds, and the numbers that decided."""
 
     holds: bool | None
     measured: tuple[Measured, ...] = ()
@@ -43,7 +43,7 @@ class Ruling:
 
 
 def verdict(*rulings: Ruling) -> Verdict:
-    """Agree if all statements hold, differ if one doesn't; not measured if one can't be told and none fails."""
+    """Agree if all statements hold, differ if one doesn't; not measured if one lacks data and none fails."""
     if any(r.holds is False for r in rulings):
         return Verdict.DIFFERS
     return Verdict.AGREES if rulings and all(r.holds for r in rulings) else Verdict.NOT_MEASURED
@@ -108,7 +108,7 @@ def equal(first: Floats, second: Floats, points: Sequence[str]) -> Ruling:
 
     That is: at no point Jain's index is shown to be below `FAIR` (its interval ends below, 95 % for all points
     together), and over all points no side is shown to be ahead by more than `EQUAL`. That two flows are equal can't
-    be shown, only that nothing speaks against it; the measured intervals say how much could be hidden.
+    be shown, only that no evidence contradicts it; the measured intervals bound the difference.
 
     Parameters
     ----------

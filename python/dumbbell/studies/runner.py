@@ -1,4 +1,4 @@
-"""A study run: its experiments, what they show, the figures and the page.
+"""Runs a study: its experiments, their analysis, the figures and the page.
 
 All of it lies in one directory::
 
@@ -86,11 +86,11 @@ def run_study(
     jobs : int, optional
         Runs, and then figures, at a time; default: one for each core.
     backend : Backend, optional
-        What makes the runs; default: the simulator.
+        The back end; default: the simulator.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
-        Told what the user should know.
+        Called with messages for the user.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def run_study(
 
 
 def _check_extras() -> None:
-    """Tell what is missing before anything is run."""
+    """Refuse to start if a package that the page needs is missing."""
     missing = [name for name in ("matplotlib", "jinja2", "plotly") if find_spec(name) is None]
     if missing:
         raise DumbbellError(f"a study needs {' and '.join(missing)}: pip install 'dumbbell[studies]'")

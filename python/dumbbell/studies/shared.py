@@ -1,4 +1,4 @@
-"""What the analyses of several studies share."""
+"""Shared by the analyses of several studies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABELS = {
     "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "cubic": "CUBIC",
     "bbr": "BBR", "bbr1": "BBR", "bbr3": "BBRv3", "veno": "Veno",
 }  # fmt: skip
-"""How variants are written in words."""
+"""Names of variants in texts."""
 
 
 def column(table: Table, name: str) -> npt.NDArray[np.float64]:
@@ -31,7 +31,7 @@ def seconds(table: Table, name: str = "t_ns") -> npt.NDArray[np.float64]:
 
 
 def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]:
-    """Say how many claims agree and differ, and for each that differs what was measured instead.
+    """Count the claims that agree and differ, and name the measurement of each that differs.
 
     Parameters
     ----------

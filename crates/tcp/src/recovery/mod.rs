@@ -17,6 +17,8 @@ mod rack_recovery;
 mod reno;
 mod sack;
 mod tahoe;
+#[cfg(test)]
+mod tests;
 mod tlp;
 mod undo;
 

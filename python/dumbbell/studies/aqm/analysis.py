@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 BESIDE = {"5.1.2": "flows.short.stack.initial_window", "6.2": "flows.category-2.access.delay"}
-"""What two experiments vary beside the discipline."""
+"""The value that two experiments vary beside the discipline."""
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the results against the RFCs' statements; see `dumbbell.studies`."""
+    """Compare the results with the RFCs' statements; see `dumbbell.studies`."""
     sections = {name: Section(found, BESIDE.get(name)) for name, found in results.items() if name[0] != "8"}
     congestion = Phases(results["8.2.5"], CONGESTION, 0.05)
     slow = Phases(results["8.2.6-1"], alternating(20.0), 0.05)
@@ -72,7 +72,8 @@ NOTES = (
     ),
     Note(
         "Not run",
-        "The asymmetric link with traffic both ways (§3.1, §9.2), the traffic mix (§9.1), two AQMs in a row (§10.2) "
+        "The asymmetric link with traffic in both directions (§3.1, §9.2), the traffic mix (§9.1), two AQMs in "
+        "a row (§10.2) "
         "and ECN "
         "(§4.5). The cumulative distributions that §2.7 wants are drawn for §8.2.5; elsewhere there are means and "
         "95th "

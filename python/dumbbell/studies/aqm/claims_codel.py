@@ -1,4 +1,4 @@
-"""What RFC 8289 says of CoDel."""
+"""Statements of RFC 8289 about CoDel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reno_goodput(f: float) -> float:
 
 
 def codel(sections: Mapping[str, Section], congestion: Phases, slow: Phases, fast: Phases) -> list[Finding]:
-    """Hold the statements about CoDel against the runs."""
+    """Compare the statements about CoDel with the runs."""
     return [
         _median(sections, congestion),
         _overload(sections["5.3.1"]),

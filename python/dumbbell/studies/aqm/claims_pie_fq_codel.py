@@ -1,4 +1,4 @@
-"""What RFCs 7928, 8033 and 8290 say."""
+"""Statements of RFCs 7928, 8033 and 8290."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SINGLE = ("droptail", "red", "codel", "pie", "pi2", "dualpi2")
 
 
 def droptail(sections: Mapping[str, Section]) -> list[Finding]:
-    """Hold the statement about drop-tail against the runs."""
+    """Compare the statement about drop-tail with the runs."""
     total = rules.Ruling(True)
     words = []
     for number, flows in (("5.1.1", "NewReno"), ("5.2", "CUBIC")):
@@ -50,7 +50,7 @@ def droptail(sections: Mapping[str, Section]) -> list[Finding]:
 
 
 def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
-    """Hold the statements about PIE against the runs."""
+    """Compare the statements about PIE with the runs."""
     means = {p.name: summarize(congestion.delay("pie", p)) for p in congestion.phases}
     near = rules.Ruling(
         all(abs(m.median - PIE_TARGET) <= PIE_NEAR for m in means.values()),
@@ -94,7 +94,7 @@ def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
 
 
 def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
-    """Hold the statements about FQ-CoDel against the runs."""
+    """Compare the statements about FQ-CoDel with the runs."""
     bursts, shared = sections["7.2-IV"], sections["5.3.2"]
     sparse = rules.Ruling(True)
     delays = {n: bursts.flow("owd_mean_ms", "cbr", n) for n in bursts.names}
@@ -135,13 +135,13 @@ def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
 
 
 def unevenness(section: Section, name: str) -> Floats:
-    """Give how far goodputs are apart over all round trips: the mean of abs(log2 of their ratio); (n,), 0 is even."""
+    """Return the unevenness of goodputs over all round trips: the mean of abs(log2 of their ratio); (n,)."""
     rows = [np.abs(np.log2(ratio(section, name, other))) for other in section.others]
     return np.asarray(np.mean(rows, axis=0))
 
 
 def interactions(sections: Mapping[str, Section]) -> list[Finding]:
-    """Hold the statements about round trips and LEDBAT against the runs."""
+    """Compare the statements about round trips and LEDBAT with the runs."""
     fair, lbe = sections["6.2"], sections["5.4"]
     apart = {n: unevenness(fair, n) for n in fair.names}
     better, measured = [], []

@@ -1,4 +1,4 @@
-"""What the experiments without phases measured: metrics by discipline and repetition."""
+"""Measurements of the experiments without phases: metrics by discipline and repetition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LABELS = {
     "droptail": "DropTail", "red": "ARED", "codel": "CoDel", "pie": "PIE", "pi2": "PI2", "dualpi2": "DualPI2",
     "fq_codel": "FQ-CoDel", "fq_pie": "FQ-PIE", "cake": "CAKE",
 }  # fmt: skip
-"""How disciplines are written in words."""
+"""Names of disciplines in texts."""
 RTTS = {"0.75 ms": 5, "4.5 ms": 20, "12 ms": 50, "24.5 ms": 100, "49.5 ms": 200, "99.5 ms": 400, "139.5 ms": 560}
 """Round trips of category II in §6.2, ms, by the access delay that makes them."""
 
@@ -28,7 +28,7 @@ def discipline(run: Run) -> str:
 
 
 def look_of(name: str) -> str:
-    """Give a discipline's look; those with a queue for each flow dashed and hollow, to tell them from their base."""
+    """Return a discipline's look; those with a queue for each flow are dashed and hollow, unlike their base."""
     return f"{name}:2" if name in {"fq_codel", "fq_pie", "dualpi2"} else name
 
 
@@ -52,32 +52,32 @@ class Section:
         self.capacity = max(q["capacity_bps"] for q in results.runs[0].queues if q["name"] == BOTTLENECK) * 1e-6
 
     def has(self, flow: str) -> bool:
-        """Whether a flow of that name is there."""
+        """Return True if a flow of that name exists."""
         return any(f["name"] == flow for f in next(iter(self._runs.values()))[0].flows)
 
     def runs(self, name: str, other: str | None = None) -> list[Run]:
-        """Give the runs of a cell, by repetition."""
+        """Return the runs of a cell, by repetition."""
         return self._runs[name, self.others[0] if other is None else other]
 
     def queue(self, metric: str, name: str, other: str | None = None) -> Floats:
-        """Give a metric of the bottleneck by repetition; (n,)."""
+        """Return a metric of the bottleneck by repetition; (n,)."""
         rows = [next(q for q in run.queues if q["name"] == BOTTLENECK) for run in self.runs(name, other)]
         return np.array([row[metric] for row in rows], dtype=np.float64)
 
     def flow(self, metric: str, flow: str, name: str, other: str | None = None) -> Floats:
-        """Give a metric of a flow by repetition; (n,), NaN where it has none."""
+        """Return a metric of a flow by repetition; (n,), NaN where it has none."""
         rows = [next(f for f in run.flows if f["name"] == flow) for run in self.runs(name, other)]
         return np.array([row[metric] for row in rows], dtype=np.float64)
 
     def goodput(self, name: str, other: str | None = None, flow: str | None = None) -> Floats:
-        """Give the goodput of a flow, or of all together, Mbit/s; (n,)."""
+        """Return the goodput of a flow, or of all together, Mbit/s; (n,)."""
         if flow is not None:
             return self.flow("goodput_bps", flow, name, other) * 1e-6
         runs = self.runs(name, other)
         return np.array([sum(f["goodput_bps"] or 0.0 for f in run.flows) for run in runs]) * 1e-6
 
     def transfer_times(self, flow: str, name: str, other: str | None = None) -> Floats:
-        """Give the mean time that a flow's transfers took, s; (n,), NaN where none has ended."""
+        """Return the mean time that a flow's transfers took, s; (n,), NaN where none has ended."""
         means = []
         for run in self.runs(name, other):
             took = [t["end_s"] - t["start_s"] for t in run.transfers if t["flow"] == flow and t["end_s"] is not None]
@@ -85,20 +85,20 @@ class Section:
         return np.array(means)
 
     def page_times(self, name: str) -> Floats:
-        """Give the median time that pages took, s; (n,)."""
+        """Return the median time that pages took, s; (n,)."""
         return np.array([float(np.median(page_times(run))) for run in self.runs(name)])
 
     def delay(self, name: str, other: str | None = None) -> Floats:
-        """Give the mean queueing delay, ms; (n,)."""
+        """Return the mean queueing delay, ms; (n,)."""
         return self.queue("mean_sojourn_ms", name, other)
 
     def drop_rate(self, name: str, other: str | None = None) -> Floats:
-        """Give the part of the packets that arrive at the bottleneck that is dropped, %; (n,)."""
+        """Return the part of the packets that arrive at the bottleneck that is dropped, %; (n,)."""
         return 100 * self.queue("drops", name, other) / self.queue("arrivals", name, other)
 
 
 def page_times(run: Run) -> Floats:
-    """Give how long each page took, s: from its first connection to the end of its last; (pages,).
+    """Return the load time of each page, s: from its first connection to the end of its last; (pages,).
 
     A page is the transfers of one number of all flows ``web-...``; one that hasn't ended in all of them is left out.
     """

@@ -1,4 +1,4 @@
-"""What isn't a plane: fairness between round trips, bursts, delay over time."""
+"""Figures other than planes: fairness between round trips, bursts, delay over time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST = 0.1
 
 
 def ratio(section: Section, name: str, other: str) -> Floats:
-    """Give the goodput of category II over that of category I; (n,)."""
+    """Return the goodput of category II over that of category I; (n,)."""
     return section.goodput(name, other, "category-2") / section.goodput(name, other, "category-1")
 
 
@@ -131,7 +131,9 @@ def _distributions(data: Phases) -> Picture:
     high = {n: float(np.quantile(data.delays(n, heavy), 0.95)) for n in data.names}
     reading = ", ".join(f"{LABELS[n]} {high[n]:.0f} ms" for n in sorted(high, key=lambda n: high[n]))
     title = "§8.2.5: distributions of delay and goodput"
-    words = f"With 19 flows the delay is for 95 % of the time at most: {reading}. {LEAST:g} ms stands for less, too."
+    words = (
+        f"With 19 flows the delay is for 95 % of the time at most: {reading}. {LEAST:g} ms includes smaller values."
+    )
     return Picture("s8-2-5-cdf", title, words, panels, columns=2, markers=False)
 
 

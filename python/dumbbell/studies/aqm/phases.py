@@ -43,7 +43,7 @@ CONGESTION = tuple(
 
 
 def alternating(length: float) -> tuple[Phase, Phase]:
-    """Give the phases of 8.2.6, which take turns."""
+    """Return the phases of 8.2.6, which take turns."""
 
     def turn(which: int) -> Callable[[Floats], npt.NDArray[np.bool_]]:
         # A hair is added: times on a border are sums of decimal fractions.
@@ -98,31 +98,31 @@ class Phases:
         return 8e-3 * waiting / self._rate, bits
 
     def delays(self, name: str, phase: Phase) -> Floats:
-        """Give the delays sampled in a phase, ms; (n, samples)."""
+        """Return the delays sampled in a phase, ms; (n, samples)."""
         return np.asarray(np.array(self._delay[name])[:, phase.holds(self.t)])
 
     def delay(self, name: str, phase: Phase) -> Floats:
-        """Give the mean delay of a phase, ms; (n,)."""
+        """Return the mean delay of a phase, ms; (n,)."""
         return np.asarray(self.delays(name, phase).mean(axis=1))
 
     def goodput(self, name: str, phase: Phase) -> Floats:
-        """Give the goodput of all flows in a phase, Mbit/s; (n,)."""
+        """Return the goodput of all flows in a phase, Mbit/s; (n,)."""
         inside = phase.holds(self.t)
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / (inside.sum() * self.step) * 1e-6)
 
     def use(self, name: str) -> Floats:
-        """Give the goodput over all phases as a part of what the link could carry; (n,)."""
+        """Return the goodput over all phases as a part of what the link could carry; (n,)."""
         inside = self.t >= BEGIN
         could = self._rate[inside].sum() * self.step * 1e6
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / could)
 
     def total(self, name: str) -> Floats:
-        """Give the goodput over all phases, Mbit/s; (n,)."""
+        """Return the goodput over all phases, Mbit/s; (n,)."""
         inside = self.t >= BEGIN
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / (inside.sum() * self.step) * 1e-6)
 
     def rates(self, name: str, phase: Phase, window: float) -> Floats:
-        """Give the goodput of all flows in each window of a phase, Mbit/s; (n, windows)."""
+        """Return the goodput of all flows in each window of a phase, Mbit/s; (n, windows)."""
         bits = np.array(self._bits[name])[:, phase.holds(self.t)]
         per = round(window / self.step)
         count = bits.shape[1] // per
@@ -130,7 +130,7 @@ class Phases:
         return np.asarray(rows.sum(axis=2) / (per * self.step) * 1e-6)
 
     def over_time(self, name: str, window: float) -> tuple[Floats, Floats]:
-        """Give the middles of windows (s), and the median over repetitions of the mean delay in each (ms)."""
+        """Return the middles of windows (s), and the median over repetitions of the mean delay in each (ms)."""
         per = round(window / self.step)
         count = self.t.size // per
         rows = np.array(self._delay[name])[:, : count * per].reshape(self.n, count, per)

@@ -22,7 +22,7 @@ __all__ = ["CHECKS", "analyze", "examine"]
 CHECKS: dict[int, Callable[[Case], None]] = dict(
     sorted((checks_startup.CHECKS | checks_probe.CHECKS | checks_path.CHECKS).items())
 )
-"""What to check of each case."""
+"""Checks of each case."""
 
 
 def examine(case: Case) -> Case:
@@ -35,7 +35,7 @@ def examine(case: Case) -> Case:
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold each case's trace against what the draft expects; see `dumbbell.studies`."""
+    """Compare each case's trace with the expectations of the draft; see `dumbbell.studies`."""
     cases = [examine(Case.of(number, results)) for number in CHECKS]
     texts = {claim.id: claim.text for claim in study.paper.claims}
     findings = [_finding(case) for case in cases]

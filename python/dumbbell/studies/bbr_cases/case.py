@@ -46,7 +46,7 @@ class Case:
 
     @property
     def holds(self) -> bool:
-        """Whether everything is as it should be."""
+        """Return True if every check passes."""
         return bool(self.seen) and all(ok for _, ok in self.seen)
 
     def spans(self) -> list[tuple[str, int, int]]:
@@ -70,7 +70,7 @@ class Case:
         raise LookupError(f"no {name} after {after:g} s")
 
     def at(self, column: str, row: int) -> float:
-        """Give a value."""
+        """Return a value."""
         return float(self.trace[column][min(row, len(self.trace["t"]) - 1)])
 
     def row(self, t: float) -> int:
@@ -83,7 +83,7 @@ class Case:
         return max(self.at("bw", row) * self.at("min_rtt", row), quanta, 4 * MSS)
 
     def mbps(self, column: str, row: int) -> float:
-        """Give a rate column in Mbit/s of payload."""
+        """Return a rate column in Mbit/s of payload."""
         return self.at(column, row) * 8e-6
 
 

@@ -28,7 +28,7 @@ def _a10(c: Case) -> None:
 def _a11(c: Case) -> None:
     row = int(np.searchsorted(c.trace["t"], 10.0))
     window = c.trace["idle_restart"][row : row + 5]
-    c.check("idle_restart when sending goes on at 10 s", bool(np.any(window == 1)))
+    c.check("idle_restart when sending continues at 10 s", bool(np.any(window == 1)))
     late = [name for name, a, b in c.spans() if c.at("t", b - 1) >= 9.9 and c.at("t", a) < 10.3]
     c.check(f"no dip then ({', '.join(late)})", "probe RTT" not in late)
 
@@ -36,13 +36,13 @@ def _a11(c: Case) -> None:
 def _a13(c: Case) -> None:
     t = c.trace["t"]
     cruise = (t > 6) & (c.trace["state"] == registry.phases().index("cruise"))
-    extra, room = c.trace["extra_acked"][cruise], c.trace["cwnd"][cruise]
+    extra, cwnd = c.trace["extra_acked"][cruise], c.trace["cwnd"][cruise]
     model = 2 * c.trace["bw"][cruise] * c.trace["min_rtt"][cruise]
     c.check(
         f"extra_acked {np.median(extra) / MSS:.0f} segments (15 ms are {0.015 * link(10) * 1e6 / 8 / MSS:.0f})",
         np.median(extra) > 0.015 * link(10) * 1e6 / 8,
     )
-    c.check("cwnd = 2 BDP + extra_acked", abs(float(np.median(room - model - extra))) < 2 * MSS)
+    c.check("cwnd = 2 BDP + extra_acked", abs(float(np.median(cwnd - model - extra))) < 2 * MSS)
     late = t > 6
     rate = (c.trace["delivered"][-1] - c.trace["delivered"][late][0]) * 8e-6 / (t[-1] - t[late][0])
     c.check(f"{100 * rate / link(10):.1f} % of the link's rate, dips included (at least 95)", rate > 0.95 * link(10))
@@ -114,7 +114,7 @@ def _a18(c: Case) -> None:
         np.isnan(c.at("inflight_longterm", before)) and np.isfinite(c.at("inflight_longterm", found)),
     )
     c.check(
-        f"all bounds unset again at {c.at('t', back):.2f} s, when D-SACKs have told",
+        f"all bounds unset again at {c.at('t', back):.2f} s, after the D-SACKs",
         all(np.isnan(c.at(f"{what}", back)) for what in ("inflight_longterm", "inflight_shortterm", "bw_shortterm")),
     )
     c.check(
@@ -157,4 +157,4 @@ CHECKS: dict[int, Callable[[Case], None]] = {
     18: _a18,
     19: _a19,
 }
-"""What to check of each case."""
+"""Checks of each case."""

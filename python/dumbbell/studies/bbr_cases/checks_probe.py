@@ -87,4 +87,4 @@ def _a22(c: Case) -> None:
 
 
 CHECKS: dict[int, Callable[[Case], None]] = {5: _a5, 6: _a6, 7: _a7, 8: _a8, 9: _a9, 21: _a21, 22: _a22}
-"""What to check of each case."""
+"""Checks of each case."""

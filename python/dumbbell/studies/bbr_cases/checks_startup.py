@@ -74,4 +74,4 @@ def _a20(c: Case) -> None:
 
 
 CHECKS: dict[int, Callable[[Case], None]] = {1: _a1, 2: _a2, 3: _a3, 4: _a4, 12: _a12, 20: _a20}
-"""What to check of each case."""
+"""Checks of each case."""

@@ -23,7 +23,7 @@ __all__ = ["analyze"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the results against the report's claims; see `dumbbell.studies`."""
+    """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     load, curves = Load(results["load"]), Curves(results["curves"])
     findings = claims(load, curves, study.paper.figures)

@@ -32,7 +32,7 @@ WHOLE = 1 / 3
 
 
 def claims(load: Load, curves: Curves, reported: Mapping[str, Any]) -> list[Finding]:
-    """Hold the claims against the runs."""
+    """Compare the claims with the runs."""
     return [_sawtooth(curves), _cubic(curves), _bloat(load, reported), _small(load), _fair(load, reported)]
 
 
@@ -128,7 +128,7 @@ def _bloat(load: Load, reported: Mapping[str, Any]) -> Finding:
 
 
 def _covers(what: str, values: Floats, one: float, unit: str) -> rules.Ruling:
-    """Hold if a single measurement of somebody else's lies within the range of ours, 5 % wider."""
+    """Hold if a single published measurement lies within the range of ours, widened by 5 %."""
     low, high = float(values.min()), float(values.max())
     text = f"{np.median(values):.3g} {unit}, from {low:.3g} to {high:.3g} (report {one:g})"
     measured = Measured(what, text, float(np.median(values)), low, high, unit, len(values))

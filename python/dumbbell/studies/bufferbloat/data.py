@@ -1,4 +1,4 @@
-"""What the experiments measured, by queue and variant."""
+"""Measurements of the experiments, by queue and variant."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ class Load:
         self.n = results.scenario.repetitions
 
     def ping(self, queue: str, variant: str, *, loaded: bool = True) -> Floats:
-        """Give the mean RTT of ten pings by repetition; (n,) float64, ms."""
+        """Return the mean RTT of ten pings by repetition; (n,) float64, ms."""
         return self._flows["ping" if loaded else "ping alone"].get("rtt_mean_ms", queue, variant)
 
     def page(self, queue: str, variant: str, *, loaded: bool = True) -> Floats:
-        """Give the median time of the page's downloads by repetition; (n,) float64, s."""
+        """Return the median time of the page's downloads by repetition; (n,) float64, s."""
         return self._pages["page" if loaded else "page alone"].get("took", queue, variant)
 
     def pages(self, queue: str, variant: str) -> Floats:
-        """Give the time of each single download beside the long transfer; (5 n,) float64, s."""
+        """Return the time of each single download beside the long transfer; (5 n,) float64, s."""
         rows = self._single.filter((pl.col(QUEUE) == queue) & (pl.col(VARIANT) == variant))
         return rows["took"].drop_nulls().to_numpy()
 
     def goodput(self, queue: str, variant: str) -> Floats:
-        """Give the long transfer's goodput by repetition; (n,) float64, Mbit/s."""
+        """Return the long transfer's goodput by repetition; (n,) float64, Mbit/s."""
         return 1e-6 * self._flows["long"].get("goodput_bps", queue, variant)
 
 
@@ -98,12 +98,12 @@ class Curves:
         self.n = results.scenario.repetitions
 
     def window(self, queue: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
-        """Give the congestion window over time: s, segments."""
+        """Return the congestion window over time: s, segments."""
         table = self.results.table(self._runs[queue, variant][repetition], "flow/long")
         return table["t_ns"].to_numpy() * 1e-9, table["cwnd"].to_numpy() / MSS
 
     def waiting(self, queue: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
-        """Give the packets waiting at the bottleneck over time: s, packets."""
+        """Return the packets waiting at the bottleneck over time: s, packets."""
         table = self.results.table(self._runs[queue, variant][repetition], "queue/r1->r2")
         return table["t_ns"].to_numpy() * 1e-9, table["packets"].to_numpy().astype(np.float64)
 
@@ -128,7 +128,7 @@ class Curves:
         return Teeth(*columns)
 
     def each(self, queue: str, variant: str, what: str) -> Floats:
-        """Give the median over the teeth of each repetition; (n,) float64, NaN without teeth."""
+        """Return the median over the teeth of each repetition; (n,) float64, NaN without teeth."""
         found = []
         for repetition in range(len(self._runs[queue, variant])):
             values = getattr(self.teeth(queue, variant, repetition), what)
@@ -136,7 +136,7 @@ class Curves:
         return np.array(found)
 
     def whole(self, queue: str, variant: str, bend: float) -> Floats:
-        """Give the share of teeth that are concave and convex by at least ``bend``, by repetition; (n,) float64."""
+        """Return the share of teeth that are concave and convex by at least ``bend``, by repetition; (n,) float64."""
         found = []
         for repetition in range(len(self._runs[queue, variant])):
             teeth = self.teeth(queue, variant, repetition)

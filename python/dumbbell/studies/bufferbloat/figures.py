@@ -13,9 +13,9 @@ __all__ = ["pictures"]
 
 LOOKS = {"large": "droptail", "small": "red", "two": "drr", "codel": "codel", "fq_codel": "fq_codel:2"}
 BEGIN = 40.0
-"""When the stretch of time that is shown begins, s: the start is over by then."""
+"""Start of the time that is shown, s: slow start has ended."""
 LENGTHS = {"large": 80.0, "small": 80.0, "codel": 8.0}
-"""How long it is, s: a few teeth."""
+"""Length of the time that is shown, s: a few teeth."""
 
 
 def pictures(load: Load, curves: Curves) -> list[Picture]:
@@ -105,7 +105,7 @@ def _downloads(load: Load) -> Picture:
     reading = (
         f"Single downloads: beside CUBIC the slowest of {load.pages('large', 'cubic').size} takes "
         f"{worst['large']:.1f} s with 100 packets, {worst['codel']:.1f} s under CoDel and {worst['fq_codel']:.1f} "
-        "s under FQ-CoDel. One wget says little."
+        "s under FQ-CoDel. One wget is weak evidence."
     )
     return Picture(
         "extra2-downloads",

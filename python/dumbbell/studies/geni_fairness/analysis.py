@@ -25,7 +25,7 @@ LIMIT = "network.bottleneck.queue.limit"
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the results against the report's claims; see `dumbbell.studies`."""
+    """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     part1 = Alone(results["part1"], "network.hops")
     jitter = Alone(results["jitter"], "network.hops", "network.bottleneck.jitter")

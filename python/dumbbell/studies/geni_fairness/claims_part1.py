@@ -15,7 +15,7 @@ __all__ = ["claims"]
 THREE = ("reno", "cubic", "vegas")
 """The report's variants of part 1."""
 ALIKE = 0.1
-"""How far round trips may lie from their middle to be called nearly the same."""
+"""Largest deviation of round trips from their middle that counts as nearly the same."""
 FULL = 0.9
 """Part of the link's rate that counts as almost all of it: headers take 3.5 %."""
 CLAIMED, NEAR = 2 / 3, 0.1
@@ -25,7 +25,7 @@ RATE = 100.0
 
 
 def claims(part1: Alone, jitter: Alone) -> list[Finding]:
-    """Hold the claims on part 1 against the runs."""
+    """Compare the claims on part 1 with the runs."""
     return [_delay(part1), _slower(part1, jitter), _hops(part1, jitter)]
 
 
@@ -46,7 +46,7 @@ def _delay(part1: Alone) -> Finding:
         "over repetitions, two hops).",
         (*(Measured.of(f"ping beside {LABELS[v]}", s, "ms") for v, s in loaded.items()), *alike.measured),
         f"beside the flow ping shows {listed} ms: Reno and CUBIC fill the queue, Vegas keeps it nearly empty. On "
-        f"the idle path it shows {idle['reno'].value:.2f} ms whatever the variant: such a ping tells nothing "
+        f"the idle path it shows {idle['reno'].value:.2f} ms whatever the variant: such a ping shows nothing "
         "about a variant",
         (*still.measured, *(Measured.of(f"ping before {LABELS[v]}", s, "ms") for v, s in idle.items())),
     )

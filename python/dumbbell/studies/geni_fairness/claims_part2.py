@@ -16,7 +16,7 @@ from dumbbell.studies.shared import LABELS
 __all__ = ["BESIDE_BBR", "STARVED", "WITHOUT_BBR", "claims"]
 
 STARVED = 0.1
-"""Share below which a flow is called starved: the report's 2 of 95 with room for another path."""
+"""Share below which a flow is called starved: the report's 2 of 95, with a margin for another path."""
 CLAIMED = 25.8 / (25.8 + 71.7)
 """Vegas' share beside BBR in the report, over both orders."""
 FACTOR = 1.5
@@ -26,12 +26,12 @@ WITHOUT_BBR = [(a, b) for a in VARIANTS for b in VARIANTS if "bbr" not in (a, b)
 
 
 def claims(pairs: Pairs, others: Mapping[str, Pairs], over: Over) -> list[Finding]:
-    """Hold the claims on part 2 against the runs; `others` are the other buffers and round trips, by words."""
+    """Compare the claims on part 2 with the runs; `others` are the other buffers and round trips, by words."""
     return [_self_fair(pairs, others, over), _even(pairs, others), _starved(pairs, others), _dynamic(over)]
 
 
 def _jains(pairs: Pairs, cells: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Summary]:
-    """Give Jain's index of some pairs, the intervals at 95 % together."""
+    """Return Jain's index of some pairs, the intervals at 95 % together."""
     found = summarize_all([pairs.jain(a, b) for a, b in cells], level=1 - 0.05 / len(cells))
     return dict(zip(cells, found, strict=True))
 
@@ -82,7 +82,7 @@ def _even(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
     ruling = _fair(pairs, _jains(pairs, [("cubic", "reno"), ("reno", "cubic")]))
 
     def share(of: Pairs) -> Summary:
-        """Give CUBIC's share, over both orders."""
+        """Return CUBIC's share, over both orders."""
         return summarize((of.share("cubic", "reno") + 1 - of.share("reno", "cubic")) / 2)
 
     beside = {words: share(p) for words, p in others.items()}
@@ -99,7 +99,7 @@ def _even(pairs: Pairs, others: Mapping[str, Pairs]) -> Finding:
 
 
 def _vegas(pairs: Pairs, other: str) -> Summary:
-    """Give Vegas' share beside another variant, over both orders."""
+    """Return Vegas' share beside another variant, over both orders."""
     return summarize((pairs.share("vegas", other) + 1 - pairs.share(other, "vegas")) / 2)
 
 

@@ -1,4 +1,4 @@
-"""What the experiments measured, in the report's terms."""
+"""Measurements of the experiments, in the report's terms."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Alone:
         self.n = results.scenario.repetitions
 
     def get(self, metric: str, variant: str, *point: str | float, flow: str = "iperf") -> Floats:
-        """Give a metric by repetition, rates in Mbit/s; (n,) float64."""
+        """Return a metric by repetition, rates in Mbit/s; (n,) float64."""
         factor = 1e-6 if metric.endswith("_bps") else 1.0
         return factor * self._cells[flow].get(metric, *point, variant)
 
     def part(self, *point: str | float) -> Floats:
-        """Give what Vegas gets as a part of what Reno and CUBIC get in the mean; (n,) float64."""
+        """Return Vegas' goodput over the mean of Reno's and CUBIC's; (n,) float64."""
         others = (self.get("goodput_bps", "reno", *point) + self.get("goodput_bps", "cubic", *point)) / 2
         return np.asarray(self.get("goodput_bps", "vegas", *point) / others)
 
@@ -62,17 +62,17 @@ class Pairs:
         self.n = results.scenario.repetitions
 
     def both(self, first: str, second: str, metric: str = "goodput_bps") -> Floats:
-        """Give a metric of both flows by repetition, rates in Mbit/s; (n, 2) float64."""
+        """Return a metric of both flows by repetition, rates in Mbit/s; (n, 2) float64."""
         factor = 1e-6 if metric.endswith("_bps") else 1.0
         found = [factor * self._cells[name].get(metric, first, second) for name in ("first", "second")]
         return np.stack(found, axis=-1)
 
     def share(self, first: str, second: str) -> Floats:
-        """Give the share of the flow that starts first, by repetition; (n,) float64, 0 to 1."""
+        """Return the share of the flow that starts first, by repetition; (n,) float64, 0 to 1."""
         return np.asarray(shares(self.both(first, second))[:, 0])
 
     def jain(self, first: str, second: str) -> Floats:
-        """Give Jain's index by repetition; (n,) float64."""
+        """Return Jain's index by repetition; (n,) float64."""
         return jain(self.both(first, second))
 
 
@@ -91,7 +91,7 @@ class Over:
         }
 
     def rates(self, first: str, second: str, repetition: int = 0) -> Floats:
-        """Give both flows' goodput by window from 5 s, Mbit/s; (windows, 2) float64."""
+        """Return both flows' goodput by window from 5 s, Mbit/s; (windows, 2) float64."""
         run = self._runs[first, second][repetition]
         found = []
         for name in ("first", "second"):
@@ -101,13 +101,13 @@ class Over:
         return np.stack(found, axis=-1)
 
     def last(self, first: str, second: str, flow: str, column: str) -> Floats:
-        """Give the last value of a column of a flow's series, by repetition; (n,) float64, the column's unit."""
+        """Return the last value of a column of a flow's series, by repetition; (n,) float64, the column's unit."""
         return np.array(
             [self._results.table(run, f"flow/{flow}")[column].to_list()[-1] for run in self._runs[first, second]]
         )
 
     def restless(self, first: str, second: str) -> Floats:
-        """Give how far the first flow's share moves in the second half, by repetition; (n,) float64.
+        """Return the movement of the first flow's share in the second half, by repetition; (n,) float64.
 
         Its standard deviation over windows of one second, from 0 to 0.5.
         """
@@ -119,5 +119,5 @@ class Over:
         return np.array(found)
 
     def all_restless(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Floats]:
-        """Give `restless` for several pairs."""
+        """Return `restless` for several pairs."""
         return {pair: self.restless(*pair) for pair in pairs}

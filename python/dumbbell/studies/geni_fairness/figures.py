@@ -28,7 +28,7 @@ class Harmed:
         self._pairs, self._solo = pairs, solo
 
     def to_first(self, first: str, second: str) -> Floats:
-        """Give the harm to the flow that starts first, by repetition; (n,) float64."""
+        """Return the harm to the flow that starts first, by repetition; (n,) float64."""
         n = self._pairs.n
         return harm(self._solo[first][:n], self._pairs.both(first, second)[:, 0])
 

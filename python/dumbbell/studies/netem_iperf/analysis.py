@@ -22,7 +22,7 @@ __all__ = ["analyze"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the results against the report's claims; see `dumbbell.studies`."""
+    """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
     findings = claims(grid, long, offload)
@@ -40,7 +40,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 
 def _table(grid: Grid, name: str, what: str) -> Table:
-    told = sides(grid)
+    found = sides(grid)
     rows = []
     for p in LOSSES:
         for d in DELAYS:
@@ -50,7 +50,7 @@ def _table(grid: Grid, name: str, what: str) -> Table:
                 row[LABELS[v]] = summarize(values).text()
                 row[f"{LABELS[v]}, mean"] = summarize(values, interval="student").text()
             row["Mathis"] = f"{float(mathis(d, p)):.3g}"
-            row["CUBIC is"] = told[d, p][0] or "not told apart"
+            row["CUBIC is"] = found[d, p][0] or "not distinguished"
             rows.append(row)
     title = f"Throughput of {what}, Mbit/s: median and mean [95 % intervals] of {grid.n} repetitions"
     return Table(name, title, pl.DataFrame(rows))

@@ -13,7 +13,7 @@ from dumbbell.studies.shared import LABELS
 __all__ = ["claims", "sides"]
 
 INVERSE = 0.25
-"""How far the power of the round trip may lie from -1 to be called inverse: -0.75 is CUBIC's own [RFC 9438 §5.1]."""
+"""Largest deviation of the RTT's exponent from -1 that counts as inverse: -0.75 is CUBIC's own [RFC 9438 §5.1]."""
 
 FEWEST = 10
 """Repetitions from which nine comparisons together can show anything: with 5 the smallest p-value is 1/16, with 10 it
@@ -21,7 +21,7 @@ is 1/512, and Holm's correction multiplies by up to nine."""
 
 
 def claims(grid: Grid, long: Grid, offload: Grid) -> list[Finding]:
-    """Hold the claims against the runs."""
+    """Compare the claims with the runs."""
     return [_delay(grid, long), _loss(grid), _cubic(grid, long, offload)]
 
 
@@ -42,7 +42,7 @@ def _delay(grid: Grid, long: Grid) -> Finding:
     steady = {(v, p): rtt_slope(DELAYS, [long.median(v, d, p) for d in DELAYS]) for v, p in slopes}
     low, high = min(slopes.values()), max(slopes.values())
     odd = [f"{LABELS[v]} at {p:g} % {s:.2f}" for (v, p), s in slopes.items() if abs(s + 1) > INVERSE]
-    why = f"throughput goes with the RTT to the power of {low:.2f} to {high:.2f}"
+    why = f"throughput is proportional to the RTT to the power of {low:.2f} to {high:.2f}"
     if not falls.holds:
         why += ", but not every step is shown to be lower"
     if odd:
@@ -75,13 +75,13 @@ def _loss(grid: Grid) -> Finding:
         rules.verdict(falls),
         "On the same seeds every higher loss is shown to have less throughput, for both variants and all delays.",
         falls.measured,
-        f"it goes with the loss to the power of {low:.2f} to {high:.2f} (Mathis: -0.5, CUBIC: -0.75){end}",
+        f"it is proportional to the loss to the power of {low:.2f} to {high:.2f} (Mathis: -0.5, CUBIC: -0.75){end}",
         tuple(Measured.number(f"power of the loss, {LABELS[v]}, {d:g} ms", s) for (v, d), s in slopes.items()),
     )
 
 
 def sides(grid: Grid) -> dict[tuple[float, float], tuple[str | None, Measured]]:
-    """Tell for each cell (delay, loss) whether CUBIC is shown to be ``lower`` or ``higher`` than Reno, or neither.
+    """Return for each cell (delay, loss) whether CUBIC is shown to be ``lower`` or ``higher`` than Reno, or neither.
 
     All nine comparisons together hold at 95 % (Holm).
     """

@@ -1,4 +1,4 @@
-"""What the experiments measured: throughput by variant, delay, loss and repetition, and the formulas beside it."""
+"""Measurements of the experiments: throughput by variant, delay, loss and repetition, and the formulas beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("reno", "cubic")
 DELAYS = (10.0, 50.0, 100.0)
-"""One way, ms."""
+"""One-way delays, ms."""
 LOSSES = (0.1, 0.5, 1.0)
 """Percent."""
 RATE = 100.0
@@ -43,17 +43,17 @@ class Grid:
         self.n = results.scenario.repetitions
 
     def get(self, variant: str, delay: float, loss: float, metric: str = "goodput_bps") -> Floats:
-        """Give a metric of a cell by repetition, rates in Mbit/s; (n,) float64."""
+        """Return a metric of a cell by repetition, rates in Mbit/s; (n,) float64."""
         factor = 1e-6 if metric.endswith("_bps") else 1.0
         return factor * self._cells.get(metric, variant, delay, loss)
 
     def median(self, variant: str, delay: float, loss: float, metric: str = "goodput_bps") -> float:
-        """Give the median of a cell."""
+        """Return the median of a cell."""
         return float(np.median(self.get(variant, delay, loss, metric)))
 
 
 def mathis(delay: npt.ArrayLike, loss: npt.ArrayLike, mss: int = MSS) -> Floats:
-    """Give Reno's throughput by Mathis et al., Mbit/s, at most the link's.
+    """Return Reno's throughput by Mathis et al., Mbit/s, at most the link's.
 
     A window that grows by one segment a round trip and halves at each loss has sqrt(3/2) / sqrt(p) segments in the
     mean where the losses are periodic; Linux counts what a delayed ACK covers, so no factor for those.
@@ -74,7 +74,7 @@ def mathis(delay: npt.ArrayLike, loss: npt.ArrayLike, mss: int = MSS) -> Floats:
 
 
 def cubic(delay: npt.ArrayLike, loss: npt.ArrayLike, mss: int = MSS) -> Floats:
-    """Give CUBIC's throughput [RFC 9438 §5.1], Mbit/s, where its growth is the cubic one.
+    """Return CUBIC's throughput [RFC 9438 §5.1], Mbit/s, where its growth is the cubic one.
 
     Parameters as in `mathis`.
     """

@@ -50,7 +50,7 @@ def _over_delay(grid: Grid, name: str, title: str) -> Picture:
     near, far = (grid.median("reno", d, 0.5) for d in (DELAYS[0], DELAYS[-1]))
     reading = (
         f"At 0.5 % loss Reno gets {near:.1f} Mbit/s at 10 ms and {far:.2f} at 100 ms, {near / far:.1f} times less "
-        f"over ten times the delay; Mathis' formula says {float(mathis(10, 0.5)):.1f} and "
+        f"over ten times the delay; Mathis' formula gives {float(mathis(10, 0.5)):.1f} and "
         f"{float(mathis(100, 0.5)):.2f}."
     )
     return Picture(name, title, reading, panels, columns=3, share_y=True)
@@ -92,7 +92,7 @@ def _boxes(grid: Grid) -> Picture:
         panels.append(Panel(f"loss {p:g} %", "delay, one way", THROUGHPUT, curves, categories=names, y_log=True))
     spread = summarize(grid.get("reno", 10.0, 0.1))
     reading = (
-        f"One run says little: at 10 ms and 0.1 % Reno's {spread.n} runs lie between {spread.min:.0f} and "
+        f"One run is weak evidence: at 10 ms and 0.1 % Reno's {spread.n} runs lie between {spread.min:.0f} and "
         f"{spread.max:.0f} Mbit/s, depending on when the first packet is lost."
     )
     return Picture("fig3-single-runs", "Each run of 20 MB", reading, panels, columns=3)

@@ -58,7 +58,7 @@ def congested(data: Experiment1) -> list[float]:
 
 
 def claims(data: Experiment1, large: Experiment1) -> list[Finding]:
-    """Hold the report's four claims on experiment 1 against the runs."""
+    """Compare the report's four claims on experiment 1 with the runs."""
     rates = congested(data)
     return [
         _knee(data, large),
@@ -162,7 +162,7 @@ def _timeouts(data: Experiment1, rates: Sequence[float]) -> str:
 def _beside(
     data: Experiment1, large: Experiment1, rates: Sequence[float], metric: str, *, highest: bool
 ) -> tuple[Measured, ...]:
-    """Who is first rate by rate, with constant intervals, with SACK among them, and with a large window."""
+    """Return the fastest variant by rate, with constant intervals, with SACK as well, and with a large window."""
     unit = METRICS[metric][2]
 
     def first(values: dict[str, Floats], what: str) -> Measured:

@@ -19,7 +19,7 @@ LOW_JAIN = 0.99
 
 
 def claims(data: Experiment2) -> list[Finding]:
-    """Hold the report's four claims on experiment 2 against the runs."""
+    """Compare the report's four claims on experiment 2 with the runs."""
     return [
         _reno_reno(data),
         _vegas_vegas(data),
@@ -72,9 +72,9 @@ def _constant(data: Experiment2, a: str, b: str) -> Measured:
 
 
 def upper_hand(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
-    """Find the points at which the first flow is shown to be ahead of the second, and those the other way round.
+    """Find the points at which the first flow is shown to be ahead of the second, and those at which the second is.
 
-    The confidence level allows for the number of points looked at (Bonferroni).
+    The confidence level allows for the number of points (Bonferroni).
     """
     level = 1 - 0.05 / max(len(first), 1)
     sides = [paired(a, b, level=level).direction for a, b in zip(first, second, strict=True)]

@@ -18,7 +18,7 @@ NAMES = {"reno": "Reno", "sack": "SACK", "droptail": "DropTail", "red": "RED"}
 
 
 def claims(data: Experiment3) -> list[Finding]:
-    """Hold the report's three claims on experiment 3 against the runs."""
+    """Compare the report's three claims on experiment 3 with the runs."""
     return [_throughput(data), _latency(data), _start(data)]
 
 
@@ -37,7 +37,7 @@ def _throughput(data: Experiment3) -> Finding:
         "DropTail serves both better" if better.holds else "DropTail is not shown to serve both better",
         f"the poorest is {last} ({middles[last]:.2f} Mbit/s), SACK with RED gets {middles['SACK with RED']:.2f}",
         f"the report's RED made {early:.0f} early drops and {full:.0f} because it was full: it is a tail drop "
-        f"with room for {data.largest('packets', 'red'):.0f} packets waiting, against "
+        f"with space for {data.largest('packets', 'red'):.0f} packets waiting, against "
         f"{data.largest('packets', 'droptail'):.0f}",
     ]
     return Finding(
@@ -82,7 +82,7 @@ def _latency(data: Experiment3) -> Finding:
         f"{data.largest('packets', 'droptail'):.0f}, of an RTT that is {path:.1f} ms at the least",
         (
             Measured.number("mean wait in a RED that suits the path", waits["red-bdp"], "ms"),
-            Measured.number("mean wait in a DropTail of the same room", waits["droptail-bdp"], "ms"),
+            Measured.number("mean wait in a DropTail of the same length", waits["droptail-bdp"], "ms"),
             *(
                 Measured.of(f"RTT of {NAMES[v]}, {QUEUES[q]}", summarize(data.get("latency", v, q)), "ms")
                 for v in data.variants

@@ -1,4 +1,4 @@
-"""What the experiments measured, in the report's terms: arrays by CBR rate and repetition."""
+"""Measurements of the experiments, in the report's terms: arrays by CBR rate and repetition."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Experiment1:
         self.window = _window(results.scenario)
 
     def get(self, metric: str, variant: str, rate: float, jitter: float = JITTERED) -> Floats:
-        """Give a metric (a name of `METRICS`) by repetition; (n,) float64."""
+        """Return a metric (a name of `METRICS`) by repetition; (n,) float64."""
         column, factor, _unit = METRICS[metric]
         cells = self._queue if metric.endswith("queue delay") else self._flow
         return factor * cells.get(column, rate, variant, *([jitter] if self._swept else []))
@@ -92,18 +92,18 @@ class Experiment1:
     def grid(
         self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None, jitter: float = JITTERED
     ) -> Floats:
-        """Give a metric by CBR rate and repetition; (m, n) float64. Default: all rates."""
+        """Return a metric by CBR rate and repetition; (m, n) float64. Default: all rates."""
         wanted = self.rates if rates is None else rates
         return np.array([self.get(metric, variant, float(r), jitter) for r in wanted])
 
     def average(
         self, metric: str, rates: Sequence[float], variants: Sequence[str], jitter: float = JITTERED
     ) -> dict[str, Floats]:
-        """Give each variant's mean over CBR rates by repetition; (n,) float64 each."""
+        """Return each variant's mean over CBR rates by repetition; (n,) float64 each."""
         return {v: self.grid(metric, v, rates, jitter).mean(axis=0) for v in variants}
 
     def medians(self, metric: str, variant: str, rates: Sequence[float] | Floats | None = None) -> Floats:
-        """Give the median over repetitions by CBR rate; (m,) float64."""
+        """Return the median over repetitions by CBR rate; (m,) float64."""
         return np.asarray(np.median(self.grid(metric, variant, rates), axis=1))
 
 
@@ -133,7 +133,7 @@ class Experiment2:
     def both(
         self, first: str, second: str, jitter: float = JITTERED, metric: str = "throughput"
     ) -> tuple[Floats, Floats]:
-        """Give a metric of both flows of a pair, by CBR rate and repetition; (m, n) float64 each."""
+        """Return a metric of both flows of a pair, by CBR rate and repetition; (m, n) float64 each."""
         column, factor, _unit = METRICS[metric]
 
         def of(flow: str) -> Floats:
@@ -143,6 +143,6 @@ class Experiment2:
         return of("first"), of("second")
 
     def contested(self, first: str, second: str) -> npt.NDArray[np.bool_]:
-        """Tell at which rates the pair gets less than 95 % of what it gets at the lowest rate; (m,) bool."""
+        """Return the rates at which the pair has less than 95 % of its goodput at the lowest rate; (m,) bool."""
         total = np.median(sum(self.both(first, second)), axis=1)
         return np.asarray(total < 0.95 * total[0])

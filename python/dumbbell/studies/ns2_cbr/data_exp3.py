@@ -1,4 +1,4 @@
-"""What experiment 3 measured: metrics while the CBR stream runs, and series over the whole run."""
+"""Measurements of experiment 3: metrics while the CBR stream runs, and series over the whole run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ QUEUES = {
 
 
 def queue_name(setting: Any) -> str:  # noqa: ANN401
-    """Name a queue of the sweep: its discipline, and whether its room is the bandwidth-delay product."""
+    """Name a queue of the sweep: its discipline, and whether its limit is the bandwidth-delay product."""
     return f"{setting['discipline']}{'-bdp' if str(setting['limit']).endswith('bdp') else ''}"
 
 
@@ -79,13 +79,13 @@ class Experiment3:
         self._flow, self._queue = Cells(flows, ["who", "queue"]), Cells(queues, ["who", "queue"])
 
     def get(self, metric: str, variant: str, queue: str) -> Floats:
-        """Give a metric (of `METRICS`) while the CBR stream runs, by repetition; (n,) float64."""
+        """Return a metric (of `METRICS`) while the CBR stream runs, by repetition; (n,) float64."""
         column, factor, _unit = METRICS[metric]
         cells = self._queue if metric.endswith("queue delay") else self._flow
         return factor * cells.get(column, variant, queue)
 
     def settings(self, queue: str) -> dict[str, Any]:
-        """Give the parameters of a queue, as the scenario sets them."""
+        """Return the parameters of a queue, as the scenario sets them."""
         cells = (run.cell["network.bottleneck.queue"] for runs in self._runs.values() for run in runs)
         return next(dict(setting) for setting in cells if queue_name(setting) == queue)
 
@@ -107,12 +107,12 @@ class Experiment3:
         return {cell: [read(run) for run in runs] for cell, runs in self._runs.items()}
 
     def throughput_series(self, variant: str, queue: str) -> Floats:
-        """Give throughput per window of `EDGES`, Mbit/s; (n, k)."""
+        """Return throughput per window of `EDGES`, Mbit/s; (n, k)."""
         rows = self._series[variant, queue]
         return np.array([rate_per_window(s["time"], s["delivered"], EDGES) / 1e6 for s in rows])
 
     def latency_series(self, variant: str, queue: str) -> Floats:
-        """Give the mean time from a packet's first transmission to its ACK per window of `EDGES`, ms; (n, k)."""
+        """Return the mean time from a packet's first transmission to its ACK per window of `EDGES`, ms; (n, k)."""
         rows = []
         for s in self._series[variant, queue]:
             when, rtt = packet_rtts(s["time"], s["snd_una"], s["snd_nxt"], PACKET)
@@ -120,11 +120,11 @@ class Experiment3:
         return np.array(rows)
 
     def throughput_in(self, span: tuple[float, float], variant: str, queue: str) -> Floats:
-        """Give the throughput within a span of time, Mbit/s, by repetition; (n,)."""
+        """Return the throughput within a span of time, Mbit/s, by repetition; (n,)."""
         return np.array([segment_rate(s["time"], s["delivered"], *span) / 1e6 for s in self._series[variant, queue]])
 
     def one_run(self, variant: str, queue: str) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Give the series of the first repetition: the flow, and the bottleneck's backlog (time, packets, avg)."""
+        """Return the series of the first repetition: the flow, and the bottleneck's backlog (time, packets, avg)."""
         table = self._results.arrays(self._runs[variant, queue][0], f"queue/{BOTTLENECK}")
         backlog = {"time": _seconds(table), "packets": table["packets"].astype(np.float64)}
         if "avg" in table:
@@ -137,7 +137,7 @@ class Experiment3:
         return max(float(s["cwnd"].max()) for rows in self._series.values() for s in rows) / PACKET
 
     def largest(self, column: str, queue: str) -> float:
-        """Give the largest ``packets`` (waiting) or ``avg`` (RED's average) at the bottleneck in any run."""
+        """Return the largest ``packets`` (waiting) or ``avg`` (RED's average) at the bottleneck in any run."""
         found = [
             self._results.arrays(run, f"queue/{BOTTLENECK}")[column].max()
             for (_variant, name), runs in self._runs.items()

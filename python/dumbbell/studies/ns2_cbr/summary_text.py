@@ -22,20 +22,20 @@ MIN_TH = 6.25 * MEAN_PACKET
 
 def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experiment1) -> list[str]:
     """Sum up in a few sentences."""
-    said = counted(findings, claims)
+    sentences = counted(findings, claims)
     rates = congested(one)
     throughput = one.average("throughput", rates, VARIANTS)
     order = sorted(VARIANTS, key=lambda v: -float(np.median(throughput[v])))
-    said.append(
+    sentences.append(
         "SACK, which the report leaves out of experiment 1, comes "
         f"{('first', 'second', 'third', 'fourth', 'last')[order.index('sack')]} of five in throughput under "
         "congestion."
     )
-    return said
+    return sentences
 
 
 def notes(one: Experiment1, large: Experiment1, three: Experiment3) -> list[Note]:
-    """Tell what rests on ns-2's peculiarities or on the set-up, each with the number that shows it."""
+    """List the effects of ns-2's peculiarities and of the set-up, each with its number."""
     return [
         _window(one, large),
         _phases(one),
@@ -56,7 +56,7 @@ def _window(one: Experiment1, large: Experiment1) -> Note:
         f"The report gives no window, so ns-2's default of {one.window} packets is taken. {one.window} packets of "
         f"1040 bytes per {rtt:.1f} ms are {10 - predicted_knee(one):.2f} Mbit/s on the wire ({level:.2f} Mbit/s "
         f"of payload), which the link has to spare until the CBR stream takes {predicted_knee(one):.2f} Mbit/s. "
-        "Until then the window limits every variant and the cells say nothing about congestion control. With "
+        "Until then the window limits every variant and the cells show nothing about congestion control. With "
         f"{large.window} packets NewReno gets {big:.2f} Mbit/s at CBR {large.rates[0]:g} Mbit/s and has lost a "
         f"tenth of that by CBR {early_fall(large, 'newreno'):.1f} Mbit/s.",
     )
@@ -99,7 +99,8 @@ def _few_packets(one: Experiment1) -> Note:
         f"At CBR {last:g} Mbit/s there is little to compare",
         "The CBR stream alone fills the link. TCP packets delivered in ten seconds, median over repetitions: "
         f"{delivered(CONSTANT)} with constant intervals, {delivered(JITTERED)} with jittered ones. From a few "
-        "dozen packets nothing can be told about a variant; with constant intervals it is phase that decides who "
+        "dozen packets nothing can be concluded about a variant; with constant intervals it is phase that "
+        "decides who "
         "gets any.",
     )
 
@@ -112,7 +113,7 @@ def _latency(one: Experiment1) -> Note:
     low, high = min(shown, key=lambda v: shown[v]), max(shown, key=lambda v: shown[v])
     return Note(
         "Latency as the report defines it counts the waiting for retransmissions",
-        f"The mean RTT of acknowledged packets goes from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
+        f"The mean RTT of acknowledged packets rises from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
         f"{shown[high]:.0f} ms ({LABELS[high]}) at CBR {rates[-1]:g} Mbit/s, though no packet ever waited more "
         f"than {worst:.1f} ms in the bottleneck's queue. A packet that arrives behind a hole is acknowledged only "
         "when the hole is filled, so timeouts enter the mean: it ranks recovery, not queueing.",
@@ -129,10 +130,10 @@ def _red(three: Experiment3) -> Note:
         f"bytes and more at most {three.largest('packets', 'red'):.0f} wait (DropTail: "
         f"{three.largest('packets', 'droptail'):.0f}). Its average peaks at {three.largest('avg', 'red'):.0f} "
         f"bytes, below the automatic min_th of {MIN_TH:.0f}: {early:.0f} early drops in all runs, {full:.0f} for "
-        "lack of room. What the report calls RED is a DropTail queue of half the size, and its comparison one of "
-        f"queue sizes. The RED beside it counts packets, with room for {suited['limit']} and thresholds at a "
+        "lack of space. The report's RED is a DropTail queue of half the size, and its comparison one of "
+        f"queue sizes. The RED beside it counts packets, with a limit of {suited['limit']} and thresholds at a "
         f"quarter and three quarters of that ({suited['min_th']} and {suited['max_th']}), weight "
-        f"{suited['weight']}, max_p 10 %, gentle; a DropTail queue with the same room stands next to it.",
+        f"{suited['weight']}, max_p 10 %, gentle; a DropTail queue with the same limit is shown next to it.",
     )
 
 

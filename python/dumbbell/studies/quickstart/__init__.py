@@ -1,1 +1,1 @@
-"""The study ``quickstart``: what textbooks tell of TCP and queues, shown in seconds."""
+"""The study ``quickstart``: textbook statements about TCP and queues, shown in seconds."""

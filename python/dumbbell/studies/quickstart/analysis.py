@@ -1,4 +1,4 @@
-"""The four experiments, held against what textbooks say."""
+"""The four experiments, compared with the statements of textbooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["analyze"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the results against the statements; see `dumbbell.studies`."""
+    """Compare the results with the statements; see `dumbbell.studies`."""
     sawtooth, cubic = Series(results["sawtooth"]), Series(results["cubic"])
     bloat, pair = Bloat(results["bloat"]), Pair(results["pair"])
     findings = [

@@ -20,12 +20,12 @@ FULL = 0.95
 
 
 def kept(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Give the part of its window that each reduction left."""
+    """Return the part of its window that each reduction left."""
     return np.array([s.cwnd[0] / s.before for s in found])
 
 
 def growth(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Give the segments by which the window grew per round trip, for each stage."""
+    """Return the segments by which the window grew per round trip, for each epoch."""
     trips = [np.sum(np.diff(s.t) / s.srtt[:-1]) for s in found]
     return np.array([(s.cwnd[-1] - s.cwnd[0]) / n for s, n in zip(found, trips, strict=True)])
 
@@ -75,14 +75,14 @@ def reno(series: Series) -> list[Finding]:
 
 
 def crossing(stage: Stage) -> tuple[float, float]:
-    """Give when a stage's window reached its plateau, and when the formula says, s after its begin; NaN if not."""
+    """Return the time at which an epoch's window reached its plateau, and that of the formula, s; NaN if never."""
     at = np.flatnonzero(stage.cwnd >= stage.w_max)
     took = float(stage.t[at[0]] - stage.t[0]) if at.size else float("nan")
     return took, float(np.cbrt(max(stage.w_max - stage.cwnd[0], 0.0) / C))
 
 
 def curve(stage: Stage) -> tuple[float, float, float]:
-    """Give the growth in segments per second before, around and beyond the plateau.
+    """Return the growth in segments per second before, around and beyond the plateau.
 
     Around is within a quarter of K to both sides of the moment that reaches it, before and beyond the rest up to K
     away;

@@ -14,7 +14,7 @@ __all__ = ["bloat", "pair"]
 
 LONG = "droptail-200"
 NEAR = 0.15
-"""How far the largest ping may lie from base and full queue, as a part of it."""
+"""Largest deviation of the largest ping from base RTT and full queue, as a part of it."""
 CALM = 10.0
 """Delay, ms, below which a queue isn't felt."""
 COST = 0.05
@@ -22,7 +22,7 @@ COST = 0.05
 
 
 def bloat(data: Bloat) -> list[Finding]:
-    """Hold the statements about the ping against the runs."""
+    """Compare the statements about the ping with the runs."""
     added = rules.Ruling(True)
     words = []
     for queue in ("droptail-20", LONG):
@@ -54,7 +54,7 @@ def bloat(data: Bloat) -> list[Finding]:
         Finding(
             "aqm-removes",
             rules.verdict(calm),
-            f"With the same room of 200 packets the median ping is at most {CALM:.0f} ms above idle, and the "
+            f"With the same limit of 200 packets the median ping is at most {CALM:.0f} ms above idle, and the "
             "download "
             f"loses at most {COST:.0%} of its goodput.",
             calm.measured,
@@ -64,7 +64,7 @@ def bloat(data: Bloat) -> list[Finding]:
 
 
 def pair(data: Pair) -> list[Finding]:
-    """Hold the statements about two flows against the runs."""
+    """Compare the statements about two flows with the runs."""
     fair = rules.Ruling(True)
     words = []
     for variant in ("reno", "cubic"):

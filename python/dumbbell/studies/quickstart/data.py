@@ -1,4 +1,4 @@
-"""What the four experiments measured, as arrays."""
+"""Measurements of the four experiments, as arrays."""
 
 from __future__ import annotations
 
@@ -110,11 +110,11 @@ class Bloat:
         return np.array([row[metric] for row in rows], dtype=np.float64)
 
     def ping(self, queue: str, metric: str = "rtt_p50_ms") -> Floats:
-        """Give a metric of the ping under load, ms, by repetition."""
+        """Return a metric of the ping under load, ms, by repetition."""
         return self._rows(queue, "ping", metric)
 
     def goodput(self, queue: str) -> Floats:
-        """Give the download's goodput, Mbit/s, by repetition."""
+        """Return the download's goodput, Mbit/s, by repetition."""
         return self._rows(queue, "download", "goodput_bps") * 1e-6
 
     def full(self, queue: str) -> float:
@@ -122,12 +122,12 @@ class Bloat:
         return float(queue.split("-")[1]) * self.PACKET * 8 / self.RATE / 1000
 
     def series(self, queue: str) -> tuple[Floats, Floats]:
-        """Give the ping times of the first repetition over time, s and ms."""
+        """Return the ping times of the first repetition over time, s and ms."""
         table = self._results.arrays(self._runs[queue][0], "ping/ping")
         return seconds(table), 1000 * seconds(table, "rtt_ns")
 
     def idle(self) -> Floats:
-        """Give the median ping before the download, ms, for each run of the first queue."""
+        """Return the median ping before the download, ms, for each run of the first queue."""
         values = []
         for run in self._runs["droptail-20"]:
             table = self._results.arrays(run, "ping/ping")
@@ -152,11 +152,11 @@ class Pair:
         self.edges = edges_of(0.0, results.scenario.duration.seconds, WINDOW)
 
     def goodput(self, pair: tuple[str, str]) -> Floats:
-        """Give what the two flows got, Mbit/s; (n, 2)."""
+        """Return the goodput of the two flows, Mbit/s; (n, 2)."""
         return np.array([[f["goodput_bps"] * 1e-6 for f in run.flows] for run in self._runs[pair]])
 
     def over_time(self, pair: tuple[str, str]) -> tuple[Floats, Floats]:
-        """Give what each flow of the first repetition got in each window, Mbit/s."""
+        """Return the goodput of each flow of the first repetition in each window, Mbit/s."""
         rows = []
         for name in ("first", "second"):
             table = self._results.arrays(self._runs[pair][0], f"flow/{name}")

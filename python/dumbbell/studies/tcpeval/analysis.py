@@ -20,7 +20,7 @@ __all__ = ["analyze"]
 
 
 def analyze(_study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Give the results by the suite's sections; see `dumbbell.studies`."""
+    """Return the results by the suite's sections; see `dumbbell.studies`."""
     latency, fairness = Latency(results), Fairness(results)
     return Analysis(
         findings=[],
@@ -56,7 +56,8 @@ def _summary(latency: Latency, fairness: Fairness) -> list[str]:
 NOTES = (
     Note(
         "Traffic is generated, so this is tcpeval-style",
-        "The suite replays Tmix traces whose files are gone. In their place stand persistent TCP connections over "
+        "The suite replays Tmix traces whose files no longer exist. They are replaced by persistent TCP "
+        "connections over "
         "the suite's "
         "nine paths, each used for bursts of 10 kB, 100 kB or 1 MB in the mean, exponentially distributed, with "
         "exponential "

@@ -35,7 +35,7 @@ GROUPS = ("one", "two", "three")
 
 
 def evenness(first: Floats, second: Floats) -> Floats:
-    """Give the smaller of two goodputs over the larger, pair by pair: 1 is even."""
+    """Return the smaller of two goodputs over the larger, pair by pair: 1 is even."""
     return np.asarray(np.minimum(first, second) / np.maximum(np.maximum(first, second), 1e-9))
 
 
@@ -60,12 +60,12 @@ class Fairness:
     # ------------------------------------------------------------ 6.1
 
     def gain(self, variant: str, rate: str, size: str = "") -> Floats:
-        """Give G: what camp B gets with the variant over what it gets with standard TCP, on the same seeds; (n,)."""
+        """Return G: goodput of camp B with the variant over that with standard TCP, on the same seeds; (n,)."""
         flow = f"b-{size}"
         return self.impact.goodput(variant, rate, flow=flow) / self.impact.goodput(BASE, rate, flow=flow)
 
     def loss(self, variant: str, rate: str, size: str = "") -> Floats:
-        """Give L: what camp A, standard TCP, gets beside the variant over what it gets beside standard TCP; (n,)."""
+        """Return L: goodput of camp A, standard TCP, beside the variant over that beside standard TCP; (n,)."""
         flow = f"a-{size}"
         return self.impact.goodput(variant, rate, flow=flow) / self.impact.goodput(BASE, rate, flow=flow)
 
@@ -121,7 +121,7 @@ class Fairness:
     # ------------------------------------------------------------ 6.2
 
     def ratio(self, which: str, variant: str, buffer: str, delay: str) -> Floats:
-        """Give the ratio of goodputs: smaller over larger (intra), second over first (inter); (n,)."""
+        """Return the ratio of goodputs: smaller over larger (intra), second over first (inter); (n,)."""
         part: Part = getattr(self, which)
         first, second = (part.goodput(variant, buffer, delay, flow=f) for f in ("first", "second"))
         return evenness(first, second) if which == "intra" else np.asarray(second / first)
@@ -183,7 +183,7 @@ class Fairness:
     # ------------------------------------------------------------ 6.3
 
     def advantage(self, variant: str, rate: str) -> Floats:
-        """Give the mean throughput of the groups over one bottleneck over that of the group over three; (n,)."""
+        """Return the mean throughput of the groups over one bottleneck over that of the group over three; (n,)."""
         short = np.mean([self.several.goodput(variant, rate, flow=g) for g in GROUPS], axis=0)
         return np.asarray(short / self.several.goodput(variant, rate, flow="long"))
 

@@ -29,7 +29,7 @@ PAIRS: dict[tuple[str, ...], str] = {
 MILESTONES = (1, 2, 3, 4)
 """n of 1500 x 10^n bytes."""
 CHANGE, RTT = 40.0, 0.1
-"""When the cross traffic changes in §5.3, and the path's round trip, s."""
+"""Time of the change of the cross traffic in §5.3, and the path's round trip, s."""
 LEVELS = (60, 80, 90)
 """Parts of the bandwidth-delay product that the window has to reach, %."""
 MSS = 1448
@@ -99,7 +99,7 @@ class Latency:
     # ------------------------------------------------------------ 5.2
 
     def ramp_times(self, variant: str, pair: tuple[str, ...], n: int) -> Floats:
-        """Give the time until the new flow has received 1500 x 10^n bytes, s; NaN where it hasn't."""
+        """Return the time until the new flow has received 1500 x 10^n bytes, s; NaN where it hasn't."""
         begin = self.ramp.start("new", variant, *pair)
         found = self.ramp.series("delivered", "new", variant, *pair)
         return np.array([reached(t, y, 1500 * 10**n) - b for (t, y), b in zip(found, begin, strict=True)])
@@ -134,12 +134,12 @@ class Latency:
     # ------------------------------------------------------------ 5.3
 
     def release_times(self, variant: str, percent: int) -> Floats:
-        """Give the time from the release until the window is so much of the bandwidth-delay product, s."""
+        """Return the time from the release until the window is so much of the bandwidth-delay product, s."""
         found = self.release.series("cwnd", "tcp", variant)
         return np.array([time_until(t, y, percent / 100 * BDP, CHANGE) for t, y in found])
 
     def release_rise(self, variant: str) -> Floats:
-        """Give the largest rise of the window in a round trip until it is 90 % of the product, segments; (n,)."""
+        """Return the largest rise of the window in a round trip until it is 90 % of the product, segments; (n,)."""
         rises = []
         for t, y in self.release.series("cwnd", "tcp", variant):
             took = time_until(t, y, LEVELS[-1] / 100 * BDP, CHANGE)
@@ -196,7 +196,7 @@ class Latency:
 
 
 def _of_all(times: Floats) -> str:
-    """Sum up, and say how many runs got there if not all did."""
+    """Summarize, with the number of runs that reached it if not all did."""
     found = summarize(times)
     if found.n == 0:
         return "in no run"

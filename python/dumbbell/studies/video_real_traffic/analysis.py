@@ -22,7 +22,7 @@ __all__ = ["analyze"]
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
-    """Hold the captures against the report's claims; see `dumbbell.studies`."""
+    """Compare the captures with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     queue, policer = Shaped(results["queue"]), Shaped(results["policer"])
     reported = study.paper.figures

@@ -1,4 +1,4 @@
-"""The report's claims: those on the congested link from captures, the others told as not measured."""
+"""The report's claims: those on the congested link from captures, the others as not measured."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ FRAME = 1514
 
 
 def of_report(reported: Mapping[str, Any], metric: str, variant: str) -> list[float]:
-    """Give the report's runs in our units."""
+    """Return the report's runs in our units."""
     factor = 1e-3 if metric == "retransmitted" else 1.0
     return [factor * x for x in reported[REPORTED[metric]][variant]]
 
 
 def claims(queue: Shaped, policer: Shaped, reported: Mapping[str, Any]) -> list[Finding]:
-    """Hold the claims against the captures, in the report's order."""
+    """Compare the claims with the captures, in the report's order."""
     return [
         _unmeasured("veno-wifi-fastest", "load time over Wi-Fi is playback over a real access point"),
         _larger(queue, reported),
@@ -66,7 +66,7 @@ def _larger(queue: Shaped, reported: Mapping[str, Any]) -> Finding:
 
 
 def rank_sum(a: list[float], b: list[float]) -> float:
-    """Give the two-sided p-value of the rank-sum test on two independent sets of runs."""
+    """Return the two-sided p-value of the rank-sum test on two independent sets of runs."""
     from scipy.stats import mannwhitneyu  # noqa: PLC0415 - slow to import
 
     return float(mannwhitneyu(a, b, method="exact" if len({*a, *b}) == len(a) + len(b) else "asymptotic").pvalue)
@@ -94,7 +94,7 @@ def _order(
             *ruling.measured,
         ),
         f"{listed}. The variant acts at the sender: set at the client, where the report captured, it {where} "
-        "while the server stays with CUBIC. The report's own runs tell CUBIC from Veno (rank sum p "
+        "while the server stays with CUBIC. The report's own runs distinguish CUBIC from Veno (rank sum p "
         f"{own['cubic', 'veno']:.3f}), Veno from Vegas they don't (p {own['veno', 'vegas']:.2f})",
         (
             *(

@@ -1,4 +1,4 @@
-"""What the captures hold, by where the variant was set, variant and run."""
+"""Content of the captures, by the host where the variant was set, variant and run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("cubic", "veno", "vegas")
 SERVER, CLIENT = "server", "client"
-"""Where the variant is set."""
+"""The host where the variant is set."""
 METRICS = {
     "throughput": "throughput (kB/s)",
     "retransmitted": "retransmitted (kB)",
@@ -25,7 +25,7 @@ METRICS = {
     "spikes": "spikes above 50 packets/s",
     "largest spike": "most packets in a second",
 }
-"""What is read from each capture, with its axis."""
+"""Quantities read from each capture, with their axes."""
 RETRANSMISSIONS = ("retransmission", "fast_retransmission", "spurious_retransmission")
 """Wireshark's labels of segments sent again."""
 THRESHOLD = 50.0
@@ -50,11 +50,11 @@ class Shaped:
         self._values = {key: [_read(c) for c in found] for key, found in self.captures.items()}
 
     def get(self, metric: str, where: str, variant: str) -> Floats:
-        """Give a metric by repetition; (n,) float64, its unit as in `METRICS`."""
+        """Return a metric by repetition; (n,) float64, its unit as in `METRICS`."""
         return np.array([row[metric] for row in self._values[where, variant]])
 
     def total(self, where: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
-        """Give packets per second over time: s, packets/s."""
+        """Return packets per second over time: s, packets/s."""
         return per_second(self.captures[where, variant][repetition])
 
 
