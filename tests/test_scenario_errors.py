@@ -83,7 +83,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "two limits",
         {"network.bottleneck.queue": {"discipline": "tbf", "limit": "1 bdp", "latency": "5 ms"}},
-        ["network.bottleneck.queue.latency: limit is given too"],
+        ["network.bottleneck.queue.latency: both limit and latency are given"],
     ),
     (
         "inner discipline",
