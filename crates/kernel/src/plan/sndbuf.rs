@@ -29,7 +29,6 @@ pub(crate) fn send_buffer(plan: &Plan, routes: &Routes, number: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
     use super::*;
     use serde_json::json;
 
