@@ -60,7 +60,7 @@ pub(crate) struct HostPair {
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
     let (variant, stack) = match &flow.transport {
-        TransportPlan::Udp => (None, KernelStack::default()),
+        TransportPlan::Udp {} => (None, KernelStack::default()),
         TransportPlan::Tcp { variant, stack } => {
             let name = kernel_variant(&flow.name, variant)?.name;
             (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
@@ -117,7 +117,7 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 AppPlan::Cbr { packet_bytes, .. }
                 | AppPlan::Onoff { packet_bytes, .. }
                 | AppPlan::Ping { packet_bytes, .. },
-                TransportPlan::Udp,
+                TransportPlan::Udp {},
             ) => *packet_bytes,
             _ => 0,
         })
