@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -271,3 +272,11 @@ def test_flows_are_not_mixed(traced: Results) -> None:
 def test_plots_refuse_by_name(traced: Results, options: dict[str, Any], message: str) -> None:
     with pytest.raises(DumbbellError, match=message.replace("'", ".")):
         make(traced, options.pop("kind"), **options)
+
+
+def test_each_kind_of_figure_is_a_method_with_its_options() -> None:
+    from dumbbell.plots.accessor import Plots
+
+    for kind, of in KINDS.items():
+        options = {"run", *of.options} if of.over_time else set(of.options)
+        assert set(signature(getattr(Plots, kind)).parameters) == {"self", *options}, kind

@@ -212,7 +212,7 @@ pub enum TransportPlan {
         stack: Named,
     },
     /// UDP datagrams.
-    Udp,
+    Udp {},
 }
 
 /// The application of a flow. Sizes are payload bytes for TCP and IP packet bytes for UDP.

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.plots.catalog import KINDS, make
+from dumbbell.plots.catalog import make
 from dumbbell.plots.spec import Picture
-from dumbbell.registry import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from matplotlib.figure import Figure
 
@@ -78,22 +77,103 @@ class Plot:
 
 
 class Plots:
-    """``results.plot``: a method for each kind of picture; see `dumbbell.plots.catalog`."""
+    """``results.plot``: one method per kind of figure.
+
+    The figures over time show one repetition of one cell, ``run`` (an index of ``results.runs``); the others show all
+    cells. ``flow`` and ``queue`` select by name.
+
+    Raises
+    ------
+    DumbbellError
+        For results that lack what a figure needs, and for unknown names.
+    """
 
     def __init__(self, results: Results) -> None:
         self._results = results
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *KINDS]
+    def _make(self, kind: str, **options: Any) -> Plot:  # noqa: ANN401
+        return Plot(make(self._results, kind, **options))
 
-    def __getattr__(self, kind: str) -> Callable[..., Plot]:
-        if kind.startswith("_"):
-            raise AttributeError(kind)
-        if kind not in KINDS:
-            raise DumbbellError(unknown("kind of plot", kind, list(KINDS)))
+    def cwnd(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the congestion window over time; for a single flow also ssthresh."""
+        return self._make("cwnd", run=run, flow=flow)
 
-        def draw(**options: Any) -> Plot:  # noqa: ANN401
-            return Plot(make(self._results, kind, **options))
+    def queue(self, *, run: int = 0, queue: Sequence[str] | None = None) -> Plot:
+        """Draw the backlog and the drops of queues over time."""
+        return self._make("queue", run=run, queue=queue)
 
-        draw.__doc__ = KINDS[kind].draw.__doc__
-        return draw
+    def rtt(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the senders' smoothed RTT over time."""
+        return self._make("rtt", run=run, flow=flow)
+
+    def goodput(self, *, run: int = 0, flow: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
+        """Draw the goodput in windows of ``window_s`` seconds."""
+        return self._make("goodput", run=run, flow=flow, window_s=window_s)
+
+    def sequence(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the sequence numbers sent, acknowledged and delivered over time."""
+        return self._make("sequence", run=run, flow=flow)
+
+    def inflight(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the bytes in flight over time; for a single flow also phases, losses and timeouts."""
+        return self._make("inflight", run=run, flow=flow)
+
+    def iograph(self, *, run: int = 0, queue: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
+        """Draw packets per second that left a queue or were dropped there."""
+        return self._make("iograph", run=run, queue=queue, window_s=window_s)
+
+    def matrix(self, *, metric: str | None = None, flow: Sequence[str] | None = None) -> Plot:
+        """Draw a metric of two flows whose variants are swept, as a matrix."""
+        return self._make("matrix", metric=metric, flow=flow)
+
+    def lines(
+        self,
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        by: str | None = None,
+        flow: Sequence[str] | None = None,
+    ) -> Plot:
+        """Draw a metric over a swept value, with intervals and the repetitions as dots."""
+        return self._make("lines", metric=metric, x=x, by=by, flow=flow)
+
+    def bars(
+        self,
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        by: str | None = None,
+        flow: Sequence[str] | None = None,
+    ) -> Plot:
+        """Draw a metric as bars with intervals and the repetitions as dots."""
+        return self._make("bars", metric=metric, x=x, by=by, flow=flow)
+
+    def box(
+        self,
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        by: str | None = None,
+        flow: Sequence[str] | None = None,
+    ) -> Plot:
+        """Draw box plots of a metric's repetitions."""
+        return self._make("box", metric=metric, x=x, by=by, flow=flow)
+
+    def cdf(self, *, metric: str | None = None, by: str | None = None, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the cumulative distribution of a metric over runs, or of the packets' ``sojourn``."""
+        return self._make("cdf", metric=metric, by=by, flow=flow)
+
+    def ellipse(self, *, metric: str | None = None, by: str | None = None, flow: Sequence[str] | None = None) -> Plot:
+        """Draw total goodput over queueing delay: a point per run, an ellipse of one standard deviation."""
+        return self._make("ellipse", metric=metric, by=by, flow=flow)
+
+    def heatmap(
+        self,
+        *,
+        metric: str | None = None,
+        x: str | None = None,
+        by: str | None = None,
+        flow: Sequence[str] | None = None,
+    ) -> Plot:
+        """Draw a metric over two swept values, as colors with numbers."""
+        return self._make("heatmap", metric=metric, x=x, by=by, flow=flow)

@@ -1,3 +1,6 @@
+//! BIC against numbers worked by hand [Xu, Harfoush and Rhee 2004; Linux tcp_bic.c bictcp_update,
+//! bictcp_recalc_ssthresh].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

@@ -1,3 +1,5 @@
+//! CDG against numbers worked by hand [Hayes and Armitage 2011; Linux tcp_cdg.c tcp_cdg_grad, tcp_cdg_backoff].
+
 use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

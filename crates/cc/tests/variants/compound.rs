@@ -1,3 +1,5 @@
+//! Compound TCP against numbers worked by hand [Tan et al. 2006].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

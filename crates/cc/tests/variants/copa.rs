@@ -1,3 +1,5 @@
+//! Copa against numbers worked by hand [Arun and Balakrishnan 2018].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! CUBIC against numbers worked by hand [RFC 9438; Linux tcp_cubic.c bictcp_update].
+
 use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};

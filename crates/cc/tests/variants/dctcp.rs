@@ -1,3 +1,5 @@
+//! DCTCP against numbers worked by hand [RFC 8257; Linux tcp_dctcp.c dctcp_update_alpha].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! The constant window: no event changes it.
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

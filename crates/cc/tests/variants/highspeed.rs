@@ -1,3 +1,6 @@
+//! HighSpeed TCP against numbers worked by hand and the table of RFC 3649, App. B [RFC 3649; Linux tcp_highspeed.c
+//! hstcp_cong_avoid].
+
 use dumbbell_cc::Setup;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};

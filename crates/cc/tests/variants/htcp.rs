@@ -1,3 +1,6 @@
+//! H-TCP against numbers worked by hand [Leith and Shorten 2004; draft-leith-tcp-htcp-06; Linux tcp_htcp.c
+//! htcp_alpha_update, htcp_beta_update].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

@@ -1,3 +1,5 @@
+//! Hybla against numbers worked by hand [Caini and Firrincieli 2004; Linux tcp_hybla.c hybla_cong_avoid].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

@@ -1,3 +1,5 @@
+//! Illinois against numbers worked by hand [Liu, Başar and Srikant 2008; Linux tcp_illinois.c update_params].
+
 use dumbbell_cc::Setup;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};

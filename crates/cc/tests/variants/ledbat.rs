@@ -1,3 +1,5 @@
+//! LEDBAT against numbers worked by hand [RFC 6817].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};

@@ -1,3 +1,5 @@
+//! LEDBAT++ against numbers worked by hand [draft-irtf-iccrg-ledbat-plus-plus-01].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! TCP-LP against numbers worked by hand [Kuzmanovic and Knightly 2006; Linux tcp_lp.c tcp_lp_pkts_acked].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! TCP-NV against numbers worked by hand [Brakmo 2010; Linux tcp_nv.c tcpnv_acked].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

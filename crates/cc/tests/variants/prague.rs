@@ -1,3 +1,5 @@
+//! TCP Prague against numbers worked by hand [draft-briscoe-iccrg-prague-congestion-control-00].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! Scalable TCP against numbers worked by hand [Kelly 2003; Linux tcp_scalable.c tcp_scalable_cong_avoid].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

@@ -1,3 +1,5 @@
+//! Sprout against numbers worked by hand [Winstein, Sivaraman and Balakrishnan 2013].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

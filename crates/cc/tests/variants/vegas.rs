@@ -1,3 +1,5 @@
+//! Vegas against numbers worked by hand [Brakmo and Peterson 1995; Linux tcp_vegas.c tcp_vegas_cong_avoid].
+
 use dumbbell_cc::{Phase, Setup};
 use dumbbell_testkit::near;
 use dumbbell_testkit::{CcFixture, given};

@@ -1,3 +1,5 @@
+//! Veno against numbers worked by hand [Fu and Liew 2003; Linux tcp_veno.c tcp_veno_cong_avoid].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! Verus against numbers worked by hand [Zaki et al. 2015; the authors' code].
+
 use dumbbell_cc::Phase;
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

@@ -1,3 +1,5 @@
+//! Westwood+ against numbers worked by hand [Grieco and Mascolo 2004; Linux tcp_westwood.c westwood_filter].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

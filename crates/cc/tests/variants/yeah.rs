@@ -1,3 +1,6 @@
+//! YeAH against numbers worked by hand [Baiocchi, Castellani and Vacirca 2007; Linux tcp_yeah.c tcp_yeah_cong_avoid,
+//! tcp_yeah_ssthresh].
+
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 

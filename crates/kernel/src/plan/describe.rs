@@ -158,7 +158,7 @@ fn carries(flow: &FlowPlan) -> String {
         0 => format!(", repeated every {}", Dur(every)),
         n => format!(", {n} times, one every {} at most", Dur(every)),
     };
-    let datagrams = if matches!(flow.transport, TransportPlan::Udp) { " (UDP)" } else { "" };
+    let datagrams = if matches!(flow.transport, TransportPlan::Udp {}) { " (UDP)" } else { "" };
     let details = match &flow.application {
         AppPlan::Bulk {} => String::new(),
         AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {

@@ -1,4 +1,5 @@
-//! Namespaces of a plan, and the hosts of its flows: shared by the veth and the TUN topology.
+//! Namespaces of a plan, and the hosts of its flows with their addresses, sysctls and routes: shared by the veth and the TUN
+//! topology. Sysctls [Linux sysctl_net_ipv4.c ipv4_net_table]; route metrics [ip-route(8), Linux rtnetlink.h RTAX_INITCWND].
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
@@ -59,7 +60,7 @@ pub(crate) struct HostPair {
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
     let (variant, stack) = match &flow.transport {
-        TransportPlan::Udp => (None, KernelStack::default()),
+        TransportPlan::Udp {} => (None, KernelStack::default()),
         TransportPlan::Tcp { variant, stack } => {
             let name = kernel_variant(&flow.name, variant)?.name;
             (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
@@ -94,10 +95,10 @@ pub(crate) fn refuse_module_parameters(plan: &Plan) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Sysctls of every host, followed by the flow's `own`, which take precedence.
+/// Returns the sysctls of every host, followed by the flow's `own`, which take precedence.
 fn host_sysctls(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let common = [
-        // A connection starts without the metrics of an earlier one.
+        // A connection starts without the metrics of an earlier one [Linux tcp_metrics.c tcp_update_metrics].
         ("tcp_no_metrics_save", "1"),
         // A receive buffer that never limits the sender.
         ("tcp_rmem", "4096 33554432 268435456"),
@@ -116,7 +117,7 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 AppPlan::Cbr { packet_bytes, .. }
                 | AppPlan::Onoff { packet_bytes, .. }
                 | AppPlan::Ping { packet_bytes, .. },
-                TransportPlan::Udp,
+                TransportPlan::Udp {},
             ) => *packet_bytes,
             _ => 0,
         })

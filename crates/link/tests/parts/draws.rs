@@ -1,3 +1,6 @@
+//! The distributions of jitter and duplication against their formulas (the rules: src/jitter.rs,
+//! src/duplication.rs).
+
 use crate::{binomial, stream};
 use dumbbell_link::{Duplication, DuplicationPlan, Jitter, JitterPlan};
 use dumbbell_units::Dur;

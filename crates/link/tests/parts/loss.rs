@@ -1,3 +1,5 @@
+//! Loss and corruption against the formulas of their models (the rules: src/loss.rs, src/corruption.rs).
+
 use crate::{binomial, stream};
 use dumbbell_link::{Corruption, CorruptionPlan, Loss, LossPlan};
 

@@ -1,3 +1,6 @@
+//! Packet-delivery traces against numbers worked by hand (the rules: src/opportunities.rs, after mm-link of
+//! mahimahi).
+
 use dumbbell_link::{Opportunities, OpportunitiesPlan, OutagePlan, Outages, Transmitter, check};
 use dumbbell_units::Time;
 

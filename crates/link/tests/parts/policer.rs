@@ -1,3 +1,5 @@
+//! The policer against numbers worked by hand [Linux act_police.c tcf_police_act].
+
 use dumbbell_link::{Policer, PolicerPlan};
 use dumbbell_units::Time;
 

@@ -1,3 +1,5 @@
+//! Rate and delay profiles against numbers worked by hand (the rules: src/profile.rs).
+
 use dumbbell_link::{Piece, Profile, ProfilePlan, StepPlan, check};
 use dumbbell_units::Time;
 

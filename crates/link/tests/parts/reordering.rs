@@ -1,3 +1,5 @@
+//! Reordering against numbers worked by hand and probabilities (the rules: src/reordering.rs).
+
 use crate::{binomial, stream};
 use dumbbell_link::{Reordering, ReorderingPlan};
 

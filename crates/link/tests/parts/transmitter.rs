@@ -1,3 +1,5 @@
+//! The transmitter with rate profiles and outages against numbers worked by hand (the rules: src/transmitter.rs).
+
 use dumbbell_link::{OutagePlan, Outages, Profile, ProfilePlan, StepPlan, Transmitter};
 use dumbbell_units::Time;
 

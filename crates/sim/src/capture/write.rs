@@ -59,7 +59,7 @@ impl Addressing {
             to: flow.to,
             protocol: match (&flow.application, &flow.transport) {
                 (AppPlan::Ping { .. }, _) => Protocol::Echo,
-                (_, TransportPlan::Udp) => Protocol::Udp,
+                (_, TransportPlan::Udp {}) => Protocol::Udp,
                 (_, TransportPlan::Tcp { .. }) => Protocol::Tcp,
             },
             sender_serves: matches!(flow.application, AppPlan::Page { .. }),

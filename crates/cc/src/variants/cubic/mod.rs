@@ -189,8 +189,7 @@ impl LossDriven for Cubic {
         let t = cx.now.since(epoch.epoch_start).as_secs();
         epoch.w_est += self.alpha_cubic(epoch.w_est) * segments_acked / cwnd; // [§4.3]
         let cwnd = if self.reno_friendly && self.w_cubic(&epoch, t) < epoch.w_est {
-            // DIVERGES [RFC 9438 §4.3]: cwnd may be ahead of W_cubic(t) by one RTT, and so of W_est; an ACK never
-            // reduces it.
+            // DIVERGES [RFC 9438 §4.3]: cwnd may be one RTT ahead of W_cubic(t) and W_est; an ACK never reduces it.
             epoch.w_est.max(cwnd)
         } else {
             let target = self.w_cubic(&epoch, t + self.srtt.secs()).clamp(cwnd, 1.5 * cwnd); // [§4.2]
