@@ -14,7 +14,7 @@ import pytest
 
 from dumbbell import CaptureError, capture
 from dumbbell.capture import Selection
-from dumbbell.capture.words import error_rates, summary
+from dumbbell.capture.output import error_rates, summary
 
 A, B = "10.0.0.1", "10.0.0.2"
 SYN, ACK, FIN, RST = 2, 16, 1, 4

@@ -68,12 +68,37 @@ def test_warnings_name_what_is_weak(changed: Callable[..., Scenario]) -> None:
     assert "no-loss" in warned(dumbbell.run(changed({**long, "network.bottleneck.queue": deep, "duration": "1 s"})))
 
 
-def test_identical_repetitions_are_told() -> None:
+@pytest.mark.parametrize(
+    ("path", "jitter"),
+    [
+        ("network.bottleneck.jitter", "1 ms"),
+        ("network.bottleneck.jitter", {"distribution": "normal", "mean": "1 ms", "sd": "0.1 ms"}),
+        ("network.bottleneck.jitter", {"distribution": "exponential", "mean": "1 ms"}),
+        ("flows.cbr.application.jitter", 0.5),
+    ],
+)
+def test_jitter_of_a_link_or_of_cbr_intervals_prevents_phase_effects(
+    changed: Callable[..., Scenario], path: str, jitter: str | dict[str, str] | float
+) -> None:
+    still = {"duration": "1 s", "repetitions": 1, "start_jitter": "0 s", "flows.cbr.application.jitter": 0.0}
+    assert "phase-effects" not in warned(dumbbell.run(changed({**still, path: jitter})))
+
+
+@pytest.mark.parametrize(
+    "jitter",
+    ["0 ms", {"distribution": "uniform", "max": "0 ms"}, {"distribution": "normal", "mean": "1 ms", "sd": "0 ms"}],
+)
+def test_a_constant_delay_is_no_jitter(changed: Callable[..., Scenario], jitter: str | dict[str, str]) -> None:
+    still = {"duration": "1 s", "repetitions": 1, "start_jitter": "0 s", "network.bottleneck.jitter": jitter}
+    assert "phase-effects" in warned(dumbbell.run(changed(still)))
+
+
+def test_identical_repetitions_give_a_warning() -> None:
     text = PAIR.replace('start_jitter = "200 ms"', "").replace("repetitions = 5", "repetitions = 3")
     assert "identical-repetitions" in warned(dumbbell.run(Scenario.from_toml(text)))
 
 
-def test_shares_over_different_times_are_told(kept: Path) -> None:
+def test_rates_over_different_intervals_give_a_warning(kept: Path) -> None:
     assert "different-intervals" in warned(Results.load(kept))
 
 
@@ -123,7 +148,7 @@ def test_the_page_holds_everything(cli: Callable[..., Any], kept: Path) -> None:
         "what a pair does",
         "Run it again",
         "Seed 1, which gives",
-        "different stretches of time",
+        "different intervals",
         "topology",
     ):
         assert words in page, words

@@ -237,7 +237,7 @@ class Capture:
 
     def _repr_html_(self) -> str:
         """Show the largest connections and one figure, for notebooks."""
-        from dumbbell.capture.pictures import pictures, talkers  # noqa: PLC0415 - imports this module
+        from dumbbell.capture.figures import pictures, talkers  # noqa: PLC0415 - imports this module
         from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
 
         drawn = {picture.name: picture for picture in pictures(self)}

@@ -120,7 +120,7 @@ def analyze(
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
-    from dumbbell.capture.words import short_names  # noqa: PLC0415
+    from dumbbell.capture.output import short_names  # noqa: PLC0415
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
 
     if pair is not None:
@@ -192,7 +192,7 @@ def _progress(files: list[str]) -> Iterator[Callable[[int, int, int | None], Non
 
 
 def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bool) -> None:
-    from dumbbell.capture.words import document, medians  # noqa: PLC0415
+    from dumbbell.capture.output import document, medians  # noqa: PLC0415
 
     if as_json:
         documents = [document(c) for c in captures]
@@ -212,7 +212,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
 
 def _print_classes(capture: Capture) -> None:
     """Print the guesses, each with its evidence."""
-    from dumbbell.capture.words import guesses  # noqa: PLC0415
+    from dumbbell.capture.output import guesses  # noqa: PLC0415
 
     table = guesses(capture)
     if not table.height:
@@ -232,7 +232,7 @@ def _warn(capture: Capture) -> None:
 
 
 def _print(capture: Capture) -> None:
-    from dumbbell.capture.words import conversations, guesses, properties, summary  # noqa: PLC0415
+    from dumbbell.capture.output import conversations, guesses, properties, summary  # noqa: PLC0415
 
     _warn(capture)
     for sentence in summary(capture):
@@ -259,7 +259,7 @@ def _print(capture: Capture) -> None:
 
 
 def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.words import medians, write_frames  # noqa: PLC0415
+    from dumbbell.capture.output import medians, write_frames  # noqa: PLC0415
 
     table = {"comparison": medians(captures)}
     if csv is not None:
@@ -272,7 +272,7 @@ def _keep_comparison(captures: list[Capture], csv: Path | None, parquet: Path | 
 
 
 def _keep(capture: Capture, part: str, csv: Path | None, parquet: Path | None, out: Path | None) -> None:
-    from dumbbell.capture.words import write_tables  # noqa: PLC0415
+    from dumbbell.capture.output import write_tables  # noqa: PLC0415
 
     if csv is not None:
         write_tables(capture, csv / part, "csv")

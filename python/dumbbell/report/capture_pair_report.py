@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from dumbbell import _core
-from dumbbell.capture.pair_pictures import pair_pictures
+from dumbbell.capture.pair_figures import pair_pictures
 from dumbbell.capture.two_points import Pair
 from dumbbell.report.content import Content
 from dumbbell.results.lint import Warned

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.capture.capture import Capture
-from dumbbell.capture.pictures import pictures
-from dumbbell.capture.words import conversations, properties, summary
+from dumbbell.capture.figures import pictures
+from dumbbell.capture.output import conversations, properties, summary
 from dumbbell.report.content import Content
 from dumbbell.results.lint import Warned
 from dumbbell.studies.finding import Table

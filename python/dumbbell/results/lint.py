@@ -1,4 +1,4 @@
-"""Warnings about weak results: too few repetitions, identical runs, set-ups that favor artifacts."""
+"""Warnings about weak results: too few repetitions, identical runs, scenarios prone to artifacts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dumbbell.scenario import Scenario
 __all__ = ["LIMITED", "Warned", "lint"]
 
 LIMITED = 0.75
-"""Mean bytes outstanding over the mean window below which something else than the window held sending back. A window
-that is always full gives more than 0.9: only recoveries leave part of it unused."""
+"""Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
+cwnd-limited has more than 0.9: only recoveries leave part of the window unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Warned:
 
 
 def lint(results: Results) -> list[Warned]:
-    """Look for what makes results weaker than they look: one warning for each kind of trouble."""
+    """Return warnings about weak results: one for each kind of weakness."""
     cells = results.by_cell()
     if not cells:
         return []
@@ -84,7 +84,7 @@ def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]
         every = len(once) == len(cells)
         yield Warned(
             "one-repetition",
-            "a single repetition does not show chance: give repetitions = 10 or more",
+            "a single repetition doesn't show random variation: set repetitions = 10 or more",
             () if every else tuple(_named(once)),
         )
     same = [runs[0] for runs in cells if len(runs) > 1 and all(run.flows == runs[0].flows for run in runs)]
@@ -95,7 +95,7 @@ def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]
         )
         yield Warned(
             "identical-repetitions",
-            f"the repetitions are all identical, so their interval is no measure of chance{why}",
+            f"the repetitions are all identical, so their interval doesn't measure random variation{why}",
             () if every else tuple(_named(same)),
         )
     if scenario.until is not None:
@@ -110,7 +110,8 @@ def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]
 
 
 def _varies(scenario: Scenario) -> bool:
-    return scenario.start_jitter.ns > 0
+    """True if the start of flows or the time of packets has jitter."""
+    return scenario.start_jitter.ns > 0 or _jittered(scenario)
 
 
 def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
@@ -122,9 +123,8 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
             rows = [run.flows[number] for run in runs]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
             variant = known.get(flow["variant"])
-            paced = (
-                variant is not None and "pacing_rate" in variant.columns
-            )  # sends by a rate: its window only bounds
+            # Such a variant sends at a rate; its window is only an upper bound.
+            paced = variant is not None and "pacing_rate" in variant.columns
             if used < LIMITED and not paced:
                 limited.setdefault(flow["name"], []).append(runs[0])
                 continue
@@ -136,14 +136,14 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
         yield Warned(
             "not-window-limited",
             f"flow '{name}' used less than {LIMITED:.0%} of its congestion window: its application or the receive "
-            "window held it back, so this isn't its congestion control",
+            "window limited it, so its rate doesn't show its congestion control",
             tuple(_named(where)),
         )
     for name, where in unsettled.items():
         yield Warned(
             "no-loss",
             f"flow '{name}' saw no loss in any repetition: it may never have left slow start (run longer), or its "
-            "receive window holds it back",
+            "receive window limits it",
             tuple(_named(where)),
         )
 
@@ -162,7 +162,7 @@ def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
     if rare:
         yield Warned(
             "rare-losses",
-            "less than one loss a run: figures that hang on losses are decided by a handful of packets",
+            "less than one loss a run: figures that depend on losses are decided by a handful of packets",
             tuple(_named(rare)),
         )
 
@@ -182,21 +182,32 @@ def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
     if apart:
         yield Warned(
             "different-intervals",
-            "the flows' rates are over different stretches of time (each over its own): compare shares over the time "
-            "that they have in common (measure_from)",
+            "the flows' rates are measured over different intervals (each over its own): compare shares over the "
+            "time that they have in common (measure_from)",
             tuple(_named(apart)) if len(apart) < len(cells) else (),
         )
 
 
 def _phases(scenario: Scenario) -> Iterator[Warned]:
-    """Look for the set-up in which simultaneous events alone may decide who loses [Floyd and Jacobson 1991]."""
-    if len(scenario.flows) > 1 and scenario.start_jitter.ns == 0 and not _jittered(scenario):
+    """Warn of scenarios in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
+    if len(scenario.flows) > 1 and not _varies(scenario):
         yield Warned(
             "phase-effects",
-            "nothing varies the timing of packets: with drop-tail queues phase effects may decide who loses; set "
-            "start_jitter, and jitter of a packet's transmission time on the access links",
+            "nothing varies the timing of packets: with drop-tail queues phase effects may decide which flow loses "
+            "packets; set start_jitter, and jitter of a packet's transmission time on the access links",
         )
 
 
 def _jittered(scenario: Scenario) -> bool:
-    return any("jitter_ns" in link and link["jitter_ns"] > 0 for link in build(scenario.cells[0].scenario)["links"])
+    """True if, in the first cell, a link has jitter or a CBR flow's intervals have."""
+    plan = build(scenario.cells[0].scenario)
+    links = any(_spread_ns(link.get("jitter")) > 0 for link in plan["links"])
+    return links or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])
+
+
+def _spread_ns(jitter: dict[str, Any] | None) -> int:
+    """Return a measure of a link's jitter, ns; 0 if all packets have the same delay."""
+    if jitter is None:
+        return 0
+    spread: int = jitter[{"uniform": "max_ns", "normal": "sd_ns"}.get(jitter["distribution"], "mean_ns")]
+    return spread

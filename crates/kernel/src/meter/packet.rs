@@ -1,4 +1,5 @@
-//! The fields of a packet that the meters use, read from its headers.
+//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 9293 §3.1, RFC 768]. The flow and
+//! the direction follow from the addresses of the hosts (`plan/hosts.rs`).
 
 use dumbbell_wire::protocol::{ICMP, TCP, UDP};
 use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};

@@ -1,4 +1,5 @@
-//! Outstanding segments of a sender, and their RTT samples.
+//! Outstanding segments of a sender as its tap observes them, and the times for their RTT samples. Segments sent more than
+//! once are marked, so that the meter can apply Karn's algorithm [RFC 6298 §3].
 
 use std::collections::VecDeque;
 

@@ -7,6 +7,7 @@ use crate::sys;
 use serde_json::{Map, Value, json};
 use std::fs;
 
+/// `ETHTOOL_GTSO`, `ETHTOOL_GGSO`, `ETHTOOL_GGRO` [Linux ethtool.h].
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
 /// Returns the facts of the kernel, read in the first host: hosts differ only in settings of the scenario.

@@ -1,5 +1,5 @@
 //! The congestion window's start, growth, reduction and validation, as far as the endpoint decides [RFC 5681, 6928, 9406,
-//! 2861, 7661; Linux tcp_cong.c].
+//! 2861; Linux tcp_cong.c].
 
 use super::{Defaults, Reading, too_small};
 use dumbbell_cc::{Increase, SlowStart};
@@ -72,11 +72,10 @@ pub(super) const PARAMS: &[Spec] = &[
     },
     Spec {
         name: "window_validation",
-        kind: Kind::Choice(&["none", "rfc2861", "rfc7661"]),
+        kind: Kind::Choice(&["none", "rfc2861"]),
         default: "none",
-        doc: "handling of a window that the application doesn't use: it is kept, it shrinks towards the part in \
-              use once each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited], or it is kept for \
-              five minutes and a loss starts from the part in use [RFC 7661]",
+        doc: "handling of a window that the application doesn't use: it is kept, or it shrinks towards the part in use \
+              once each timeout [RFC 2861; Linux tcp_output.c tcp_cwnd_application_limited]",
     },
     Spec {
         name: "grow_on_exit",
@@ -164,8 +163,6 @@ pub enum WindowValidation {
     None,
     /// It shrinks with each timeout that passes.
     Rfc2861,
-    /// It is kept for five minutes; a loss starts from the part in use.
-    Rfc7661,
 }
 
 impl GrowthConfig {
@@ -194,7 +191,6 @@ impl GrowthConfig {
             limited_for_a_window: p.choice("cwnd_limited") == "window",
             validation: match p.choice("window_validation") {
                 "rfc2861" => WindowValidation::Rfc2861,
-                "rfc7661" => WindowValidation::Rfc7661,
                 _ => WindowValidation::None,
             },
             on_exit: p.bool("grow_on_exit"),

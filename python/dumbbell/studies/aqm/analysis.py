@@ -53,30 +53,23 @@ NOTES = (
     Note(
         "What the RFC leaves open, and what was taken",
         "Capacity, round trip and durations are the tester's choice: 10 Mbit/s, 100 ms, a minute of measurement "
-        "after ten "
-        "seconds of warm-up. Access links jitter by a packet's time at the bottleneck, so that runs differ and phase "
-        "effects "
-        "don't decide; without that a single flow would give the same point each time.",
+        "after ten seconds of warm-up. Access links jitter by a packet's time at the bottleneck, so that runs "
+        "differ and phase effects don't decide; without that a single flow would give the same point each time.",
     ),
     Note(
         "§5.4: a gain of 1 instead of 10",
         "The RFC recommends a gain of 10 for LEDBAT. RFC 6817 allows no more than 1, and LEDBAT runs with 1 here, "
-        "with the "
-        "RFC's target of 5 ms.",
+        "with the RFC's target of 5 ms.",
     ),
     Note(
         "§7.2: how a page is made",
         "Six connections at once, each with one answer of 108 kB for nine objects of 12 kB, a page each 3 s, or as "
-        "soon as "
-        "the last one has ended. The RFC has pages back to back.",
+        "soon as the last one has ended. The RFC has pages back to back.",
     ),
     Note(
         "Not run",
-        "The asymmetric link with traffic in both directions (§3.1, §9.2), the traffic mix (§9.1), two AQMs in "
-        "a row (§10.2) "
-        "and ECN "
-        "(§4.5). The cumulative distributions that §2.7 wants are drawn for §8.2.5; elsewhere there are means and "
-        "95th "
-        "percentiles.",
+        "The asymmetric link with traffic in both directions (§3.1, §9.2), the traffic mix (§9.1), two AQMs in a "
+        "row (§10.2) and ECN (§4.5). The cumulative distributions that §2.7 wants are drawn for §8.2.5; elsewhere "
+        "there are means and 95th percentiles.",
     ),
 )

@@ -54,8 +54,7 @@ def _median(sections: Mapping[str, Section], congestion: Phases) -> Finding:
         "codel-median",
         rules.verdict(near),
         f"With six long flows (mild congestion) the median delay is within a factor of {TENDS:g} of the target of 5 "
-        "ms, "
-        "in both such phases of §8.2.5.",
+        "ms, in both such phases of §8.2.5.",
         near.measured,
         "the median delay with six flows is " + " and ".join(f"{v:.1f} ms" for v in measured.values()),
         (
@@ -90,8 +89,7 @@ def _formula(section: Section) -> Finding:
         "codel-formula",
         rules.verdict(rules.Ruling(near)),
         "The link's utilization under one NewReno flow is within 5 % of the formula at f = 5 ms / 100 ms, which "
-        "leaves out "
-        "that a window is whole segments and that a drop shows only after a round trip.",
+        "leaves out that a window is whole segments and that a drop shows only after a round trip.",
         (Measured.of("utilization", found), Measured.number("computed", expected)),
         f"utilization is {found.median:.3f}, computed {expected:.3f}",
     )
@@ -136,8 +134,7 @@ def _rates(slow: Phases, fast: Phases) -> Finding:
         "codel-rates",
         rules.verdict(kept),
         f"While the capacity alternates between 100 and 10 Mbit/s, CoDel's goodput is at least {FULL:.0%} of "
-        "drop-tail's, "
-        "with phases of 20 s and of 100 ms.",
+        "drop-tail's, with phases of 20 s and of 100 ms.",
         kept.measured,
         "CoDel has "
         + " and ".join(f"{f.median:.0%} of drop-tail's goodput with phases of {words}" for words, f in found.items()),

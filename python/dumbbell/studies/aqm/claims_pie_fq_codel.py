@@ -40,9 +40,8 @@ def droptail(sections: Mapping[str, Section]) -> list[Finding]:
         Finding(
             "droptail-fills",
             rules.verdict(total),
-            "On the same seeds drop-tail's mean queueing delay is shown to be higher than every other discipline's, "
-            "under "
-            "one NewReno flow and under one CUBIC flow.",
+            "On the same seeds drop-tail's mean queueing delay is shown to be higher than every other "
+            "discipline's, under one NewReno flow and under one CUBIC flow.",
             total.measured,
             "; ".join(words),
         )
@@ -84,8 +83,7 @@ def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
             "pie-utilization",
             rules.verdict(full),
             f"The link is used to at least {FULL:.0%} by one NewReno flow, and 6, 14 and 19 get at least {FULL:.0%} "
-            "of what "
-            "they get over drop-tail.",
+            "of what they get over drop-tail.",
             full.measured,
             f"one flow uses {one.median:.0%} of the link; from six flows on it is "
             f"{min(m.median for m in many.values()):.0%} or more of drop-tail's goodput",
@@ -113,20 +111,17 @@ def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
         Finding(
             "fq-sparse",
             rules.verdict(sparse),
-            "Beside video, web and a bulk flow (§7.2, case IV) the mean one-way delay of CBR at 1 Mbit/s is shown to "
-            "be lower "
-            "with FQ-CoDel than with each discipline of one queue.",
+            "Beside video, web and a bulk flow (§7.2, case IV) the mean one-way delay of CBR at 1 Mbit/s is shown "
+            "to be lower with FQ-CoDel than with each discipline of one queue.",
             sparse.measured,
             f"mean one-way delay {cbr['fq_codel']:.1f} ms with FQ-CoDel (50 without load), at best {cbr[calm]:.1f} "
-            "ms "
-            f"({LABELS[calm]}) with one queue",
+            f"ms ({LABELS[calm]}) with one queue",
         ),
         Finding(
             "fq-own-queue",
             rules.verdict(own),
-            "Beside UDP of 7.5 Mbit/s TCP's goodput is shown to be higher with FQ-CoDel than with each discipline of "
-            "one "
-            "queue, which leaves it what UDP doesn't take.",
+            "Beside UDP of 7.5 Mbit/s TCP's goodput is shown to be higher with FQ-CoDel than with each discipline "
+            "of one queue, which leaves it what UDP doesn't take.",
             own.measured,
             f"TCP gets {tcp['fq_codel']:.2f} Mbit/s with FQ-CoDel (UDP {udp:.2f}), at best {tcp[best]:.2f} "
             f"({LABELS[best]}) with one queue",
@@ -165,9 +160,8 @@ def interactions(sections: Mapping[str, Section]) -> list[Finding]:
             "rtt-fairness",
             rules.verdict(rules.Ruling(holds)),
             "The two goodputs lie closer together than over drop-tail, shown on the same seeds for each AQM of one "
-            "queue: "
-            f"mean over round trips of {', '.join(str(t) for t in trips)} ms of the ratio's distance from one, in "
-            "doublings.",
+            f"queue: mean over round trips of {', '.join(str(t) for t in trips)} ms of the ratio's distance from "
+            "one, in doublings.",
             measured,
             f"apart by {middle['droptail']:.2f} doublings over drop-tail; shown to be closer with "
             + (", ".join(f"{LABELS[n]} ({middle[n]:.2f})" for n in better) or "none"),

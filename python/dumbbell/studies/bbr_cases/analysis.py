@@ -75,8 +75,7 @@ NOTES = (
     Note(
         "A.4: a tenth less isn't enough",
         "The bandwidth that the draft takes away, 10 %, doesn't keep the queue for three round trips at a pacing "
-        "gain of "
-        "0.5; the scenario takes 60 %.",
+        "gain of 0.5; the scenario takes 60 %.",
     ),
     Note(
         "A.6: no time in probe down",
@@ -85,8 +84,7 @@ NOTES = (
     Note(
         "A.12, A.13: bunched ACKs overstate the rate",
         "In startup by a quarter, later by a tenth: the send rate, which bounds a sample, is itself up to 2.77 or "
-        "1.25 "
-        "times the link's.",
+        "1.25 times the link's.",
     ),
     Note(
         "A.14: four segments in the dip only",
@@ -100,7 +98,6 @@ NOTES = (
     Note(
         "A.18, A.19: a stack that finds out",
         "These two need a sender that learns that a recovery was for nothing: from D-SACKs, or from the timestamps "
-        "of "
-        "ACKs. Their scenarios switch that on; all others run on the plain stack `rfc`.",
+        "of ACKs. Their scenarios switch that on; all others run on the plain stack `rfc`.",
     ),
 )

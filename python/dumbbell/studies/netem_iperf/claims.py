@@ -88,24 +88,24 @@ def sides(grid: Grid) -> dict[tuple[float, float], tuple[str | None, Measured]]:
     cells = [(d, p) for p in LOSSES for d in DELAYS]
     samples = {f"{v} {d:g} {p:g}": grid.get(v, d, p) for v in VARIANTS for d, p in cells}
     found = compare_all(samples, pairs=[(f"cubic {d:g} {p:g}", f"reno {d:g} {p:g}") for d, p in cells])
-    told = {}
+    outcomes = {}
     for (d, p), one in zip(cells, found, strict=True):
         side = one.direction
         measured = Measured.of(f"CUBIC less Reno, {d:g} ms, {p:g} %", one.difference, "Mbit/s")
-        told[d, p] = (side, measured)
-    return told
+        outcomes[d, p] = (side, measured)
+    return outcomes
 
 
-def _words(told: dict[tuple[float, float], tuple[str | None, Measured]]) -> str:
-    names = [s for s, _ in told.values()]
+def _counts(outcomes: dict[tuple[float, float], tuple[str | None, Measured]]) -> str:
+    names = [s for s, _ in outcomes.values()]
     return (
         f"{names.count('lower')} cells lower, {names.count('higher')} higher, {names.count(None)} no difference shown"
     )
 
 
 def _cubic(grid: Grid, long: Grid, offload: Grid) -> Finding:
-    told, steady, large = sides(grid), sides(long), sides(offload)
-    names = [side for side, _ in told.values()]
+    outcomes, steady, large = sides(grid), sides(long), sides(offload)
+    names = [side for side, _ in outcomes.values()]
     if grid.n < FEWEST:
         verdict = Verdict.NOT_MEASURED
     else:
@@ -118,14 +118,14 @@ def _cubic(grid: Grid, long: Grid, offload: Grid) -> Finding:
         verdict,
         "On the same seeds CUBIC is shown to get less than Reno in most of the nine cells and more in none "
         "(Student's t on the pairs with Holm's correction for nine comparisons, 95 %).",
-        tuple(m for _, m in told.values()),
-        f"{_words(told)}: it depends on the cell. At 10 ms and 1 % CUBIC has {near_cubic / near_reno:.2f} times "
+        tuple(m for _, m in outcomes.values()),
+        f"{_counts(outcomes)}: it depends on the cell. At 10 ms and 1 % CUBIC has {near_cubic / near_reno:.2f} times "
         f"Reno's throughput, at 100 ms and 0.1 % {far_cubic / far_reno:.2f} times: where windows are small CUBIC "
         "falls back to Reno's pace [RFC 9438 §4.3], with long round trips its growth by time is faster. Long "
-        f"transfers: {_words(steady)}; with 64 KiB segments: {_words(large)}",
+        f"transfers: {_counts(steady)}; with 64 KiB segments: {_counts(large)}",
         (
             *(Measured.of(f"{LABELS[v]}, {d:g} ms, {p:g} %", summarize(grid.get(v, d, p)), "Mbit/s")
-              for d, p in told for v in VARIANTS),
+              for d, p in outcomes for v in VARIANTS),
             *(m for _, m in steady.values()),
         ),
     )  # fmt: skip

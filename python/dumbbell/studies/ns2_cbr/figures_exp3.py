@@ -123,9 +123,8 @@ def _queues(data: Experiment3) -> Picture:
         return float(np.median(data.get(metric, "sack", queue)))
 
     reading = (
-        f"With a limit of one bandwidth-delay product, SACK gets {middle('throughput', 'droptail-bdp'):.2f} "
-        "Mbit/s at "
-        f"{middle('latency', 'droptail-bdp'):.0f} ms over DropTail, and {middle('throughput', 'red-bdp'):.2f} at "
+        f"With a limit of one bandwidth-delay product, SACK gets {middle('throughput', 'droptail-bdp'):.2f} Mbit/s "
+        f"at {middle('latency', 'droptail-bdp'):.0f} ms over DropTail, and {middle('throughput', 'red-bdp'):.2f} at "
         f"{middle('latency', 'red-bdp'):.0f} ms over a RED that suits the path; the report's queues give "
         f"{middle('throughput', 'droptail'):.2f} and {middle('throughput', 'red'):.2f} at about "
         f"{middle('latency', 'droptail'):.0f} ms."

@@ -98,9 +98,8 @@ def _few_packets(one: Experiment1) -> Note:
     return Note(
         f"At CBR {last:g} Mbit/s there is little to compare",
         "The CBR stream alone fills the link. TCP packets delivered in ten seconds, median over repetitions: "
-        f"{delivered(CONSTANT)} with constant intervals, {delivered(JITTERED)} with jittered ones. From a few "
-        "dozen packets nothing can be concluded about a variant; with constant intervals it is phase that "
-        "decides who "
+        f"{delivered(CONSTANT)} with constant intervals, {delivered(JITTERED)} with jittered ones. From a few dozen "
+        "packets nothing can be concluded about a variant; with constant intervals it is phase that decides who "
         "gets any.",
     )
 

@@ -72,6 +72,5 @@ def _slow_start() -> Note:
     return Note(
         "What the pictures leave out",
         "In the sawtooth slow start ends at a threshold that fits the path. Usually it ends in a burst of losses, "
-        "from "
-        "which classic Reno, without selective acknowledgments, may need a timeout to recover.",
+        "from which classic Reno, without selective acknowledgments, may need a timeout to recover.",
     )

@@ -49,8 +49,7 @@ def reno(series: Series) -> list[Finding]:
             "reno-halves",
             rules.verdict(left),
             "The window after recovery is, in the median over the reductions, 0.45 to 0.55 of that before: half, "
-            "give or "
-            "take the segments that arrive between the last row of the series and the loss.",
+            "give or take the segments that arrive between the last row of the series and the loss.",
             left.measured,
             f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
         ),
@@ -68,8 +67,7 @@ def reno(series: Series) -> list[Finding]:
             f"The link was in use for at least {FULL:.0%} of the time, start included.",
             (Measured.number("utilization", busy),),
             f"the window falls from {last:.0f} to about half, which is what the path holds, and the link is in use "
-            "for "
-            f"{busy:.1%} of the time",
+            f"for {busy:.1%} of the time",
         ),
     ]
 

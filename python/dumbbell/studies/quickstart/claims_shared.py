@@ -44,10 +44,9 @@ def bloat(data: Bloat) -> list[Finding]:
         Finding(
             "bloat-is-queue",
             rules.verdict(added),
-            f"The largest ping under load is within {NEAR:.0%} of the idle round trip plus limit x 1500 bytes / "
-            "5 Mbit/s, for both drop-tail queues; jitter of the access links and the packet in transmission are "
-            "within "
-            "that.",
+            f"The largest ping under load is within {NEAR:.0%} of the idle round trip plus limit x 1500 bytes / 5 "
+            "Mbit/s, for both drop-tail queues; jitter of the access links and the packet in transmission are "
+            "within that.",
             added.measured,
             "the largest ping is " + ", ".join(words),
         ),
@@ -55,8 +54,7 @@ def bloat(data: Bloat) -> list[Finding]:
             "aqm-removes",
             rules.verdict(calm),
             f"With the same limit of 200 packets the median ping is at most {CALM:.0f} ms above idle, and the "
-            "download "
-            f"loses at most {COST:.0%} of its goodput.",
+            f"download loses at most {COST:.0%} of its goodput.",
             calm.measured,
             f"the median ping falls from {long:.0f} ms to {codel:.0f} ms with CoDel and {fair:.0f} ms with FQ-CoDel",
         ),

@@ -58,10 +58,9 @@ def _sawtooth(series: Series) -> Picture:
     return Picture(
         "sawtooth",
         "Reno: the sawtooth, and the queue that it fills and empties",
-        f"The window climbs from {low:.0f} to {top:.0f} segments in {period:.1f} s, a segment per round trip, and is "
-        "halved "
-        "when the queue overflows; the queue follows it, and just runs empty. The spikes are fast recovery: each "
-        "duplicate ACK lends a segment until the hole is filled.",
+        f"The window climbs from {low:.0f} to {top:.0f} segments in {period:.1f} s, a segment per round trip, and "
+        "is halved when the queue overflows; the queue follows it, and just runs empty. The spikes are fast "
+        "recovery: each duplicate ACK lends a segment until the hole is filled.",
         [_window(series, "reno"), _queue(series)],
         markers=False,
     )
@@ -75,8 +74,7 @@ def _cubic(series: Series) -> Picture:
         "cubic",
         "CUBIC: concave, a plateau at W_max, convex",
         f"After each loss the window rises fast, flattens at W_max, reached after {took:.1f} s in the median (K: "
-        f"{k:.1f} s), "
-        "and rises again until the next loss.",
+        f"{k:.1f} s), and rises again until the next loss.",
         [_window(series, "cubic", [plateau]), _queue(series)],
         markers=False,
     )

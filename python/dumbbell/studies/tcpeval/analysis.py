@@ -57,33 +57,25 @@ NOTES = (
     Note(
         "Traffic is generated, so this is tcpeval-style",
         "The suite replays Tmix traces whose files no longer exist. They are replaced by persistent TCP "
-        "connections over "
-        "the suite's "
-        "nine paths, each used for bursts of 10 kB, 100 kB or 1 MB in the mean, exponentially distributed, with "
-        "exponential "
-        "pauses. Mixing three means that far apart spreads sizes over three decades, but the tail isn't heavy; "
-        "sessions don't "
-        "arrive and leave, all packets are full, and bursts come whether or not the last has got through. Loads, "
-        "paths and "
-        "buffers are the suite's.",
+        "connections over the suite's nine paths, each used for bursts of 10 kB, 100 kB or 1 MB in the mean, "
+        "exponentially distributed, with exponential pauses. Mixing three means that far apart spreads sizes over "
+        "three decades, but the tail isn't heavy; sessions don't arrive and leave, all packets are full, and "
+        "bursts come whether or not the last has got through. Loads, paths and buffers are the suite's.",
     ),
     Note(
         "What is smaller",
-        "5.1 and 6.3 run at a fifth to a third of the suite's 100 Mbit/s, 5.2, 6.1 and 6.2 at the smaller of its two "
-        "capacities, all but 5.3 for a sixth to a tenth of its time, with five repetitions. Buffers are the same "
-        "part of the "
-        "bandwidth-delay product. There is no prefill: 20 to 30 s are left out instead.",
+        "5.1 and 6.3 run at a fifth to a third of the suite's 100 Mbit/s, 5.2, 6.1 and 6.2 at the smaller of its "
+        "two capacities, all but 5.3 for a sixth to a tenth of its time, with five repetitions. Buffers are the "
+        "same part of the bandwidth-delay product. There is no prefill: 20 to 30 s are left out instead.",
     ),
     Note(
         "§5.3: which window",
         "cwnd as it stands, whatever of it waits in the queue. A variant that never lets it grow so far within the "
-        "100 s that "
-        "are left says so: in no run.",
+        "100 s that are left says so: in no run.",
     ),
     Note(
         "§6.1: camps alike, not equal",
-        "The suite gives camp B the same flows as camp A. Here both draw from the same distributions, and every cell "
-        "from the "
-        "same seeds: baseline and mix meet the same bursts, which is what G and L compare.",
+        "The suite gives camp B the same flows as camp A. Here both draw from the same distributions, and every "
+        "cell from the same seeds: baseline and mix meet the same bursts, which is what G and L compare.",
     ),
 )

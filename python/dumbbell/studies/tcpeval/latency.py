@@ -69,8 +69,7 @@ class Latency:
         first, last = buffers[0], buffers[-1]
         reading = ", ".join(
             f"{LABELS[v]} {np.median(data.goodput(v, first)):.1f} to {np.median(data.goodput(v, last)):.1f} Mbit/s "
-            "at "
-            f"{np.median(data.queue('mean_sojourn_ms', v, first)):.1f} to "
+            f"at {np.median(data.queue('mean_sojourn_ms', v, first)):.1f} to "
             f"{np.median(data.queue('mean_sojourn_ms', v, last)):.1f} ms"
             for v in data.variants
         )

@@ -1,4 +1,4 @@
-"""Output of a capture: sentences and tables for the terminal, a document for programs, files."""
+"""Output of a capture: sentences and tables for the terminal, a JSON document, files of tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.capture.capture import Capture
-from dumbbell.capture.pictures import name_of, talkers, with_gaps
+from dumbbell.capture.figures import name_of, talkers, with_gaps
 from dumbbell.exceptions import CaptureError
 from dumbbell.metrics import spikes
 
@@ -32,7 +32,7 @@ __all__ = [
 
 Form = Literal["csv", "parquet"]
 FORMAT = 1
-"""Of the JSON document: counted up when a key changes its meaning or is removed; new keys don't count."""
+"""Version of the JSON document: raised when a key is removed or changes its meaning, not when a key is added."""
 LARGE = ("rounds",)
 """Tables that the JSON document leaves out."""
 SPIKE = 50.0
@@ -95,7 +95,7 @@ COLUMNS: list[tuple[str, str, float]] = [
     ("lost_segment", "not captured", 1),
     ("flight_max", "in flight max kB", 1e-3),
 ]
-"""Column, heading, factor: what the terminal shows of a connection. Labels are counted by the rules chosen."""
+"""Column, heading, factor: a connection's columns on the terminal. Labels are counted by the chosen rules."""
 
 
 def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
@@ -253,6 +253,6 @@ def write_frames(tables: Mapping[str, pl.DataFrame | pl.LazyFrame], folder: Path
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """Write lists as text: CSV knows none."""
+    """Write lists as text: CSV has no lists."""
     lists = [name for name, dtype in table.schema.items() if dtype.is_nested()]
     return table.with_columns(pl.col(lists).map_elements(str, pl.String)) if lists else table

@@ -1,4 +1,4 @@
-"""Pictures of a capture."""
+"""Figures of a capture: rates, errors, packet lengths, RTTs, bytes in flight with phases, sequence numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["LONGEST", "name_of", "pictures", "talkers", "with_gaps"]
 Floats = npt.NDArray[np.float64]
 
 LONGEST = 6
-"""Connections drawn at most: those that carried most payload."""
+"""Connections drawn at most: those that carried the most payload."""
 LOOKS = ("reno", "newreno", "sack", "vegas", "tahoe", "cubic")
 
 
 def talkers(capture: Capture, most: int = LONGEST) -> pl.DataFrame:
-    """Return the directions of connections that carried most payload, a row each."""
+    """Return the directions of connections that carried the most payload, one row each."""
     return capture.flows.filter(pl.col("payload_bytes") > 0).sort("payload_bytes", descending=True).head(most)
 
 
@@ -31,7 +31,7 @@ def name_of(row: dict[str, object]) -> str:
 
 
 def pictures(capture: Capture) -> Iterator[Picture]:
-    """Draw what a capture holds: rates, errors, lengths, round trips, bytes in flight with phases, sequences."""
+    """Draw the figures of a capture; those of connections only if a connection carried payload."""
     yield _io(capture)
     yield _lengths(capture)
     rows = list(talkers(capture).iter_rows(named=True))
@@ -45,7 +45,7 @@ def pictures(capture: Capture) -> Iterator[Picture]:
 
 
 def with_gaps(place: npt.NDArray[np.int64], values: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Sum values by their place and put a zero at both ends of each gap: a jump of a century makes two rows.
+    """Sum values by interval, and put a zero at both ends of each gap: a gap of any length adds at most two rows.
 
     Parameters
     ----------
@@ -82,10 +82,10 @@ def _times(table: pl.DataFrame, step: float) -> Floats:
 
 
 def _io(capture: Capture) -> Picture:
-    """Draw packets per second, all of them and those with an error label."""
+    """Draw packets per second: all packets, and those with an error label."""
     step = capture.interval_s
     at, packets = with_gaps(_places(capture.total, step), capture.total["packets"].to_numpy() / step)
-    # Every interval of the series is one of the total.
+    # Every interval of the series is also an interval of the total.
     every = np.concatenate((_places(capture.series, step), at))
     wrong = np.concatenate((capture.series["errors"].to_numpy() / step, np.zeros(len(at))))
     when, errors = with_gaps(every, wrong)
@@ -129,7 +129,7 @@ def _rates(capture: Capture, rows: list[dict[str, object]]) -> Picture:
 
 
 def _filled(table: pl.DataFrame, column: str, step: float) -> tuple[Floats, Floats]:
-    """Return a column over all intervals, 0 in those without a segment."""
+    """Return a column over all intervals; 0 in intervals without a segment."""
     place, values = with_gaps(_places(table, step), table[column].to_numpy().astype(np.float64))
     return _middle(place, step), values
 

@@ -1,4 +1,4 @@
-"""Pictures of two captures of one path."""
+"""Figures of two captures of one path: one-way delays and losses over time, the distribution of delays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from dumbbell.capture.pictures import LOOKS, name_of
+from dumbbell.capture.figures import LOOKS, name_of
 from dumbbell.capture.two_points import Pair
 from dumbbell.plots.spec import Curve, Panel, Picture
 
@@ -15,7 +15,7 @@ __all__ = ["pair_pictures"]
 
 
 def pair_pictures(pair: Pair) -> Iterator[Picture]:
-    """Draw delays and losses over time, and how delays are spread."""
+    """Draw delays and losses over time, and the distribution of delays."""
     rows = list(pair.busy(len(LOOKS)).iter_rows(named=True))
     if not rows:
         return
@@ -38,7 +38,7 @@ def _delays(pair: Pair, rows: list[dict[str, object]]) -> Picture:
         curves.append(Curve(name_of(row), LOOKS[n], x, mean, low, high))
     words = "absolute" if pair.same_clock else "relative"
     panel = Panel("", "time, s", f"one-way delay ({words}), ms", curves)
-    reading = "Line: mean of an interval; band: smallest to largest. What lies above the smallest is queueing."
+    reading = "Line: mean of an interval; band: smallest to largest. The part above the smallest delay is queueing."
     return Picture("delay", "One-way delay over time", reading, [panel], markers=False)
 
 
@@ -63,4 +63,4 @@ def _spread(pair: Pair, rows: list[dict[str, object]]) -> Picture:
             share = np.linspace(0.0, 1.0, min(1000, delays.size))
             curves.append(Curve(name_of(row), LOOKS[n], np.quantile(delays, share), share))
     panel = Panel("", "one-way delay, ms", "share of packets", curves, y_top=1.0)
-    return Picture("delay-spread", "Distribution of one-way delays", "Cumulated.", [panel], markers=False)
+    return Picture("delay-spread", "Distribution of one-way delays", "Cumulative.", [panel], markers=False)
