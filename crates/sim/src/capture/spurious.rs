@@ -1,4 +1,4 @@
-//! Finds the spurious retransmissions of a run.
+//! Finds the spurious retransmissions of a run, for the comments in captures.
 //!
 //! A retransmission is spurious if each of its bytes was in an earlier packet that was not dropped: that packet has
 //! arrived, or will arrive.
