@@ -5,7 +5,8 @@
 //! object -> constants in array maps -> CO-RE relocation -> a program for each operation -> struct_ops map -> link
 //! ```
 //! The link registers a variant [Linux kernel/bpf/bpf_struct_ops.c bpf_struct_ops_link_create]; this process holds its
-//! descriptor, so the kernel unregisters the variant when the process ends, for any reason. Needs Linux 6.4 or later with BTF, and root.
+//! descriptor, so the kernel unregisters the variant when the process ends, for any reason. Needs Linux 6.4 or later with
+//! BTF, and root.
 
 mod btf;
 mod bytes;

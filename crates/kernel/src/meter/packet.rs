@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_data_segment() {
+    fn flow_direction_and_fields_of_a_data_segment_are_read() {
         let mut b = vec![0; 60];
         b[0] = 0x45; // version 4, header of 20 bytes
         b[1] = 3; // congestion experienced

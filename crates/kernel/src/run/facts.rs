@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_of_processors() {
+    fn busy_and_all_ticks_of_each_processor_are_read() {
         let text =
             "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
         // 10 + 5 + 20 + 1 + 2 + 2 = 40 of 100; 1 of 10.

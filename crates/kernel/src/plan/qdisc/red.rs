@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_table_by_hand() {
+    fn the_idle_table_equals_values_computed_by_hand() {
         let red = Red {
             limit: 150_000,
             min: 15_000,
