@@ -214,7 +214,7 @@ class Capture:
         flows, udp = self.tables["flows"], self.tables["udp"]
         known: list[int] = flows["flow"].unique().sort().to_list()
         if missing := sorted(set(chosen.flow) - set(known)):
-            existing = f"connections have the numbers {known[0]} to {known[-1]}" if known else "it has none"
+            existing = f"its connections are {known[0]} to {known[-1]}" if known else "it has none"
             raise CaptureError(f"--flow: {', '.join(self.files)} has no TCP connection {missing[0]}: {existing}")
         wanted = chosen.numbers(flows).to_list()
         tables = dict(self.tables)

@@ -21,8 +21,8 @@ __all__ = ["Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_o
 Floats = npt.NDArray[np.float64]
 Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events"]
 """In this order: points joined by lines; steps that hold each value until the next; separate points; small pale
-points, for single runs; bars from zero; boxes of the dots (median, quartiles, whiskers to the last dot within 1.5 times
-the distance of the quartiles); large crosses, for events."""
+points, for single runs; bars from zero; boxes of the dots (median, quartiles, whiskers to the last dot within 1.5
+times the distance of the quartiles); large crosses, for events."""
 
 
 @dataclass(frozen=True)
