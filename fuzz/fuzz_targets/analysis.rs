@@ -1,4 +1,4 @@
-//! See `harness.rs`.
+//! Fuzz target: the analysis of a whole file, and of the file paired with itself; `harness.rs` has the checks.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -1,4 +1,4 @@
-//! See `harness.rs`.
+//! Fuzz target: a capture file, compressed or not; `harness.rs` has the checks.
 #![no_main]
 
 #[path = "../harness.rs"]

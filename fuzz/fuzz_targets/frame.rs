@@ -1,4 +1,4 @@
-//! See `harness.rs`.
+//! Fuzz target: frames of any link type; `harness.rs` has the checks.
 #![no_main]
 
 #[path = "../harness.rs"]

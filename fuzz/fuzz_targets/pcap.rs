@@ -1,4 +1,4 @@
-//! See `harness.rs`.
+//! Fuzz target: the records of a pcap file; `harness.rs` has the checks.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -1,4 +1,4 @@
-//! See `harness.rs`.
+//! Fuzz target: the blocks of a pcapng file; `harness.rs` has the checks.
 #![no_main]
 
 #[path = "../harness.rs"]

@@ -11,7 +11,7 @@
 //! read; no packet needs an allocation.
 //!
 //! Capture times are `i64` nanoseconds since 1970 and their differences are `i64` nanoseconds: files have times before
-//! 1970 and clocks that go backwards, which the unsigned `Time` and `Dur` of `dumbbell-units` cannot represent. Times of
+//! 1970 and decreasing time stamps, which the unsigned `Time` and `Dur` of `dumbbell-units` cannot represent. Times of
 //! written frames and lengths of intervals have those types.
 //!
 //! A damaged file is no error: the frames before the damage are used, and [`Damage`] has its byte offset and kind.

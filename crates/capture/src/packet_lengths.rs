@@ -59,7 +59,7 @@ pub struct Row {
     pub min: Option<u32>,
     /// Longest, bytes.
     pub max: Option<u32>,
-    /// Frames per millisecond from the first to the last frame of the capture (negative if the time goes backwards);
+    /// Frames per millisecond from the first to the last frame of the capture (negative if the last one is earlier);
     /// `None` if that duration is 0.
     pub rate: Option<f64>,
     /// Share of all frames, percent; `None` if there are none.
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busiest_hundred_milliseconds() {
+    fn the_burst_is_the_busiest_100_ms() {
         let mut table = PacketLengths::default();
         // Buckets of 5 ms: 0, then 60, 61, 62 (one frame each), then 79 and 80 (two each). When bucket 80 is added, bucket
         // 60 is 20 buckets older and is removed: 1+1+2+2 = 6 frames in 100 ms, and the window begins with bucket 61, at 307 ms.
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_are_of_single_precision() {
+    fn means_have_single_precision() {
         let mut table = PacketLengths::default();
         // 16,777,217 = 2^24 + 1 has no single-precision representation: it becomes 2^24.
         table.add(Some(0), 16_777_217);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn time_going_back() {
+    fn frames_older_than_the_first_one_are_counted() {
         let mut table = PacketLengths::default();
         table.add(Some(1000 * MS), 100);
         // 200 ms before the first frame: too old for the window, but counted.

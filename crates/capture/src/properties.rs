@@ -76,7 +76,7 @@ impl Properties {
         }
     }
 
-    /// True if no time stamp goes backwards; `None` if a frame has no time stamp.
+    /// True if no time stamp is earlier than the one before it; `None` if a frame has no time stamp.
     pub fn in_order(&self) -> Option<bool> {
         (self.untimed == 0).then_some(self.backwards == 0)
     }

@@ -1,4 +1,4 @@
-//! UDP conversations, and the search for QUIC in them.
+//! UDP conversations, numbered as Wireshark's streams (`udp.stream`), and the search for QUIC in them.
 
 use std::collections::HashMap;
 

@@ -41,7 +41,7 @@ fn labels(path: &Path, rules: Rules) -> Vec<String> {
 
 #[test]
 fn labels_are_those_of_tshark() {
-    // Files and answers were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random, damaged
+    // Captures and stored results were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random, damaged
     // connections, and some with unusual options.
     for name in ["random-1", "random-15", "random-112", "options"] {
         let ours = labels(&data(&format!("labels/{name}.pcap")), Rules::Wireshark40);
@@ -121,7 +121,7 @@ impl Script {
 }
 
 #[test]
-fn a_repeat_soon_after_the_newest_data_is_no_reordering_since_4_4() {
+fn a_retransmission_soon_after_the_newest_data_is_no_reordering_since_4_4() {
     let mut s = Script::opened();
     s.put(41_000, true, 1000, 5000, ACK, 100);
     s.put(41_000, true, 1100, 5000, ACK, 100);
@@ -158,7 +158,7 @@ fn a_syn_on_a_known_number_shows_the_initial_rtt() {
 }
 
 #[test]
-fn acks_of_the_unseen_are_told_each_time_since_4_4() {
+fn each_ack_of_an_unseen_segment_is_labeled_since_4_4() {
     let mut s = Script::opened();
     s.put(50_000, false, 5000, 2000, ACK, 0);
     s.put(60_000, false, 5000, 3000, ACK, 0);
@@ -168,7 +168,7 @@ fn acks_of_the_unseen_are_told_each_time_since_4_4() {
 }
 
 #[test]
-fn a_probe_whose_byte_was_taken_is_answered_since_4_4() {
+fn a_zero_window_probe_that_was_accepted_has_a_probe_ack_since_4_4() {
     let mut s = Script::opened();
     s.put(41_000, false, 5000, 1000, ACK, 0).window = 0;
     s.put(300_000, true, 1000, 5000, ACK, 1);
@@ -188,7 +188,7 @@ fn a_probe_whose_byte_was_taken_is_answered_since_4_4() {
 }
 
 #[test]
-fn a_second_hole_can_be_repeated_fast_since_4_4() {
+fn a_second_hole_can_have_a_fast_retransmission_since_4_4() {
     let mut s = Script::opened();
     for i in 0..8 {
         s.put(41_000, true, 1000 + i * 100, 5000, ACK, 100);
@@ -211,7 +211,7 @@ fn a_second_hole_can_be_repeated_fast_since_4_4() {
 }
 
 #[test]
-fn partial_acks_give_a_round_trip_since_4_4() {
+fn partial_acks_give_an_rtt_sample_since_4_4() {
     let mut s = Script::opened();
     s.put(50_000, true, 1000, 5000, ACK, 1000);
     s.put(95_000, false, 5000, 1500, ACK, 0);
@@ -235,7 +235,7 @@ fn at_receiver() -> Script {
 }
 
 #[test]
-fn timestamps_tell_a_repeat_from_an_overtaken_segment() {
+fn timestamps_distinguish_retransmission_and_reordering() {
     for (tsval, label) in [(150, "out_of_order"), (195, "retransmission")] {
         let mut s = at_receiver();
         s.put(50_000, true, 1000, 5000, ACK, 100).options.timestamps = Some((150, 700));
@@ -246,7 +246,7 @@ fn timestamps_tell_a_repeat_from_an_overtaken_segment() {
 }
 
 #[test]
-fn without_timestamps_nobody_repeats_within_a_round_trip() {
+fn without_timestamps_a_retransmission_is_at_least_a_round_trip_later() {
     for (us, label) in [(70_000, "out_of_order"), (95_000, "retransmission")] {
         let mut s = at_receiver();
         for (_, segment) in &mut s.segments {
@@ -271,7 +271,7 @@ fn u64s(table: &Table, name: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_dsack_proves_a_repeat_needless() {
+fn a_dsack_proves_a_retransmission_spurious() {
     let mut s = Script::opened();
     s.put(41_000, true, 1000, 5000, ACK, 100);
     s.put(341_000, true, 1000, 5000, ACK, 100);
@@ -293,7 +293,7 @@ fn a_dsack_proves_a_repeat_needless() {
 }
 
 #[test]
-fn one_thread_or_two_make_no_difference() {
+fn results_with_one_and_two_threads_are_equal() {
     let path = data("labels/random-15.pcap");
     let run = |threads, rules| {
         let options = Options { threads, rules, chunk: 100, ..Options::default() };

@@ -51,14 +51,14 @@ fn name(file: &Path) -> String {
 
 /// All results for a file. `UPDATE_EXPECTED=1 cargo test` renews the stored results.
 #[test]
-fn stored_answers() {
+fn results_equal_the_stored_ones() {
     for file in captures() {
         let results = by_reader(&file, true);
         let damage = damage(&file).unwrap_or_default();
         let text = format!("{}{}\n{}\n{damage}\n", results.properties, results.lengths, results.frames);
         let answer = Path::new(DATA).join("expected").join(name(&file) + ".txt");
         if std::env::var_os("UPDATE_EXPECTED").is_some() {
-            fs::write(&answer, &text).expect("an answer that can be written");
+            fs::write(&answer, &text).expect("a result file that can be written");
         }
         let expected = fs::read_to_string(&answer).unwrap_or_else(|e| panic!("{}: {e}", answer.display()));
         assert_eq!(text, expected, "{}", file.display());
@@ -73,7 +73,7 @@ fn damage(file: &Path) -> Option<String> {
 
 /// Properties, packet-length table and TCP headers of each file equal those of capinfos and tshark 4.0.
 #[test]
-fn wireshark_agrees() {
+fn results_equal_those_of_wireshark() {
     if !have_tools() {
         return;
     }
@@ -91,7 +91,7 @@ fn wireshark_agrees() {
 
 /// Damage has its kind and the offset of the record or block, computed by hand.
 #[test]
-fn damage_is_told_exactly() {
+fn damage_is_reported_with_kind_and_offset() {
     let results = |name: &str| {
         let file = Path::new(DATA).join(name);
         damage(&file).map(|text| text.trim_start_matches(&format!("{}: ", file.display())).to_owned())
@@ -147,7 +147,7 @@ fn damage_is_told_exactly() {
 
 /// A tunnel that is not decapsulated is reported, its content is not.
 #[test]
-fn tunnels_are_entered_on_request_only() {
+fn tunnels_are_decapsulated_on_request_only() {
     use dumbbell_capture::Transport;
     let count = |enter: bool| {
         let mut reader = Reader::open(&Path::new(DATA).join("tunnels.pcap")).expect("a capture");
@@ -167,7 +167,7 @@ fn tunnels_are_entered_on_request_only() {
 
 /// Bytes that are not a capture, an empty file, a missing file.
 #[test]
-fn what_is_no_capture() {
+fn files_that_are_no_captures_are_refused() {
     let refused = |bytes: &'static [u8]| match Reader::from_read("x", Box::new(bytes)) {
         Ok(_) => panic!("read as a capture"),
         Err(e) => e.to_string(),

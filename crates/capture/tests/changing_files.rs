@@ -1,4 +1,4 @@
-//! Files that change while they are read.
+//! Files that change while they are read: truncated ones end with damage at the right offset, appended records are read.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
@@ -70,7 +70,7 @@ fn truncated_inside_a_record() {
     assert_eq!((damage.frames, damage.offset), (n, 24 + n * RECORD));
 }
 
-/// Truncated between two records: without a look at the size this would be a regular end of the file.
+/// Truncated between two records: without a check of the size this would be a regular end of the file.
 #[test]
 fn truncated_between_records() {
     let (n, reader) = truncate("record", 24 + 500 * RECORD);
@@ -84,7 +84,7 @@ fn truncated_between_records() {
 #[test]
 fn truncated_to_nothing() {
     let (n, reader) = truncate("nothing", 0);
-    // What the window of 256 KiB held was read before: 262 records.
+    // The records in the window of 256 KiB were read before: 262.
     assert!(n <= 262, "{n}");
     assert!(reader.damage().is_some_and(|d| matches!(d.fault, Fault::Stream(_))));
     // Another file can be read as before.
@@ -94,7 +94,7 @@ fn truncated_to_nothing() {
 
 /// Records that are appended while the file is read belong to it, beyond the first window too.
 #[test]
-fn grown() {
+fn records_appended_while_reading_are_read() {
     let file = file("grown", 10);
     let mut reader = Reader::open(&file.0).expect("a capture");
     assert!(reader.next_frame().is_some());
@@ -111,7 +111,7 @@ fn grown() {
 
 /// Many files at a time.
 #[test]
-fn many() {
+fn many_files_are_open_at_a_time() {
     let file = file("many", 50);
     let mut readers: Vec<Reader> = (0..200).map(|_| Reader::open(&file.0).expect("a capture")).collect();
     for reader in &mut readers {
@@ -121,7 +121,7 @@ fn many() {
 
 /// A record that lies across two windows, and records longer than a window: frames of USB may have 16 MiB.
 #[test]
-fn long_records() {
+fn records_longer_than_a_window_are_read() {
     let lengths = [5 << 20, 3, (16 << 20) - 1, 4 << 20, 0, 7 << 20];
     let mut writer = PcapWriter::new(Vec::new(), LinkType(189), 16 << 20).expect("memory");
     for (i, &len) in lengths.iter().enumerate() {

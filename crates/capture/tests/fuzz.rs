@@ -1,6 +1,6 @@
 //! Malformed files: the corpus of `fuzz/`, the captures of `data`, and random changes of both.
 //!
-//! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- chance --nocapture` runs for longer;
+//! `FUZZ_SECONDS=900 cargo test --release -p dumbbell-capture --test fuzz -- random_mutations --nocapture` runs for longer;
 //! `FUZZ_SEED` sets the seed.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
@@ -59,7 +59,7 @@ type Target = (&'static str, fn(&[u8]));
 /// Runs each input of the corpus, which a fuzzer has selected by coverage, with its target, and each capture with every
 /// target.
 #[test]
-fn corpus() {
+fn the_corpus_causes_no_panic() {
     let targets: [Target; 5] = [
         ("file", harness::file),
         ("pcap", harness::pcap),
@@ -80,7 +80,7 @@ fn corpus() {
 
 /// Runs each capture cut at every byte.
 #[test]
-fn cut_anywhere() {
+fn captures_cut_at_any_byte_cause_no_panic() {
     for whole in data() {
         let step = (whole.len() / 200).max(1);
         for end in (0..whole.len()).step_by(step) {
@@ -103,7 +103,7 @@ impl Chance {
 
 /// Mutates an input as fuzzers do: bits, bytes, lengths, pieces moved, removed, duplicated or taken from another input.
 fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
-    const TELLING: [u8; 12] = [0, 1, 2, 4, 6, 8, 0x0f, 0x45, 0x7f, 0x80, 0xfe, 0xff];
+    const NOTABLE: [u8; 12] = [0, 1, 2, 4, 6, 8, 0x0f, 0x45, 0x7f, 0x80, 0xfe, 0xff];
     for _ in 0..=chance.below(8) {
         let len = input.len();
         if len == 0 {
@@ -114,7 +114,7 @@ fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
         match chance.below(9) {
             0 => input[at] ^= 1 << chance.below(8),
             1 => input[at] = chance.below(256) as u8,
-            2 => input[at] = TELLING[chance.below(TELLING.len())],
+            2 => input[at] = NOTABLE[chance.below(NOTABLE.len())],
             3 => {
                 let value = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, 65_535, 262_145][chance.below(7)];
                 for (place, byte) in input[at..].iter_mut().zip(value.to_le_bytes()) {
@@ -141,7 +141,7 @@ fn change(input: &mut Vec<u8>, others: &[Vec<u8>], chance: &mut Chance) {
 /// Runs random mutations for three seconds, or for `FUZZ_SECONDS`.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test runs for a given time")]
-fn chance() {
+fn random_mutations_cause_no_panic() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
@@ -180,7 +180,7 @@ fn peak_memory_kib() -> u64 {
 /// record of a gigabyte.
 #[test]
 #[cfg(target_os = "linux")]
-fn hostile_lengths() {
+fn false_lengths_cost_no_memory() {
     let before = peak_memory_kib();
     let mut record =
         vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];

@@ -19,7 +19,7 @@ pub struct Cx {
 }
 
 impl Cx {
-    /// True if the stack counts cwnd in whole segments, as Linux's tp->snd_cwnd does.
+    /// True if the stack counts cwnd in whole segments [Linux tcp_cong.c tcp_cong_avoid_ai, snd_cwnd_cnt].
     #[must_use]
     pub fn counts_segments(&self) -> bool {
         self.increase == Increase::PerWindow
@@ -107,8 +107,9 @@ pub struct SentEvent {
     pub app_limited: bool,
 }
 
-/// A segment is sent while nothing is in flight (Linux: CA_EVENT_TX_START). This happens at the start, after a pause, when
-/// one ACK covers a small window completely, and when everything except a retransmission has been delivered or lost.
+/// A segment is sent while nothing is in flight [Linux tcp_output.c tcp_event_data_sent, CA_EVENT_TX_START]. This happens
+/// at the start, after a pause, when one ACK covers a small window completely, and when everything except a
+/// retransmission has been delivered or lost.
 #[derive(Clone, Copy, Debug)]
 pub struct TxStart {
     /// When the previous segment was sent.
@@ -187,9 +188,10 @@ pub struct AckEvent {
     pub cwnd_limited: bool,
     /// True in fast recovery; variants that respond to loss don't grow then.
     pub in_recovery: bool,
-    /// True while recovering from an RTO (Linux: TCP_CA_Loss).
+    /// True while recovering from an RTO: the state [`CaState::Loss`].
     pub in_loss: bool,
-    /// True if a segment arrived out of order, or was retransmitted, and no loss is known yet (Linux: TCP_CA_Disorder).
+    /// True if a segment arrived out of order, or was retransmitted, and no loss is known yet: the state
+    /// [`CaState::Disorder`].
     pub disordered: bool,
     /// Bytes in flight after this ACK.
     pub inflight: u64,
@@ -230,7 +232,7 @@ pub struct CongestionEvent {
     pub lost_sent_at: Time,
     /// Its transmissions before this retransmission.
     pub lost_transmissions: u32,
-    /// For a timeout: consecutive timeouts before it without an ACK of new data (Linux: icsk_backoff).
+    /// For a timeout: consecutive timeouts before it without an ACK of new data [Linux tcp_timer.c icsk_backoff].
     pub backoffs: u32,
 }
 
@@ -255,8 +257,8 @@ pub struct CwndValidation {
 pub struct AckArrival {
     /// Bytes by which it advances snd_una.
     pub acked: u64,
-    /// True if it advances snd_una, has no SACK blocks and doesn't change the receive window (Linux: CA_ACK_SLOWPATH is
-    /// not set).
+    /// True if it advances snd_una, has no SACK blocks and doesn't change the receive window: CA_ACK_SLOWPATH is not set
+    /// [Linux tcp_input.c tcp_in_ack_event].
     pub fast_path: bool,
     /// The RTT sample of this ACK.
     pub rtt: Option<Dur>,

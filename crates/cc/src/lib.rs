@@ -124,8 +124,8 @@ impl Phase {
     }
 }
 
-/// A congestion control algorithm. The comments name the corresponding callback of Linux's `struct tcp_congestion_ops`
-/// [Linux include/net/tcp.h] where one exists.
+/// A congestion control algorithm. Where Linux has a corresponding callback, the comment names it after "Linux:" [Linux
+/// include/net/tcp.h tcp_congestion_ops].
 pub trait CongestionControl: Send + std::fmt::Debug {
     /// The handshake is complete. `rtt` is its duration; None if one of its segments was retransmitted. Not called for
     /// connections that begin established.

@@ -100,7 +100,7 @@ fn data_and_acknowledgments_have_a_route_at_every_hop() {
 }
 
 #[test]
-fn framing_limits_and_jitter() {
+fn framing_byte_limits_and_jitter_become_options_of_tbf_bfifo_and_netem() {
     let layout = VethTopology::new(
         &plan(json!({
             "overhead_bytes": 14, "jitter": {"distribution": "uniform", "max_ns": 1_000_000},
@@ -141,7 +141,7 @@ fn the_hosts_kernel_gets_netem_only_where_it_is_needed() {
 }
 
 #[test]
-fn disciplines_in_the_syntax_of_tc() {
+fn disciplines_are_described_in_the_syntax_of_tc() {
     let step = |queue: Value| {
         let steps = VethTopology::new(&plan(json!({"queue": queue})), Target::default()).unwrap().steps();
         steps.into_iter().find(|s| s.contains("dev v10 parent 1:1")).unwrap()
@@ -178,7 +178,7 @@ fn variants_and_stacks_are_set_as_far_as_the_kernel_can() {
 }
 
 #[test]
-fn flows_of_one_variant_share_its_parameters() {
+fn flows_of_one_variant_must_have_the_same_parameters() {
     let mut plan = plan(json!({"transport": {
         "kind": "tcp", "variant": {"name": "vegas", "params": {"alpha": 3}}, "stack": {"name": "linux"},
     }}));

@@ -11,7 +11,7 @@
 //! order (loss_bad is 1-h, loss_good is 1-k).
 //!
 //! Sources: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, "Estimates of error rates for codes on
-//! burst-noise channels", 1963; tc-netem(8) and Linux sch_netem.c loss_gilb_ell.
+//! burst-noise channels", 1963; tc-netem(8); [Linux sch_netem.c loss_gilb_ell].
 
 use dumbbell_units::random::Stream;
 use serde::Deserialize;

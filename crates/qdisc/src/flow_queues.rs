@@ -22,7 +22,7 @@ pub(crate) fn flow_hash(flow: u32, perturbation: u64) -> u32 {
     (x >> 32) as u32
 }
 
-/// Scales a hash to an index below `len` [Linux math.h reciprocal_scale].
+/// Scales a hash to an index below `len` [Linux sch_fq_codel.c fq_codel_hash].
 pub(crate) fn reciprocal_scale(hash: u32, len: usize) -> usize {
     ((u64::from(hash) * len as u64) >> 32) as usize
 }

@@ -5,7 +5,7 @@ use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
 use thiserror::Error;
 
-/// Why a run could not be made or finished. Each names the place in the plan.
+/// The reason why a run could not be made or finished, with the place in the plan.
 #[derive(Debug, Error)]
 pub enum SimError {
     /// A variant, discipline or stack parameter.
@@ -24,9 +24,9 @@ pub enum SimError {
     Variant {
         /// The flow.
         flow: String,
-        /// When.
+        /// The time of the failure.
         at: Time,
-        /// Where in the variant, and why.
+        /// The place in the variant, and the reason.
         message: String,
     },
 }

@@ -2,7 +2,7 @@
 //! arrival, a link's next dequeue, an endpoint's timer.
 //!
 //! Each slot holds at most one pending event, so the tree's size depends on the network, not on the number of packets
-//! under way. Events are ordered by (time, insertion number); rescheduling a slot is a new insertion. Each inner node
+//! in it. Events are ordered by (time, insertion number); rescheduling a slot is a new insertion. Each inner node
 //! holds the smaller key of its two children; an update recomputes only the nodes from the slot to the root.
 
 use dumbbell_units::Time;
@@ -85,7 +85,7 @@ mod tests {
     use dumbbell_units::random::Stream;
 
     #[test]
-    fn equal_times_come_in_order_of_insertion() {
+    fn events_of_equal_times_are_in_order_of_insertion() {
         let mut q = EventQueue::new(4);
         [2, 0, 3, 1].iter().for_each(|&s| q.schedule(s, Time(5)));
         q.schedule(0, Time(5)); // rescheduled: now the last

@@ -6,7 +6,7 @@
 //! ```text
 //! plan -> check -> network (links, routes, packet pool) + flows (endpoints, sources) -> event loop -> output
 //!
-//! run      one run                     network  links, routes, packets under way, the clock
+//! run      one run                     network  links, routes, packets, the clock
 //! events   the event queue             link     one direction of a link: queue, transmitter, wire
 //! flows    TCP, UDP, ping              live     the same network for packets of a real stack, on its clock
 //! meter    running statistics          record   columns of the series

@@ -1,7 +1,7 @@
 //! Metrics of one direction of a link.
 //!
-//! A link with lookahead runs ahead of the clock (see [`crate::network`]). Each metric therefore goes by the time passed
-//! with the call; there is no reset when the measurement begins.
+//! A link with lookahead runs ahead of the clock (see [`crate::network`]). Each metric therefore uses the time passed
+//! with the call, and nothing is reset when the measurement begins.
 
 use crate::meter::{BacklogMeter, DurationStats};
 use dumbbell_qdisc::{Backlog, DropReason};

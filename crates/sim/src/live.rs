@@ -31,7 +31,7 @@ pub struct ExternalPacket<'a> {
     pub packet: &'a [u8],
 }
 
-/// What happened to a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It reached its destination. The handle is free after the callback.

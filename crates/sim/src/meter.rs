@@ -20,7 +20,7 @@ impl<const N: usize> Default for TimeAverages<N> {
 }
 
 impl<const N: usize> TimeAverages<N> {
-    /// Without values so far.
+    /// Returns averages without values.
     #[must_use]
     pub fn new() -> TimeAverages<N> {
         TimeAverages { sums: [0.0; N], spans: [0.0; N], values: [f64::NAN; N], since: Time::ZERO }
@@ -48,7 +48,7 @@ impl<const N: usize> TimeAverages<N> {
         }
     }
 
-    /// Starts the averages anew at `now`; the current values stay.
+    /// Restarts the averages at `now`; the current values are kept.
     pub fn restart(&mut self, now: Time) {
         (self.sums, self.spans, self.since) = ([0.0; N], [0.0; N], now);
     }
@@ -120,7 +120,7 @@ impl Default for DurationStats {
 }
 
 impl DurationStats {
-    /// Without durations so far.
+    /// Returns statistics without durations.
     #[must_use]
     pub fn new() -> DurationStats {
         let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));

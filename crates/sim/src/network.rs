@@ -1,4 +1,4 @@
-//! The network: links, routes, the packets under way, the clock.
+//! The network: links, routes, packets in the network, the clock.
 //!
 //! **Lookahead.** A link whose packets all arrive over one other link, in order, can process each of them as soon as the
 //! other link has sent it: no other event before the arrival can change its state. Such a link is called with the time
@@ -68,7 +68,7 @@ pub(crate) struct Injected<'a> {
     pub(crate) frame: &'a [u8],
 }
 
-/// What happened to a packet on its path, by handles.
+/// An event of a packet on its path, with handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketFate {
     /// A link duplicated it.

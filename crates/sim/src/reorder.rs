@@ -92,11 +92,11 @@ mod tests {
     }
 
     #[test]
-    fn extents_worked_by_hand() {
+    fn extents_count_arrivals_since_the_first_later_packet() {
         assert_eq!(extents(&[1, 2, 3]), [0, 0, 0]);
-        // 1 comes fourth; the first that was sent after it came first: 4 - 1 = 3.
+        // 1 arrives fourth; the first that was sent after it arrived first: 4 - 1 = 3.
         assert_eq!(extents(&[2, 3, 4, 1]), [0, 0, 0, 3]);
-        // 2 comes fifth, 3 came first: 4. 4 comes third, 5 came second: 1. 1 comes fourth, 3 came first: 3.
+        // 2 arrives fifth, 3 first: 4. 4 arrives third, 5 second: 1. 1 arrives fourth, 3 first: 3.
         assert_eq!(extents(&[3, 5, 4, 1, 2]), [0, 0, 1, 3, 4]);
         assert_eq!(extents(&[4, 3, 2, 1]), [0, 1, 2, 3]);
     }

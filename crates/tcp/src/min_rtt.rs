@@ -1,6 +1,6 @@
 //! The smallest RTT of a sliding window of time [Linux lib/win_minmax.c minmax_running_min, by Kathleen Nichols].
 //!
-//! Three samples stand for the whole list: the smallest of the window, the smallest since that one, the smallest since the
+//! Three samples replace the whole list: the smallest of the window, the smallest since that one, the smallest since the
 //! second. When the first is older than the window, the second replaces it. If no smaller sample arrives for a quarter
 //! (half) of the window, the current sample becomes the second (third), so that a successor always exists.
 
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_window_the_smallest_of_all() {
+    fn without_a_window_the_minimum_is_that_of_all_samples() {
         let mut m = MinRtt::new(Dur::ZERO);
         assert_eq!(m.get(), None);
         for (s, ms) in [(0, 50), (1, 40), (1000, 60)] {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example() {
+    fn estimates_equal_those_computed_by_hand() {
         let mut rtt = fine();
         assert_eq!(rtt.rto(), Dur::secs(1));
         sample(&mut rtt, 100); // srtt 100, rttvar 50 -> rto 300
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_as_in_4_3_bsd() {
+    fn integer_estimates_are_those_of_4_3_bsd() {
         let mut rtt = RttEstimator::new(RtoConfig {
             initial: Dur::secs(3),
             min: Dur::millis(20),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timeout_of_linux() {
+    fn the_linux_timeout_falls_slowly_when_the_rtt_falls() {
         let mut rtt = RttEstimator::new(RtoConfig {
             initial: Dur::secs(1),
             min: Dur::millis(200),

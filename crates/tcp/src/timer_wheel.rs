@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_ticks_and_never_early() {
+    fn timers_expire_at_whole_ticks_and_never_early() {
         // At 9 ms, after the tick of 8 ms: 3.3 ms is one tick, and one more.
         assert_eq!(at(9.0, 3.3), 16.0);
         assert_eq!(at(8.0, 4.0), 16.0);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn long_spans_are_coarse() {
+    fn long_spans_expire_with_their_coarser_slot() {
         // 62 ticks expire at their tick, 63 expire with a slot of 8 ticks: (63 >> 3) + 1 = 8, that is 64 ticks = 256 ms.
         assert_eq!(at(0.0, 248.0), 252.0);
         assert_eq!(at(0.0, 252.0), 256.0);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_tick_exactly() {
+    fn without_a_tick_timers_are_exact() {
         assert_eq!(expiry(Time(5), Dur(7), Dur::ZERO), Time(12));
     }
 }

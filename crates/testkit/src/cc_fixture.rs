@@ -59,7 +59,7 @@ impl CcFixture {
         CcFixture::starting(name, params, Setup::new(MSS, window * MSS, ssthresh * MSS))
     }
 
-    /// The same on a stack that counts windows in whole segments, as Linux does.
+    /// The same on a stack that counts windows in whole segments [Linux tcp_cong.c tcp_cong_avoid_ai].
     ///
     /// # Panics
     /// As [`CcFixture::new`].

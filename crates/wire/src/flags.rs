@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn ace_is_ae_cwr_ece() {
+    fn the_ace_field_is_ae_cwr_ece() {
         // 5 = 101: AE and ECE.
         let mut flags = TcpFlags::ACK | TcpFlags::CWR;
         assert_eq!(flags.ace(), 2);

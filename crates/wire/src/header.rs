@@ -1,7 +1,8 @@
 //! Read-only views of protocol headers over captured bytes.
 //!
-//! A view exists if the bytes that hold its fields are there; it does not check them against each other. Lengths that
-//! contradict each other, a snap length, super-packets with a length of 0: each reader has its own rules for them.
+//! A view exists if the bytes of its fields are available; it does not check them against each other. Each reader has its
+//! own rules for lengths that contradict each other, for a snap length, and for super-packets with a length of 0. Layouts:
+//! RFC 791 and 8200 (IP), 9293 (TCP), 768 (UDP), 792 and 4443 (ICMP).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -11,7 +11,7 @@
 //! | `seq` | sequence numbers: modular order, 64-bit offsets | RFC 9293 §3.4 |
 //!
 //! The crate does no I/O and allocates nothing, except that writers append to a buffer of the caller. Headers are not
-//! copied: a view borrows the bytes and reads a field when it is asked for.
+//! copied: a view borrows the bytes and reads a field when its method is called.
 
 pub mod checksum;
 mod ecn;

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_syn() {
+    fn options_of_a_syn_are_written_and_read() {
         let options = TcpOptions {
             mss: Some(1460),
             wscale: Some(7),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_that_ends_inside_the_options() {
+    fn a_capture_that_ends_inside_the_options_keeps_whole_blocks() {
         // SACK with two blocks, 18 bytes; the capture has the first block and half of the second.
         let bytes = [5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3];
         let (read, cut) = TcpOptions::parse(&bytes, 20);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_modular() {
+    fn comparisons_are_modular() {
         assert!(lt(0xffff_fff0, 0x10) && gt(0x10, 0xffff_fff0) && le(7, 7) && !lt(7, 7));
         assert_eq!((max(0xffff_fff0, 0x10), min(0xffff_fff0, 0x10)), (0x10, 0xffff_fff0));
         assert_eq!((distance(0xffff_fff0, 0x10), distance(0x10, 0xffff_fff0)), (0x20, -0x20));

@@ -1,4 +1,5 @@
-//! Reads files, runs both stages of the analysis over their frames, and makes the tables.
+//! Reads files, runs both stages of the analysis over their frames ([`dispatch`](super::dispatch),
+//! [`connections`](super::connections)), and makes the tables. Several files are one capture.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Protocols by EtherType, and the framings that lead to one: Ethernet, VLAN tags, LLC and SNAP, MPLS, PPPoE, PPP.
+//! Protocols by EtherType, and the framings that lead to one: Ethernet, VLAN tags, LLC and SNAP, MPLS, PPPoE, PPP
+//! [IEEE 802.3, 802.1Q, 802.2; RFC 1042, 3032, 2516, 1661].
 
 use super::slice::Slice;
 use super::{Dissected, Path, Unread, ip};

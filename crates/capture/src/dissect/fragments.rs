@@ -1,4 +1,5 @@
-//! Reassembly of IP fragments [RFC 791 §3.2, RFC 8200 §4.5], with Wireshark's rules for overlaps.
+//! Reassembly of IP fragments [RFC 791 §3.2, RFC 8200 §4.5], with Wireshark's rules for overlaps
+//! [Wireshark reassemble.c].
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +14,7 @@ const PIECE: usize = 32;
 /// Longest datagram.
 const MAX_DATAGRAM: usize = 65_535;
 
-/// What the fragments of one datagram have in common.
+/// The key that all fragments of one datagram share [RFC 791 §3.2, RFC 8200 §4.5].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) addresses: Addresses,
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined() {
+    fn received_parts_are_merged() {
         let mut parts = Vec::new();
         for new in [(8, 16), (24, 32), (0, 8), (40, 48), (30, 41)] {
             join(&mut parts, new);
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_in_any_order_and_with_repeats() {
+    fn a_datagram_is_complete_in_any_order_and_with_duplicates() {
         let mut all = Fragments::default();
         assert_eq!(all.add(&piece(1, 16, false), b"end"), None);
         assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_cost_no_more_than_the_bound() {
+    fn duplicate_fragments_stay_within_the_memory_bound() {
         let mut all = Fragments::default();
         for _ in 0..1_000_000 {
             assert_eq!(all.add(&piece(1, 8, true), b"22222222"), None);

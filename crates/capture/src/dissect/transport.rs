@@ -1,4 +1,5 @@
-//! Transport headers by the protocol number of IP: TCP, UDP, ICMP errors with the headers that they quote.
+//! Transport headers by the protocol number of IP: TCP [RFC 9293], UDP [RFC 768], errors of ICMP [RFC 792] and ICMPv6
+//! [RFC 4443] with the headers that they quote.
 
 use dumbbell_wire::IcmpHeader;
 use dumbbell_wire::protocol::{AUTHENTICATION, ESP, GRE, ICMP, ICMPV6, IPV4, IPV6, L2TP, TCP, UDP};

@@ -1,4 +1,4 @@
-//! IEEE 802.11 frames, with or without a radiotap header.
+//! IEEE 802.11 frames, with or without a radiotap header [IEEE 802.11 §9.2, §9.3.2; radiotap.org].
 
 use super::slice::Slice;
 use super::{Dissected, Path, Unread, ethertype};

@@ -1,4 +1,7 @@
 //! The state of a connection and its update by a segment: labels, history, rounds, statistics, limits.
+//!
+//! The rules are elsewhere: labels in [`wireshark`](crate::tcp::wireshark), retransmissions and reordering in
+//! [`history`](crate::tcp::history), rounds and phases in [`rounds`](super::rounds), limits in [`side`](super::side).
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};

@@ -1,4 +1,6 @@
-//! Start and end of a connection: handshake and its round-trip times, the capture point, FIN and RST.
+//! Start and end of a connection: handshake and its round-trip times, the capture point, FIN and RST [RFC 9293 §3.5, §3.6].
+//!
+//! The times from SYN to SYN+ACK and from SYN+ACK to ACK are the round-trip times from the capture point to both ends.
 
 use super::connection::{Connection, Ending};
 use crate::tcp::segment::Segment;

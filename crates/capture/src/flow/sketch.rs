@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_tile_the_numbers() {
+    fn buckets_are_adjacent() {
         // Buckets are adjacent: the bucket number increases by at most one from value to value.
         for v in 0..100_000_u64 {
             assert!((bucket(v + 1) - bucket(v)) <= 1);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_sketch_knows_nothing() {
+    fn an_empty_sketch_has_no_values() {
         let mut sketch = Sketch::default();
         assert_eq!(sketch.quantile(0.5), None);
         sketch.add(-1);

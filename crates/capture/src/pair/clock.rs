@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offset_and_drift_come_back() {
+    fn offset_and_drift_are_estimated_from_delayed_packets() {
         // B is 5 s ahead and gains 20 µs a second; 10 ms in each direction, plus queueing from 0 to 9 ms.
         let (mut there, mut back) = (Envelope::least(), Envelope::greatest());
         for i in 0..60_000_i64 {

@@ -202,7 +202,7 @@ fn sides(a: &Path, b: &Path, rough: i64) -> Result<HashMap<Key, bool, Folding>, 
                 times.remove(&old);
             }
         } else if times.remove(&p).is_some() && (counts.len() < MOST_FLOWS || counts.contains_key(&s.key)) {
-            // With the estimated offset A captured it first: it comes from A's side.
+            // With the estimated offset A captured it first: it was sent from A's side.
             counts.entry(s.key).or_default()[usize::from(s.from_low)] += 1;
         }
     }

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hello_in_pieces_out_of_order_is_put_together() {
+    fn a_client_hello_in_frames_out_of_order_is_reassembled() {
         // ClientHello: SNI "a.example", ALPN "h3".
         let sni = [&[0, 0, 0, 14, 0, 12, 0, 0, 9][..], b"a.example"].concat();
         let alpn = [&[0, 16, 0, 5, 0, 3, 2][..], b"h3"].concat();

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_those_of_the_specification() {
+    fn keys_are_those_of_rfc_9001_appendix_a() {
         // RFC 9001, appendix A: destination connection ID 0x8394c8f03e515708, the client's keys.
         let dcid = [0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 0x08];
         let keys = Keys::client(V1, &dcid).unwrap();

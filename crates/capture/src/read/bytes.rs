@@ -1,4 +1,5 @@
-//! Integers in the byte order of a file or section.
+//! Integers in the byte order of a file or section: both formats store the order of the machine that wrote them
+//! [draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng].
 
 /// Byte order of a file or section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

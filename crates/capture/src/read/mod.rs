@@ -1,4 +1,5 @@
-//! Reading captures: pcap and pcapng, plain or compressed, from a file, the standard input or any stream.
+//! Reading captures: pcap and pcapng [draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng], plain or compressed, from a file,
+//! the standard input or any stream. Frame numbers and limits are those of Wireshark [Wireshark wiretap].
 
 mod bytes;
 mod describe;

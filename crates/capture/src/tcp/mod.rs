@@ -1,4 +1,5 @@
-//! TCP: streams, Wireshark's labels, and the history of each direction's data.
+//! TCP: streams and labels by the rules of Wireshark [Wireshark packet-tcp.c], and the history of each direction's data by
+//! rules of our own.
 
 pub(crate) mod history;
 pub mod label;

@@ -1,4 +1,4 @@
-//! A TCP segment without its payload, as the analysis uses it.
+//! A TCP segment without its payload [RFC 9293 §3.1], as the analysis uses it.
 
 use crate::Frame;
 use crate::dissect::{Ip, TcpView};

@@ -1,4 +1,5 @@
-//! Writing of captures: pcapng and pcap files, and packets with correct headers and checksums.
+//! Writing of captures: pcapng and pcap files [draft-ietf-opsawg-pcapng, draft-ietf-opsawg-pcap], and packets with correct
+//! headers and checksums [RFC 1071].
 
 mod packet;
 mod pcap;

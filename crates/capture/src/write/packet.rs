@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_packet_sums_to_zero() {
+    fn the_checksum_over_a_whole_packet_is_zero() {
         let from: SocketAddr = "10.0.0.1:5201".parse().expect("an address");
         let to: SocketAddr = "10.0.0.2:40000".parse().expect("an address");
         let ip = IpFields::default();

@@ -33,7 +33,7 @@ pub fn have_tools() -> bool {
             return false;
         };
         if !version.contains(" 4.0.") {
-            eprintln!("skipped: compared with Wireshark 4.0 only, here is {version}");
+            eprintln!("skipped: compared with Wireshark 4.0 only; {version} is installed");
             return false;
         }
     }

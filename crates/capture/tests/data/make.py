@@ -2,8 +2,8 @@
 
     python make.py      writes them beside this file
 
-What they hold is odd on purpose: the cases are those in which readers of captures differ. `tests/captures.rs` compares
-what is read with EXPECTED files and, where Wireshark is installed, with its tools.
+The cases are those in which readers of captures differ. `tests/captures.rs` compares the results with the files in
+`expected` and, where Wireshark is installed, with its tools.
 """
 
 import gzip
@@ -433,7 +433,7 @@ def formats():
 
 
 def times():
-    """Bursts, gaps, lengths of every range, time that goes back: for the packet-length table."""
+    """Bursts, gaps, lengths of every range, time stamps that decrease: for the packet-length table."""
     chance = random.Random(1)
     data, clock = header(snaplen=64), 0
     for i in range(1500):

@@ -1,4 +1,5 @@
-//! Intervals in which the algorithm itself sends less than the path carries, such as BBR's ProbeRTT.
+//! Intervals in which the algorithm itself sends less than the path carries, such as BBR's ProbeRTT
+//! [draft-ietf-ccwg-bbr-06 §4.1.2.4].
 
 use crate::RateSample;
 

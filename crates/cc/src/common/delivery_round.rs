@@ -1,7 +1,6 @@
-//! Round trips, counted by delivered data.
+//! Round trips, counted by delivered data, for BBR [draft-ietf-ccwg-bbr-06 §5.5.1; Linux tcp_bbr.c bbr_update_bw].
 
-/// A packet-timed round trip: it ends when a segment that was sent after its start is delivered
-/// [draft-ietf-ccwg-bbr-06 §5.5.1; Linux tcp_bbr.c bbr_update_bw].
+/// A packet-timed round trip: it ends when a segment that was sent after its start is delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRound {
     /// Completed round trips.

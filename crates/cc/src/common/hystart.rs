@@ -83,7 +83,7 @@ impl HyStart {
         self.found
     }
 
-    /// Linux: HYSTART_ACK_TRAIN.
+    /// Returns true if the ACK train is too long [Linux tcp_cubic.c hystart_update, HYSTART_ACK_TRAIN].
     fn ack_train(&mut self, now: Time) -> bool {
         if now.since(self.last_ack) > HYSTART_ACK_DELTA {
             return false;
@@ -93,7 +93,7 @@ impl HyStart {
         now.since(self.round_start) > if self.paced { threshold } else { threshold / 2 }
     }
 
-    /// Linux: HYSTART_DELAY.
+    /// Returns true if the delay has grown too much [Linux tcp_cubic.c hystart_update, HYSTART_DELAY].
     fn delay_increase(&mut self, rtt: Dur) -> bool {
         self.curr_rtt = self.curr_rtt.min(rtt);
         if self.sample_cnt < HYSTART_MIN_SAMPLES {

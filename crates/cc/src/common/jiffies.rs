@@ -1,8 +1,9 @@
-//! Linux's timer ticks (jiffies), at HZ = 250. The integer rules of Linux's variants measure time in them.
+//! The timer ticks (jiffies) of Linux, at HZ = 250. The integer rules of its variants measure time in them [Linux
+//! include/net/tcp.h tcp_jiffies32].
 
 use dumbbell_units::{Dur, Time};
 
-/// One tick (Linux: CONFIG_HZ=250).
+/// One tick: a second divided by HZ.
 pub const JIFFY: Dur = Dur::millis(4);
 
 /// Rounds a time down to a tick [Linux include/net/tcp.h tcp_jiffies32].

@@ -1,5 +1,6 @@
-//! The part that all variants share which grow with ACKs and shrink with losses; such a variant implements only its own
-//! rules.
+//! The part that is common to all variants that grow with ACKs and shrink with losses: the rules of RFC 5681. Such a
+//! variant implements only its own rules. The names after "Linux:" are callbacks [Linux include/net/tcp.h
+//! tcp_congestion_ops].
 //!
 //! ```text
 //! CongestionControl    LossDriven, in this order; default in parentheses
@@ -71,7 +72,8 @@ pub trait LossDriven: Send + std::fmt::Debug {
     /// The window has just been reduced, or set to one segment. Linux: `set_state`.
     fn on_congestion_done(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
 
-    /// The window has its value of before the spurious episode again; it was `reduced_cwnd` bytes. Linux: `undo_cwnd`.
+    /// The window was restored to its value before the spurious episode; it was `reduced_cwnd` bytes. Linux:
+    /// `undo_cwnd`.
     fn on_undo(&mut self, _reduced_cwnd: f64, _cx: &Cx) {}
 
     /// Recovery has ended, and the window is bounded.
@@ -153,8 +155,9 @@ impl<L: LossDriven> CongestionControl for L {
         window.limit(ev.bound);
         window.end_episode();
         LossDriven::on_recovery_exit(self, cx);
+        // A stack that counts segments permits a burst up to ssthresh [Linux tcp_input.c tcp_end_cwnd_reduction].
         if !cx.counts_segments() {
-            self.window_mut().limit(ev.bound); // a Linux stack permits the burst
+            self.window_mut().limit(ev.bound);
         }
     }
 

@@ -1,5 +1,5 @@
 //! ECN marks, for variants that respond to the fraction of marked data (DCTCP, Prague): that fraction for each round trip,
-//! and when to respond.
+//! and when to respond [RFC 8257 §3.3; RFC 3168 §6.1.2].
 
 use super::Round;
 use crate::AckEvent;
@@ -21,8 +21,8 @@ pub struct Marks {
     round: Option<Round>,
     delivered: u64,
     marked: u64,
-    /// Set from a response until the data in flight at that time is acknowledged: no other response until then (Linux:
-    /// TCP_CA_CWR).
+    /// Set from a response until the data in flight at that time is acknowledged: no other response until then [Linux
+    /// tcp_input.c tcp_enter_cwr].
     cwr: Option<Round>,
     /// True if the receiver has counted marks.
     counted: bool,

@@ -1,4 +1,4 @@
-//! Parts that several variants share.
+//! Parts that several variants share: the window, slow start, RTT and rate filters, rounds. Each file names its source.
 
 mod app_limited;
 mod base_delay;

@@ -1,4 +1,4 @@
-//! Pacing rates.
+//! The conversion of a variant's rate to a pacing rate.
 
 use dumbbell_units::Rate;
 

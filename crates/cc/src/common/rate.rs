@@ -1,4 +1,4 @@
-//! Delivery rates of consecutive intervals.
+//! Delivery rates of consecutive intervals, for variants that measure the rate of ACKs over time (Westwood+, H-TCP).
 
 use dumbbell_units::{Dur, Time};
 

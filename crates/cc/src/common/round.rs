@@ -1,9 +1,9 @@
-//! Round trips, counted by sequence numbers.
+//! Round trips, counted by sequence numbers [RFC 9406 §4.1; Linux tcp_cubic.c bictcp_hystart_reset].
 
 /// One round trip: it ends when a segment that was sent after its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
-    /// SND.NXT at its start (Linux: ca->end_seq, vegas->beg_snd_nxt).
+    /// SND.NXT at its start [Linux tcp_cubic.c end_seq; tcp_vegas.h beg_snd_nxt].
     pub end_seq: u64,
 }
 

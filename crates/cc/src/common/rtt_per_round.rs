@@ -1,4 +1,4 @@
-//! RTT statistics of each round trip.
+//! RTT statistics of each round trip, for variants that decide once a round trip (Illinois, YeAH, Compound TCP).
 
 use super::Round;
 use crate::AckEvent;
@@ -37,7 +37,7 @@ impl RttPerRound {
         rtt
     }
 
-    /// The first half of [`RttPerRound::on_ack`]: ends the round trip if the ACK does.
+    /// The first half of [`RttPerRound::on_ack`]: ends the round trip if the ACK ends it.
     pub fn end_round(&mut self, ev: &AckEvent) -> Option<RoundRtt> {
         let mut rtt = None;
         if self.round.is_none_or(|round| round.ended(ev.snd_una)) {

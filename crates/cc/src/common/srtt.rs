@@ -1,4 +1,4 @@
-//! The smoothed round-trip time, for variants that need it.
+//! The smoothed round-trip time [RFC 6298 §2], for variants that need it.
 
 use dumbbell_units::Dur;
 

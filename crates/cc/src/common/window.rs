@@ -5,7 +5,7 @@
 //! avoidance     cwnd += n segments per window of ACKs               [RFC 5681 §3.1 (3)], [Linux tcp_cong.c tcp_cong_avoid_ai]
 //! reduction     ssthresh = max(window, 2 SMSS), cwnd = ssthresh     [RFC 5681 §3.1 (4)]
 //! timeout       cwnd = 1 SMSS                                       [RFC 5681 §3.1]
-//! undo          cwnd and ssthresh of before the episode             [RFC 4015 §3.2], [Linux tcp_input.c tcp_undo_cwnd_reduction]
+//! undo          cwnd and ssthresh before the episode                [RFC 4015 §3.2], [Linux tcp_input.c tcp_undo_cwnd_reduction]
 //! ```
 
 use super::slow_start::SlowStartRule;
@@ -18,11 +18,11 @@ pub struct Window {
     pub cwnd: f64,
     /// The slow start threshold.
     pub ssthresh: f64,
-    /// Bytes acknowledged since cwnd last grew by a whole segment (Linux: tp->snd_cwnd_cnt, in segments).
+    /// Bytes acknowledged since cwnd last grew by a whole segment [Linux tcp_cong.c tcp_cong_avoid_ai, snd_cwnd_cnt].
     cwnd_cnt: f64,
     slow_start: SlowStartRule,
-    /// cwnd and ssthresh before the first reduction of the last episode (Linux: tp->prior_cwnd, tp->prior_ssthresh); None
-    /// after an undo.
+    /// cwnd and ssthresh before the first reduction of the last episode; None after an undo [Linux tcp_input.c
+    /// tcp_enter_loss, prior_cwnd, prior_ssthresh].
     prior: Option<(f64, f64)>,
     /// True while that episode lasts.
     in_episode: bool,
@@ -113,7 +113,7 @@ impl Window {
         self.cwnd += delta * cx.mss;
     }
 
-    /// The bytes acknowledged since cwnd last grew by a whole segment (Linux: tp->snd_cwnd_cnt, in segments).
+    /// Returns the bytes acknowledged since cwnd last grew by a whole segment, to be changed.
     pub(crate) fn cwnd_cnt(&mut self) -> &mut f64 {
         &mut self.cwnd_cnt
     }
@@ -182,8 +182,8 @@ impl Window {
     }
 
     /// Undoes the reductions of the last episode. Returns false if there is nothing to undo.
-    // DIVERGES [RFC 4015 §3.4]: cwnd becomes its value of before the episode, as in Linux (tcp_undo_cwnd_reduction), not
-    // FlightSize plus the initial window. The stack limits the burst that follows.
+    // DIVERGES [RFC 4015 §3.4]: cwnd returns to its value before the episode [Linux tcp_input.c tcp_undo_cwnd_reduction],
+    // not to FlightSize plus the initial window. The stack limits the burst that follows.
     pub fn undo(&mut self) -> bool {
         self.in_episode = false;
         let Some((cwnd, ssthresh)) = self.prior.take() else { return false };

@@ -1,4 +1,4 @@
-//! The maximum of a window of round trips or of time.
+//! The maximum of a window of round trips or of time, such as BBR's bandwidth filter.
 
 use std::collections::VecDeque;
 

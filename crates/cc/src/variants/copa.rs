@@ -157,7 +157,7 @@ impl Copa {
         // DIVERGES [AB]: 0.35 instead of 0.1. Copa flows alone drain the queue to between 0 and 0.3 of its maximum, not to 0:
         // with delta = 0.5 one segment is a fifth of the maximum delay; the RTT of an ACK for two segments is that of the
         // second, which was queued behind the first; and with a large 1 / delta a round trip takes longer with a queue than
-        // without. With 0.1 two Copa flows therefore take each other for buffer-filling flows within seconds and fill the
+        // without. With 0.1 two Copa flows therefore mistake each other for buffer-filling flows within seconds and fill the
         // buffer. The queue of a Reno or CUBIC flow doesn't fall below 0.4 of its maximum within five round trips.
         if queueing_delay <= self.empty * (rtt_max - rtt_min) {
             self.nearly_empty_at = now;

@@ -7,9 +7,9 @@
 //! loss                             ssthresh = max(decrease * window, 2 SMSS), cwnd = ssthresh    [RFC 5681 §3.1 (4)]
 //! timeout                          ssthresh likewise, cwnd = 1 SMSS                              [RFC 5681 §3.1]
 //! ```
-//! `window` is FlightSize or cwnd, by the setting of the stack. Linux's tcp_reno (tcp_cong.c) has the same rules on a stack
-//! that counts cwnd in segments (`common/window.rs`). The endpoint reports ACKs that were not cwnd-limited, and these don't
-//! increase the window (`common/loss_driven.rs`).
+//! `window` is FlightSize or cwnd, by the setting of the stack. On a stack that counts cwnd in segments
+//! (`common/window.rs`) these are the rules of [Linux tcp_cong.c tcp_reno_cong_avoid, tcp_reno_ssthresh]. The endpoint
+//! reports ACKs that were not cwnd-limited, and these don't increase the window (`common/loss_driven.rs`).
 
 use crate::common::{LossDriven, Window};
 use crate::variant::{LossRecovery, Variant};

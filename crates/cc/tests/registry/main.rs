@@ -285,7 +285,7 @@ impl Connection {
                 let free = self.row.on_loss == "none" || self.row.own_recovery;
                 let Control { cwnd, ssthresh, .. } = self.cc.control();
                 assert!(
-                    // A Linux stack permits a burst up to ssthresh.
+                    // A stack that counts segments permits a burst up to ssthresh: common/loss_driven.rs.
                     free || cwnd <= bound || (self.cx.counts_segments() && cwnd <= ssthresh),
                     "{}: a burst after recovery",
                     self.row.name

@@ -1,4 +1,5 @@
-//! Linux's rules on a stack that counts cwnd in segments, as tp->snd_cwnd does.
+//! The integer rules of Linux, on a stack that counts cwnd in segments (`linux.rs` of each variant) [Linux tcp_cong.c
+//! tcp_cong_avoid_ai].
 
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

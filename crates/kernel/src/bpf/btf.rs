@@ -3,6 +3,7 @@
 use super::bytes::{u16_at, u32_at};
 use super::elf::text;
 
+/// Kinds of types [Linux btf.h BTF_KIND_INT ...].
 const INT: u32 = 1;
 const ARRAY: u32 = 3;
 const STRUCT: u32 = 4;

@@ -1,10 +1,12 @@
-//! Congestion control that the running kernel lacks, as BPF struct_ops: loaded for one run, under names of its own.
+//! Congestion control that the running kernel lacks, as BPF struct_ops: loaded for one run, under names of its own
+//! [Linux Documentation/bpf/index.rst; bpf(2)].
 //!
 //! ```text
 //! object -> constants in array maps -> CO-RE relocation -> a program for each operation -> struct_ops map -> link
 //! ```
-//! The link registers a variant [Linux bpf_struct_ops.c bpf_struct_ops_link_create]; this process holds its descriptor, so the
-//! kernel unregisters the variant when the process ends, however that happens. Needs Linux 6.4 or later with BTF, and root.
+//! The link registers a variant [Linux kernel/bpf/bpf_struct_ops.c bpf_struct_ops_link_create]; this process holds its
+//! descriptor, so the kernel unregisters the variant when the process ends, for any reason. Needs Linux 6.4 or later with
+//! BTF, and root.
 
 mod btf;
 mod bytes;
@@ -38,7 +40,7 @@ const OBJECTS: &[(&str, &[u8])] = &[
 const VMLINUX_BTF: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
-/// Size of a congestion control's name, final zero included [Linux tcp.h TCP_CA_NAME_MAX].
+/// Size of a congestion control's name, final zero included [Linux include/net/tcp.h TCP_CA_NAME_MAX].
 const TCP_CA_NAME_MAX: usize = 16;
 
 // [Linux include/uapi/linux/bpf.h].
@@ -56,7 +58,7 @@ const BPF_STRUCT_OPS: u32 = 44;
 const BPF_F_RDONLY_PROG: u32 = 1 << 7;
 /// The map is registered by a link, not by its update.
 const BPF_F_LINK: u32 = 1 << 13;
-/// [Linux tcp.h]: processes without CAP_NET_ADMIN may choose it.
+/// Processes without CAP_NET_ADMIN may choose it [Linux include/net/tcp.h TCP_CONG_NON_RESTRICTED].
 const TCP_CONG_NON_RESTRICTED: u32 = 1;
 
 /// The kernel's names of the variants that can be loaded.
@@ -153,17 +155,17 @@ fn load_program(instructions: &[u8], operations: u32, member: u32) -> Result<Own
         sys::bpf_fd(BPF_PROG_LOAD, &arguments.0)
     };
     attempt(&mut []).or_else(|first| {
-        // Again, for the kernel's reasons.
+        // Once more, with a buffer for the verifier's log.
         let mut log = vec![0; 1 << 18];
         attempt(&mut log).map_err(|_| {
-            let said = elf::text(&log, 0);
-            let last: Vec<&str> = said.lines().rev().take(6).collect();
+            let log = elf::text(&log, 0);
+            let last: Vec<&str> = log.lines().rev().take(6).collect();
             format!("{first}: {}", last.into_iter().rev().collect::<Vec<_>>().join(" | "))
         })
     })
 }
 
-/// A map of one value, for ever that.
+/// Makes a map with one element that never changes.
 fn constants(value: &[u8]) -> std::io::Result<OwnedFd> {
     let arguments = BpfAttr::new()
         .word(0, BPF_MAP_TYPE_ARRAY)

@@ -1,4 +1,5 @@
-//! The variants that a run has loaded as BPF, with their names in the kernel.
+//! The variants that a run has loaded as BPF, with their names in the kernel (`TCP_CONGESTION`,
+//! net.ipv4.tcp_congestion_control).
 
 use crate::bpf::{self, Loaded};
 use crate::error::{KernelError, Step};
@@ -6,7 +7,7 @@ use crate::sys;
 use std::fs;
 use std::os::fd::OwnedFd;
 
-/// See the top of this file; they stay registered as long as this exists.
+/// See the top of this file; they are registered as long as this value exists.
 #[derive(Default)]
 pub(crate) struct LoadedVariants(Vec<(String, Loaded)>);
 

@@ -53,8 +53,8 @@ fn work() -> Result<(), KernelError> {
     run::output::write(Path::new("/"), &measured)
 }
 
-/// Raises limits: TCP may use 3/4 of the memory, as nothing else needs it, and the number of namespaces is limited by the
-/// memory only.
+/// Raises limits: TCP may use 3/4 of the memory, because nothing else needs it (`tcp_mem`), and only the memory limits the
+/// number of namespaces [Linux Documentation/admin-guide/sysctl/user.rst].
 fn limits() -> Result<(), KernelError> {
     let namespaces = "/proc/sys/user/max_net_namespaces";
     fs::write(namespaces, "1000000").step(|| namespaces.into())?;

@@ -1,5 +1,6 @@
 //! Calibration: before a run, datagrams between the flows' hosts measure base RTT, bottleneck rate, queue depth and losses,
-//! with the kernel's receive timestamps (`SO_TIMESTAMPNS`); the results are compared with the plan.
+//! with the kernel's receive timestamps (`SO_TIMESTAMPNS`, [Linux Documentation/networking/timestamping.rst]); the results are
+//! compared with the plan. The rate is that of a packet train: its bits over the time from the first to the last arrival.
 
 use super::link_thread::{self, Signals};
 use super::tun_hosts::TunHosts;
@@ -314,7 +315,7 @@ impl Probe<'_> {
         let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
         let mut payload = vec![0; (self.packet - HEADERS) as usize];
         let mut buffer = vec![0; self.packet as usize];
-        // (one-route delay, receive time), ns.
+        // (one-way delay, receive time), ns.
         let mut arrivals: Vec<(u64, u64)> = Vec::new();
         let mut take = || -> Result<bool, KernelError> {
             match sys::receive_with_timestamp(b, &mut buffer).step(|| "train".into())? {

@@ -92,14 +92,15 @@ impl Network for EmulatedNetwork<'_> {
     }
 }
 
-/// Packets that hosts sent and that the TUN devices dropped: their transmit queue was full.
+/// Returns the number of packets that hosts sent and that the TUN devices dropped: their transmit queue was full.
 fn dropped_by_tun(hosts: &TunHosts) -> Result<u64, KernelError> {
     let mut dropped = 0;
     for host in hosts.flow_hosts.iter().flat_map(|s| &s.namespaces) {
         sys::enter_net_namespace(host).step(|| "namespace".into())?;
         let text = fs::read_to_string("/proc/thread-self/net/dev").step(|| "net/dev".into())?;
         let line = text.lines().find_map(|l| l.trim_start().strip_prefix(INTERFACE)?.strip_prefix(':'));
-        // Eight counters of received packets, then those of sent ones: bytes, packets, errs, drop [Linux net-procfs.c].
+        // Eight counters of received packets, then those of sent ones: bytes, packets, errs, drop
+        // [Linux net/core/net-procfs.c dev_seq_printf_stats].
         let drops = line.and_then(|l| l.split_whitespace().nth(11)?.parse::<u64>().ok());
         dropped += drops.unwrap_or(0);
     }

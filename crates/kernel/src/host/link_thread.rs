@@ -2,7 +2,7 @@
 //!
 //! The times of all events follow from the times at which packets entered, so one late event delays one packet and none
 //! after it. The thread sleeps until shortly before the next event and spins for the rest. The lateness of delivered packets
-//! is measured.
+//! is measured. TUN devices pass the packets [Linux Documentation/networking/tuntap.rst].
 
 use crate::error::{KernelError, Step};
 use crate::meter::packet::Packet;
@@ -22,7 +22,7 @@ pub(super) const PRIORITY: i32 = 20;
 /// Time that the thread is awake before an event, ns: the time of waking up on an idle machine.
 const SPIN: u64 = 60_000;
 /// Share of a processor above which it spins for a shorter time: the kernel stops real-time threads that use more than
-/// 95 % of a second [Linux sched/rt.c sysctl_sched_rt_runtime].
+/// 95 % of a second [Linux kernel/sched/rt.c sysctl_sched_rt_runtime].
 const MAX_SHARE: f64 = 0.8;
 /// Interval of measuring that share, ns.
 const SHARE_INTERVAL: u64 = 10_000_000;
@@ -39,7 +39,7 @@ pub(super) struct Report {
     pub(super) delivered: u64,
     /// Packets that a host did not accept.
     pub(super) refused: u64,
-    /// Packets read that belong to no flow.
+    /// Packets that hosts sent and that belong to no flow.
     pub(super) foreign: u64,
     /// True if the thread had real-time priority.
     pub(super) real_time: bool,
@@ -144,7 +144,7 @@ pub(super) fn run(
         refused: 0,
         foreign: 0,
     };
-    link.go(end, signals)?;
+    link.event_loop(end, signals)?;
     Ok(Report {
         output: link.live.finish(Time(end)),
         late: link.late,
@@ -161,7 +161,7 @@ impl Link<'_> {
         sys::now(Clock::Steady).saturating_sub(self.zero)
     }
 
-    fn go(&mut self, end: u64, signals: &Signals) -> Result<(), KernelError> {
+    fn event_loop(&mut self, end: u64, signals: &Signals) -> Result<(), KernelError> {
         let epoll = sys::epoll().step(|| "epoll".into())?;
         let timer = sys::timer(Clock::Steady).step(|| "timer".into())?;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;

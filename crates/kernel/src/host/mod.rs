@@ -4,7 +4,7 @@
 //! order -> hosts (namespaces, TUN) -> calibration -> [link thread | traffic thread] -> results, series, captures
 //! ```
 //! Namespaces and interfaces have no names outside of this process: its descriptors hold them, so the kernel removes them when
-//! it ends, however that happens. It ends with the process that started it.
+//! it ends, for any reason. It ends with the process that started it.
 
 mod calibrate;
 mod emulated_network;
@@ -38,7 +38,7 @@ struct Order {
     /// The plan that calibration compares with, if it isn't `plan`: for tests of networks that differ from their plan.
     #[serde(default)]
     expected: Option<Plan>,
-    /// What emulates the network between the hosts.
+    /// The emulation of the network between the hosts.
     #[serde(default)]
     emulation: Emulation,
     /// True if interfaces segment and merge (`tc` only).
@@ -49,7 +49,7 @@ struct Order {
     bpf: Vec<String>,
 }
 
-/// What emulates the network between the hosts.
+/// The emulation of the network between the hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Emulation {
@@ -60,13 +60,13 @@ enum Emulation {
     Tc,
 }
 
-/// What happens to a run whose measured link differs from its plan.
+/// The treatment of a run whose measured link differs from its plan.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Calibration {
     /// It is refused.
     Refuse,
-    /// It is made, and its results list the differences.
+    /// It is executed, and its results list the differences.
     Mark,
     /// Nothing is measured.
     Off,

@@ -1,4 +1,5 @@
-//! Makes the hosts of link emulation: a namespace each, with one TUN device that this process reads and writes.
+//! Makes the hosts of link emulation: a namespace each, with one TUN device that this process reads and writes
+//! [Linux Documentation/networking/tuntap.rst; network_namespaces(7)].
 
 use crate::bpf::{LoadedVariants, make_default};
 use crate::error::{KernelError, Step};
@@ -18,7 +19,7 @@ pub(super) struct TunHosts {
     /// The descriptors of the hosts' TUN devices.
     pub(super) tunnels: Arc<Vec<[OwnedFd; 2]>>,
     pub(super) mtu: u32,
-    /// LoadedVariants that the kernel lacks.
+    /// Variants loaded as BPF: they are registered as long as the hosts exist.
     pub(super) _loaded: LoadedVariants,
 }
 

@@ -1,4 +1,5 @@
-//! The fields of a packet that the meters use, read from its headers.
+//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 9293 §3.1, RFC 768]. The flow and
+//! the direction follow from the addresses of the hosts (`plan/hosts.rs`).
 
 use dumbbell_wire::protocol::{ICMP, TCP, UDP};
 use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_data_segment() {
+    fn flow_direction_and_fields_of_a_data_segment_are_read() {
         let mut b = vec![0; 60];
         b[0] = 0x45; // version 4, header of 20 bytes
         b[1] = 3; // congestion experienced

@@ -1,4 +1,4 @@
-//! The received ranges of a byte stream.
+//! The received ranges of a byte stream: in-order and duplicate bytes at the tap of a data receiver.
 
 /// Disjoint ranges of bytes, ascending; the first begins at 0 once anything has arrived in order.
 #[derive(Clone, Debug, Default)]

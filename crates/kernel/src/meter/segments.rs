@@ -1,4 +1,5 @@
-//! Outstanding segments of a sender, and their RTT samples.
+//! Outstanding segments of a sender as its tap observes them, and the times for their RTT samples. Segments sent more than
+//! once are marked, so that the meter can apply Karn's algorithm [RFC 6298 §3].
 
 use std::collections::VecDeque;
 
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trips_of_segments_sent_once_and_twice() {
+    fn acknowledged_segments_have_their_first_and_last_transmission() {
         let mut s = Segments::default();
         assert!(!s.sent(0, 100, 10));
         assert!(!s.sent(100, 200, 11));

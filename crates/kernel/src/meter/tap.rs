@@ -10,12 +10,13 @@ use std::os::fd::OwnedFd;
 
 const BLOCK_BYTES: usize = 1 << 16;
 
+// [Linux if_packet.h].
 const PACKET_RX_RING: i32 = 5;
 const PACKET_STATISTICS: i32 = 6;
 const PACKET_VERSION: i32 = 10;
 const TPACKET_V2: i32 = 1;
 const TP_STATUS_USER: u32 = 1;
-/// The checksum isn't filled in yet: the interface would do it.
+/// The checksum isn't computed yet: the interface would do it.
 const TP_STATUS_CSUMNOTREADY: u32 = 1 << 3;
 /// Offsets of `tpacket2_hdr` (tp_snaplen, tp_net, tp_sec) and of the `sockaddr_ll` after it (sll_ifindex, sll_pkttype).
 const CAPTURED: usize = 8;

@@ -13,10 +13,11 @@ pub(crate) struct CcInfo {
     pub(crate) values: [f64; 4],
 }
 
+/// The socket option [Linux include/uapi/linux/tcp.h].
 const TCP_CC_INFO: i32 = 26;
 /// Bytes that are read: more than the largest structure of the union.
 pub(crate) const BYTES: usize = 32;
-/// Unknown times, µs, are 0x7fffffff or 0xffffffff.
+/// Unknown times, µs, are 0x7fffffff [Linux tcp_vegas.c tcp_vegas_init] or 0xffffffff.
 const UNKNOWN: u32 = 0x7fff_ffff;
 
 /// Reads the state of a socket's congestion control. Empty if it has no `get_info` (struct_ops can't have one).
@@ -32,20 +33,24 @@ pub(crate) fn read(variant: &str, bytes: &[u8]) -> CcInfo {
     let time = |n: usize| word(n).filter(|us| *us < UNKNOWN).map_or(f64::NAN, |us| f64::from(us) / 1e6);
     let info = |columns, values| CcInfo { columns, values };
     match (variant, bytes.len()) {
-        // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt.
+        // tcpvegas_info: tcpv_enabled, tcpv_rttcnt, tcpv_rtt (baseRTT), tcpv_minrtt [Linux tcp_vegas.c tcp_vegas_get_info;
+        // tcp_yeah.c has the same function].
         ("vegas", 16..) => info(&["base_rtt", "rtt"], [time(2), time(3), 0.0, 0.0]),
         ("yeah", 16..) => info(&["base_rtt"], [time(2), 0.0, 0.0, 0.0]),
         // tcpvegas_info with baseRTT in tcpv_minrtt [Linux tcp_illinois.c tcp_illinois_info, tcp_westwood.c tcp_westwood_info].
         ("illinois" | "westwood", 16..) => info(&["base_rtt"], [time(3), 0.0, 0.0, 0.0]),
+        // tcpvegas_info with the minimum RTT in tcpv_minrtt [Linux tcp_nv.c tcpnv_get_info].
         ("nv", 16..) => info(&["min_rtt", "rtt"], [time(3), time(2), 0.0, 0.0]),
-        // tcp_dctcp_info: dctcp_enabled, dctcp_ce_state, dctcp_alpha (1024ths), dctcp_ab_ecn, dctcp_ab_tot (bytes).
+        // tcp_dctcp_info: dctcp_enabled, dctcp_ce_state, dctcp_alpha (1024ths), dctcp_ab_ecn, dctcp_ab_tot (bytes)
+        // [Linux tcp_dctcp.c dctcp_get_info].
         ("dctcp", 16..) => {
             let enabled = u16::from_ne_bytes(head(bytes)) != 0;
             let [alpha, marked, all] = [1, 2, 3].map(|n| f64::from(word(n).unwrap_or(0)));
             let values = if enabled { [alpha / 1024.0, marked / all] } else { [f64::NAN; 2] };
             info(&["alpha", "marked_share"], [values[0], values[1], 0.0, 0.0])
         }
-        // tcp_bbr_info: bbr_bw_lo, bbr_bw_hi (bytes/s), bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain (256ths).
+        // tcp_bbr_info: bbr_bw_lo, bbr_bw_hi (bytes/s), bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain (256ths)
+        // [Linux tcp_bbr.c bbr_get_info].
         ("bbr", 20..) => {
             let [low, high, _, pacing, cwnd] = [0, 1, 2, 3, 4].map(|n| f64::from(word(n).unwrap_or(0)));
             let bw = high * 2f64.powi(32) + low;

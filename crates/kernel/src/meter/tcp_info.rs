@@ -24,14 +24,14 @@ const TCPI_PACING_RATE: usize = 104;
 const TCPI_MIN_RTT: usize = 148;
 const TCPI_DELIVERY_RATE: usize = 160;
 
-/// [Linux tcp_states.h].
+/// States [Linux include/net/tcp_states.h].
 const TCP_SYN_SENT: u8 = 2;
 const TCP_SYN_RECV: u8 = 3;
 const TCP_CLOSE: u8 = 7;
 /// `enum tcp_ca_state` [Linux include/uapi/linux/tcp.h].
 const TCP_CA_RECOVERY: u8 = 3;
 const TCP_CA_LOSS: u8 = 4;
-/// [Linux tcp.h TCP_INFINITE_SSTHRESH].
+/// [Linux include/net/tcp.h TCP_INFINITE_SSTHRESH].
 const TCP_INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 const MICROSECOND: f64 = 1000.0;
 
@@ -55,7 +55,7 @@ pub(crate) fn read(bytes: &[u8; 256], cc_info: CcInfo) -> Option<TcpSample> {
         _ if cwnd < ssthresh => Phase::SlowStart,
         _ => Phase::Avoidance,
     };
-    // A rate that isn't set is all ones.
+    // A rate that isn't set is all ones: ~0UL [Linux tcp.c tcp_get_info].
     let rate = |at: usize| if long(at) == u64::MAX { f64::INFINITY } else { long(at) as f64 * 8.0 };
     let srtt = word(TCPI_RTT);
     Some(TcpSample {

@@ -1,4 +1,5 @@
-//! Interfaces, addresses, routes, neighbors [Linux if_link.h, veth.h, rtnetlink.h, neighbour.h].
+//! Interfaces, addresses, routes, neighbors as rtnetlink messages [rtnetlink(7); Linux if_link.h, veth.h, rtnetlink.h,
+//! neighbour.h].
 
 use super::message::{Message, Netlink};
 use crate::error::{KernelError, Step};

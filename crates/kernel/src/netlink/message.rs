@@ -1,4 +1,4 @@
-//! Netlink messages, and the socket that carries them [netlink(7)].
+//! Netlink messages, and the socket that carries them [netlink(7); Linux netlink.h nlmsghdr nlattr].
 
 use crate::error::{KernelError, Step};
 use crate::sys;
@@ -74,12 +74,12 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// An rtnetlink socket of the current namespace.
+    /// Opens an rtnetlink socket of the current namespace.
     pub(crate) fn new() -> Result<Netlink, KernelError> {
         Netlink::open(libc::NETLINK_ROUTE)
     }
 
-    /// A sock_diag socket of the current namespace.
+    /// Opens a sock_diag socket of the current namespace.
     pub(crate) fn sock_diag() -> Result<Netlink, KernelError> {
         Netlink::open(libc::NETLINK_SOCK_DIAG)
     }
@@ -95,7 +95,7 @@ impl Netlink {
         self.attempt(message).step(what)
     }
 
-    /// Likewise, with the kernel's own error.
+    /// Sends a request and waits for its acknowledgment; the error is the kernel's, without a step.
     pub(super) fn attempt(&self, message: Message) -> std::io::Result<()> {
         self.send(message)?;
         let mut failed = Ok(());
@@ -142,7 +142,7 @@ impl Netlink {
         sys::send(&self.fd, &message.0).map(drop)
     }
 
-    /// Passes on the replies until `more` returns false.
+    /// Passes replies to `more` until it returns false.
     fn replies(&self, mut more: impl FnMut(u16, &[u8]) -> bool) -> std::io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
         loop {

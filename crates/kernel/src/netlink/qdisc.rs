@@ -1,4 +1,5 @@
-//! Queue disciplines and their statistics [Linux pkt_sched.h, rtnetlink.h, gen_stats.h].
+//! Queue disciplines and their statistics: `RTM_NEWQDISC` and `RTM_GETQDISC` [rtnetlink(7); Linux rtnetlink.h tcmsg,
+//! pkt_sched.h, gen_stats.h].
 
 use super::message::{Message, Netlink, attributes, head};
 use crate::error::KernelError;
@@ -72,7 +73,8 @@ impl Qdisc {
             Qdisc::Tbf { rate_bps, burst, .. } => {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
-                // Rate with its frame (Ethernet), no peak rate; the limit makes room for an inner discipline.
+                // tc_tbf_qopt: a rate for Ethernet frames, no peak rate. A limit makes the kernel create an inner discipline
+                // [Linux sch_tbf.c tbf_change]; the link's queue replaces it.
                 let mut parms = vec![0, TC_LINKLAYER_ETHERNET, 0, 0, 0, 0, 0, 0];
                 parms.extend(words(&[word, 0, 0, 0, NO_LIMIT, 0, 0]));
                 message.nested(TCA_OPTIONS, |m| {
@@ -90,6 +92,8 @@ impl Qdisc {
                 let rate = rate_bps / 8;
                 let word = rate.min(u64::from(u32::MAX)) as u32;
                 let share = (loss * f64::from(u32::MAX)).round() as u32;
+                // tc_netem_qopt: latency, limit, loss, gap, duplicate, jitter. TCA_NETEM_LATENCY64 and TCA_NETEM_JITTER64
+                // replace latency and jitter [Linux sch_netem.c netem_change].
                 message.nested(TCA_OPTIONS, |m| {
                     let m = m.raw(&words(&[0, NO_LIMIT, share, 0, 0, 0]));
                     let m = if rate == 0 {
@@ -107,7 +111,7 @@ impl Qdisc {
     }
 }
 
-/// Puts a discipline at an interface's exit, with what is inside it.
+/// Adds a discipline as the root qdisc of an interface, and its inner discipline.
 pub(crate) fn add_qdisc(net: &Netlink, end: &Interface, qdisc: &Qdisc) -> Result<(), KernelError> {
     add(net, end, qdisc, 0x1_0000, TC_H_ROOT)
 }
@@ -116,7 +120,8 @@ fn add(net: &Netlink, end: &Interface, qdisc: &Qdisc, handle: u32, parent: u32) 
     let mut message =
         Message::new(libc::RTM_NEWQDISC, NEW, &fixed(end.index, handle, parent)).text(TCA_KIND, qdisc.kind());
     if let Qdisc::Tbf { overhead, .. } = qdisc {
-        // A table of no entries: only the overhead counts.
+        // tc_sizespec without a table of sizes: only the overhead changes the length
+        // [Linux sch_api.c __qdisc_calculate_pkt_len].
         let spec = [&[0; 4], &overhead.to_ne_bytes()[..], &words(&[1, 0, 0, 0])].concat();
         message = message.nested(TCA_STAB, |m| m.attribute(TCA_STAB_BASE, &spec));
     }
@@ -127,26 +132,27 @@ fn add(net: &Netlink, end: &Interface, qdisc: &Qdisc, handle: u32, parent: u32) 
     }
 }
 
-/// What a discipline has counted.
+/// The counters of a queue discipline.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QdiscStats {
-    /// Number of its interface.
+    /// Index of its interface.
     pub(crate) index: u32,
     /// Its name in the kernel.
     pub(crate) kind: String,
-    /// Packets that wait.
+    /// Waiting packets (`qlen` of `gnet_stats_queue`).
     pub(crate) waiting: u32,
-    /// Packets dropped.
+    /// Dropped packets (`drops` of `gnet_stats_queue`).
     drops: u32,
-    /// Its own figures.
+    /// Its statistics structure (`TCA_STATS_APP`).
     own: Vec<u8>,
 }
 
 impl QdiscStats {
-    /// Packets dropped because the queue was full.
+    /// Returns the number of packets dropped because the queue was full.
     pub(crate) fn full(&self) -> u64 {
         let word = |at: &usize| u64::from(u32::from_ne_bytes(head(self.own.get(*at..).unwrap_or(&[]))));
-        // Where the kernel's structures have it.
+        // Offsets in the structures: tc_red_xstats pdrop, tc_codel_xstats drop_overlimit, tc_pie_xstats overlimit,
+        // tc_fq_codel_qd_stats drop_overlimit after the type, tc_fq_pie_xstats overlimit and overmemory [Linux pkt_sched.h].
         let places: &[usize] = match self.kind.as_str() {
             "red" => &[4],
             "codel" => &[20],
@@ -161,7 +167,7 @@ impl QdiscStats {
     }
 }
 
-/// The figures of every discipline of the namespace.
+/// Returns the counters of every discipline of the namespace.
 pub(crate) fn statistics(net: &Netlink) -> Result<Vec<QdiscStats>, KernelError> {
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_DUMP;
     let message = Message::new(libc::RTM_GETQDISC, flags, &fixed(0, 0, 0));

@@ -10,11 +10,11 @@ const INET_DIAG_VEGASINFO: u16 = 3;
 const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_BBRINFO: u16 = 16;
-/// All states except TCP_LISTEN (10), TCP_TIME_WAIT (6) and TCP_CLOSE (7) [Linux tcp_states.h].
+/// All states except TCP_LISTEN (10), TCP_TIME_WAIT (6) and TCP_CLOSE (7) [Linux include/net/tcp_states.h].
 const STATES: u32 = 0xffe & !(1 << 10) & !(1 << 6) & !(1 << 7);
 /// Size of `inet_diag_msg`, bytes.
 const INET_DIAG_MSG: usize = 72;
-/// Offset of `tcpi_bytes_acked` in `tcp_info`.
+/// Offset of `tcpi_bytes_acked` in `tcp_info` [Linux include/uapi/linux/tcp.h].
 const TCPI_BYTES_ACKED: usize = 120;
 
 /// The state of a connection.

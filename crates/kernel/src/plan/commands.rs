@@ -1,4 +1,5 @@
-//! A veth topology as commands of `ip`, `tc`, `sysctl` and `ethtool` that make the same network.
+//! A veth topology as commands of `ip`, `tc`, `sysctl` and `ethtool` that make the same network, for `--plan`
+//! [ip(8), tc(8), tc-stab(8), ip-route(8), sysctl(8), ethtool(8)].
 
 use crate::plan::describe;
 use crate::plan::qdisc::Qdisc;
@@ -20,20 +21,20 @@ impl VethTopology {
         })
     }
 
-    /// Name of the only interface of a host.
+    /// Returns the name of the only interface of a host.
     pub(crate) fn host_interface(&self, host: usize) -> String {
         let mut ends = self.pairs.iter().flat_map(|wire| &wire.ends);
         ends.find(|end| end.namespace == host).map_or(String::new(), |end| end.name())
     }
 
-    /// A description of each flow.
+    /// Returns a description of each flow.
     #[must_use]
     pub fn flows(&self, plan: &Plan) -> Vec<String> {
         let each = self.flows.iter().enumerate();
         each.map(|(n, ends)| describe::flow(plan, n, ends.addresses, ends.variant, &self.routes)).collect()
     }
 
-    /// Every step, in order.
+    /// Returns all steps, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<String> {
         let mut steps: Vec<String> = self.boot.iter().map(|o| format!("boot the kernel with {o}")).collect();

@@ -1,4 +1,5 @@
-//! Congestion control by the kernel's names, and the parameters of its modules [Linux tcp_*.c, `tcp_congestion_ops.name`].
+//! Congestion control by the kernel's names, and the parameters of its modules
+//! [Linux include/net/tcp.h tcp_congestion_ops; tcp_cubic.c and tcp_vegas.c module_param].
 
 use crate::error::KernelError;
 use dumbbell_plan::Named;
@@ -49,7 +50,7 @@ const PARAMETERS: &[(&str, &str, &str, Form)] = &[
     ("vegas", "gamma", "tcp_vegas.gamma", Form::Whole),
 ];
 
-/// A congestion control of the kernel.
+/// A congestion control algorithm of the kernel.
 pub(crate) struct KernelVariant {
     /// Its name in the kernel.
     pub(crate) name: &'static str,

@@ -1,4 +1,5 @@
-//! Namespaces of a plan, and the hosts of its flows: shared by the veth and the TUN topology.
+//! Namespaces of a plan, and the hosts of its flows with their addresses, sysctls and routes: shared by the veth and the TUN
+//! topology. Sysctls [Linux sysctl_net_ipv4.c ipv4_net_table]; route metrics [ip-route(8), Linux rtnetlink.h RTAX_INITCWND].
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
@@ -94,10 +95,10 @@ pub(crate) fn refuse_module_parameters(plan: &Plan) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// Sysctls of every host, followed by the flow's `own`, which take precedence.
+/// Returns the sysctls of every host, followed by the flow's `own`, which take precedence.
 fn host_sysctls(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let common = [
-        // A connection starts without the metrics of an earlier one.
+        // A connection starts without the metrics of an earlier one [Linux tcp_metrics.c tcp_update_metrics].
         ("tcp_no_metrics_save", "1"),
         // A receive buffer that never limits the sender.
         ("tcp_rmem", "4096 33554432 268435456"),

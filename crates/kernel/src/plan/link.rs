@@ -1,4 +1,5 @@
-//! A link as queue disciplines: tbf with the link's queue inside, and netem for transmission, delay and loss.
+//! A link as queue disciplines: tbf with the link's queue inside, and netem for transmission, delay and loss
+//! [tc-tbf(8), tc-netem(8); Linux sch_tbf.c, sch_netem.c].
 
 use crate::error::KernelError;
 use crate::plan::qdisc::{Qdisc, queue};
@@ -8,7 +9,8 @@ use dumbbell_plan::{LinkPlan, Plan};
 
 /// Ethernet header, bytes: the kernel counts it in a packet's length, a plan doesn't.
 const ETHERNET: i32 = 14;
-/// Largest super-packet, bytes: with offloads the bucket must hold one [Linux netdevice.h GSO_LEGACY_MAX_SIZE].
+/// Largest super-packet, bytes: with offloads the bucket must hold one
+/// [Linux include/linux/netdevice.h GSO_LEGACY_MAX_SIZE].
 const SUPER_PACKET: u64 = 1 << 16;
 
 /// The end of refusals: which back ends support the feature.

@@ -1,4 +1,5 @@
-//! Sizes of the taps' rings, and the memory that the virtual machine needs for a topology.
+//! Sizes of the taps' rings [packet(7), Linux Documentation/networking/packet_mmap.rst], and the memory that the virtual
+//! machine needs for a topology.
 
 use crate::plan::target::Kernel;
 use crate::plan::veth::VethTopology;
@@ -13,7 +14,8 @@ pub(crate) const FRAME: usize = 256;
 const NAMESPACE: u64 = 300_000;
 const VETH_PAIR: u64 = 100_000;
 
-/// Packets that a tap in this namespace may hold between two drains; None for a link's namespace, which has no tap.
+/// Returns the number of packets that a tap in this namespace may hold between two drains; None for a link's namespace,
+/// which has no tap.
 pub(crate) fn frames(plan: &Plan, layout: &VethTopology, namespace: usize) -> Option<usize> {
     // In real time a drain may be late.
     let late = if layout.target.kernel == Kernel::Host { 20 } else { 1 };
@@ -32,7 +34,7 @@ pub(crate) fn frames(plan: &Plan, layout: &VethTopology, namespace: usize) -> Op
 }
 
 impl VethTopology {
-    /// Memory for namespaces, interfaces, taps and send buffers, bytes.
+    /// Returns the memory for namespaces, interfaces, taps and send buffers, bytes.
     #[must_use]
     pub fn memory(&self, plan: &Plan) -> u64 {
         let rings: usize =

@@ -1,4 +1,4 @@
-//! Bounds of a sender's socket buffer.
+//! Bounds of a sender's socket buffer (`tcp_wmem`).
 //!
 //! The kernel lets the buffer grow to two windows [Linux tcp_input.c tcp_sndbuf_expand]. The memory that it counts
 //! (truesize) is up to twice the payload.

@@ -1,4 +1,5 @@
-//! A flow's stack as sysctls and route metrics. The kernel has its own stack, so only a few parameters can be set.
+//! A flow's stack as sysctls and route metrics. The kernel has its own stack, so only a few parameters can be set
+//! [Linux sysctl_net_ipv4.c ipv4_net_table, rtnetlink.h RTAX_INITCWND RTAX_ADVMSS].
 
 use crate::error::KernelError;
 use dumbbell_plan::Named;
@@ -59,6 +60,7 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
         {
             kernel.initcwnd = Some(n.0.clamp(1, 1 << 16) as u32);
         } else if key == "mss" {
+            // The bounds of the metric [Linux include/net/tcp.h TCP_MIN_MSS, metrics.c ip_metrics_convert].
             kernel.advmss = Some(given.bytes(&key).0.clamp(88, 65_495) as u32);
         } else if given != defaults {
             return Err(KernelError::refused(&here, "the kernel has no setting for it"));

@@ -1,4 +1,4 @@
-//! The kernel that a plan is translated for, and what depends on it.
+//! The kernel that a plan is translated for (the virtual machine's or the host's), and the settings that depend on it.
 
 use dumbbell_link::LossPlan;
 use dumbbell_plan::LinkPlan;
@@ -25,7 +25,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Longest delay of the shaper's timer, µs. The bucket holds the tokens of so long, so that a late timer costs no rate.
+    /// Longest delay of the shaper's timer, µs. The bucket holds the tokens of this time, so
+    /// that a late timer doesn't reduce the rate [Linux sch_tbf.c tbf_dequeue].
     pub(crate) fn late_us(self) -> u64 {
         match self.kernel {
             Kernel::Guest => 4,

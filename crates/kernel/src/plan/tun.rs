@@ -39,7 +39,7 @@ impl TunTopology {
         Ok(TunTopology { flows: flows.collect::<Result<_, _>>()?, mtu: mtu(plan), routes })
     }
 
-    /// Congestion control that the kernel must have, by the kernel's names.
+    /// Returns the congestion control that the kernel must have, by the kernel's names.
     #[must_use]
     pub fn variants(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.flows.iter().filter_map(|f| f.variant).collect();
@@ -48,7 +48,7 @@ impl TunTopology {
         names
     }
 
-    /// Every step, in order: commands that would make the same hosts, and descriptions of the links.
+    /// Returns all steps, in order: commands that would make the same hosts, and descriptions of the links.
     #[must_use]
     pub fn steps(&self, plan: &Plan) -> Vec<String> {
         let mut steps = Vec::new();
@@ -78,7 +78,7 @@ impl TunTopology {
         steps
     }
 
-    /// A description of each flow.
+    /// Returns a description of each flow.
     #[must_use]
     pub fn flows(&self, plan: &Plan) -> Vec<String> {
         let each = self.flows.iter().enumerate();

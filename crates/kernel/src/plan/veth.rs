@@ -26,7 +26,7 @@ use std::net::Ipv4Addr;
 /// One end of a veth pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
-    /// Number of its namespace in `VethTopology::namespaces`.
+    /// Index of its namespace in `VethTopology::namespaces`.
     pub namespace: usize,
     /// Its interface index, unique in the topology.
     pub index: u32,
@@ -159,7 +159,7 @@ impl VethTopology {
     }
 
     fn add_pair(&mut self, a: (usize, Option<Qdisc>), b: (usize, Option<Qdisc>)) -> [u32; 2] {
-        let first = 10 + 2 * self.pairs.len() as u32; // the loopback has number 1
+        let first = 10 + 2 * self.pairs.len() as u32; // the loopback has index 1
         let end = |(namespace, qdisc), index| Interface { namespace, index, qdisc };
         self.pairs.push(VethPair { ends: [end(a, first), end(b, first + 1)] });
         [first, first + 1]
@@ -215,14 +215,14 @@ impl VethTopology {
             self.disciplines.entry(inner.kind()).or_insert_with(|| place("queue"));
         }
         if let Some(netem) = &netem {
-            let asks = [("delay", link.delay_ns > 0), ("jitter", link.jitter.is_some()), ("loss", true)];
-            let key = asks.iter().find(|(_, given)| *given).map_or("loss", |(key, _)| key);
+            let keys = [("delay", link.delay_ns > 0), ("jitter", link.jitter.is_some()), ("loss", true)];
+            let key = keys.iter().find(|(_, given)| *given).map_or("loss", |(key, _)| key);
             self.disciplines.entry(netem.kind()).or_insert_with(|| place(key));
         }
         Ok((shaper, netem))
     }
 
-    /// Congestion control that the kernel must have, by the kernel's names.
+    /// Returns the congestion control that the kernel must have, by the kernel's names.
     #[must_use]
     pub fn variants(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.flows.iter().filter_map(|f| f.variant).collect();

@@ -7,6 +7,7 @@ use crate::sys;
 use serde_json::{Map, Value, json};
 use std::fs;
 
+/// `ETHTOOL_GTSO`, `ETHTOOL_GGSO`, `ETHTOOL_GGRO` [Linux ethtool.h].
 const OFFLOADS: [(&str, u32); 3] = [("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
 
 /// Returns the facts of the kernel, read in the first host: hosts differ only in settings of the scenario.
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_of_processors() {
+    fn busy_and_all_ticks_of_each_processor_are_read() {
         let text =
             "cpu  30 0 30 40 0 0 0 0 0 0\ncpu0 10 5 20 50 10 1 2 2 99 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5";
         // 10 + 5 + 20 + 1 + 2 + 2 = 40 of 100; 1 of 10.

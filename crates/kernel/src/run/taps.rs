@@ -28,7 +28,7 @@ pub(crate) struct Taps<'a> {
     link_of_ingress: BTreeMap<u32, usize>,
     /// Packets that each link's queue had dropped because it was full when the measurement began.
     full_before: Vec<u64>,
-    /// Packets of each tap that no meter has seen yet.
+    /// Packets of each tap that were not yet passed to a meter.
     seen: Vec<Vec<TappedPacket>>,
     captures: Option<Captures>,
     /// Folder of the capture files.

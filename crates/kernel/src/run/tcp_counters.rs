@@ -1,4 +1,5 @@
-//! The kernel's TCP counters of a namespace (`/proc/net/netstat`, `/proc/net/snmp`).
+//! The kernel's TCP counters of a namespace (`/proc/net/netstat`, `/proc/net/snmp`) [Linux proc.c snmp4_net_list,
+//! snmp4_tcp_list].
 
 use crate::error::{KernelError, Step};
 use crate::sys;

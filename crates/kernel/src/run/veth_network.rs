@@ -1,4 +1,5 @@
-//! Makes the veth topology in the kernel: namespaces, interfaces, queue disciplines, routes, taps.
+//! Makes the veth topology in the kernel: namespaces, interfaces, queue disciplines, routes, taps [network_namespaces(7),
+//! veth(4)].
 
 use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};

@@ -1,4 +1,4 @@
-//! Interfaces: TUN devices, offloads, state.
+//! Interfaces: TUN devices, offloads, state [netdevice(7); Linux ethtool.h, if_tun.h].
 
 use super::{check, owned, text, would_block};
 use std::io::{Error, Result};
@@ -65,7 +65,8 @@ pub(crate) fn offload(fd: &OwnedFd, interface: &str, command: u32) -> Result<boo
 }
 
 /// Returns true if an interface has `IFF_RUNNING`. An interface that was just set up drops packets until the kernel has
-/// handled its carrier event, which it does for about a hundred a second [Linux link_watch.c]; `ETHTOOL_GLINK` handles it at
+/// handled its carrier event, which it does for a hundred a second
+/// [Linux net/core/link_watch.c MAX_DO_DEV_PER_LOOP]; `ETHTOOL_GLINK` handles it at
 /// once on recent kernels.
 pub(crate) fn is_running(fd: &OwnedFd, interface: &str) -> Result<bool> {
     const ETHTOOL_GLINK: u32 = 0x0a;

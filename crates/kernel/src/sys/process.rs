@@ -1,4 +1,4 @@
-//! Processes and threads: their end, limits and priority.
+//! Processes and threads: their end, limits and priority [prctl(2), pidfd_open(2), getrlimit(2), sched(7)].
 
 use super::{check, owned};
 use std::io::Result;

@@ -1,4 +1,4 @@
-//! Sockets and their options.
+//! Sockets and their options [socket(2), ip(7), tcp(7), socket(7)].
 
 use super::{check, owned, would_block};
 use std::io::{Error, Result};
@@ -56,7 +56,7 @@ pub(crate) fn listen(fd: &OwnedFd) -> Result<()> {
 /// Accepts a connection; None: none is waiting.
 pub(crate) fn accept(fd: &OwnedFd) -> Result<Option<OwnedFd>> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the peer's address isn't asked for.
+    // SAFETY: null pointers: the peer's address isn't requested.
     would_block(owned(unsafe { libc::accept4(fd.as_raw_fd(), null_mut(), null_mut(), flags) }))
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn send_to(fd: &OwnedFd, data: &[u8], to: SocketAddrV4) -> Result<()>
     if n < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Discards received data, up to `most` bytes, without copying it [tcp(7) MSG_TRUNC]; None: nothing is available; 0: the peer
-/// has closed.
+/// Discards received data, up to `most` bytes, without copying it [tcp(7), Linux tcp.c tcp_recvmsg_locked MSG_TRUNC]; None:
+/// nothing is available; 0: the peer has closed.
 pub(crate) fn discard(fd: &OwnedFd, most: usize) -> Result<Option<usize>> {
     // SAFETY: with MSG_TRUNC TCP writes nothing.
     let n = unsafe { libc::recv(fd.as_raw_fd(), null_mut(), most, libc::MSG_TRUNC) };

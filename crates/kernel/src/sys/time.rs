@@ -1,4 +1,4 @@
-//! Clocks and timers.
+//! Clocks and timers [clock_gettime(2), timerfd_create(2)].
 
 use super::{check, owned};
 use std::io::Result;
@@ -46,7 +46,7 @@ pub(crate) fn thread_time() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// A timer on a clock.
+/// Makes a timer on a clock.
 pub(crate) fn timer(clock: Clock) -> Result<OwnedFd> {
     // SAFETY: no arguments in memory.
     owned(unsafe { libc::timerfd_create(clock.id(), libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })

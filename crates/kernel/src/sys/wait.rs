@@ -1,11 +1,11 @@
-//! Waiting for descriptors.
+//! Waiting for descriptors with epoll, edge-triggered [epoll(7)].
 
 use super::{check, owned};
 use std::io::Result;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// An epoll instance.
+/// Makes an epoll instance.
 pub(crate) fn epoll() -> Result<OwnedFd> {
     // SAFETY: no arguments in memory.
     owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
@@ -30,7 +30,7 @@ pub(crate) fn epoll_poll(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>) -> Result<
 
 fn wait(epoll: &OwnedFd, into: &mut Vec<(u64, u32)>, limit_ms: i32) -> Result<()> {
     const MAX_EVENTS: usize = 64;
-    // SAFETY: room for MAX_EVENTS events; as many as the kernel has filled are read.
+    // SAFETY: the array holds MAX_EVENTS events; only those that the kernel has filled in are read.
     unsafe {
         let mut events: [libc::epoll_event; MAX_EVENTS] = zeroed();
         into.clear();

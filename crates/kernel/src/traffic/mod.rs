@@ -28,7 +28,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A socket here.
+    /// Makes a socket in this namespace, bound to the address.
     pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
         let make = || {
             sys::enter_net_namespace(&self.network)?;
@@ -75,7 +75,7 @@ impl<'a> Cx<'a> {
         sys::epoll_add(self.epoll, fd.as_raw_fd(), events, token).step(|| "epoll".into())
     }
 
-    /// Calls [`Traffic::on_alarm`] at that time; a later call moves it.
+    /// Schedules [`Traffic::on_alarm`]; a later call replaces the time.
     pub(crate) fn alarm(&mut self, at: u64) {
         self.alarm = Some(at);
     }

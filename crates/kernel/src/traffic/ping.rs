@@ -67,7 +67,7 @@ impl PingTraffic {
         }
     }
 
-    /// Counts requests beyond the timeout as lost.
+    /// Counts requests without a reply within the timeout as lost.
     fn give_up(&mut self, now: u64) {
         while let Some((_, sent)) = self.open.front().copied() {
             if now.saturating_sub(sent) < self.config.timeout_ns {

@@ -1,4 +1,5 @@
-//! Real programs: a server that starts before the run, and a client that is the flow. Their output is kept.
+//! Real programs: a server that starts before the run, and a client that is the flow. Their output is kept. The
+//! client's socket is sampled by sock_diag [sock_diag(7)].
 
 use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 const CLIENT: u8 = 1;
-/// TCP_LISTEN in `/proc/net/tcp` [Linux tcp_states.h].
+/// TCP_LISTEN in `/proc/net/tcp` [Linux include/net/tcp_states.h].
 const TCP_LISTEN: &str = "0A";
 
 /// The programs of a flow.
@@ -148,12 +149,12 @@ impl Traffic for ProgramTraffic {
         if let Some(server) = &mut self.server
             && let Some(status) = server.child.try_wait().step(|| "server".into())?
         {
-            let said = fs::read_to_string(&server.files[1]).unwrap_or_default();
+            let stderr = fs::read_to_string(&server.files[1]).unwrap_or_default();
             return Err(KernelError::Invalid(format!(
                 "flow {}: {} has ended before the run ({status}): {}",
                 cx.flow,
                 server.command[0],
-                said.trim()
+                stderr.trim()
             )));
         }
         let client = self.begin(&self.config.client.clone(), "client")?;

@@ -1,4 +1,4 @@
-//! TCP applications: bulk, transfers, pages, and constant rate over a connection.
+//! TCP applications over real sockets: bulk, transfers, pages, and constant rate over a connection [tcp(7)].
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
@@ -15,7 +15,7 @@ const RECEIVER: u8 = 3;
 /// Port of the first connection at the client.
 const FIRST_PORT: u16 = 20_000;
 const CHUNK: usize = 1 << 18;
-/// SO_RCVLOWAT of a bulk receiver on fast links, bytes.
+/// SO_RCVLOWAT of a bulk receiver on fast links, bytes [Linux tcp.c tcp_set_rcvlowat].
 const RCVLOWAT: i32 = 1 << 17;
 
 /// See the top of this file.
@@ -29,7 +29,7 @@ pub(crate) struct TcpTraffic {
     listener: Option<OwnedFd>,
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
-    /// Payload that isn't written to the sender's socket yet, bytes.
+    /// Payload not yet written to the sender's socket, bytes.
     to_send: u64,
     /// True if the sender closes after that.
     then_closes: bool,
@@ -257,8 +257,9 @@ impl TcpTraffic {
     }
 }
 
-/// Sets SO_LINGER. Without lingering, closing the socket or killing the process resets the connection; otherwise the kernel
-/// would retransmit for minutes and keep namespace and congestion control for that. Accepted connections inherit the option.
+/// Sets SO_LINGER. With a linger time of 0, closing the socket or killing the process resets the connection [Linux tcp.c
+/// __tcp_close]; otherwise the kernel would retransmit for minutes, and namespace and congestion control would exist as long.
+/// Accepted connections inherit the option.
 fn lingers(fd: &OwnedFd, lingers: bool) -> std::io::Result<()> {
     let option = [i32::from(!lingers), 0].map(i32::to_ne_bytes).concat();
     sys::set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &option)

@@ -1,6 +1,6 @@
 //! The COBALT algorithm: CoDel and BLUE side by side, as used by CAKE [Høiland-Jørgensen, Täht and Morton, Piece of
 //! CAKE: A Comprehensive Queue Management Solution for Home Gateways, LANMAN 2018; Palmei et al., Design and Evaluation
-//! of COBALT Queue Discipline, LANMAN 2019; Linux sch_cake.c].
+//! of COBALT Queue Discipline, LANMAN 2019; Linux sch_cake.c cobalt_should_drop].
 //!
 //! ```text
 //! CoDel   over_target: the sojourn time of a departing packet exceeds target and four times mtu_time
@@ -14,8 +14,9 @@
 //!         each packet is dropped with probability p_drop, ECN-capable or not: BLUE acts on unresponsive flows
 //! ```
 //! Unlike [`super::codel`], each departure signals congestion with at most one packet, and `count` decays with time
-//! instead of being remembered for 16 intervals. DIVERGES [Linux sch_cake.c cobalt_should_drop]: rec_inv_sqrt of a new
-//! queue is 0 in Linux, so the second packet in a row over target is signaled at once, without waiting for an interval.
+//! instead of being remembered for 16 intervals. DIVERGES [Linux sch_cake.c cobalt_should_drop]: there
+//! rec_inv_sqrt of a new queue is 0, so the second consecutive packet over target is signaled without waiting for an
+//! interval.
 
 use super::Verdict;
 use dumbbell_units::{Dur, Time};
@@ -102,7 +103,7 @@ impl Cobalt {
         if self.count == 0 {
             self.drop_next = now + params.interval;
         } else if now > self.drop_next && verdict != Verdict::Drop {
-            self.drop_next = now; // missed signals are made up for by drops only, not by marks
+            self.drop_next = now; // drops compensate for missed signals, marks do not
         }
         verdict
     }

@@ -12,8 +12,8 @@
 //! control_law(t) = t + interval / sqrt(count)                                                       [RFC 8289 §5.6]
 //! ```
 //! A marked packet is sent. After a drop the next packet is examined at once and may be dropped too. The names are
-//! those of RFC 8289 §5; the rules for marks are those of Linux [Linux codel_impl.h codel_dequeue]. The algorithm does
-//! not know packets: a [`PacketSource`] supplies them and carries out the mark or the drop.
+//! those of RFC 8289 §5; the rules for marks are those of [Linux codel_impl.h codel_dequeue]. The algorithm does not
+//! know packets: a [`PacketSource`] supplies them and carries out the mark or the drop.
 
 use dumbbell_units::{Dur, Time};
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn overdue_drops_follow_at_once() {
         // A link that stalls from 101 to 500 ms has missed the drops at 200, 270.7, 328.5, 378.5, 423.2 and 464.0;
-        // count goes from 2 to 7, and the next drop follows at 501.8.
+        // count grows from 2 to 7, and the next drop follows at 501.8.
         let (mut link, mut codel) = (Link::new(), Codel::default());
         link.run(&mut codel, 101);
         link.now = Time::ZERO + Dur::millis(500);

@@ -15,7 +15,7 @@
 //! estimator  with dq_rate_estimator qdelay is the backlog divided by the departure rate, measured over 16 KiB; a new
 //!            measurement has a weight of 1/4 in the average                                                 [§5.2]
 //! ```
-//! The names are those of RFC 8033 and of struct pie_vars in Linux.
+//! The names are those of RFC 8033 and of struct pie_vars [Linux include/net/pie.h pie_vars].
 
 use dumbbell_units::{Dur, Time};
 

@@ -1,4 +1,5 @@
-//! DropTail: one first-in first-out queue; an arrival at a full queue is dropped [RFC 2309 §2; Linux sch_fifo.c].
+//! DropTail: one first-in first-out queue; an arrival at a full queue is dropped [RFC 2309 §2; Linux sch_fifo.c
+//! pfifo_enqueue].
 //!
 //! The limit counts waiting packets (or their bytes), without the packet in transmission. With `counting = "ns2"` the
 //! packet in transmission counts as one, so a limit of L allows L - 1 waiting packets behind it: ns-2 drops when

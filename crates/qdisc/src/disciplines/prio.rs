@@ -7,8 +7,8 @@
 //! departure   the first packet of the first non-empty band [Linux sch_prio.c prio_dequeue]; a class starves while those
 //!             before it fill the link
 //! ```
-//! The `class` of a flow selects the band; Linux maps the type of service of a packet with its priomap
-//! [Linux sch_prio.c prio_classify].
+//! The `class` of a flow selects the band, instead of the priority of the packet and the priomap [Linux sch_prio.c
+//! prio_classify].
 
 use crate::discipline::{Discipline, Limit, LinkInfo};
 use crate::fifo::Fifo;

@@ -13,7 +13,7 @@
 //!                                                                                          [sfq_rehash]
 //! ```
 //! The flow number replaces addresses and ports; each direction is a flow of its own. The longest queue is searched
-//! among the queues in use, and only at a drop; Linux keeps lists of queues by length.
+//! among the queues in use, and only at a drop, instead of in lists of queues by length [Linux sch_sfq.c sfq_link].
 
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};
 use crate::fifo::Fifo;
@@ -80,7 +80,7 @@ pub(crate) const ROW: Discipline = Discipline {
     build: |params, link| Ok(Box::new(Sfq::new(params, link)?)),
 };
 
-/// One queue (a slot in Linux).
+/// One queue [Linux sch_sfq.c sfq_slot].
 #[derive(Debug, Default)]
 struct Slot {
     queue: Fifo,

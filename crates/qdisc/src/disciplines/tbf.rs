@@ -11,8 +11,8 @@
 //!             permits it, so an AQM inside decides one packet ahead           [tbf_dequeue, which calls peek]
 //! ```
 //! A link with a much higher rate sends bursts of up to burst bytes at its own rate. DIVERGES [Linux sch_tbf.c
-//! tbf_enqueue]: a packet larger than the bucket is sent when the bucket is full, and the tokens become negative. Linux
-//! drops each such packet (or segments it), so that a flow of large packets would starve because of a parameter.
+//! tbf_enqueue]: a packet larger than the bucket is sent when the bucket is full, and the tokens become negative. The
+//! source drops each such packet (or segments it), so that a flow of large packets would starve because of a parameter.
 
 use crate::aqm::token_bucket::TokenBucket;
 use crate::discipline::{Discipline, Limit, LinkInfo, positive_bytes};

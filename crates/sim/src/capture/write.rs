@@ -1,4 +1,5 @@
-//! Writes a capture as a pcapng file [draft-ietf-opsawg-pcapng].
+//! Writes a capture as a pcapng file [draft-ietf-opsawg-pcapng], with correct IP, TCP, UDP and ICMP headers and
+//! checksums.
 
 use super::{CapturedPacket, Cause, Run, SentPacket};
 use dumbbell_capture::LinkType;

@@ -66,7 +66,7 @@ pub(crate) trait Flow: Send {
     fn on_timer(&mut self, timer: usize, net: &mut Network);
     /// Processes a packet of this flow; `forward`: at the data receiver.
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network);
-    /// Starts the metrics anew: the measurement begins.
+    /// Restarts the metrics, because the measurement begins.
     fn restart_meter(&mut self, now: Time);
     /// Returns the results and moves the flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;

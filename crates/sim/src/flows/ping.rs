@@ -1,4 +1,4 @@
-//! Ping: ICMP echo requests and replies.
+//! Ping: ICMP echo requests and replies [RFC 792].
 
 use super::{APP, Flow, FlowInfo};
 use crate::meter::DurationStats;

@@ -1,4 +1,4 @@
-//! A TCP flow: two endpoints and an application; one connection after another.
+//! A TCP flow: two endpoints and an application; each transfer has its own connection.
 
 use super::source::Source;
 use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
@@ -14,7 +14,7 @@ use dumbbell_units::{Dur, Time};
 use dumbbell_wire::Seq;
 use std::sync::Arc;
 
-/// Where a flow's congestion control algorithm comes from.
+/// The source of a flow's congestion control algorithm.
 pub(crate) enum VariantSource {
     /// A row of the registry.
     Registry(&'static Variant),
@@ -128,7 +128,8 @@ impl TcpFlow {
         recorder: Option<FlowRecorder>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", info.name));
-        // The path is part of the definition of the draws; another name would change the results of external variants.
+        // This path names a random stream, nothing else. It is kept because another name would change the draws, and with
+        // them the results of variants that draw random numbers.
         let seeds = Stream::new(seed, &format!("flow/{}/law", info.name));
         let (sender, receiver) = (factory.endpoint(Seq(0), 0), factory.endpoint(Seq(0), 0));
         TcpFlow {

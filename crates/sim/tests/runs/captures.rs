@@ -52,7 +52,7 @@ fn each_frame(bytes: Vec<u8>, mut each: impl FnMut(&Frame<'_>, &[String])) {
     let mut last = 0;
     while let Some(frame) = reader.next_frame() {
         let time = frame.time.unwrap();
-        assert!(time >= last, "the clock goes back");
+        assert!(time >= last, "the time decreases");
         last = time;
         let comments: Vec<String> = frame.comments().map(Into::into).collect();
         each(&frame, &comments);

@@ -1,4 +1,4 @@
-//! Explicit congestion notification: whether it is used and how marks are reported [RFC 3168, 8257, 9768].
+//! Explicit congestion notification: its use, and the feedback of marks [RFC 3168, 8257, 9768].
 
 use super::{Defaults, Reading};
 use dumbbell_cc::{EcnUse, Variant};

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_block_comes_first() {
+    fn the_first_sack_block_is_the_newest() {
         let mut r = receive(&[(101, 201), (301, 401), (501, 601), (201, 211)]);
         let mut blocks = SackBlocks::default();
         r.sack_blocks(Seq(0), 3, &mut blocks);

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn two_segments_for_each_up_to_the_limit() {
+    fn each_segment_adds_two_up_to_the_limit() {
         // The field's steps are 8,192 bytes, so that 256 MiB fit: 65,535 less a segment are eight steps.
         let mut g = window();
         assert_eq!((g.rcv_ssthresh, g.offer(1)), (64_087, 65_536));

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_loss_figure_1() {
+    fn one_loss_as_in_rfc_9937_figure_1() {
         // ACKs 3 to 21 of the first example. With ACK 19 pipe is at ssthresh, where the text sends nothing. The figure applies
         // the proportion to one more ACK: it sends with this ACK and not with the next one, and then agrees again.
         let rows = play(19, 1, false);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn fifteen_losses_figure_2() {
+    fn fifteen_losses_as_in_rfc_9937_figure_2() {
         // ACKs 17 to 19 of the second example: a pipe of 4, and each ACK allows one segment.
         assert_eq!(play(3, 15, false), [(5, 4, 1), (5, 4, 1), (5, 4, 1)]);
     }

@@ -74,7 +74,7 @@ impl Scoreboard {
         taken
     }
 
-    /// Takes all loss marks back: the losses were spurious [Linux tcp_input.c tcp_undo_cwnd_reduction: unmark_loss].
+    /// Removes all loss marks: the losses were spurious [Linux tcp_input.c tcp_undo_cwnd_reduction: unmark_loss].
     pub(crate) fn unmark_losses(&mut self) {
         for i in 0..self.segments.len() {
             if self.segments[i].lost && !self.segments[i].sacked {

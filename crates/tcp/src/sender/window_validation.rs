@@ -4,7 +4,7 @@
 //! ```text
 //! now        cwnd limited sending at the last attempt
 //! window     cwnd did so within the last window of data; in slow start also while it is less than twice the data
-//!            outstanding, so that it keeps doubling although its end is never quite used        (tcp_is_cwnd_limited)
+//!            outstanding, so that it keeps doubling although its last part isn't used          (tcp_is_cwnd_limited)
 //!
 //! RFC 2861   not limited for an RTO: ssthresh at least 3/4 cwnd, cwnd halfway down to the part in use
 //!            (tcp_cwnd_application_limited); each RTO of an idle time halves it, down to the initial window
@@ -28,7 +28,7 @@ pub(super) struct CwndUsage {
     /// Most bytes outstanding in the current window of data (max_packets_out), and the end of that window.
     max_outstanding: u64,
     cwnd_usage_seq: u64,
-    /// Since when cwnd has not limited sending, and the most bytes outstanding since.
+    /// The time since which cwnd has not limited sending, and the most bytes outstanding since then.
     snd_cwnd_stamp: Time,
     snd_cwnd_used: u64,
 }

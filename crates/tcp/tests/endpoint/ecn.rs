@@ -24,7 +24,7 @@ fn marked(cc: &CcRecorder) -> u64 {
 }
 
 #[test]
-fn one_reduction_a_window() {
+fn marks_cause_one_reduction_in_each_window() {
     // A window of 10, every second segment of the first two windows marked: the first mark causes a reduction, the others of
     // that window don't, then the next one does.
     for feedback in ["classic", "dctcp", "accurate"] {
@@ -117,7 +117,7 @@ proptest! {
 
     /// With loss, delay and marks everything arrives, and no more bytes are reported as marked than were delivered.
     #[test]
-    fn faults_and_marks_together(
+    fn with_faults_everything_arrives_and_reported_marks_are_bounded(
         feedback in prop::sample::select(vec!["classic", "dctcp", "accurate"]),
         window in 1u64..40,
         segments in 1u64..120,

@@ -29,7 +29,7 @@ fn lose_with(variant: &str, numbers: &[u64], more: &[(&str, &str)]) -> (Vec<u64>
 }
 
 #[test]
-fn one_loss() {
+fn one_loss_is_repaired_by_one_fast_retransmit() {
     // Each of them retransmits 14 on the third duplicate ACK and nothing else: the next ACK covers all.
     for variant in ["tahoe", "reno", "newreno", "sack"] {
         assert_eq!(lose(variant, &[14]), (vec![14], 1, 0), "{variant}");
@@ -37,9 +37,9 @@ fn one_loss() {
 }
 
 #[test]
-fn two_losses() {
+fn two_losses_halve_renos_window_twice_and_the_others_once() {
     let drops = [14, 28];
-    // Tahoe goes back to 14, whose ACK is 28; cwnd is 2 by now, so that 28 and 29, which had arrived, are retransmitted.
+    // Tahoe resends from 14 on, whose ACK is 28; cwnd is 2 by now, so that 28 and 29, which had arrived, are retransmitted.
     assert_eq!(lose("tahoe", &drops), (vec![14, 28, 29], 1, 0));
     // Reno: recovery ends with the ACK 28. cwnd is 8; the segments sent in recovery (32, 33, .. as the inflated window
     // 8 + 3 + 11 further duplicates allows) cause three more duplicates: a second fast retransmit.
@@ -50,7 +50,7 @@ fn two_losses() {
 }
 
 #[test]
-fn three_losses() {
+fn three_losses_need_the_timer_with_reno_only() {
     let drops = [14, 26, 28];
     // Tahoe: 14; ACK 26 and cwnd 2: 26, 27; ACK 28 and cwnd 3: 28, 29, 30.
     // The ACK of 26 covers 27 as well; that of 27 is a duplicate of it.
@@ -64,7 +64,7 @@ fn three_losses() {
 }
 
 #[test]
-fn four_losses() {
+fn four_losses_need_the_timer_with_reno_only() {
     let drops = [14, 24, 26, 28];
     let (resent, _, timeouts) = lose("tahoe", &drops);
     assert_eq!((&resent[..3], timeouts), (&[14, 24, 25][..], 0));

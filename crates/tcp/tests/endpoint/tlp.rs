@@ -41,7 +41,7 @@ fn new_data_is_preferred_as_a_probe() {
 }
 
 #[test]
-fn one_probe_then_the_timeout() {
+fn the_timeout_follows_a_single_probe() {
     // Everything is lost: the probe repeats the only segment at 0.4 s (the timeout of 0.3 s after 0.1 s is earlier than 2 * 0.1
     // + 0.2 s), then the timer is restarted: 0.7 s, and doubles.
     let (cc, wire) = linux(1, &[], losing(&[0, 1, 2]));

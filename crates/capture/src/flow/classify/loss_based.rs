@@ -1,4 +1,5 @@
-//! Loss-based algorithms, by window growth and multiplicative decrease of the sawtooth.
+//! Loss-based algorithms, by window growth and multiplicative decrease of the sawtooth: those of RFC 5681 (Reno), RFC 9438
+//! (CUBIC), RFC 3649 (HighSpeed) and of the papers cited at each rule.
 
 use super::epochs::{Epochs, of_growths};
 use super::{Guess, near};

@@ -1,4 +1,5 @@
-//! Algorithms that do not depend on loss: rate-based (BBR), ECN-based (DCTCP), delay-based (Vegas, LEDBAT).
+//! Algorithms that do not depend on loss: rate-based (BBR) [draft-ietf-ccwg-bbr], ECN-based (DCTCP) [RFC 8257], delay-based
+//! (Vegas [Brakmo, Peterson 1995], LEDBAT [RFC 6817]).
 
 use super::epochs::Epochs;
 use super::{Guess, RoundSample, median, near, unknown};

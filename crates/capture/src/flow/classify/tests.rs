@@ -1,3 +1,6 @@
+//! Classification of computed windows: sawtooths whose growth and decrease are those of each algorithm, constant windows,
+//! periodic dips, too few rounds.
+
 use super::*;
 
 const MSS: f64 = 1448.0;
@@ -36,7 +39,7 @@ fn is(family: &str, rounds: &[Round]) {
 }
 
 #[test]
-fn sawtooth_laws() {
+fn each_sawtooth_has_the_family_of_its_growth_and_decrease() {
     // Reno: decrease to a half, one segment per round.
     is("reno-like", &sawtooth(50, 50.0, |x| 50.0 + 50.0 * x));
     // Veno on a short queue: one segment per round up to the pipe of 66 (16 rounds), then half of one (68 rounds).
@@ -64,7 +67,7 @@ fn sawtooth_laws() {
 }
 
 #[test]
-fn windows_that_stand() {
+fn a_constant_window_on_a_small_queue_is_delay_based() {
     // 60 segments, 4 of them in the queue.
     let vegas = |queue: f64| {
         let mut rounds = sawtooth(400, 60.0 - queue, |_| 60.0)[..300].to_vec();
@@ -78,7 +81,7 @@ fn windows_that_stand() {
 }
 
 #[test]
-fn dips_tell_bbr() {
+fn the_period_of_window_dips_identifies_bbr() {
     for (family, seconds, depth) in [("bbr1", 10.2, 0.1), ("bbr3", 5.2, 0.5), ("unknown", 7.5, 0.1)] {
         let mut rounds = sawtooth(2000, 100.0, |_| 100.0)[..1500].to_vec();
         for r in &mut rounds {
@@ -92,7 +95,7 @@ fn dips_tell_bbr() {
 }
 
 #[test]
-fn too_little_is_unknown() {
+fn few_rounds_and_small_windows_are_unknown() {
     let short = classify(&sawtooth(4, 100.0, |x| 50.0 + x)[..20], 1448, true);
     assert_eq!(short.family, "unknown");
     assert!(short.evidence.contains("20 rounds"));

@@ -1,4 +1,5 @@
-//! Data segments: new data, retransmissions and their causes, reordering, copies.
+//! Data segments: new data, retransmissions and their causes [RFC 5681 §3.2, RFC 6298, RFC 8985 §7], reordering, copies. The
+//! rules are listed in [`history`](super).
 
 use super::{
     Episode, HOLE_LIMIT, History, Hole, KEPT, OrderHints, RETRANSMITTED_LIMIT, Retransmitted, SENT_LIMIT,

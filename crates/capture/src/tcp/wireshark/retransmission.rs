@@ -35,7 +35,7 @@ pub(super) fn retransmission_type<const V44: bool>(
     if !old {
         return;
     }
-    // Unsigned, as in Wireshark: after a clock that goes backwards the difference exceeds any threshold.
+    // Unsigned, as in Wireshark: if the clock was set back, the difference exceeds any threshold.
     let since = |t: i64| s.time.wrapping_sub(t) as u64;
     if r.dupacknum >= 2 && since(r.lastacktime) < FAST {
         let at_hole = r.lastack == s.seq;

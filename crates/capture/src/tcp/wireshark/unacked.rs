@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sorted_list_answers_as_the_walked_one() {
+    fn the_sorted_list_has_the_results_of_wiresharks_list() {
         let mut state = 1_u64;
         let mut random = move |n: u32| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

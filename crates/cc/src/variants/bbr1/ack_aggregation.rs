@@ -1,7 +1,7 @@
 //! ACK aggregation: how many more segments are acknowledged at once than the estimated bandwidth explains.
 //!
-//! Links and receivers that collect packets or ACKs need this many more segments in flight; without them the sender
-//! is idle until the next batch of ACKs. Follows Linux 6.12, tcp_bbr.c `bbr_update_ack_aggregation` and
+//! Some links and receivers collect packets or ACKs. The sender then needs this many more segments in flight; otherwise
+//! it is idle until the next batch of ACKs. Follows Linux 6.12, tcp_bbr.c `bbr_update_ack_aggregation` and
 //! `bbr_ack_aggregation_cwnd`.
 
 use dumbbell_units::Time;
@@ -44,7 +44,7 @@ impl AckAggregation {
             }
         }
         let epoch_stamp = *self.ack_epoch_stamp.get_or_insert(now);
-        // Linux computes this in integers: whole segments.
+        // Whole segments: the source computes in integers [Linux tcp_bbr.c bbr_update_ack_aggregation].
         let mut expected_acked = (bw * now.since(epoch_stamp).as_secs()).floor();
         if self.ack_epoch_acked <= expected_acked
             || self.ack_epoch_acked + acked >= ACK_EPOCH_ACKED_RESET_THRESH

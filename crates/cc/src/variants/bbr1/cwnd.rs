@@ -13,7 +13,7 @@ enum CaState {
     Loss,
 }
 
-/// The window and what is saved of it. Windows in segments.
+/// The window and its saved value. Windows in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) cwnd: f64,
@@ -30,7 +30,7 @@ pub(super) struct Window {
     inflight: u64,
 }
 
-/// The window that the model asks for.
+/// The window that the model requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     /// target_cwnd, segments.
@@ -103,8 +103,8 @@ impl Window {
         std::mem::take(&mut self.undo_possible)
     }
 
-    /// Takes an ACK in before the window is set. Returns true for the first ACK of a recovery that delivers data:
-    /// the round trip of packet conservation begins with it.
+    /// Processes an ACK before the window is set. Returns true for the first ACK of a recovery that delivers data: the
+    /// round trip of packet conservation begins with it.
     pub(super) fn begins_recovery(&mut self, ev: &AckEvent) -> bool {
         self.inflight = ev.inflight;
         if self.ca_state == CaState::Loss && !ev.in_loss {

@@ -23,7 +23,7 @@
 //! ```
 //! A quantum is about 1 ms of the pacing rate, at least 2 segments (1 below 1.2 Mbit/s) [L bbr_tso_segs_goal].
 //! extra_acked is the largest excess of delivered segments over bw in 5 to 10 round trips, at most 100 ms of bw
-//! [L bbr_update_ack_aggregation]. Left out: Linux also sets ssthresh, which has no effect on BBR.
+//! [L bbr_update_ack_aggregation]. Left out: ssthresh, which has no effect on BBR [L bbr_check_drain].
 
 mod ack_aggregation;
 mod control;
@@ -76,12 +76,12 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Returns a span in whole microseconds, as Linux measures it.
+/// Returns a span in whole microseconds, as in [Linux tcp_bbr.c bbr_is_next_cycle_phase].
 fn micros(span: Dur) -> f64 {
     (span.0 / 1000) as f64
 }
 
-/// bbr_mode [Linux tcp_bbr.c].
+/// The mode [Linux tcp_bbr.c bbr_mode].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup,

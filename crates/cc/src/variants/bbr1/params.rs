@@ -1,4 +1,4 @@
-//! The parameters of BBR, version 1, with the defaults of Linux 6.12, tcp_bbr.c.
+//! The parameters of BBR, version 1, with the defaults of Linux 6.12 [Linux tcp_bbr.c bbr_high_gain and following].
 
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, Params, Spec};

@@ -1,4 +1,5 @@
-//! From the model to pacing rate, send quantum and window (§5.6).
+//! From the model to pacing rate, send quantum and window [draft-ietf-ccwg-bbr-06 §5.6].
+//! The section numbers below are those of the draft.
 
 use super::{Bbr3, Recovery, State};
 

@@ -1,4 +1,5 @@
-//! The events of the connection, and the order in which an ACK updates the model (§5.2).
+//! The events of the connection, and the order in which an ACK updates the model [draft-ietf-ccwg-bbr-06 §5.2].
+//! The section numbers below are those of the draft.
 
 use super::{Bbr3, RateSample, Recovery, State};
 use crate::common::pacing_rate;
@@ -9,7 +10,7 @@ use crate::{
 use dumbbell_units::{Dur, Time};
 
 impl Bbr3 {
-    /// Starts the time stamps with the first event; `new` has no time.
+    /// Starts the time stamps with the first event, because `new` has no clock.
     fn start_clocks(&mut self, now: Time) {
         if self.probe_rtt_min_stamp.is_none() {
             (self.probe_rtt_min_stamp, self.min_rtt_stamp) = (Some(now), now);

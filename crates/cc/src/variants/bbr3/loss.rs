@@ -1,4 +1,5 @@
-//! Responses to losses and congestion marks, and their undo (§5.5.10, §5.5.11).
+//! Responses to losses and congestion marks, and their undo [draft-ietf-ccwg-bbr-06 §5.5.10, §5.5.11].
+//! The section numbers below are those of the draft.
 
 use super::{Bbr3, Recovery, State};
 use crate::LostEvent;

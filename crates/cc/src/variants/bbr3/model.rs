@@ -1,4 +1,5 @@
-//! The model of the path: bandwidth, ACK aggregation, latest delivery signals (§5.5).
+//! The model of the path: bandwidth, ACK aggregation, latest delivery signals [draft-ietf-ccwg-bbr-06 §5.5].
+//! The section numbers below are those of the draft.
 
 use super::Bbr3;
 use dumbbell_units::Time;

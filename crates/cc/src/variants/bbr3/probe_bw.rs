@@ -1,4 +1,5 @@
-//! ProbeBW: the cycle of DOWN, CRUISE, REFILL and UP that probes for bandwidth (§5.3.3).
+//! ProbeBW: the cycle of DOWN, CRUISE, REFILL and UP that probes for bandwidth [draft-ietf-ccwg-bbr-06 §5.3.3].
+//! The section numbers below are those of the draft.
 
 use super::{AckPhase, Bbr3, State};
 use crate::AckEvent;

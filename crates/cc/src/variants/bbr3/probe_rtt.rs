@@ -1,4 +1,5 @@
-//! min_rtt and ProbeRTT: the window is reduced to measure the RTT without a queue (§5.3.4).
+//! min_rtt and ProbeRTT: the window is reduced to measure the RTT without a queue [draft-ietf-ccwg-bbr-06 §5.3.4].
+//! The section numbers below are those of the draft.
 
 use super::{AckPhase, Bbr3, State};
 use dumbbell_units::{Dur, Time};

@@ -1,4 +1,5 @@
-//! Startup and Drain (§5.3.1, §5.3.2).
+//! Startup and Drain [draft-ietf-ccwg-bbr-06 §5.3.1, §5.3.2].
+//! The section numbers below are those of the draft.
 
 use super::{Bbr3, Recovery, State};
 use dumbbell_units::Time;

@@ -1,4 +1,5 @@
-//! CDG's delay gradients: their mean, the state of the queue that they show, and the decision to back off [HA].
+//! CDG's delay gradients: their mean, the state of the queue that they show, and the decision to back off [Hayes and
+//! Armitage 2011, "HA"].
 
 use super::MinMax;
 use crate::Setup;

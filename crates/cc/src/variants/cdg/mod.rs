@@ -17,7 +17,8 @@
 //!            the queue is empty                                                                                        [HA]
 //! ```
 //! In slow start the latest gradient is used instead of the mean, unless `extrapolate`.
-//! Left out: the published filter for ACKs that the receiver's timer has delayed; linux.rs has Linux's filter.
+//! Left out: the published filter for ACKs that the receiver's timer has delayed; `linux.rs` has the filter of [Linux
+//! tcp_cdg.c tcp_cdg_acked].
 
 mod gradient;
 mod linux;

@@ -9,7 +9,7 @@
 //! §4.6  congestion: ssthresh = max(beta_cubic * flight_size, 2), cwnd = ssthresh
 //! §4.7  fast convergence: W_max = cwnd (1 + beta_cubic) / 2 if cwnd < W_max, else W_max = cwnd
 //! §4.8  timeout: ssthresh likewise, cwnd = 1; the next epoch begins with K = 0
-//! §4.9  spurious congestion: every variable has its value of before the event again
+//! §4.9  spurious congestion: every variable returns to its value before the event
 //! §4.10 slow start: the stack's
 //! ```
 //! Windows in segments, times in seconds. t is the time since epoch_start, the start of the congestion avoidance stage; it
@@ -220,7 +220,7 @@ impl LossDriven for Cubic {
         }
     }
 
-    /// [RFC 9438 §4.9.2]: the variables are restored, unless cwnd already exceeds its value of before the event.
+    /// [RFC 9438 §4.9.2]: the variables are restored, unless cwnd already exceeds its value before the event.
     fn on_undo(&mut self, reduced_cwnd: f64, _cx: &Cx) {
         if self.window.cwnd > reduced_cwnd {
             self.vars = self.prior;

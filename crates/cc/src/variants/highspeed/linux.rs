@@ -31,7 +31,7 @@ struct Row {
 pub(super) struct LinuxHighSpeed {
     window: Window,
     response: Response,
-    /// The row of the last ACK in avoidance (Linux: ca->ai).
+    /// The row of the last ACK in avoidance [Linux tcp_highspeed.c hstcp_cong_avoid, ca->ai].
     row: Option<Row>,
 }
 

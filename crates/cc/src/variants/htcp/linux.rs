@@ -8,7 +8,7 @@
 //! avoidance    cwnd += 1 when snd_cwnd_cnt * alpha >= cwnd; then alpha is updated              [htcp_cong_avoid]
 //! congestion   beta, alpha, ssthresh = beta * cwnd; maxRTT fades  [htcp_recalc_ssthresh, htcp_param_update]
 //! Open again   last_cong = now                                                                      [htcp_state]
-//! undo         last_cong, maxRTT and old_maxB of before the event                               [htcp_cwnd_undo]
+//! undo         last_cong, maxRTT and old_maxB return to their values before the event           [htcp_cwnd_undo]
 //! ```
 //! Times in jiffies of 4 ms, alpha and beta in 128ths, rates in segments a second. On a stack that doesn't count cwnd in
 //! segments the same rules run in real numbers: `linux_real.rs`.

@@ -54,8 +54,8 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Upper bound of rho in slow start: 2^16 segments per ACK exceed every path here and are finite. Linux has the same bound
-/// [Linux tcp_hybla.c hybla_cong_avoid].
+/// Upper bound of rho in slow start: 2^16 segments per ACK exceed every path here and are finite [Linux tcp_hybla.c
+/// hybla_cong_avoid].
 const RHO_MAX: f64 = 16.0;
 
 /// Hybla as published.

@@ -13,8 +13,9 @@
 //! timeout      ssthresh likewise, cwnd = 1; alpha = 1, beta = 1/2 until the next round
 //!                                                              [Linux tcp_illinois.c tcp_illinois_state]
 //! ```
-//! The constants are those of the publication; Linux's window_threshold is 15. On a stack that counts cwnd in segments
-//! `linux.rs` has the growth and the rounding. Nothing is left out: neither source ages max_rtt.
+//! The constants are those of the publication; window_threshold is 15 in [Linux tcp_illinois.c win_thresh]. On a stack
+//! that counts cwnd in segments `linux.rs` has the growth and the rounding. Nothing is left out: neither source ages
+//! max_rtt.
 
 mod linux;
 

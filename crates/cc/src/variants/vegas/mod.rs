@@ -14,12 +14,12 @@
 //! BP's WindowSize. FlightSize at an ACK would be larger by the segments of that ACK: with delayed ACKs, diff would never
 //! fall below one. Fine-grained timeouts belong to the endpoint (`fine_timeouts`); RTTs here are exact in any case.
 //!
-//! Where BP leaves the rule open, the code of its authors decides, as ported to ns-2 (tcp-vegas.cc): the 1/8, reductions
-//! in whole segments, a minimum window of two segments, ssthresh = 2 in avoidance (so that only a timeout returns to slow
-//! start), growth only if the window is used except for two segments. BP has (1, 3) and (2, 4) for (alpha, beta); ns-2
-//! takes the first, Linux the second. `rounded` rounds diff to whole segments before the comparison, as that code does:
-//! (1, 3, 1) is then equivalent to 0.5, 3.5 and 1.5. If CBR takes nine tenths of a link, this changes Vegas' throughput by
-//! a tenth. `rules = "linux"` selects `linux.rs`.
+//! Where BP leaves the rule open, the code of its authors decides, as ported to ns-2 (tcp-vegas.cc): the 1/8,
+//! reductions in whole segments, a minimum window of two segments, ssthresh = 2 in avoidance (so that only a timeout
+//! returns to slow start), growth only if the window is used except for two segments. BP has (1, 3) and (2, 4) for
+//! (alpha, beta); ns-2 uses the first, [Linux tcp_vegas.c tcp_vegas_cong_avoid] the second. `rounded` rounds diff to
+//! whole segments before the comparison, as that code does: (1, 3, 1) is then equivalent to 0.5, 3.5 and 1.5. If CBR
+//! takes nine tenths of a link, this changes Vegas' throughput by a tenth. `rules = "linux"` selects `linux.rs`.
 
 mod linux;
 

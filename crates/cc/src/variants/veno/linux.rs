@@ -35,7 +35,7 @@ pub(super) struct LinuxVeno {
     diff: f64,
     /// True if the next full window of ACKs doesn't increase cwnd (the inverse of veno->inc).
     skips: bool,
-    /// True from the end of a recovery or disorder until the next diff (Linux: veno_enable sets minrtt).
+    /// True from the end of a recovery or disorder until the next diff [Linux tcp_veno.c veno_enable].
     reenabled: bool,
     disordered: bool,
 }

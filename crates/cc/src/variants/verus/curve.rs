@@ -1,9 +1,10 @@
-//! The curve of Verus: the delay as a rising function of the window, through the points of the delay profile.
+//! The curve of Verus: the delay as a rising function of the window, through the points of the delay profile [Zaki et al.,
+//! SIGCOMM 2015; the authors' code, "C"].
 //!
 //! The points are averaged in groups of neighboring windows [C]. Groups whose delay doesn't rise are merged with their
 //! neighbors (pooled adjacent violators). Between the groups the curve is linear, beyond them it is proportional to the window.
 
-/// Groups of windows that the curve goes through [C].
+/// Number of groups of windows through which the curve passes [C].
 const GROUPS: usize = 15;
 
 /// Groups as (mean window, mean delay), segments and s; both rise.

@@ -1,4 +1,4 @@
-//! The delay profile of Verus: the smoothed RTT for each window that was used.
+//! The delay profile of Verus: the smoothed RTT for each window that was used [Zaki et al., SIGCOMM 2015, "Z"].
 
 /// The weight of a new RTT sample [Z].
 const WEIGHT: f64 = 0.125;

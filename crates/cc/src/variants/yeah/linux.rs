@@ -20,7 +20,7 @@ impl Yeah {
         self.rtts.sample(ev);
     }
 
-    /// Ends the round if the ACK does; call it after the window has grown.
+    /// Ends the round if the ACK ends it; call this after the window has grown.
     pub(super) fn linux_end_round(&mut self, ev: &AckEvent, cx: &Cx) {
         let enough = self.rtts.samples() > TOO_FEW_SAMPLES;
         if let Some(round) = self.rtts.end_round(ev).filter(|_| enough) {

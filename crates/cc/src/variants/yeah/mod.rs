@@ -13,8 +13,9 @@
 //!              else 1/2;  ssthresh = cwnd, at least 2;  w_reno / 2
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
-//! Windows in segments. The constants are those of Linux, which come from the authors (Q_max 80, phi 8, gamma 1, zeta 50,
-//! rho 16). On a stack that counts cwnd in segments `linux.rs` has the order of the steps.
+//! Windows in segments. The constants are those of [Linux tcp_yeah.c TCP_YEAH_ALPHA and following], which come from the
+//! authors (Q_max 80, phi 8, gamma 1, zeta 50, rho 16). On a stack that counts cwnd in segments `linux.rs` has the
+//! order of the steps.
 
 mod linux;
 
@@ -69,11 +70,11 @@ pub(crate) const ROW: Variant = Variant {
     ..Variant::EMPTY
 };
 
-/// Smallest fraction by which a loss reduces the window (delta) [BCV; Linux TCP_YEAH_DELTA].
+/// Smallest fraction by which a loss reduces the window (delta) [BCV; Linux tcp_yeah.c TCP_YEAH_DELTA].
 const DELTA: f64 = 1.0 / 8.0;
-/// Largest fraction by which a loss or early decongestion reduces it (epsilon) [BCV; Linux TCP_YEAH_EPSILON].
+/// Largest fraction by which a loss or early decongestion reduces it (epsilon) [BCV; Linux tcp_yeah.c TCP_YEAH_EPSILON].
 const EPSILON: f64 = 1.0 / 2.0;
-/// Scalable TCP's increase per segment acknowledged [Linux TCP_SCALABLE_AI_CNT].
+/// Scalable TCP's increase per segment acknowledged [Linux tcp_yeah.c TCP_SCALABLE_AI_CNT].
 const SCALABLE: f64 = 0.01;
 /// w_reno without an estimate, segments.
 const NO_RENO: f64 = 2.0;

@@ -1,5 +1,7 @@
-//! A scenario's queue discipline as a kernel's, or why that is impossible.
+//! Translates a scenario's queue discipline into the kernel's, or refuses it with the reason [Linux sch_*.c; attributes:
+//! pkt_sched.h]. The simulator's parameters have the names of `tc`'s options.
 
+use super::attributes::*;
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
 use crate::plan::link::SUPPORTED_BY;
@@ -59,7 +61,7 @@ impl Reader {
         Err(KernelError::refused(&format!("{}.{key}", self.place), message))
     }
 
-    /// The limit of a discipline that counts packets.
+    /// Returns the limit of a discipline that counts packets.
     fn packets(&self) -> Result<u32, KernelError> {
         match self.facts.limit(self.params.length("limit")) {
             Limit::Packets(n) => Ok(n.0.min(u64::from(u32::MAX)) as u32),
@@ -67,7 +69,7 @@ impl Reader {
         }
     }
 
-    /// A length in bytes; a packet counts as a full one.
+    /// Returns a length in bytes; each packet counts as a full one.
     fn bytes(&self, length: Limit) -> u32 {
         let bytes = match length {
             Limit::Packets(n) => n.0 * u64::from(self.packet),
@@ -105,7 +107,7 @@ impl Reader {
         let rate = self.facts.rate.0;
         let length = |key: &str| p.unless_word(key, Params::length).map(|l| self.bytes(self.facts.limit(l)));
         let packet = p.bytes("mean_packet").0 as u32;
-        // As the simulator derives "auto".
+        // The same derivation of "auto" as in the simulator.
         let half_target = (p.duration("target_delay").as_secs() * rate as f64 / 16.0) as u32;
         let min = length("min_th").unwrap_or_else(|| half_target.max(5 * self.packet));
         let max = length("max_th").unwrap_or_else(|| min.saturating_mul(3));
@@ -165,32 +167,40 @@ impl Reader {
     }
 
     fn codel(&self) -> Result<Qdisc, KernelError> {
-        let mut options =
-            vec![self.time(1, "target")?, self.limit(2)?, self.time(3, "interval")?, self.flag(4, "ecn")];
-        options.extend(self.threshold(5)?);
+        let mut options = vec![
+            self.time(TCA_CODEL_TARGET, "target")?,
+            self.limit(TCA_CODEL_LIMIT)?,
+            self.time(TCA_CODEL_INTERVAL, "interval")?,
+            self.flag(TCA_CODEL_ECN, "ecn"),
+        ];
+        options.extend(self.threshold(TCA_CODEL_CE_THRESHOLD)?);
         Ok(Qdisc::Options { kind: "codel", options })
     }
 
     fn fq_codel(&self) -> Result<Qdisc, KernelError> {
         let mut options = vec![
-            self.time(1, "target")?,
-            self.limit(2)?,
-            self.time(3, "interval")?,
-            self.flag(4, "ecn"),
-            self.number(5, "flows"),
-            self.size(6, "quantum"),
-            self.number(8, "drop_batch"),
-            self.size(9, "memory_limit"),
+            self.time(TCA_FQ_CODEL_TARGET, "target")?,
+            self.limit(TCA_FQ_CODEL_LIMIT)?,
+            self.time(TCA_FQ_CODEL_INTERVAL, "interval")?,
+            self.flag(TCA_FQ_CODEL_ECN, "ecn"),
+            self.number(TCA_FQ_CODEL_FLOWS, "flows"),
+            self.size(TCA_FQ_CODEL_QUANTUM, "quantum"),
+            self.number(TCA_FQ_CODEL_DROP_BATCH_SIZE, "drop_batch"),
+            self.size(TCA_FQ_CODEL_MEMORY_LIMIT, "memory_limit"),
         ];
-        options.extend(self.threshold(7)?);
+        options.extend(self.threshold(TCA_FQ_CODEL_CE_THRESHOLD)?);
         if self.params.choice("ce_threshold_selector") == "ect1" {
-            options.push(setting(10, Value::U8(1), "ce_threshold_selector 0x01/0x03".into()));
-            options.push(setting(11, Value::U8(3), String::new()));
+            options.push(setting(
+                TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR,
+                Value::U8(1),
+                "ce_threshold_selector 0x01/0x03".into(),
+            ));
+            options.push(setting(TCA_FQ_CODEL_CE_THRESHOLD_MASK, Value::U8(3), String::new()));
         }
         Ok(Qdisc::Options { kind: "fq_codel", options })
     }
 
-    /// PIE's alpha or beta, whole numbers in the kernel.
+    /// PIE's alpha or beta, whole numbers in the kernel [Linux sch_pie.c pie_change].
     fn weight(&self, number: u16, key: &str) -> Result<Setting, KernelError> {
         let value = self.params.float(key);
         if value.fract() != 0.0 {
@@ -201,14 +211,14 @@ impl Reader {
 
     fn pie(&self) -> Result<Qdisc, KernelError> {
         let options = vec![
-            self.time(1, "target")?,
-            self.limit(2)?,
-            self.time(3, "tupdate")?,
-            self.weight(4, "alpha")?,
-            self.weight(5, "beta")?,
-            self.flag(6, "ecn"),
-            self.flag(7, "bytemode"),
-            self.flag(8, "dq_rate_estimator"),
+            self.time(TCA_PIE_TARGET, "target")?,
+            self.limit(TCA_PIE_LIMIT)?,
+            self.time(TCA_PIE_TUPDATE, "tupdate")?,
+            self.weight(TCA_PIE_ALPHA, "alpha")?,
+            self.weight(TCA_PIE_BETA, "beta")?,
+            self.flag(TCA_PIE_ECN, "ecn"),
+            self.flag(TCA_PIE_BYTEMODE, "bytemode"),
+            self.flag(TCA_PIE_DQ_RATE_ESTIMATOR, "dq_rate_estimator"),
         ];
         Ok(Qdisc::Options { kind: "pie", options })
     }
@@ -216,18 +226,18 @@ impl Reader {
     fn fq_pie(&self) -> Result<Qdisc, KernelError> {
         let share = (self.params.probability("ecn_prob") * 100.0).round() as u32;
         let options = vec![
-            self.limit(1)?,
-            self.number(2, "flows"),
-            self.time(3, "target")?,
-            self.time(4, "tupdate")?,
-            self.weight(5, "alpha")?,
-            self.weight(6, "beta")?,
-            self.size(7, "quantum"),
-            self.size(8, "memory_limit"),
-            setting(9, Value::U32(share), format!("ecn_prob {share}")),
-            self.flag(10, "ecn"),
-            self.flag(11, "bytemode"),
-            self.flag(12, "dq_rate_estimator"),
+            self.limit(TCA_FQ_PIE_LIMIT)?,
+            self.number(TCA_FQ_PIE_FLOWS, "flows"),
+            self.time(TCA_FQ_PIE_TARGET, "target")?,
+            self.time(TCA_FQ_PIE_TUPDATE, "tupdate")?,
+            self.weight(TCA_FQ_PIE_ALPHA, "alpha")?,
+            self.weight(TCA_FQ_PIE_BETA, "beta")?,
+            self.size(TCA_FQ_PIE_QUANTUM, "quantum"),
+            self.size(TCA_FQ_PIE_MEMORY_LIMIT, "memory_limit"),
+            setting(TCA_FQ_PIE_ECN_PROB, Value::U32(share), format!("ecn_prob {share}")),
+            self.flag(TCA_FQ_PIE_ECN, "ecn"),
+            self.flag(TCA_FQ_PIE_BYTEMODE, "bytemode"),
+            self.flag(TCA_FQ_PIE_DQ_RATE_ESTIMATOR, "dq_rate_estimator"),
         ];
         Ok(Qdisc::Options { kind: "fq_pie", options })
     }
@@ -241,22 +251,25 @@ impl Reader {
             );
         }
         let bandwidth = p.unless_word("bandwidth", Params::rate).map_or(0, |rate| rate.0);
-        let (flow_mode, isolation) =
-            if p.choice("isolation") == "flowblind" { (0, "flowblind") } else { (4, "flows") };
+        let (flow_mode, isolation) = if p.choice("isolation") == "flowblind" {
+            (CAKE_FLOW_NONE, "flowblind")
+        } else {
+            (CAKE_FLOW_FLOWS, "flows")
+        };
         let rtt = self.micros("rtt")?;
         let overhead = self.framing + p.bytes("overhead").0 as u32;
         let shaper = if bandwidth == 0 { "unlimited".into() } else { format!("bandwidth {bandwidth}bit") };
         let mut options = vec![
-            setting(2, Value::U64(bandwidth / 8), shaper),
-            setting(3, Value::U32(3), "besteffort".into()),
-            setting(5, Value::U32(flow_mode), isolation.into()),
-            setting(7, Value::U32(rtt), format!("rtt {rtt}us")),
-            setting(8, Value::U32(rtt / 20), String::new()),
-            setting(6, Value::U32(overhead), format!("overhead {overhead}")),
+            setting(TCA_CAKE_BASE_RATE64, Value::U64(bandwidth / 8), shaper),
+            setting(TCA_CAKE_DIFFSERV_MODE, Value::U32(CAKE_DIFFSERV_BESTEFFORT), "besteffort".into()),
+            setting(TCA_CAKE_FLOW_MODE, Value::U32(flow_mode), isolation.into()),
+            setting(TCA_CAKE_RTT, Value::U32(rtt), format!("rtt {rtt}us")),
+            setting(TCA_CAKE_TARGET, Value::U32(rtt / 20), String::new()),
+            setting(TCA_CAKE_OVERHEAD, Value::U32(overhead), format!("overhead {overhead}")),
         ];
         let mpu = p.bytes("mpu").0 as u32;
         if mpu > 0 {
-            options.push(setting(14, Value::U32(mpu), format!("mpu {mpu}")));
+            options.push(setting(TCA_CAKE_MPU, Value::U32(mpu), format!("mpu {mpu}")));
         }
         Ok(Qdisc::Options { kind: "cake", options })
     }
@@ -264,6 +277,7 @@ impl Reader {
     fn sfq(&self) -> Result<Qdisc, KernelError> {
         let p = &self.params;
         let perturb = p.unless_word("perturb", Params::duration).map_or(0, |d| d.0);
+        // The perturbation period is in seconds, and the divisor must be a power of two [Linux sch_sfq.c sfq_change].
         if !perturb.is_multiple_of(1_000_000_000) {
             return self.refuse("perturb", "the kernel takes whole seconds");
         }

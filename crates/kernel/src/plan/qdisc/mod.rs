@@ -1,5 +1,6 @@
-//! Queue disciplines with the kernel's options; `Display` has `tc`'s syntax [Linux sch_*.c, pkt_sched.h].
+//! Queue disciplines with the kernel's options; `Display` has `tc`'s syntax [Linux sch_*.c, pkt_sched.h; tc(8)].
 
+mod attributes;
 mod convert;
 mod red;
 
@@ -53,7 +54,7 @@ pub enum Qdisc {
         burst: u64,
         /// Added to each packet's length, which includes the Ethernet header, bytes.
         overhead: i32,
-        /// The discipline inside.
+        /// The inner discipline.
         inner: Box<Qdisc>,
     },
     /// Transmission time, delay, jitter and loss.

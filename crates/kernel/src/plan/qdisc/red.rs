@@ -1,11 +1,12 @@
-//! The kernel's RED: thresholds in bytes, a weight that is a power of two, no gentle mode [Linux red.h, sch_red.c].
+//! The kernel's RED: thresholds in bytes, a weight that is a power of two, no gentle mode
+//! [Linux include/net/red.h red_set_parms, sch_red.c].
 
 use std::fmt;
 
 /// Parameters of the kernel's RED.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Red {
-    /// Bytes that may wait.
+    /// Queue limit, bytes.
     pub limit: u32,
     /// Average queue from which packets are dropped or marked, bytes (`qth_min`).
     pub min: u32,
@@ -21,7 +22,7 @@ pub struct Red {
     pub rate_bps: u64,
     /// True: ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// True: Adaptive RED.
+    /// True: Adaptive RED [Linux include/net/red.h red_adaptative_algo].
     pub adaptive: bool,
 }
 
@@ -48,7 +49,7 @@ impl Red {
     }
 
     /// `Scell_log` and `TCA_RED_STAB`: the halvings of the average over idle time, and the log2 of the µs per step of that
-    /// table [Linux red.h red_calc_qavg_from_idle_time]. Computed as `tc` does, with the natural logarithm.
+    /// table [Linux include/net/red.h red_calc_qavg_from_idle_time]. Computed as `tc` does, with the natural logarithm.
     pub(crate) fn idle_table(&self) -> (u8, [u8; 256]) {
         const MAX: f64 = 31.0;
         let packet_us = f64::from(self.packet) * 8e6 / self.rate_bps.max(1) as f64;
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_table_by_hand() {
+    fn the_idle_table_equals_values_computed_by_hand() {
         let red = Red {
             limit: 150_000,
             min: 15_000,
