@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the scenarios of validation/scenarios and compare the results with ns-2's reference data.
 
-    python validation/ns2/compare.py                      # everything: tables, CSV files, exit code 1 if a check fails
+    python validation/ns2/compare.py                      # all tables and CSV files; exit code 1 if a check fails
     python validation/ns2/compare.py --only exp1          # one part (may be repeated)
     python validation/ns2/compare.py --write-docs         # and renew docs/data/ns2 and the figures
 
