@@ -85,7 +85,7 @@ mod tests {
     use dumbbell_units::random::Stream;
 
     #[test]
-    fn equal_times_come_in_order_of_insertion() {
+    fn events_of_equal_times_are_in_order_of_insertion() {
         let mut q = EventQueue::new(4);
         [2, 0, 3, 1].iter().for_each(|&s| q.schedule(s, Time(5)));
         q.schedule(0, Time(5)); // rescheduled: now the last

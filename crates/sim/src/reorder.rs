@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_worked_by_hand() {
+    fn extents_count_arrivals_since_the_first_later_packet() {
         assert_eq!(extents(&[1, 2, 3]), [0, 0, 0]);
         // 1 arrives fourth; the first that was sent after it arrived first: 4 - 1 = 3.
         assert_eq!(extents(&[2, 3, 4, 1]), [0, 0, 0, 3]);

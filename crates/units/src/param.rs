@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_or_a_value() {
+    fn a_keyword_or_a_value_is_accepted() {
         const KIND: Kind = Kind::Or("auto", &Kind::Length);
         let spec = |default| [Spec { name: "min_th", kind: KIND, default, doc: "" }];
         let read = |default, given: &[(String, Raw)]| {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_names() {
+    fn the_nearest_known_name_is_suggested() {
         let known = ["reno", "newreno", "vegas", "cubic", "bbr"];
         assert_eq!(nearest("brr", known.into_iter()), Some("bbr"));
         assert_eq!(nearest("Cubic", known.into_iter()), Some("cubic"));

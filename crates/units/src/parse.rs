@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_with_units() {
+    fn quantities_with_units_are_parsed() {
         assert_eq!(duration("40 ms"), Ok(Dur::millis(40)));
         assert_eq!(duration("0.5s"), Ok(Dur::millis(500)));
         assert_eq!(duration("1e-3 s"), Ok(Dur::millis(1)));

@@ -74,7 +74,7 @@ fn before_the_first_loss_the_increase_is_s_max() {
 }
 
 #[test]
-fn fast_convergence() {
+fn fast_convergence_lowers_w_max() {
     // 400 -> 350; a second loss there, below w_max: 350 * 1.875 / 2 = 328.125, cwnd 306.25.
     let mut cc = after_loss(400.0);
     cc.lose();
@@ -86,8 +86,9 @@ fn fast_convergence() {
 }
 
 #[test]
-fn timeouts() {
-    // 350 after the loss at 400: ssthresh 0.875 of it; below the last w_max, so 350 * 1.875 / 2. Linux resets w_max.
+fn a_timeout_has_the_ssthresh_of_a_loss() {
+    // 350 after the loss at 400: ssthresh 0.875 of it; below the last w_max, so 350 * 1.875 / 2. By the rules
+    // of Linux w_max is reset [Linux tcp_bic.c bictcp_state].
     let mut cc = after_loss(400.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);
@@ -98,7 +99,7 @@ fn timeouts() {
     assert!(linux(400.0).lose().recover().time_out().column("w_max").is_nan());
 }
 
-/// Linux's rules and constants, with beta 0.8.
+/// BIC by `linux.rs`, with the constants of Linux and beta 0.8.
 fn linux(window: f64) -> CcFixture {
     let params = [("rules", "linux"), ("beta", "0.8"), ("b", "4"), ("s_max", "16"), ("s_min", "0.2")];
     CcFixture::new("bic", &params, window, window)

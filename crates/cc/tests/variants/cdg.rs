@@ -69,8 +69,9 @@ fn the_probability_follows_the_gradient() {
 }
 
 #[test]
-fn a_mean_of_several_round_trips() {
-    // 0, 0 and 9 ms more: over 8 round trips the mean is 1.125 ms; over the three available ones (Linux) it is 3 ms.
+fn the_gradient_is_the_mean_of_several_round_trips() {
+    // 0, 0 and 9 ms more: over 8 round trips the mean is 1.125 ms; over the three available ones it is 3 ms
+    // [Linux tcp_cdg.c tcp_cdg_grad].
     for (extrapolate, mean) in [("false", 0.001_125), ("true", 0.003)] {
         let mut cc = started(&[("scale", "1000000 s"), ("extrapolate", extrapolate)], 0);
         trip(&mut cc, 109, 109);
@@ -88,7 +89,8 @@ fn losses_count_with_a_full_queue_only() {
     near(cc.column("queue"), 4.0);
     let before = cc.cwnd();
     near(cc.lose().cwnd(), before / 2.0);
-    // Both rise: not full, the window is kept; without tolerance (Linux) the loss counts.
+    // Both rise: not full, the window is kept; without tolerance the loss counts [Linux tcp_cdg.c
+    // use_tolerance].
     for (tolerance, left) in [("true", 1.0), ("false", 0.5)] {
         let mut cc = hundred(&[calm, ("tolerance", tolerance)]);
         trip(&mut cc, 110, 210);
@@ -124,7 +126,8 @@ fn the_window_after_a_loss_is_at_least_the_shadow_window() {
 
 #[test]
 fn ineffectual_backoffs_are_skipped() {
-    // The RTT keeps rising: five backoffs, five skipped, then backoffs again. Linux: not before the RTT has fallen.
+    // The RTT keeps rising: five backoffs, five skipped, then backoffs again. By the rules
+    // of Linux no backoff follows before the RTT has fallen [Linux tcp_cdg.c tcp_cdg_backoff].
     for (hold, again) in [("5", true), ("0", false)] {
         let mut cc = hundred(&[("hold", hold)]);
         let mut rtt = 100;

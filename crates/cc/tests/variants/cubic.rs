@@ -63,7 +63,7 @@ fn the_target_is_at_most_half_above_cwnd() {
 }
 
 #[test]
-fn reno_friendly_region() {
+fn in_the_reno_friendly_region_cwnd_is_w_est() {
     // Loss at 4: W_max = 4, cwnd 2.8, K = cbrt(1.2 / 0.4) = 1.44. alpha = 3 * 0.3 / 1.7 = 9/17 until W_est is back at 4.
     let mut cc = CcFixture::new("cubic", &[], 4.0, 4.0);
     cc.rtt(10).lose().recover();
@@ -85,7 +85,7 @@ fn reno_friendly_region() {
 }
 
 #[test]
-fn fast_convergence() {
+fn fast_convergence_lowers_w_max() {
     // A second loss at 25.2 < 36: W_max = 25.2 * 1.7 / 2 = 21.42, cwnd = 17.64, K = cbrt(3.78 / 0.4) = cbrt(9.45).
     let mut cc = pure(36.0);
     cc.lose().recover().lose().recover().ack(1);
@@ -107,7 +107,7 @@ fn fast_convergence() {
 }
 
 #[test]
-fn timeouts() {
+fn a_timeout_begins_slow_start_and_then_an_epoch_with_k_zero() {
     let mut cc = pure(36.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);
@@ -132,7 +132,7 @@ fn timeouts() {
 }
 
 #[test]
-fn slow_start_that_ends_without_a_loss() {
+fn an_epoch_after_slow_start_without_a_loss_has_k_zero() {
     // Starts in avoidance at 20: K = 0, W(t) = 0.4 t^3 + 20; cwnd_prior = 20, so alpha is 1 at once:
     // W_est = 20 + 1/20.
     let mut cc = CcFixture::new("cubic", &[], 20.0, 20.0);
@@ -156,7 +156,7 @@ fn application_limited_time_is_excluded() {
 }
 
 #[test]
-fn marks_losses_and_minimum_windows() {
+fn a_mark_reduces_as_a_loss_and_may_leave_less_than_two_segments() {
     // A mark as a loss: 36 -> 25.2. At 2: ssthresh at least 2, cwnd 1.4 after a mark [RFC 9438 §4.6], 2 after a loss.
     let mut cc = pure(36.0);
     cc.echo_mark();
@@ -179,13 +179,13 @@ fn marks_losses_and_minimum_windows() {
 }
 
 #[test]
-fn refusals() {
+fn an_unknown_parameter_is_refused_with_the_nearest_name() {
     let start = Setup::new(1000.0, 2000.0, 1e9);
     let refused = dumbbell_cc::build("cubic", &given(&[("bta", "0.5")]), &start).unwrap_err();
     assert_eq!(refused.to_string(), "bta: unknown parameter 'bta': did you mean 'beta'?");
 }
 
-/// By Linux's rules, with beta 0.7.
+/// CUBIC by `linux.rs`, with beta 0.7.
 fn linux(window: f64, ssthresh: f64) -> CcFixture {
     CcFixture::new("cubic", &[("rules", "linux")], window, ssthresh)
 }

@@ -13,7 +13,7 @@ fn the_window_is_constant() {
 }
 
 #[test]
-fn at_least_a_segment() {
+fn the_window_is_at_least_one_segment() {
     near(CcFixture::new("fixed", &[("window", "2500 bytes")], 2.0, 64.0).cwnd(), 2.5);
     near(CcFixture::new("fixed", &[("window", "10 bytes")], 2.0, 64.0).cwnd(), 1.0);
 }

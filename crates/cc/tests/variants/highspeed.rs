@@ -24,7 +24,7 @@ fn up_to_38_segments_it_is_reno() {
 }
 
 #[test]
-fn the_table_of_appendix_b() {
+fn the_response_agrees_with_the_table_of_appendix_b() {
     // Some rows of RFC 3649 appendix B. Its a(w) is computed from p(w) rounded to 0.078 / w^1.2, ours from the exact exponent,
     // ln(1e-7 / 1e-3) / ln(83000 / 38) = -1.19786: w^0.00214 more. The rest, within 1 %, is because the table has the
     // first whole window at which a(w) reaches an integer. b is rounded to hundredths there.
@@ -45,7 +45,7 @@ fn the_table_of_appendix_b() {
 }
 
 #[test]
-fn by_hand_at_the_upper_end() {
+fn the_response_at_high_window_is_that_of_the_formulas() {
     // w = 83000: x = 1, b = 0.1, p = 1e-7: a = 83000^2 * 1e-7 * 0.2 / 1.9 = 688.9 * 0.105263 = 72.515789.
     let (a, b) = response(83000.0);
     assert!((a - 72.515_789).abs() < 1e-4, "{a}");

@@ -97,7 +97,7 @@ fn a_smaller_decrease_has_a_smaller_increase() {
 }
 
 #[test]
-fn timeouts_and_marks() {
+fn timeouts_and_marks_reduce_by_beta() {
     let mut cc = CcFixture::new("htcp", &[], 40.0, 40.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);

@@ -4,7 +4,7 @@ use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;
 
 #[test]
-fn slow_start_by_two_to_the_rho() {
+fn slow_start_adds_two_to_the_rho_less_one() {
     // 100 ms = 4 * 25 ms: 2^4 - 1 = 15 segments for each ACK; 75 ms: 7; up to 25 ms 1.
     for (rtt, segments) in [(100, 15.0), (75, 7.0), (25, 1.0), (5, 1.0)] {
         let mut cc = CcFixture::new("hybla", &[], 2.0, f64::INFINITY);
@@ -21,7 +21,7 @@ fn slow_start_by_two_to_the_rho() {
 }
 
 #[test]
-fn avoidance_by_rho_squared() {
+fn avoidance_adds_rho_squared_per_window() {
     // 16 segments in a window's worth of ACKs.
     let mut cc = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(cc.ack(1).cwnd(), 100.16);
@@ -56,7 +56,7 @@ fn a_queue_does_not_increase_rho() {
 }
 
 #[test]
-fn losses_as_reno() {
+fn a_loss_reduces_as_reno() {
     let mut cc = CcFixture::new("hybla", &[], 100.0, 100.0);
     near(cc.ack_unused(1).lose().cwnd(), 50.0);
     let mut cc = CcFixture::new("hybla", &[], 100.0, 100.0);

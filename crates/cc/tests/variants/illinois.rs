@@ -33,7 +33,7 @@ fn without_a_queue_it_grows_by_ten() {
 }
 
 #[test]
-fn alpha_and_beta_by_delay() {
+fn alpha_and_beta_follow_the_delay() {
     // d1 = 1 ms, d2 = 10, d3 = 80. alpha = 10 / (1 + (da - 1) / 99 * 9.7 / 0.3), beta = 1/8 + 3/8 (da - 10) / 70:
     //   da 100  10 / (1 + 32.3333) = 0.3                        1/2
     //      50   10 / (1 + 49/99 * 32.3333) = 10 / 17.003367     1/8 + 3/8 * 40/70 = 0.339286
@@ -81,7 +81,7 @@ fn alpha_max_returns_after_five_rounds_without_a_queue() {
 
 #[test]
 fn small_windows_follow_reno() {
-    // Below ten segments; Linux's threshold is 15.
+    // Below ten segments; the stack `linux` has 15 [Linux tcp_illinois.c win_thresh].
     for (threshold, window) in [("10", 9.0), ("15", 14.0)] {
         let mut cc = CcFixture::new("illinois", &[("window_threshold", threshold)], window, window);
         cc.outstanding(9);
@@ -96,7 +96,7 @@ fn small_windows_follow_reno() {
 }
 
 #[test]
-fn timeouts() {
+fn a_timeout_resets_alpha_and_beta() {
     let mut cc = CcFixture::new("illinois", &[], 20.0, 20.0);
     cc.outstanding(20);
     round(round(&mut cc, 100), 100).time_out();

@@ -95,7 +95,7 @@ fn slowdowns_return_to_their_window() {
 }
 
 #[test]
-fn losses_as_reno() {
+fn a_loss_reduces_as_reno() {
     let mut cc = ten();
     let w = cc.cwnd();
     near(cc.lose().cwnd(), w / 2.0);

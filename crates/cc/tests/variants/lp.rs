@@ -117,7 +117,7 @@ fn without_timestamps_the_rtt_is_used() {
 }
 
 #[test]
-fn losses_as_reno() {
+fn a_loss_reduces_as_reno() {
     let mut cc = CcFixture::new("lp", &[], 20.0, 20.0);
     near(cc.lose().cwnd(), 10.0);
     let mut cc = CcFixture::new("lp", &[], 20.0, 20.0);

@@ -88,7 +88,7 @@ fn short_rtts_grow_as_the_reference_rtt() {
 }
 
 #[test]
-fn losses_as_reno() {
+fn a_loss_reduces_as_reno() {
     let mut cc = CcFixture::new("prague", &[], 10.0, 10.0);
     near(cc.lose().cwnd(), 5.0);
     near(cc.recover().time_out().cwnd(), 1.0);

@@ -35,7 +35,7 @@ fn small_windows_follow_reno() {
 }
 
 #[test]
-fn as_linux() {
+fn the_parameters_of_the_linux_stack_have_no_low_window() {
     // max(1, 0.01 * 20) / 20; an eighth at any window.
     let mut cc = CcFixture::new("scalable", &[("low_window", "0"), ("reno_growth", "true")], 20.0, 20.0);
     near(cc.ack(1).cwnd(), 20.05);
@@ -46,7 +46,7 @@ fn as_linux() {
 }
 
 #[test]
-fn timeouts_and_marks() {
+fn timeouts_and_marks_reduce_as_losses() {
     let mut cc = CcFixture::new("scalable", &[], 80.0, 80.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);

@@ -123,7 +123,7 @@ fn above_beta_the_window_shrinks_by_one_segment_at_once() {
 }
 
 #[test]
-fn reductions_after_losses() {
+fn a_loss_reduces_by_a_quarter_and_a_second_loss_by_half() {
     // A quarter of whole segments: 10 - 2 = 8, 9 - 2, 5 - 1, 4 - 1, 3 gives 2.
     for (window, left) in [(10.0, 8.0), (9.9, 7.0), (5.0, 4.0), (4.0, 3.0), (3.0, 2.0), (2.0, 2.0)] {
         let mut cc = exact(window, window);
@@ -155,7 +155,7 @@ fn a_loss_from_before_the_last_reduction_is_ignored() {
 }
 
 #[test]
-fn timeouts_as_reno() {
+fn a_timeout_reduces_as_reno() {
     let mut cc = exact(10.0, 10.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);
@@ -186,7 +186,7 @@ fn alpha_is_at_most_beta() {
     assert_eq!(refused.to_string(), "alpha: 4 given, at most beta, which is 3, is needed");
 }
 
-/// By Linux's rules, ten segments in avoidance.
+/// Vegas by `linux.rs`, with ten segments in avoidance.
 fn linux() -> CcFixture {
     CcFixture::new("vegas", &[("rules", "linux"), ("alpha", "2"), ("beta", "4")], 10.0, 10.0)
 }

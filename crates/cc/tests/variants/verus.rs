@@ -86,7 +86,7 @@ fn the_window_comes_from_the_profile() {
 }
 
 #[test]
-fn losses() {
+fn a_loss_reduces_the_window_with_which_the_segment_was_sent() {
     let mut cc = started(&[]);
     cc.rtt(150).advance(5).ack(1);
     let left_with = cc.cwnd();

@@ -31,7 +31,7 @@ fn bandwidth_is_filtered_once_a_round_trip() {
 }
 
 #[test]
-fn two_stages_as_linux() {
+fn two_filter_stages_run_in_series() {
     // First filter 100 000 -> 112 500, second 100 000 + 12 500 / 8.
     let mut cc = CcFixture::new("westwood", &[("stages", "2")], 40.0, 40.0);
     cc.ack_unused(10);

@@ -78,7 +78,7 @@ fn early_decongestion_leaves_w_reno() {
 }
 
 #[test]
-fn losses() {
+fn a_loss_removes_the_queue_or_half_against_reno() {
     // No segments in the queue: an eighth.
     let mut cc = known(&[], 80.0);
     near(cc.lose().cwnd(), 70.0);
@@ -99,7 +99,7 @@ fn losses() {
 }
 
 #[test]
-fn timeouts_and_marks() {
+fn timeouts_and_marks_reduce_as_losses() {
     let mut cc = known(&[], 80.0);
     cc.time_out();
     near(cc.cwnd(), 1.0);

@@ -26,7 +26,7 @@ fn check(plan: JitterPlan, mean: f64, sd: f64, above: &[(f64, f64)]) {
 }
 
 #[test]
-fn uniform() {
+fn uniform_draws_have_their_mean_and_shares() {
     // sd = 4 / sqrt(12) = 1.155
     check(JitterPlan::Uniform { max_ns: 4 * MS }, 2.0, 1.155, &[(1.0, 0.75), (3.9, 0.025)]);
     assert!(draws(JitterPlan::Uniform { max_ns: 4 * MS }).iter().all(|x| (0.0..=4.0).contains(x)));
@@ -41,7 +41,7 @@ fn negative_draws_of_normal_give_zero() {
 }
 
 #[test]
-fn exponential() {
+fn exponential_draws_have_their_mean_and_shares() {
     // P(x > t) = exp(-t / mean): exp(-1) = 0.3678794, exp(-3) = 0.0497871.
     check(JitterPlan::Exponential { mean_ns: 2 * MS }, 2.0, 2.0, &[(2.0, 0.367_879_4), (6.0, 0.049_787_1)]);
 }

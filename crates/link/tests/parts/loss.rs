@@ -30,7 +30,7 @@ fn independent_losses_have_their_probability() {
 }
 
 #[test]
-fn the_loss_rate_of_gilbert_elliott() {
+fn gilbert_elliott_has_the_loss_rate_of_its_formula() {
     // (p, r, loss_bad, loss_good): p / (p + r) in the bad state.
     // 0.01 / 0.21 = 1 / 21. 0.02 / 0.12 = 1 / 6: 0.5 / 6 + 0.001 x 5 / 6 = 0.0841667.
     // 0.3 / 1.2 = 1 / 4: 0.9 / 4 + 0.1 x 3 / 4 = 0.3 (consecutive packets are correlated negatively here).

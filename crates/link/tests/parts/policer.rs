@@ -11,7 +11,7 @@ fn policer() -> Policer {
 }
 
 #[test]
-fn tokens_worked_by_hand() {
+fn packets_conform_while_the_tokens_cover_them() {
     let mut p = policer();
     let mut conforms = |bytes, ns| p.conforms(bytes, Time(ns));
     assert!(conforms(1000, 0)); // 1500 - 1000: 500 left
@@ -40,7 +40,7 @@ fn no_fraction_is_lost() {
 }
 
 #[test]
-fn the_long_run_is_rate_and_burst() {
+fn in_the_long_term_the_rate_and_one_burst_pass() {
     // Packets of 100 bytes every ms offer 800 kbit/s; 8 kbit/s for 100 s are 100 000 bytes, plus the burst of 1500.
     let mut p = policer();
     let passed = (0..100_000u64).filter(|i| p.conforms(100, Time(i * 1_000_000))).count();

@@ -142,7 +142,7 @@ impl Ack {
         self.ev.in_loss
     }
 
-    /// True if segments were reordered or retransmitted and no loss is known (Linux's TCP_CA_Disorder).
+    /// True if segments were reordered or retransmitted and no loss is known (TCP_CA_Disorder in Linux).
     #[getter]
     fn disordered(&self) -> bool {
         self.ev.disordered

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn squared_and_coupled() {
+    fn classic_probability_is_squared_and_scalable_probability_coupled() {
         for (p, k, classic, scalable) in
             [(0.2, 2.0, 0.04, 0.4), (0.2, 4.0, 0.04, 0.8), (0.6, 2.0, 0.36, 1.0), (0.5, 1.0, 0.25, 0.5)]
         {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts() {
+    fn packets_are_marked_and_in_an_overload_dropped() {
         let pi2 = at(0.2, |_| ());
         assert_eq!((pi2.classic(|| 0.039), pi2.classic(|| 0.041)), (Verdict::Mark, Verdict::Pass));
         assert_eq!((pi2.scalable(|| 0.39), pi2.scalable(|| 0.41)), (Verdict::Mark, Verdict::Pass));

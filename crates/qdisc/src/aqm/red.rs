@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn average_and_probability() {
+    fn the_average_sets_the_probability() {
         let mut red = red_with(|p| p.w_q = 0.25);
         // avg += (q - avg) / 4;  p_b = (avg - 2) / 4 * 0.5 from 2 on, 1 from 6 on
         for (q, average, p) in [

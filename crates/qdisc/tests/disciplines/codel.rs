@@ -92,7 +92,7 @@ fn ce_threshold_marks_whatever_codel_decides() {
 }
 
 #[test]
-fn limit_and_invalid_parameters() {
+fn the_limit_holds_and_zero_times_are_refused() {
     let mut q = full_of(3, Ecn::NOT_ECT, &[("limit", "3 packets")]);
     assert_eq!(q.arrive(0, 40), Fate::Dropped(Full));
     let mut q = full_of(2, Ecn::NOT_ECT, &[("limit", "2500 bytes")]);

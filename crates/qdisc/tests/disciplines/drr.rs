@@ -4,11 +4,13 @@ use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, given, link, near};
 
 #[test]
-fn a_round_with_unequal_packets() {
-    // Quantum 500. QdiscFixture 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8); 4: 50, 700,
-    // 180 (9-11). Deficit at the turn, packets sent, deficit left: round 1   q1 500: 200, 300 left | q2 500: 500, 0
-    // left | q3 500: -     | q4 500: 50, 450 left round 2   q1 800: 750, 20, gone | q2 500: 500, gone   | q3 1000: 600,
-    // 100, 300 left | q4 950: 700, 180, gone round 3                                                q3 800: 400, gone
+fn deficits_follow_the_worked_example() {
+    // Quantum 500. Sizes in queue 1: 200, 750, 20 (packets 1-3); 2: 500, 500 (4, 5); 3: 600, 100, 400 (6-8);
+    // 4: 50, 700, 180 (9-11). Each entry: deficit at the turn, sizes sent, deficit left (- if the queue is empty).
+    //           queue 1          queue 2        queue 3               queue 4
+    // round 1   500: 200, 300    500: 500, 0    500: nothing, 500     500: 50, 450
+    // round 2   800: 750 20, -   500: 500, -    1000: 600 100, 300    950: 700 180, -
+    // round 3                                   800: 400, -
     let mut q = QdiscFixture::new("drr", &[("quantum", "500 bytes")]);
     for (flow, sizes) in
         [(1, &[200, 750, 20][..]), (2, &[500, 500]), (3, &[600, 100, 400]), (4, &[50, 700, 180])]
@@ -58,7 +60,7 @@ fn an_empty_queue_keeps_no_deficit() {
 }
 
 #[test]
-fn directions_and_classes() {
+fn directions_and_classes_have_separate_queues() {
     // The lowest bit of the flow is the direction: 2 and 3 are two queues by flow; here also two classes.
     for by in ["flow", "class"] {
         let mut q = QdiscFixture::new("drr", &[("by", by), ("quantum", "100 bytes")]);

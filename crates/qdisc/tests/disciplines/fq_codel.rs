@@ -10,8 +10,7 @@ fn a_new_flow_is_served_first_but_only_once() {
     // Quantum 1514, packets of 1000. Flow 1 (packets 1-6) is new: deficit 1514, 514 after packet 1, -486 after 2; then
     // 1028, old. Flow 2 (packet 7) is new and sends first. Empty, it moves to the end of old_flows: its next packet (8)
     // waits until flow 1 has sent 3 (deficit 28) and 4 (-972, then 542). Flow 2: 514, -486 after 8, then 1028. Flow 1:
-    // -458 after 5, then
-    // 1056. Flow 2 is empty and leaves the lists; flow 1 sends 6.
+    // -458 after 5, then 1056. Flow 2 is empty and leaves the lists; flow 1 sends 6.
     let mut q = QdiscFixture::new("fq_codel", &[]);
     (0..6).for_each(|_| assert_eq!(q.arrive(1, 1000), Fate::Queued));
     assert_eq!((q.send(), q.send()), (Some(1), Some(2)));

@@ -40,7 +40,7 @@ fn classic_packets_have_the_square_and_scalable_packets_twice_the_probability() 
 }
 
 #[test]
-fn short_and_full_queues() {
+fn a_short_queue_accepts_and_a_full_queue_drops() {
     // Packets are accepted while fewer than two full packets wait, whatever the probability.
     let mut q = QdiscFixture::new("pi2", &[("limit", "3 packets")]);
     (0..3).for_each(|_| _ = q.arrive(0, 1000));

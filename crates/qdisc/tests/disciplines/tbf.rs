@@ -44,7 +44,7 @@ fn a_packet_larger_than_the_bucket_is_delayed_not_dropped() {
 }
 
 #[test]
-fn limit_or_latency() {
+fn limit_or_latency_sets_the_length_of_the_queue() {
     // 8 Mbit/s x 10 ms + 3000 = 13 000 bytes; a bdp at this rate (60 ms) is 60 000 bytes; else 1000 packets.
     for (given, packets) in [
         (&[("latency", "10 ms")][..], 13),

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_all_shapes() {
+    fn a_range_survived_if_each_of_its_bytes_did() {
         let mut parts = Parts::new();
         record(&mut parts, 1, 11, true); // bytes 1 to 10 survive
         record(&mut parts, 11, 21, false); // 11 to 20 are lost

@@ -12,7 +12,7 @@
 //! timeout      ssthresh likewise, cwnd = 1
 //! ```
 //! Delta starts again when a recovery ends. B is the delivery rate of the last full round trip. After each event maxRTT
-//! moves 5 % towards minRTT, as in Linux, so that a shorter path is noticed [Linux tcp_htcp.c htcp_param_update]. Slow start
+//! moves 5 % towards minRTT, so that a shorter path is noticed [Linux tcp_htcp.c htcp_param_update]. Slow start
 //! is the stack's. Nothing of the draft's sender is left out. `rules = "linux"` selects `linux.rs`.
 
 mod linux;
@@ -232,7 +232,7 @@ impl Variables {
         }
     }
 
-    /// Restores the variables of before a spurious event; RTT samples since then remain.
+    /// Restores the variables to their values before a spurious event; RTT samples since then remain.
     fn undo(&mut self, prior: &Variables) {
         let rtts = match (self.rtts, prior.rtts) {
             (Some((min_rtt, max_rtt)), Some((_, prior_max))) => Some((min_rtt, max_rtt.max(prior_max))),

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_probabilities() {
+    fn poisson_agrees_with_its_formula() {
         // 3 expected: e^-3 * 3^2 / 2 = 0.2240.
         assert!((poisson(2)((3.0, 3f64.ln())) - 0.224_041_807_655_387_9).abs() < 1e-12);
         let none = (0.0, f64::NEG_INFINITY);
