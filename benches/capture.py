@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     printf("%lu %lu %lu\\n", packets, bytes, times);
 }
 """
-"""The loop that everything is measured by: one look at each record's header."""
+"""The reference loop: it reads only the header of each record."""
 
 
 ANALYSIS = "analysis, one thread"
@@ -109,7 +109,7 @@ def count(path: Path) -> int:
 
 
 def commands(path: Path, *, slow: bool) -> dict[str, list[str | Path]]:
-    """Collect what is measured, with the name that the tables give it."""
+    """Collect the measurements, by their names in the tables."""
     found: dict[str, list[str | Path]] = {}
     if compiler := shutil.which("cc"):
         source = path.with_name("bare.c")

@@ -116,7 +116,7 @@ def delivered(output: str) -> int:
 
 @dataclass
 class Report:
-    """Everything measured; what could not be measured is None.
+    """All measurements; None where a measurement failed.
 
     Attributes
     ----------

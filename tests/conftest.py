@@ -1,4 +1,4 @@
-"""A small scenario to start from, and ways to run the command line."""
+"""A small scenario to start from, and fixtures that run the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of quick studies read from what such a study has written."""
+"""Readers of the files that a quick study has written, for its tests."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def table(done: Done, name: str) -> list[dict[str, str]]:
 
 
 def verdicts(done: Done) -> dict[str, str]:
-    """Give the verdicts as they were written, by claim."""
+    """Return the verdicts as they were written, by claim."""
     content = json.loads((done.out / "study.json").read_text(encoding="utf-8"))
     return {claim["id"]: claim["verdict"] for claim in content["claims"]}

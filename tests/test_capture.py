@@ -1,4 +1,4 @@
-"""Captures: made by hand, byte by byte, and read through the front."""
+"""Captures that are made by hand, byte by byte, and read by the public functions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pcap(segments: Iterable[Segment]) -> bytes:
 
 
 def connection(port: int = 1000, start: float = 0.0) -> list[Segment]:
-    """Three data segments, the second one sent again 300 ms later; 20 ms from the SYN to the third packet."""
+    """Three data segments, the second one retransmitted 300 ms later; 20 ms from the SYN to the third packet."""
     a, b = (A, port, 80), (B, 80, port)
     times = [(0.0, a, 100, 0, SYN, 0), (0.01, b, 500, 101, SYN | ACK, 0), (0.02, a, 101, 501, ACK, 0),
              (0.03, a, 101, 501, ACK, 100), (0.031, a, 201, 501, ACK, 100), (0.032, a, 301, 501, ACK, 100),
@@ -169,7 +169,7 @@ def test_a_jump_of_a_century_is_bounded(tmp_path: Path) -> None:
     list(summary(found))
 
 
-def test_lengths_that_lie_cost_nothing(tmp_path: Path) -> None:
+def test_wrong_lengths_use_no_memory(tmp_path: Path) -> None:
     good = pcap(connection())
     for lie in (262_145, 0x7FFFFFFF, 0xFFFFFFFF):
         path = tmp_path / f"{lie}.pcap"
@@ -213,7 +213,7 @@ def test_json_and_stdin(cli: Callable[..., Any], two: Path) -> None:
     assert {row["flow"] for row in document["flows"]} == {1}
 
 
-def test_damage_is_told_and_exit_code_is_one(cli: Callable[..., Any], one: Path) -> None:
+def test_damage_is_reported_and_exit_code_is_one(cli: Callable[..., Any], one: Path) -> None:
     one.write_bytes(one.read_bytes()[:-30])
     done = cli("analyze", one)
     assert done.returncode == 1
@@ -255,8 +255,8 @@ def test_captures_of_one_name_are_kept_apart(cli: Callable[..., Any], one: Path,
     assert both.row(0)[1:] == (100, 200, 150)
 
 
-def test_what_cannot_be_chosen_is_refused(cli: Callable[..., Any], one: Path) -> None:
-    for option, value, words in (("--flow", "99", "numbers go from 0 to 0"), ("--port", "99999", "65535")):
+def test_wrong_values_of_options_are_refused(cli: Callable[..., Any], one: Path) -> None:
+    for option, value, words in (("--flow", "99", "its connections are 0 to 0"), ("--port", "99999", "65535")):
         done = cli("analyze", one, option, value)
         assert done.returncode == 2, done.stdout
         assert words in done.stderr

@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def explained(name: str) -> set[str]:
-    """Give the names in the first cells of the table behind the mark."""
+    """Return the names in the first cells of the table behind the mark."""
     text = (
         DOCS / ("how-to/pair-captures.md" if name.startswith("pair.") else "reference/capture-tables.md")
     ).read_text(encoding="utf-8")

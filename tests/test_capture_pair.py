@@ -1,4 +1,4 @@
-"""Two captures of one path: by hand, and with the truth of the simulator."""
+"""Two captures of one path: made by hand, and compared with the simulator's own results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def two_sides(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_delays_by_hand(two_sides: tuple[Path, Path]) -> None:
     found = capture.pair(*two_sides, matches=True)
-    # 20 ms there and 30 ms back look like 25 ms each way and a clock that is 5 ms less ahead.
+    # Delays of 20 and 30 ms can't be distinguished from 25 ms in both directions and a clock 5 ms less ahead.
     assert found.round_trip_ms == pytest.approx(50.0)
     assert found.offset_ns == pytest.approx((AHEAD - 0.005) * 1e9, abs=2e3)
     assert found.both_ways
@@ -86,7 +86,7 @@ def test_losses_and_delays_are_the_simulators(tmp_path: Path) -> None:
     there = found.flows.filter(found.flows["direction"] == 0).row(0, named=True)
     dropped = sum(b"dropped at" in body for kind, body in blocks(files["sender"]) if kind == 6)
     assert there["lost"] == dropped > 5
-    # At the end: what is on its way, a queue and 12 ms of 1500-byte packets (2.4 ms each) at most.
+    # In transit at the end: a queue and 12 ms of 1500-byte packets (2.4 ms each) at most.
     assert there["under_way"] <= 20 + 5 + 1
     assert there["extra"] == 0
     assert there["reordered"] > 5
@@ -140,7 +140,7 @@ def test_refused(cli: Callable[..., Any], two_sides: tuple[Path, Path], more: li
     assert message in done.stderr
 
 
-def test_what_is_no_file(cli: Callable[..., Any], two_sides: tuple[Path, Path]) -> None:
+def test_a_missing_file_is_refused(cli: Callable[..., Any], two_sides: tuple[Path, Path]) -> None:
     with pytest.raises(CaptureError, match="read more than once"):
         capture.pair(two_sides[0], "-")
     done = cli("analyze", two_sides[0], "--same-clock")

@@ -1,4 +1,4 @@
-"""The rules `dumbbell` against the truth that the simulator keeps in packet comments."""
+"""The labels of the rules `dumbbell`, compared with the simulator's own facts in packet comments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATHS = [(1, 0, 1), (0.5, 10, 5), (0.5, 10, 15), (0, 10, 8)]
 
 
 def retransmissions(path: Path) -> set[int]:
-    """Give the frames whose comment says that they were sent again."""
+    """Return the frames that are marked as retransmissions in their comments."""
     number, found = 0, set()
     for kind, body in blocks(path):
         if kind != 6:

@@ -1,4 +1,4 @@
-"""Which congestion control: simulated transfers, seen from both ends."""
+"""Classification of congestion control: simulated transfers, captured at both ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ stack = "linux"
         ("bbr1", "bbr1"),
     ],
 )
-def test_laws_are_known_again(variant: str, family: str, tmp_path: Path) -> None:
+def test_congestion_control_is_recognized(variant: str, family: str, tmp_path: Path) -> None:
     files = dumbbell.run(Scenario.from_toml(TEXT.format(variant=variant)), out=tmp_path).captures(0)
     for place in ("sender", "receiver"):
         guess = capture.analyze(files[place]).classify.row(0, named=True)
@@ -62,7 +62,7 @@ def test_terminal(cli: Callable[..., Any], tmp_path: Path) -> None:
     assert "no transfer is long enough" in done.stdout
 
 
-def test_rounds_are_there_for_those_who_want_to_see(tmp_path: Path) -> None:
+def test_the_rounds_behind_a_guess_are_a_table(tmp_path: Path) -> None:
     files = dumbbell.run(Scenario.from_toml(TEXT.format(variant="reno")), out=tmp_path).captures(0)
     rounds = capture.analyze(files["sender"]).rounds
     assert rounds.height > 300

@@ -31,7 +31,7 @@ def test_run_prints_tables_on_stdout_and_nothing_else(cli: Cli, base_file: Path)
     assert done.stderr == ""
 
 
-def test_json_is_one_document_whatever_else(cli: Cli, base_file: Path) -> None:
+def test_json_is_one_document_with_any_options(cli: Cli, base_file: Path) -> None:
     done = cli("run", base_file, "--json", "--out", "out", "--jobs", "2", "--trace")
     document = json.loads(ok(done))
     assert list(document) == ["runs"]

@@ -42,7 +42,7 @@ def test_published_numbers() -> None:
 
 def test_cycles_without_recovery_are_the_published_formulas() -> None:
     # CUBIC's and Scalable's are exact. HighSpeed's a(w) takes p and b at the window itself, where the line is of the
-    # mean of a cycle, over which the window goes from 2/3 of its top to the top: some per cent.
+    # mean of a cycle, over which the window grows from 2/3 of its top to the top: some per cent.
     for variant, top, tolerance in (("cubic", 500.0, 1e-9), ("scalable", 1000.0, 1e-9), ("highspeed", 1000.0, 0.05)):
         form = response.FORMS[variant]
         cycle = form.cycle(top)

@@ -75,6 +75,6 @@ def test_run_and_tables(base: Scenario) -> None:
         output.table("flow/unknown")
 
 
-def test_run_refuses_what_is_no_plan() -> None:
+def test_run_refuses_documents_that_are_no_plan() -> None:
     with pytest.raises(_core.RunError, match="invalid plan"):
         _core.run("{}")

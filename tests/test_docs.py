@@ -1,4 +1,4 @@
-"""The documentation: its examples run, every registry row has its page, what is generated can be generated."""
+"""The documentation: its examples run, every registry row has its page, every directive gives content."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def test_vegas_starves_beside_loss_based_variants(shares: Shares) -> None:
     for buffer in {b for b, _, _ in shares}:
         for other in ("cubic", "reno"):
             if other == "reno" and buffer == "0.5 bdp":
-                continue  # too short for Reno to have a queue standing
+                continue  # too short for Reno to have a persistent queue
             mean = (
                 fairness.share(shares, buffer, "vegas", other) + 1 - fairness.share(shares, buffer, other, "vegas")
             ) / 2

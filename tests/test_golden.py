@@ -1,4 +1,7 @@
-"""Results are held to the last bit, on every machine. If a change is meant: tests/golden/renew.py, and say so."""
+"""Results are the stored ones to the last bit, on every machine.
+
+After an intended change run tests/golden/renew.py and explain the change in the changelog.
+"""
 
 from __future__ import annotations
 

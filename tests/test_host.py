@@ -59,7 +59,7 @@ def test_a_flow_obeys_physics(variant: str) -> None:
 
 
 def test_each_loaded_variant_reduces_the_window_by_its_own_rules() -> None:
-    """Six side by side, each on a path of its own, with three packets lost in 5 s and room for what isn't."""
+    """Six flows at once, each on its own path, with three packets lost in 5 s and a queue that holds the rest."""
     variants = ["bic", "highspeed", "htcp", "hybla", "westwood", "yeah"]
     loadable, why = bpf_variants()
     require("host", None if loadable else why)
@@ -104,7 +104,7 @@ def test_each_loaded_variant_reduces_the_window_by_its_own_rules() -> None:
     # Slow start looks nothing up; later it is above 38 segments, where 112 of 256 are taken.
     left("highspeed", 1 / 2, 144 / 256, 144 / 256)
     assert all(0.5 * window - 1 <= after <= 0.8 * window for window, after in cuts["htcp"])
-    # What fills the path without a queue: 10 Mbit/s / 12,000 bit = 833 segments/s, for 41.2 ms, which are 44 in
+    # The window of the path without a queue: 10 Mbit/s / 12,000 bit = 833 segments/s, for 41.2 ms, which are 44 in
     # ticks: 36.7, less what rounding to whole bytes a tick takes, and what the filter still remembers of the start.
     assert 33 <= cuts["westwood"][-1][1] <= 37
     # At the first loss the queue is not known to be long: an eighth. Then once half of the window for what is
@@ -127,7 +127,7 @@ def test_a_lone_ping_takes_propagation_and_transmission() -> None:
     assert (f["pings_sent"], f["pings_lost"]) == (20, 0)
 
 
-def test_what_only_the_simulators_links_have() -> None:
+def test_impairments_of_emulated_links() -> None:
     """Scripted drops, a delay that changes, losses in bursts, an outage: all on one real path."""
     cbr = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "500 bytes", "phase": "0 s"}
     flows = [{"name": "f", "transport": "udp", "application": cbr}]
@@ -191,7 +191,7 @@ def test_series_captures_and_columns_are_the_simulators(tmp_path: Path) -> None:
     assert bottleneck(kernel).keys() == bottleneck(simulator).keys()
     cwnd = kernel.series(0, "cwnd", flow="f")
     assert cwnd["cwnd"][0] == 10 * 1448
-    assert len(cwnd) > 500  # a sample each ms, once the connection is there
+    assert len(cwnd) > 500  # a sample each ms, once the connection is established
     loaded = Results.load(tmp_path / "kernel")
     assert loaded.runs[0].facts["host"]["kernel"] == os.uname().release
     files = kernel.captures(0)

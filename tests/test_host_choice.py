@@ -39,7 +39,7 @@ def test_impossible_windows_are_reported() -> None:
     [
         # 10 of 10.5 Mbit/s: 4.8 % too little.
         ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, expected 10500000 within 2 %"),
-        # 2 ms more in one direction than there are.
+        # 2 ms more in one direction than the scenario has.
         ({"delay_ns": 2_000_000}, r"the RTT of flow f is \d+\.\d+ ms, expected 2\.\d+ ms within 0\.20 ms"),
     ],
 )
@@ -101,7 +101,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
         ("sim", "way", "link", "back end 'sim': unknown option 'way': it has none"),
     ],
 )
-def test_options_are_refused_with_what_is_allowed(name: str, option: str, value: object, said: str) -> None:
+def test_options_are_refused_with_the_allowed_values(name: str, option: str, value: object, said: str) -> None:
     with pytest.raises(BackendError) as refused:
         backend(name, {option: value})
     assert str(refused.value) == said

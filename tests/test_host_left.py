@@ -90,7 +90,7 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
 
 
 @pytest.mark.parametrize("which", [signal.SIGKILL, signal.SIGINT])
-def test_what_programs_have_started_ends_with_the_run(which: signal.Signals, tmp_path: Path) -> None:
+def test_processes_that_programs_start_end_with_the_run(which: signal.Signals, tmp_path: Path) -> None:
     """Also in another session and group, whose parent is gone."""
     client = ["sh", "-c", "setsid sleep 1000 & touch there; sleep 1000"]
     flows = [{"name": "f", "variant": "reno", "application": {"kind": "command", "client": client}}]
@@ -124,7 +124,7 @@ def wait_for_run(process: subprocess.Popen[bytes]) -> None:
 
 
 def settles(before: State) -> bool:
-    """Wait until all is as before; of BPF there may be less, if the kernel was still busy with an earlier run's."""
+    """Wait until all is as before; BPF objects of an earlier run may have been removed meanwhile."""
 
     def settled() -> bool:
         now = state()

@@ -64,7 +64,7 @@ def test_programs_have_any_variant_that_the_kernel_has(variant: str) -> None:
     }
     flows = [{"name": "c", "variant": variant, "application": {"kind": "command", **commands}}]
     output = once(scenario(flows=flows, duration="2 s"), calibration="off").runs[0].facts["programs"]["c"]
-    # What is loaded as BPF has a name of the run's own.
+    # A variant that is loaded as BPF has a name that only this run uses.
     names = {output["server"]["stdout"].strip(), *output["client"]["stdout"].split()}
     assert len(names) == 1
     assert (names == {variant}) == (variant in available_variants())

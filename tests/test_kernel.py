@@ -42,11 +42,11 @@ def test_the_newest_kernel_of_this_configuration_is_taken(cache: Path) -> None:
     cut.with_name("kernel.json").write_text(json.dumps(about))
     assert [k.version for k in installed()] == ["6.12.117", "6.12.99"]
     assert find().path == newest
-    # What is there isn't built again.
+    # An existing kernel isn't built again.
     assert build().path == newest
 
 
-def test_the_key_stands_for_configuration_and_edits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_a_hash_of_configuration_and_edits(monkeypatch: pytest.MonkeyPatch) -> None:
     before = store.key()
     changed = (*EDITS[:-1], Edit(EDITS[-1].path, EDITS[-1].anchor, EDITS[-1].replacement + "\n"))
     monkeypatch.setattr(store, "EDITS", changed)

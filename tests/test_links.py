@@ -1,4 +1,4 @@
-"""What links do besides queueing: from the scenario to the plan, to results, and traces in and out."""
+"""Links besides queueing: from the scenario to the plan and to results; delivery traces read and written."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def link_of(scenario: Scenario, name: str = "r1->r2") -> dict[str, Any]:
 def test_a_wire_of_the_plan(changed: Changed, key: str, value: Any, expected: dict[str, Any]) -> None:
     plain, scenario = link_of(changed()), changed({f"network.bottleneck.{key}": value})
     assert link_of(scenario) == plain | expected
-    # Nothing of it belongs to the way back, unless it is given there.
+    # The reverse direction has none of it unless `reverse` gives it.
     assert link_of(scenario, "r2->r1") == link_of(changed(), "r2->r1")
     back = link_of(changed({f"network.bottleneck.reverse.{key}": value}), "r2->r1")
     assert {k: back[k] for k in expected} == expected
@@ -99,7 +99,7 @@ def test_a_wire_of_the_plan(changed: Changed, key: str, value: Any, expected: di
     dumbbell.run(scenario, repetitions=1)
 
 
-def test_courses_and_outages_go_both_ways(changed: Changed) -> None:
+def test_courses_and_outages_hold_in_both_directions(changed: Changed) -> None:
     steps = [{"at": "0 s", "rate": "2 Mbit/s"}, {"at": "1 s", "rate": "1 Mbit/s", "ramp": True}]
     delays = [{"at": "0 s", "delay": "10 ms"}, {"at": "500 ms", "delay": "30 ms"}]
     scenario = changed(
@@ -146,14 +146,14 @@ def test_courses_and_outages_go_both_ways(changed: Changed) -> None:
 
 
 def test_a_flow_has_its_own_access(changed: Changed) -> None:
-    """What a flow sets for its own links hides what the network has there, whatever its form."""
+    """A value that a flow sets for its own links replaces the network's, in every form of the value."""
     steps = {"steps": [{"at": "0 s", "rate": "10 Mbit/s"}, {"at": "1 s", "rate": "5 Mbit/s"}]}
     scenario = changed({"network.access.rate": steps, "flows.tcp.access": {"rate": "20 Mbit/s", "loss": "1 %"}})
     link = link_of(scenario, "s1->r1")
     assert ("rate_course" in link, link["rate_bps"], link["loss"]) == (False, 20_000_000, 0.01)
 
 
-def test_the_asymmetric_way_back(changed: Changed) -> None:
+def test_an_asymmetric_reverse_direction(changed: Changed) -> None:
     reverse = {
         "rate": "1 Mbit/s",
         "delay": "30 ms",
@@ -165,7 +165,7 @@ def test_the_asymmetric_way_back(changed: Changed) -> None:
     assert (there["losses_random"], there["capacity_bps"]) == (0, 2e6)
     assert back["losses_random"] > 0
     assert back["capacity_bps"] == 1e6
-    # 4 x 5 ms of access, 10 ms there, 30 ms back and transmissions.
+    # 4 x 5 ms of access, 10 ms forward, 30 ms reverse and transmissions.
     assert 60 < results.flows["rtt_min_ms"][0] < 70
 
 
@@ -228,7 +228,7 @@ def write_lines(path: Path, lines: list[int]) -> Path:
         ("9999999999999\n", "is too long"),
     ],
 )
-def test_traces_that_are_none(tmp_path: Path, changed: Changed, text: str, message: str) -> None:
+def test_files_that_are_no_traces(tmp_path: Path, changed: Changed, text: str, message: str) -> None:
     (tmp_path / "bad.up").write_text(text)
     with pytest.raises(ScenarioError) as caught:
         changed({"network.bottleneck.rate": {"trace": str(tmp_path / "bad.up")}})
@@ -284,7 +284,7 @@ def test_results_keep_their_traces(tmp_path: Path, cli: Callable[..., subprocess
     assert "files" in done.stderr
 
 
-def test_a_trace_carries_what_it_says(tmp_path: Path, changed: Changed) -> None:
+def test_a_trace_carries_its_rate(tmp_path: Path, changed: Changed) -> None:
     """A trace of 1.2 Mbit/s carries 1.2 Mbit/s of wire bytes, whoever sends."""
     path = write_lines(tmp_path / "a.up", [10])
     flood = {"kind": "cbr", "rate": "2 Mbit/s", "packet": "1000 bytes"}
@@ -292,7 +292,7 @@ def test_a_trace_carries_what_it_says(tmp_path: Path, changed: Changed) -> None:
     results = dumbbell.run(changed(changes), repetitions=1)
     q = results.queues.row(by_predicate=named("r1->r2"), named=True)
     assert q["capacity_bps"] == pytest.approx(1.2e6)
-    assert q["utilization"] == pytest.approx(1.0, abs=0.002)  # the first packets come after a few chances
+    assert q["utilization"] == pytest.approx(1.0, abs=0.002)  # the first packets arrive after a few opportunities
     assert q["throughput_bps"] == pytest.approx(1.2e6, rel=0.003)
 
 
@@ -313,8 +313,8 @@ def test_deliveries_worked_by_hand() -> None:
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30).map(sorted))
-def test_a_saturated_trace_comes_out_as_it_went_in(lines: list[int]) -> None:
-    """Full packets that never let a chance pass give back the very trace, round after round."""
+def test_a_saturated_trace_is_written_as_it_was_read(lines: list[int]) -> None:
+    """Full packets that use every opportunity reproduce the trace, period after period."""
     period = lines[-1]
     counts = [(ms, lines.count(ms)) for ms in sorted(set(lines))]
     size, link = 1500, {"discipline": "droptail", "limit": "100000 packets"}

@@ -1,4 +1,4 @@
-"""The stack `linux` beside Linux 6.12 (validation/linux): `beside.py` compares everything, this what is quick."""
+"""The stack `linux` compared with Linux 6.12 (validation/linux): the quick cases; `beside.py` compares all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ODD = "the kernel's run is the odd one: with other delays it does what the simul
 MICROSECOND = (
     "a microsecond of the smallest round trip decides what queue it believes in: either side is spread by 10 %"
 )
-ROOT = "the kernel's cube root is a table's: a segment comes earlier once, and from then on they are two runs"
+ROOT = "the kernel's cube root is from a table: one segment is sent earlier, and from then on the runs differ"
 STAMPS = "the kernel computes with the timestamps' absolute values, which begin at random"
 DICE = "it draws random numbers"
 SEEDS = "five seeds: over 17 and 12 others both have 5.06 Mbit/s"
@@ -62,7 +62,7 @@ def compared(groups: tuple[str, ...]) -> list[Comparison]:
     return [c for case, measured in held for c in compare(case.name, sim[case.name], measured)]
 
 
-def test_every_variant_is_there(rows: list[Comparison]) -> None:
+def test_every_variant_has_cases(rows: list[Comparison]) -> None:
     assert len({c.variant for c in rows}) == 17
     assert len(rows) == 17 * (3 * 3 + 2)
 
@@ -72,7 +72,7 @@ def test_flows_are_within_the_tolerances(rows: list[Comparison]) -> None:
     assert outside == {}
 
 
-def test_what_is_outside_is_near(rows: list[Comparison]) -> None:
+def test_flows_outside_of_the_tolerances_are_near(rows: list[Comparison]) -> None:
     by_name = {c.case: c for c in rows}
     assert by_name.keys() >= EXCEPTIONS.keys()
     for name, (why, *bounds) in EXCEPTIONS.items():

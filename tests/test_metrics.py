@@ -74,7 +74,7 @@ def test_convergence_by_hand() -> None:
     share = np.array([0.9, 0.8, 0.62, 0.55, 0.52, 0.5, 0.49, 0.5, 0.51, 0.5])
     # Within 0.1 of 0.5 from the fourth window on, which began at 3 s, and for longer than 5 s.
     assert convergence_time(time, share, target=0.5, within=0.1, hold=5.0) == pytest.approx(3.0)
-    # It must be seen to hold: eight windows aren't there.
+    # The share must hold for eight windows; the series has fewer.
     assert math.isnan(convergence_time(time, share, target=0.5, within=0.1, hold=8.0))
     # A window out of bounds starts the count again.
     share[5] = 0.7

@@ -100,7 +100,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def write(place: str, text: str) -> None:
-    """Write a file of the copy, unless it is there already."""
+    """Write a file of the copy, unless it exists with this content."""
     path = COPY / place
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -1,4 +1,4 @@
-"""Plans: what each topology becomes."""
+"""Plans of each topology."""
 
 from __future__ import annotations
 

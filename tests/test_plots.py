@@ -1,4 +1,4 @@
-"""Pictures: data in, files out."""
+"""Figures: from data to files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_variants_of_one_color_differ_in_marker_and_dash() -> None:
     assert all(v.dash != "--" and not v.hollow and v.marker for v in looks)
 
 
-def test_colors_are_for_every_eye() -> None:
+def test_colors_are_distinct_with_color_blindness() -> None:
     okabe_ito = {"#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000"}
     tol_muted = {"#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499"}
     further = {"#661100", "#6699CC", "#888888"}  # that Tol names for the muted scheme where more are needed
@@ -106,7 +106,7 @@ def test_files(tmp_path: Path, panels: int) -> None:
     assert "<metadata" not in drawn.inline
 
 
-def test_same_picture_same_bytes(tmp_path: Path) -> None:
+def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     first, second = save(picture(), tmp_path / "a"), save(picture(), tmp_path / "b")
@@ -146,7 +146,7 @@ def test_several_at_a_time(tmp_path: Path) -> None:
     assert alone[0].svg.read_bytes() == drawn[0].svg.read_bytes()
 
 
-def test_ids_of_pictures_on_one_page_differ(tmp_path: Path) -> None:
+def test_ids_of_figures_on_one_page_differ(tmp_path: Path) -> None:
     import re
 
     first, second = (set(re.findall(r'\bid="([^"]+)"', save(picture(n), tmp_path).inline)) for n in ("a", "b"))
@@ -238,7 +238,7 @@ def test_phases_losses_and_timeouts_are_marked(traced: Results) -> None:
     assert len(lost.x) == dropped > 0
 
 
-def test_a_matrix_tells_both_sides(traced: Results) -> None:
+def test_a_matrix_shows_both_flows(traced: Results) -> None:
     (panel,) = traced.plot.matrix().picture.panels
     assert panel.grid is not None
     flows = traced.flows.filter((pl.col("flows.a.variant") == "newreno") & (pl.col("flows.b.variant") == "vegas"))

@@ -55,7 +55,7 @@ def warned(results: Results) -> set[str]:
     return {w.name for w in results.lint()}
 
 
-def test_warnings_name_what_is_weak(changed: Callable[..., Scenario]) -> None:
+def test_warnings_name_weak_results(changed: Callable[..., Scenario]) -> None:
     long = {"duration": "8 s", "flows.cbr.application.rate": "0.5 Mbit/s", "repetitions": 3}
     assert warned(dumbbell.run(changed(long))) == set()
     assert "one-repetition" in warned(dumbbell.run(changed({**long, "repetitions": 1})))
@@ -161,7 +161,7 @@ def test_the_page_holds_everything(cli: Callable[..., Any], kept: Path) -> None:
         assert f"tables/{name}.csv" in page or f'id="csv-{name}"' in page
 
 
-def test_markdown_links_its_pictures(cli: Callable[..., Any], kept: Path) -> None:
+def test_markdown_links_its_figures(cli: Callable[..., Any], kept: Path) -> None:
     done = cli("report", str(kept), "--format", "md")
     assert done.returncode == 0, done.stderr
     text = (kept / "report.md").read_text()
@@ -170,7 +170,7 @@ def test_markdown_links_its_pictures(cli: Callable[..., Any], kept: Path) -> Non
     assert all((kept / link).exists() for link in links)
 
 
-def test_what_isnt_results_is_refused(cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_folder_without_results_is_refused(cli: Callable[..., Any], tmp_path: Path) -> None:
     done = cli("report", str(tmp_path))
     assert done.returncode == 2
     assert "neither results" in done.stderr

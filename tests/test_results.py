@@ -116,7 +116,7 @@ def test_jobs_never_change_results(changed: Callable[..., Scenario], tmp_path: P
 
 
 @pytest.mark.parametrize("trace", [False, True])
-def test_killed_and_taken_up_again(changed: Callable[..., Scenario], tmp_path: Path, trace: bool) -> None:
+def test_a_killed_run_is_continued(changed: Callable[..., Scenario], tmp_path: Path, trace: bool) -> None:
     scenario = changed({**SWEEP, "trace.series": trace})
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     dumbbell.run(scenario, out=whole)
@@ -227,7 +227,7 @@ def test_series(base: Scenario, tmp_path: Path, stored: bool) -> None:
         results.series(2, "cwnd")
 
 
-def test_series_without_trace_say_how(base: Scenario) -> None:
+def test_series_without_trace_are_an_error_with_a_hint(base: Scenario) -> None:
     with pytest.raises(ResultsError, match=r"trace\.series = true"):
         dumbbell.run(base).series(0, "cwnd")
 

@@ -62,7 +62,7 @@ def test_a_discipline_within_another(changed: Callable[..., Scenario]) -> None:
     inner = {"discipline": "codel", "target": "10 ms"}
     made = changed({"network.bottleneck.queue": {"discipline": "tbf", "rate": "1 Mbit/s", "inner": inner}})
     assert Scenario.from_toml(made.to_toml()) == made
-    # Its name stands for it too, and its parameters can be reached.
+    # Its name addresses it too, and its parameters can be reached.
     short = changed({"network.bottleneck.queue": {"discipline": "tbf", "rate": "1 Mbit/s", "inner": "codel"}})
     assert short.with_changes({"network.bottleneck.queue.inner.target": "10 ms"}) == made
     queues = {link["name"]: link["queue"] for link in build(made.cells[0].scenario)["links"]}
@@ -112,7 +112,7 @@ def test_change_of_a_swept_path_keeps_one_value(changed: Callable[..., Scenario]
         changed({"flows.tcp.variant.name": "cubic"}, text)
 
 
-def test_seeds_are_the_same_in_every_cell_and_fixed_for_ever() -> None:
+def test_seeds_are_the_same_in_every_cell_and_never_change() -> None:
     # sha256("dumbbell/1/0")[:6]: results of published scenarios depend on it.
     import hashlib
 

@@ -410,7 +410,7 @@ def test_refusals(changed: Callable[..., Scenario], changes: dict[str, Any], par
     assert "pydantic" not in message
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     text = BASE.replace('rate = "2 Mbit/s"', "rate = 2").replace('variant = "newreno"', 'variant = "nwreno"')
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_toml(text, source="my.toml")
@@ -448,8 +448,8 @@ def places(node: Any) -> list[list[Any]]:
 
 @given(st.data())
 @settings(max_examples=500, deadline=None)
-def test_no_document_escapes(data: st.DataObject) -> None:
-    """Whatever a document holds: it is a scenario, or a ScenarioError says why not."""
+def test_every_document_is_a_scenario_or_an_error(data: st.DataObject) -> None:
+    """Every document is either a scenario or gives a ScenarioError with the reason."""
     document = tomllib.loads(data.draw(st.sampled_from([BASE, FULL])))
     *parents, last = data.draw(st.sampled_from(places(document)))
     node = document
@@ -473,7 +473,7 @@ def test_no_document_escapes(data: st.DataObject) -> None:
         json.dumps([build(cell.scenario) for cell in scenario.cells], allow_nan=False)
 
 
-def test_toml_errors_tell_the_line() -> None:
+def test_toml_errors_name_the_line() -> None:
     with pytest.raises(ScenarioError, match=r"my\.toml: not valid TOML: .*line 2"):
         Scenario.from_toml('name = "x"\nduration = 10 s\n', source="my.toml")
 

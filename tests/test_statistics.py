@@ -152,7 +152,7 @@ def test_unfairness_of_round_trips() -> None:
     far = {"access": {"delay": "10 ms"}}
     flows = [{"name": "near", "variant": "reno"}, {"name": "far", "variant": "reno", **far}]
     results = dumbbell.run(Scenario(**{**PAIR, "duration": "60 s", "sweep": None, "flows": flows}))
-    # Reno's share goes with the round trip to the power of -1 to -2 [Lakshman and Madhow 1997]; the queue, which both
+    # Reno's share is proportional to RTT to the power of -1 to -2 [Lakshman and Madhow 1997]; the queue, which both
     # wait in, makes their round trips less different than the idle ones are.
     slopes = results.fairness()["rtt_slope"]
     assert slopes.null_count() == 0
@@ -196,7 +196,7 @@ def test_harm_runs_the_flows_alone(pair: tuple[dumbbell.Results, Path]) -> None:
         assert row["contested"] == flow["goodput_bps"]
         assert row["harm"] == pytest.approx((row["alone"] - row["contested"]) / row["alone"])
         assert row["contested"] < 0.95 * 9.65e6, "1448 of 1500 bytes of 10 Mbit/s are shared"
-    # What a flow has alone doesn't hang on who would have been there: it is what it has in a scenario of its own.
+    # A flow's rate alone doesn't depend on the silent flows: it is the rate in a scenario with this flow only.
     alone = {(r["flows.a.variant"], r["name"], r["repetition"]): r["alone"] for r in table.iter_rows(named=True)}
     assert all(alone["reno", "b", r] == alone["vegas", "b", r] for r in range(5))
     own = dumbbell.run(Scenario(**{**PAIR, "sweep": None, "flows": [{"name": "a", "variant": "reno"}]}))

@@ -1,4 +1,4 @@
-"""Every study, quick, from beginning to end: what all of them owe their reader, and what each one's physics says."""
+"""Every study, quick, from beginning to end: the properties of all studies, and the physics of each one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_bufferbloat(done: Callable[[str], Done]) -> None:
     for v in VARIANTS:
         assert load.ping("large", v, loaded=False) == pytest.approx(20.7, abs=0.1)  # 20 ms and two small packets
         assert load.page("large", v, loaded=False) == pytest.approx(1.0, abs=0.1)
-        # A full queue of 100 packets is 800 ms, of 20 packets 160 ms; a reply comes back through an empty one.
+        # A full queue of 100 packets is 800 ms, of 20 packets 160 ms; a reply passes an empty one.
         assert (load.ping("large", v) <= 821).all()
         assert (load.ping("small", v) <= 181).all()
         assert np.median(load.ping("large", v)) > 400
@@ -106,7 +106,7 @@ def test_video(done: Callable[[str], Done]) -> None:
             assert (queue.get(metric, CLIENT, v) == queue.get(metric, SERVER, "cubic")).all()
     # 1024 kbit/s are at most 128 kB/s.
     assert all((queue.get("throughput", SERVER, v) < 128).all() for v in VARIANTS)
-    # Five runs against five without overlap: 2 of the 252 ways to choose five of ten.
+    # Five runs against five without overlap: 2 of the 252 choices of five from ten.
     assert rank_sum([6, 7, 8, 9, 10], [1, 2, 3, 4, 5]) == pytest.approx(2 / 252)
 
 

@@ -143,7 +143,7 @@ def test_flow_queueing() -> None:
 
 
 def test_unevenness() -> None:
-    # Ratios of 4 and 1/4 are two doublings apart from one, both ways.
+    # Ratios of 4 and 1/4 are both two doublings away from one.
     values = {("category-24.5 ms", "codel"): 4.0, ("category-14.5 ms", "codel"): 1.0,
               ("category-299.5 ms", "codel"): 1.0, ("category-199.5 ms", "codel"): 4.0}  # fmt: skip
     section = made(values, ("4.5 ms", "99.5 ms"))
@@ -188,7 +188,7 @@ def test_parameters_are_the_rfcs() -> None:
         rate = 100e6 if name.startswith("8.2.6") else 10e6
         longest = 0.56 if name == "6.2" else 0.1
         assert int(limits.pop().split()[0]) == math.ceil(rate * longest / 8 / 1500)
-    # Base round trips of §6.2: two of the bottleneck (1 ms each way), four of the access links.
+    # Base round trips of §6.2: two of the bottleneck (1 ms in each direction), four of the access links.
     for access, rtt in RTTS.items():
         assert 2 * 1 + 4 * float(access.split()[0]) == rtt
     # §8.2.1: S = 83.3 + 84 packets.

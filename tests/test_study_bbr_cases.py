@@ -30,7 +30,7 @@ class Each(dict[str, Results]):
         return results_of(name)
 
 
-def test_every_case_is_there() -> None:
+def test_every_case_has_a_scenario() -> None:
     assert list(CHECKS) == list(range(1, 23))
     assert len(list(FOLDER.glob("a*.toml"))) == 22
     for claim, experiment in zip(study("bbr-cases").paper.claims, study("bbr-cases").experiments, strict=True):
@@ -58,7 +58,7 @@ def test_case(number: int) -> None:
         (20, {"duration": "3 s"}),
     ],
 )
-def test_another_law_fails(number: int, changes: dict[str, object]) -> None:
+def test_another_variant_fails(number: int, changes: dict[str, object]) -> None:
     name = f"a{number:02d}"
     case = examine(Case.of(number, {name: dumbbell.run(FOLDER / f"{name}.toml", changes=changes)}))
     assert not case.holds

@@ -79,7 +79,7 @@ def test_bca_is_scipys(statistic: str, n: int) -> None:
     assert ours.high == pytest.approx(theirs.high, abs=step)
 
 
-def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+def test_intervals_cover_the_truth_as_often_as_their_level() -> None:
     samples = np.random.default_rng(4).normal(size=(800, 10))
     low, high = bca(samples, "median")
     covered = float(((low <= 0) & (high >= 0)).mean())
@@ -160,7 +160,7 @@ def test_jain_and_shares_by_hand() -> None:
 
 def test_knee_by_hand() -> None:
     x = [1.0, 2.0, 3.0, 4.0, 5.0]
-    # Level 10, threshold 9: between (3, 10) and (4, 8) it is crossed half way.
+    # Level 10, threshold 9: between (3, 10) and (4, 8) it is crossed at the middle.
     assert knee(x, [10, 10, 10, 8, 2], level_until=2) == pytest.approx(3.5)
     assert knee(x, [10, 10, 10, 8, 2], level_until=2, fall=0.5) == pytest.approx(4.5)
     # A dip that is made up for is no knee.

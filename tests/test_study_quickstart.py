@@ -34,7 +34,7 @@ def test_a_cubic_curve_reaches_its_plateau_after_k() -> None:
     assert beyond == pytest.approx(before, rel=0.01)
 
 
-def test_a_stage_that_ends_at_its_plateau_has_nothing_beyond() -> None:
+def test_an_epoch_that_ends_at_its_plateau_has_nothing_beyond() -> None:
     before, _, beyond = claims_one.curve(cubic_stage(length=1.01))
     assert before > 0
     assert np.isnan(beyond)

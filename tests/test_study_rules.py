@@ -1,6 +1,6 @@
-"""The rules behind the verdicts, with made-up numbers both ways."""
+"""The rules behind the verdicts, with made-up numbers for and against each claim."""
 
-# ruff: noqa: ARG002 - what stands in for an experiment takes the same arguments
+# ruff: noqa: ARG002 - the stand-ins for an experiment take the same arguments
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def exp1(knee: float, **past: dict[str, float]) -> dict[str, Finding]:
     return {f.claim: f for f in claims_exp1.claims(data, One(dict.fromkeys(FOUR, 2.0), past, window=1000))}
 
 
-def test_knee_claim_both_ways() -> None:
+def test_knee_claim_holds_or_fails() -> None:
     assert exp1(7.0)["exp1-knee"].verdict is Verdict.AGREES
     early = exp1(5.0)["exp1-knee"]
     assert early.verdict is Verdict.DIFFERS
@@ -107,7 +107,7 @@ def test_knee_claim_both_ways() -> None:
     assert exp1(7.0, latency=flat)["exp1-knee"].verdict is Verdict.DIFFERS
 
 
-def test_vegas_claims_both_ways() -> None:
+def test_vegas_claims_hold_or_fail() -> None:
     up = dict(zip([*FOUR, "sack"], (1.0, 1.1, 1.2, 1.5, 1.3), strict=True))
     down = dict(zip([*FOUR, "sack"], (1.5, 1.4, 1.3, 1.0, 1.2), strict=True))
     best = exp1(7.0, throughput=up, latency=down, **{"drop rate": down})
@@ -143,7 +143,7 @@ def exp2(**first: Floats) -> dict[str, Finding]:
     return {f.claim: f for f in claims_exp2.claims(Two(pairs, {}))}
 
 
-def test_pair_claims_both_ways() -> None:
+def test_pair_claims_hold_or_fail() -> None:
     ahead, behind, equal = np.full((6, N), 1.5), np.full((6, N), 0.6), np.ones((6, N))
     ranges = np.vstack([ahead[:3], behind[3:]])
     good = exp2(newreno_reno=ahead, newreno_vegas=ahead, vegas_vegas=ranges, reno_reno=equal)
@@ -186,7 +186,7 @@ def exp3(sack_red: float, red_latency: float, after: float) -> dict[str, Finding
     return {f.claim: f for f in claims_exp3.claims(Three(numbers, after=after))}
 
 
-def test_queue_claims_both_ways() -> None:
+def test_queue_claims_hold_or_fail() -> None:
     assert {f.verdict for f in exp3(1.0, 90.0, 2.0).values()} == {Verdict.AGREES}
     assert {f.verdict for f in exp3(3.5, 60.0, 11.0).values()} == {Verdict.DIFFERS}
     # No difference is not the difference that is claimed.

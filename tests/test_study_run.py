@@ -1,4 +1,4 @@
-"""Studies: what there is, and a quick one from beginning to end."""
+"""Studies: their list, and a quick one from beginning to end."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_reached() -> None:
 
 def test_time_until() -> None:
     assert time_until(T, 100 * T, 800, 5.0) == pytest.approx(3.0)
-    assert time_until(T, 100 * T, 400, 5.0) == 0.0  # it is there already
+    assert time_until(T, 100 * T, 400, 5.0) == 0.0  # delivered from the start
     falls = np.where(T < 5, 1000.0, 100.0)
     assert math.isnan(time_until(T, falls, 500, 6.0))  # it was above once, before
 
@@ -83,7 +83,7 @@ def test_round_trips_and_buffers_are_the_suites() -> None:
     assert pytest.approx(833.3 * 1448, rel=0.001) == BDP
     suite = study("tcpeval")
     trade = suite.scenario(suite.experiments[0])
-    # Edges of 0, 12, 25 ms left and 2, 37, 75 ms right: both ways, and the central link's 2 ms.
+    # Edges of 0, 12, 25 ms left and 2, 37, 75 ms right: in both directions, and the central link's 2 ms.
     wanted = sorted(2 * (left + right + 2) for left in (0, 12, 25) for right in (2, 37, 75))
     found = sorted(4 * ms(str(f.access.delay)) + 4 for f in trade.flows if f.access)
     assert found == pytest.approx(wanted)

@@ -185,7 +185,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:
         ({}, "tbf", "rate"),
     ],
 )
-def test_what_the_kernel_lacks_is_refused_by_name(
+def test_features_that_the_kernel_lacks_are_refused_by_name(
     changes: dict[str, Any], kind: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_args: Any, **_more: Any) -> None:

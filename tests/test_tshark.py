@@ -1,4 +1,4 @@
-"""Real captures beside what tshark and capinfos 4.0 say of them (validation/tshark), stored and asked."""
+"""Real captures compared with the output of tshark and capinfos 4.0 (validation/tshark), stored and made anew."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def tshark_4_0() -> bool:
     return " 4.0." in said.partition("\n")[0]
 
 
-def test_the_stored_captures_are_there() -> None:
+def test_the_stored_captures_exist() -> None:
     assert len(CAPTURES) >= 15
     labels = {label for path in CAPTURES for row in answer(path).frames.values() for label in row[1]}
     # Linux probes a closed window with an empty segment, for Wireshark a keep-alive: these two are missing.

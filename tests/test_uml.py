@@ -225,7 +225,7 @@ def test_private_state_of_variants_has_the_simulators_names() -> None:
     t = taken["vegas"]["t_ns"]
     assert set(np.diff(t)) == {1_000_000}
     assert len(t) > 5900
-    # Propagation, and transmission of a full packet and its ACK: the first to come found the queue empty.
+    # Propagation, and transmission of a full packet and its ACK: the first packets found the queue empty.
     assert taken["vegas"]["base_rtt"][-1] == pytest.approx(0.0415, abs=1e-4)
     bbr = taken["bbr"]
     high = 739 / 256  # 2/ln 2, in the kernel's 256ths

@@ -102,7 +102,7 @@ def of_process(pid: int) -> list[str]:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A run that takes long, once its virtual machine is there."""
+    """A run that takes long, once its virtual machine has started."""
     file = tmp_path / "long.toml"
     file.write_text(scenario(duration="1000 s", rate="100 Mbit/s").to_toml())
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "uml", "-j", "1"]

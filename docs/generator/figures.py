@@ -89,7 +89,7 @@ def variant(name: str) -> Figure:
         f"Congestion window and queue over 20 s of one {name} flow",
         f"One {name} flow over a bottleneck of 10 Mbit/s with a round trip of 40 ms and a tail-drop queue of one "
         "bandwidth-delay product (33 packets), stack rfc. Above: congestion window and slow start threshold in "
-        "segments; shaded: recovery (orange) and after a timeout (grey). Below: packets waiting at the bottleneck, "
+        "segments; shaded: recovery (orange) and after a timeout (gray). Below: packets waiting at the bottleneck, "
         "and drops (red ticks).",
     )
 

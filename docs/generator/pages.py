@@ -39,9 +39,9 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
         ["Year", v.year],
         ["Source", escaped(v.source)],
         ["Loss recovery", recovery],
-        ["Answer to loss", escaped(v.on_loss)],
-        ["Answer to delay", escaped(v.on_delay)],
-        ["Answer to ECN marks", escaped(v.on_ecn)],
+        ["Response to loss", escaped(v.on_loss)],
+        ["Response to delay", escaped(v.on_delay)],
+        ["Response to ECN marks", escaped(v.on_ecn)],
     ]
     return "\n\n".join(
         [

@@ -1,6 +1,6 @@
 """Dumbbell: a laboratory for TCP congestion control.
 
-Describe an experiment, run it, and look at frames, figures and statistics:
+Describe an experiment, run it, and read its frames, figures and statistics:
 
 >>> import polars as pl
 >>> import dumbbell
@@ -77,7 +77,7 @@ _HOMES = {
     "dumbbell.scenario.own_variants": {"register_variant": "register"},
     "dumbbell.studies": ("study",),
 }
-"""The module of each public name; a mapping where the name is another one there."""
+"""The module of each public name; a mapping gives the names that differ in the module."""
 _PLACES = {
     name: (home, names[name] if isinstance(names, dict) else name) for home, names in _HOMES.items() for name in names
 }

@@ -1,4 +1,4 @@
-"""Packages that can be called: ``dumbbell.backends()`` lists what the package ``dumbbell.backends`` holds."""
+"""Packages that can be called: ``dumbbell.backends()`` lists the members of the package ``dumbbell.backends``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def call_lists(package: str, members: Callable[[], object]) -> None:
 
     Python permits another class for a module since version 3.5 ("Customizing module attribute access" in the language
     reference). The attribute of the parent package has to be the package itself, because ``import`` sets it, so a
-    function of the same name cannot stand beside it.
+    function of the same name cannot exist beside it.
     """
 
     class Package(ModuleType):

@@ -35,9 +35,9 @@ NETWORKS = {
     "100 Mbit/s, 24 ms, 1 bdp": ('rate = "100 Mbit/s", delay = "10 ms"', "1 bdp", ""),
     "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %": ('rate = "15 Mbit/s", delay = "30 ms"', "0.8 bdp", ', loss = "0.01 %"'),
 }
-"""Other ones than those that the rules were made with."""
+"""Different from those that the rules were made with."""
 SLOW = ("8 Mbit/s, 34 ms, 1.5 bdp", "15 Mbit/s, 64 ms, 0.8 bdp, loss 0.01 %")
-"""Networks that a busy machine's real clock can keep up with, and a kernel in virtual time gets through soon."""
+"""Networks slow enough for link emulation on a busy machine, and for a short run of a kernel in virtual time."""
 TEMPLATE = """
 name = "classify"
 duration = "{seconds} s"
@@ -66,7 +66,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one capture was taken for."""
+    """The family found for one capture."""
 
     job: Job
     place: str
@@ -83,7 +83,7 @@ def one(job: Job) -> list[Seen]:
         scenario = Scenario.from_toml(text)
     except DumbbellError:
         return []  # this stack doesn't have the variant
-    options = {"kernel": {"way": "link", "calibration": "mark"}, "uml": {}}
+    options = {"kernel": {"emulation": "link", "calibration": "mark"}, "uml": {}}
     backend = backends.backend(job.backend, options[job.backend]) if job.backend in options else None
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -95,7 +95,7 @@ def one(job: Job) -> list[Seen]:
 
 
 def classified(job: Job, place: str, path: Path) -> Seen:
-    """Look at the direction that carried the data."""
+    """Return the classification of the direction that carried the data."""
     found = capture.analyze(path, threads=1)
     busiest = found.flows.sort("payload_bytes", descending=True).row(0, named=True)
     for row in found.classify.iter_rows(named=True):
@@ -105,7 +105,7 @@ def classified(job: Job, place: str, path: Path) -> Seen:
 
 
 def matrix(rows: Sequence[Seen]) -> Iterator[list[str]]:
-    """Give a row per variant: how often each family was found, most frequent first."""
+    """Return a row per variant: how often each family was found, most frequent first."""
     by: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for row in rows:
         by[row.job.variant][row.place][row.family] += 1

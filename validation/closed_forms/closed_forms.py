@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare the simulator with closed forms: response functions, and persistent queues.
 
-python validation/closed_forms/closed_forms.py                 # tables; exit code 1 if something doesn't hold
+python validation/closed_forms/closed_forms.py                 # tables; exit code 1 if a row is outside its tolerance
 python validation/closed_forms/closed_forms.py --write-docs    # and renew docs/data/closed-forms and the figure
 """
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "closed-forms"
 FIGURE = ROOT / "docs" / "img" / "closed-forms-response.png"
 RANDOM = (3e-3, 1e-3, 3e-4, 1e-4)
-"""Shares lost by chance; 0.01 is left out, since there one run in two has a timeout."""
+"""Shares of random loss; 0.01 is left out, since half of its runs have a timeout."""
 Measured = dict[tuple[str, float], float]
 
 

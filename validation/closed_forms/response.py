@@ -25,7 +25,7 @@ CYCLES = 40
 
 @dataclass(frozen=True)
 class Cycle:
-    """What happens from one loss to the next, if the window is cut at its top.
+    """One cycle: from one loss, at which the window is cut, to the next.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Form:
         return solved(self.cycle, p)
 
     def tolerance(self, p: float) -> float:
-        """One segment of the window, which goes up in whole ones, and 1 % for a cycle that is counted in part."""
+        """One segment, since the window grows by whole segments, and 1 % for a cycle that is counted in part."""
         return 0.01 + 1 / self.expected(p)
 
 

@@ -149,17 +149,17 @@ def dctcp() -> Iterator[Row]:
                 expected = math.sqrt((2 * window + 1) / (window + 1) ** 2 / (1 - expected / 4))
             setting = f"{flows_of(n)}, {rate} Mbit/s, {rtt_ms:g} ms, K = {threshold_ms} ms"
             # The queue grows by a segment a round trip, so that it passes K within one: marks last 1 +- 1/2 of them,
-            # and alpha goes with the root.
+            # and alpha is proportional to the square root of that.
             slack = (math.sqrt(1.5) - 1) * expected
             why = "marks last 1 ± 1/2 round trip"
             yield Row("dctcp: alpha", setting, "Alizadeh et al. 2010", expected, expected, alpha, slack, why)
 
 
 def bbr() -> Iterator[Row]:
-    """No more than cwnd_gain BDP is outstanding, however deep the buffer, as the largest RTT at the full rate shows.
+    """At most cwnd_gain BDP is in flight, however deep the buffer, as the largest RTT at the full rate shows.
 
-    Beside 2 BDP (BBRv3: 2.25) stand three bursts of two segments, what was aggregated, and two while it probes: 12
-    packets at most. min_rtt holds three transmissions more than the propagation.
+    Above 2 BDP (BBRv3: 2.25) it allows three bursts of two segments, the extra_acked allowance, and two segments
+    while it probes: 12 packets at most. min_rtt holds three transmissions more than the propagation.
     """
     for variant, gain in (("bbr1", 2.0), ("bbr3", 2.25)):
         for rate, rtt in ((10, 40), (50, 20), (10, 200)):

@@ -55,7 +55,7 @@ OVERLAYS = (
 
 @dataclass(frozen=True)
 class Side:
-    """Everything that was compared."""
+    """The results of all comparisons."""
 
     sim: dict[str, Measured]
     kernel: dict[str, Measured]
@@ -76,7 +76,7 @@ def both() -> Side:
 
 
 def apart(c: Comparison) -> float:
-    """Give how far a flow is outside, in multiples of what is allowed; 0: it is within."""
+    """Return how far a flow is outside, in multiples of the tolerance; 0: it is within."""
     return max((abs(c.differences[f].relative) / TOLERANCES[f] for f in c.outside), default=0.0)
 
 
@@ -174,7 +174,7 @@ RESENT = "retransmitted_packets"
 
 @dataclass(frozen=True)
 class Share:
-    """What a flow of several got, many runs of each side.
+    """The goodput of one of several flows, over many runs of each side.
 
     Attributes
     ----------
@@ -209,12 +209,12 @@ class Share:
 
 
 def standard_error(sim: Floats, kernel: Floats) -> float:
-    """Give the standard error of the difference of two means."""
+    """Return the standard error of the difference of two means."""
     return float(np.sqrt(sim.var(ddof=1) / len(sim) + kernel.var(ddof=1) / len(kernel)))
 
 
 def shares(held: Sequence[tuple[Case, Measured]], sim: dict[str, Measured]) -> list[Share]:
-    """Put what each flow of the group ``shares`` got beside what the kernel gave it."""
+    """Pair the goodput of each flow of the group ``shares`` with its goodput on the kernel."""
     found = []
     for case, kernel in held:
         if not case.name.startswith("shares/"):
@@ -280,7 +280,7 @@ def pairs(rows: Sequence[Comparison]) -> Table:
 
 
 def picture(side: Side) -> Picture:
-    """Lay the curves of some cases over each other."""
+    """Make a figure with both sides' curves of some cases."""
     panels = []
     for name in OVERLAYS:
         ours, theirs = side.sim[name].flows[0].thinned(5), side.kernel[name].flows[0]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Set congestion control in BPF, on the host's kernel, beside the modules of the kernel in virtual time.
+"""Compare congestion control in BPF, on the host's kernel, with the modules of the kernel in virtual time.
 
-    python validation/linux/in_bpf.py                 # tables on the terminal, of what in_bpf.csv holds
-    python validation/linux/in_bpf.py --measure       # first measure what it doesn't hold; without it all, 50 minutes
+    python validation/linux/in_bpf.py                 # tables on the terminal, from in_bpf.csv
+    python validation/linux/in_bpf.py --measure       # first measure the missing rows (all of them: 50 minutes)
     python validation/linux/in_bpf.py --write-docs    # and renew docs/data/bpf
 
 Measuring needs root, a kernel that can load BPF, and the kernel that `dumbbell kernel build` makes.
@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 STORE = HERE / "in_bpf.csv"
 DATA = HERE.parents[1] / "docs" / "data" / "bpf"
 OWN = "reno"
-"""What both kernels have themselves: how far apart they are without any BPF."""
+"""Variants that both kernels have built in: they show the difference of the kernels without BPF."""
 KERNELS = ("host", "uml")
 
 
@@ -45,12 +45,12 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """Give what the table calls it."""
+        """Return its name in the table."""
         loss = f", {self.loss:g} % loss" if self.loss else ""
         return f"{self.rate} Mbit/s, {self.rtt} ms, {self.limit} packets{loss}"
 
     def scenario(self, variant: str) -> Scenario:
-        """Give the runs of a variant."""
+        """Return the runs of a variant."""
         queue = {"discipline": "droptail", "limit": f"{self.limit} packets"}
         link = {"rate": f"{self.rate} Mbit/s", "delay": f"{self.rtt / 2:g} ms", "queue": queue}
         if self.loss:
@@ -94,7 +94,7 @@ class Row:
 
 
 def load() -> list[Row]:
-    """Read what has been measured."""
+    """Read the stored measurements."""
     kinds = {f.name: {"str": str, "int": int, "float": float}[str(f.type)] for f in fields(Row)}
     if not STORE.exists():
         return []
@@ -103,7 +103,7 @@ def load() -> list[Row]:
 
 
 def save(rows: Iterable[Row]) -> None:
-    """Keep what has been measured."""
+    """Store the measurements."""
     with STORE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [f.name for f in fields(Row)], lineterminator="\n")
         writer.writeheader()
@@ -133,7 +133,7 @@ def runs(condition: Condition, variant: str, kernel: str, backend: Backend) -> l
 
 
 def measure() -> None:
-    """Measure what isn't in the store."""
+    """Measure the missing rows."""
     rows = load()
     backends: dict[str, Backend] = {"uml": Uml(), "host": LinkEmulation(calibration="mark")}
     for condition in (c for group in CONDITIONS.values() for c in group):
@@ -189,7 +189,7 @@ def table(conditions: Sequence[Condition], rows: Sequence[Row]) -> Table:
 def main() -> None:
     """Measure, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", action="store_true", help="measure what in_bpf.csv doesn't hold")
+    parser.add_argument("--measure", action="store_true", help="measure the rows that in_bpf.csv lacks")
     parser.add_argument("--write-docs", action="store_true", help="renew docs/data/bpf")
     options = parser.parse_args()
     if options.measure:

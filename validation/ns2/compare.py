@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Run the scenarios of validation/scenarios and compare the results with ns-2's reference data.
 
-    python validation/ns2/compare.py                      # everything: tables, CSV files, exit code 1 if a must fails
+    python validation/ns2/compare.py                      # all tables and CSV files; exit code 1 if a check fails
     python validation/ns2/compare.py --only exp1          # one part (may be repeated)
     python validation/ns2/compare.py --write-docs         # and renew docs/data/ns2 and the figures
 
-Needs no ns-2: its results are in data/. What must hold: experiment 1 with jittered CBR at 1 to 9 Mbit/s.
+Needs no ns-2: its results are in data/. Required: experiment 1 with jittered CBR at 1 to 9 Mbit/s.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def exp1(out: Path) -> tuple[dict[str, Table], list[Picture], list[str]]:
-    """Compare experiment 1: tables, pictures, failures of what must hold."""
+    """Compare experiment 1: tables, figures, and the failures."""
     tables: dict[str, Table] = {}
     pictures: list[Picture] = []
     failed: list[str] = []

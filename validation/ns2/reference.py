@@ -59,7 +59,7 @@ Run = dict[str, Any]
 
 
 class Runner:
-    """Runs scripts of this folder and gives back the JSON they print."""
+    """Runs scripts of this folder and returns the JSON that they print."""
 
     def __init__(self, ns: str, jobs: int) -> None:
         self.ns = ns

@@ -280,7 +280,7 @@ def _goodput_over_time(results: Results, run: int) -> Floats:
 
 @dataclass(frozen=True)
 class Order:
-    """Two variants that ns-2's spread separates at a rate: which leads there, and whether it does here."""
+    """Two variants that ns-2's spread separates at a rate: the leading one in ns-2, and whether it leads here too."""
 
     rate: int
     ahead: str

@@ -75,7 +75,7 @@ class Case:
 
     @property
     def same_fast(self) -> bool:
-        """Whether there are as many fast retransmits."""
+        """True if the numbers of fast retransmits are equal."""
         return self.ours.fast_retransmits == self.theirs.fast_retransmits
 
     @property
@@ -150,7 +150,7 @@ def compare() -> list[Case]:
 
     whole = run([None] * len(chosen))
     ends = [_end(whole, number) for number in range(len(chosen))]
-    # Once more up to there, for the counters.
+    # A second run up to that time, for the counters.
     cut = run([f"{end} ns" for end in ends])
     return [
         Case(

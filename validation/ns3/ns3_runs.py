@@ -49,7 +49,7 @@ LOSSES = {0.001: 240, 0.01: 120}
 """Probability that a packet is lost: length in s, some hundred losses each."""
 
 WARM_UP = 0.25
-"""Share of a run after which it is measured: slow start, its overshoot and what mends it aren't compared."""
+"""Share of a run after which it is measured: slow start, its overshoot and the recovery from it aren't compared."""
 
 PACKET = 1502
 """Bytes of a full packet on ns-3's link: 1500 and PPP's two."""
@@ -57,7 +57,7 @@ PACKET = 1502
 
 @dataclass(frozen=True)
 class Run:
-    """One run: what is varied."""
+    """The varied settings of one run."""
 
     variant: str
     rate_mbps: int
@@ -115,7 +115,7 @@ def run(one: Run) -> tuple[Run, dict[str, object]]:
 
 
 def main() -> None:
-    """Run what is wanted; what the files have of other variants stays."""
+    """Run the chosen variants; rows of other variants stay in the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=VARIANTS, help="this variant only (may be repeated)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")

@@ -70,13 +70,13 @@ class HostKernel:
     sample_ms : float
         Time between two samples of a connection's state (cwnd, ssthresh, srtt ...).
     calibration : "refuse", "mark" or "off"
-        What happens to a run whose link differs from the scenario, in rate by more than 2 % or in round-trip time by
+        Action on a run whose link differs from the scenario, in rate by more than 2 % or in round-trip time by
         more than 5 % (or 0.2 ms if that is more): it is refused, it is marked invalid, or nothing is measured.
 
     Attributes
     ----------
     emulation : str
-        What emulates the network, as the option of `Kernel` names it.
+        The emulation of the network, by its name in the option of `Kernel`.
     description : str
         The sentence that the command line prints for such a run.
     """
@@ -99,7 +99,7 @@ class HostKernel:
         raise NotImplementedError
 
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
-        """Return sentences: what makes the run invalid, and what makes it doubtful."""
+        """Return two lists of sentences: why the run is invalid, and why it is doubtful."""
         raise NotImplementedError
 
     def _order(self) -> dict[str, Any]:

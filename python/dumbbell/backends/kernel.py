@@ -26,7 +26,7 @@ class Kernel:
     Parameters
     ----------
     emulation : "best", "link", "tc" or "uml"
-        What emulates the network between the hosts. ``link``: the host's kernel, links emulated by Dumbbell.
+        The emulation of the network between the hosts. ``link``: the host's kernel, links emulated by Dumbbell.
         ``tc``: the host's kernel, links made of its queue disciplines. ``uml``: User-mode Linux in virtual time.
         ``best``: the first of these that the host and the scenario allow.
     sample_ms, calibration, max_late_ms

@@ -128,7 +128,7 @@ def _ping(output: str, row: dict[str, Any], tables: dict[str, Table], flow: dict
         for q in (50, 95, 99):
             row[f"rtt_p{q}_ms"] = float(times[max(0, -(-q * len(times) // 100) - 1)])
     command = flow["application"]["client"]["command"]
-    # ping doesn't keep to its interval to the millisecond: the mean interval comes from the total time.
+    # ping's intervals aren't exact to the millisecond: the mean interval is computed from the total time.
     interval = span_ms * 1e-3 / (sent - 1) if sent > 1 else float(command[command.index("-i") + 1])
     tables[f"ping/{row['name']}"] = {
         "t_ns": np.array([round((row["start_s"] + n * interval) * 1e9) for n in range(sent)], np.uint64),

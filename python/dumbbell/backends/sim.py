@@ -16,7 +16,7 @@ from dumbbell.scenario.own_variants import OwnVariant
 __all__ = ["Simulator"]
 
 AHEAD = 4
-"""Runs handed to each thread in advance: none waits for Python, and few results wait in memory."""
+"""Runs queued for each thread in advance: enough that no thread waits for Python, few enough to save memory."""
 
 
 class Simulator:

@@ -50,7 +50,7 @@ def files_of(paths: Name | Iterable[Name]) -> list[str]:
 
 
 def frame_of(table: dict[str, Any]) -> pl.DataFrame:
-    """Make a frame; what is missing is null."""
+    """Make a frame; missing values are null."""
     columns = []
     for name, values in table.items():
         series = pl.Series(name, values)
@@ -214,8 +214,8 @@ class Capture:
         flows, udp = self.tables["flows"], self.tables["udp"]
         known: list[int] = flows["flow"].unique().sort().to_list()
         if missing := sorted(set(chosen.flow) - set(known)):
-            there = f"numbers go from {known[0]} to {known[-1]}" if known else "there are none"
-            raise CaptureError(f"--flow: {', '.join(self.files)} has no TCP connection {missing[0]}: {there}")
+            existing = f"its connections are {known[0]} to {known[-1]}" if known else "it has none"
+            raise CaptureError(f"--flow: {', '.join(self.files)} has no TCP connection {missing[0]}: {existing}")
         wanted = chosen.numbers(flows).to_list()
         tables = dict(self.tables)
         for name, table in tables.items():

@@ -63,7 +63,7 @@ def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
 
-    # What is to be done at the end is done on this signal too.
+    # With SystemExit, `finally` blocks and `atexit` functions run on this signal too.
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
         app()
@@ -74,6 +74,6 @@ def main() -> None:
         output.errors("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of stdout has gone; nothing may be written there any more, not even at exit.
+        # The reader of stdout has closed the pipe: nothing more may be written to it, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

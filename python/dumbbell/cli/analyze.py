@@ -1,4 +1,4 @@
-"""``dumbbell analyze``."""
+"""``dumbbell analyze``: analyzes capture files."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def analyze(
 
 
 def _only_pair(*others: object) -> None:
-    """Refuse what has no meaning for a pair."""
+    """Refuse options that have no meaning for a pair."""
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
 
     names = ("FILE", "--rules", "--flow", "--host", "--port", "--where", "--from", "--to", "--tunnels", "--compare",
@@ -184,7 +184,7 @@ def _seconds(option: str, text: str | None) -> float | None:
 
 @contextmanager
 def _progress(files: list[str]) -> Iterator[Callable[[int, int, int | None], None]]:
-    """Show a bar of the bytes read, of all files together."""
+    """Show a progress bar of the bytes read, over all files."""
     sizes = [Path(f).stat().st_size if Path(f).is_file() else 0 for f in files]
     before = [sum(sizes[:n]) for n in range(len(sizes))]
     with output.progress("reading", unit="bytes") as moved:
@@ -211,7 +211,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
 
 
 def _print_classes(capture: Capture) -> None:
-    """Print the guesses, each with its evidence."""
+    """Print the likely congestion control of each transfer, with the evidence."""
     from dumbbell.capture.output import guesses  # noqa: PLC0415
 
     table = guesses(capture)

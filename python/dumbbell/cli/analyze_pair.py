@@ -1,4 +1,4 @@
-"""``dumbbell analyze --pair A B``."""
+"""``dumbbell analyze --pair A B``: matches two captures of one path."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = {
     "delay_max_ms": "max ms",
     "queueing_mean_ms": "queueing mean ms",
 }
-"""Column and heading: what the terminal shows of a direction."""
+"""Column and heading: a direction's columns on the terminal."""
 
 
 def analyze_pair(
@@ -41,7 +41,7 @@ def analyze_pair(
     parquet: Path | None,
     out: Path | None,
 ) -> None:
-    """Match two captures, print and keep what was found."""
+    """Match two captures; print and write the result."""
     from dumbbell.capture import pair  # noqa: PLC0415
 
     keep = bool(csv or parquet or out)

@@ -1,4 +1,4 @@
-"""``dumbbell clean``."""
+"""``dumbbell clean``: removes the remains of killed runs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def register(app: typer.Typer) -> None:
 
 
 def clean() -> None:
-    """Remove what runs on a real kernel have left that were killed: their folders and processes, nothing else.
+    """Remove the folders and processes that killed runs on a real kernel have left behind, nothing else.
 
     Namespaces, interfaces and queue disciplines of a run have no name outside of it: the kernel removes them when its
-    process ends, however that happens.
+    process ends, also when it is killed.
     """
     from dumbbell.kernel.folders import clean as clean_up  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""``dumbbell compare``."""
+"""``dumbbell compare``: compares two sets of results."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def compare(
 ) -> None:
     """Compare two sets of results and list the significant changes.
 
-    Cells, flows and queues are matched by name, repetitions by seed. A change is significant if Student's t on the
-    pairs (Welch's t where the seeds differ) is, at 95 % for all comparisons together (Holm's correction).
+    Cells, flows and queues are matched by name, repetitions by seed. A change is significant if Student's t
+    test on the pairs (Welch's t test where the seeds differ) is, at 95 % for all comparisons together (Holm).
     """
     from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.results.changes import compare as compare_results  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``dumbbell disciplines``."""
+"""``dumbbell disciplines``: lists the queue disciplines."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def disciplines(
         output.document([asdict(row) for row in rows])
     elif name is None:
         cells = [(d.name, d.year, d.title, ", ".join(p.name for p in d.params)) for d in rows]
-        output.print_table("Queue disciplines", ["name", "year", "what it is", "parameters"], cells)
+        output.print_table("Queue disciplines", ["name", "year", "description", "parameters"], cells)
     else:
         d = rows[0]
-        facts = {"year": d.year, "source": d.source, "what it does": d.doc}
+        facts = {"year": d.year, "source": d.source, "description": d.doc}
         facts["traced beside its backlog"] = ", ".join(d.columns) or "nothing"
         print_details(d.name, d.title, facts, d.params)

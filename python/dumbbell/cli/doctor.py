@@ -1,4 +1,4 @@
-"""``dumbbell doctor``."""
+"""``dumbbell doctor``: lists the features of this host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List what this host supports, and how to add the rest."""
+    """List the features that this host supports, and how to add the others."""
     from dumbbell.kernel.doctor import examine  # noqa: PLC0415
 
     report = examine()

@@ -50,7 +50,7 @@ def build(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core).", show_default=False),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Build it although it is there.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Build it again even if it exists.")] = False,
 ) -> None:
     """Build the kernel: once, in a few minutes, as an ordinary user."""
     from dumbbell.kernel import build as build_kernel  # noqa: PLC0415
@@ -60,13 +60,15 @@ def build(
         kernel = build_kernel(given=source, cache=cache, jobs=jobs, again=again, watch=watch)
     took = time.monotonic() - began
     output.note(
-        f"Linux {kernel.version}, ready after {took:.0f} s" if took > 1 else f"Linux {kernel.version} is there"
+        f"Linux {kernel.version}, ready after {took:.0f} s"
+        if took > 1
+        else f"Linux {kernel.version} is already built"
     )
     typer.echo(str(kernel.path))
 
 
 def list_(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List the kernels that are there."""
+    """List the kernels that are built."""
     from dumbbell.kernel import installed  # noqa: PLC0415
 
     rows = [(k.version, k.key, str(k.path)) for k in installed()]
@@ -78,7 +80,7 @@ def list_(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
 
 @contextmanager
 def _watching() -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is being done: a bar on a terminal, else a line for each step."""
+    """Show the progress: a bar on a terminal, else a line for each step."""
     if sys.stderr.isatty():
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 

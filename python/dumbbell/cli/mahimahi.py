@@ -1,4 +1,4 @@
-"""``dumbbell mahimahi``."""
+"""``dumbbell mahimahi``: writes a packet-delivery trace."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def mahimahi(
         str, typer.Option("--from", help="The time of the run at which the trace begins.", metavar="TIME")
     ] = "0 s",
 ) -> None:
-    """Write what a link has delivered as a packet-delivery trace of mahimahi's mm-link."""
+    """Write the packets that a link delivered as a packet-delivery trace for mahimahi's mm-link."""
     from dumbbell import mahimahi as traces  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results import Results  # noqa: PLC0415

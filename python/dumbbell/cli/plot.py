@@ -1,4 +1,4 @@
-"""``dumbbell plot``."""
+"""``dumbbell plot``: draws figures of results."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def plot(
         ),
     ] = None,
 ) -> None:
-    """Draw results that were kept with --out."""
+    """Draw a figure of results that were kept with --out."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.plots.accessor import write  # noqa: PLC0415
     from dumbbell.plots.catalog import make  # noqa: PLC0415

@@ -28,7 +28,7 @@ def print_details(name: str, title: str, facts: Mapping[str, object], params: Se
         console.print("\nno parameters")
         return
     table = Table(title="\nParameters", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("name", "default", "takes", "what it does"):
+    for heading in ("name", "default", "takes", "description"):
         table.add_column(heading)
     for p in params:
         table.add_row(p.name, Text(p.default_shown), Text(p.kind), Text(p.doc))

@@ -1,4 +1,4 @@
-"""``dumbbell report``."""
+"""``dumbbell report``: writes the report of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dumbbell run``."""
+"""``dumbbell run``: runs a scenario."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ dumbbell run cbr.toml
 
 dumbbell run cbr.toml --set flows.tcp.variant=vegas --set "network.bottleneck.rate=5 Mbit/s"
 
-dumbbell run cbr.toml --out results/cbr    (keeps everything; again: runs what is missing)
+dumbbell run cbr.toml --out results/cbr    (keeps everything; a further call runs only the missing runs)
 
 dumbbell run cbr.toml --backend kernel    (the same on the real kernel)
 
@@ -67,7 +67,7 @@ def run(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Directory that keeps everything; what it holds already is not run again.",
+            help="Directory that keeps everything; finished runs in it are not run again.",
             show_default=False,
         ),
     ] = None,
@@ -79,7 +79,7 @@ def run(
         str,
         typer.Option(
             metavar="NAME",
-            help="What makes the runs. sim: the simulator. kernel: real Linux, with the best emulation that this "
+            help="The back end. sim: the simulator. kernel: real Linux, with the best emulation that this "
             "host has (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
         ),
     ] = "sim",
@@ -159,7 +159,7 @@ def _say_way(backend: Backend, scenario: Scenario) -> None:
 
 
 def _print_plan(backend: Backend, scenario: Scenario) -> None:
-    """Print what a kernel back end would do."""
+    """Print the steps that a kernel back end would execute."""
     from dumbbell.backends import Kernel, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.results.runner import jobs_of  # noqa: PLC0415

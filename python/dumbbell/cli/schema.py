@@ -1,4 +1,4 @@
-"""``dumbbell schema``."""
+"""``dumbbell schema``: prints the JSON Schema of scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dumbbell stacks``."""
+"""``dumbbell stacks``: lists the presets of the TCP endpoint."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stacks(
     if as_json:
         output.document([asdict(row) for row in rows])
     elif name is None:
-        output.print_table("Stack presets", ["name", "what it is"], [(s.name, s.title) for s in rows])
+        output.print_table("Stack presets", ["name", "description"], [(s.name, s.title) for s in rows])
     else:
         s = rows[0]
-        print_details(s.name, s.title, {"what it does": s.doc}, s.params)
+        print_details(s.name, s.title, {"description": s.doc}, s.params)

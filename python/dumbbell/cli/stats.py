@@ -1,4 +1,4 @@
-"""``dumbbell stats``."""
+"""``dumbbell stats``: prints statistics over repetitions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ dumbbell stats results/cbr                                 (goodput: n, mean, me
 
 dumbbell stats results/cbr --metric rtt_p95_ms --by variant    (and which variants differ, on the same seeds)
 
-dumbbell stats results/pair --harm                         (what each flow loses by the others: runs them alone)
+dumbbell stats results/pair --harm                         (the loss of each flow by the others: runs each flow alone)
 
 dumbbell stats results/cbr --metric utilization --name 'r1->r2' --interval student --json
 """

@@ -32,7 +32,7 @@ EXAMPLES = """
 
 dumbbell study run ns2-cbr --quick
 
-dumbbell study run ns2-cbr --out results/ns2-cbr    (again: runs what is missing)
+dumbbell study run ns2-cbr --out results/ns2-cbr    (a further call runs only the missing runs)
 
 dumbbell study run netem-iperf --backend uml    (on the real Linux kernel)
 
@@ -53,7 +53,7 @@ def list_(as_json: Json = False) -> None:
         output.document([{**{k: getattr(s, k) for k in keys}, "claims": len(s.paper.claims)} for s in found])
         return
     rows = [(s.name, s.title, len(s.experiments), len(s.paper.claims)) for s in found]
-    output.print_table("Studies", ["name", "what it is", "experiments", "claims"], rows)
+    output.print_table("Studies", ["name", "title", "experiments", "claims"], rows)
 
 
 def show(name: Name, as_json: Json = False) -> None:
@@ -102,7 +102,7 @@ def run(
         typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
     ] = None,
     backend: Annotated[
-        str, typer.Option(metavar="NAME", help="What makes the runs, as with `dumbbell run`: sim, uml.")
+        str, typer.Option(metavar="NAME", help="The back end, as with `dumbbell run`: sim or uml.")
     ] = "sim",
     as_json: Json = False,
 ) -> None:
@@ -142,7 +142,7 @@ def _print(done: Done) -> None:
     typer.echo(f"runs      {done.out / 'runs'}/*")
     for path in named:
         if path.suffix == ".png":
-            typer.echo(f"picture   {path} (.svg)")
+            typer.echo(f"figure    {path} (.svg)")
     typer.echo(f"report    {done.report}")
 
 
@@ -153,7 +153,7 @@ def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:
 
     table = Table(title="Claims", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("claim, and what was found", overflow="fold")
+    table.add_column("claim and result", overflow="fold")
     for f in findings:
         found = Text(texts[f.claim], style="bold").append(f"\n{f.why}", style="not bold")
         table.add_row(Text(f.verdict.value, style=COLORS[f.verdict.value]), found)

@@ -1,4 +1,4 @@
-"""``dumbbell validate``."""
+"""``dumbbell validate``: compares the simulator with the real kernel."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def validate(
     listed: Annotated[bool, typer.Option("--list", help="List the cases and do nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Hold the simulator against the real kernel: the same scenarios on both."""
+    """Compare the simulator with the real kernel: the same scenarios on both."""
     from dumbbell.backends import Simulator, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.kernel import find  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``dumbbell variants``."""
+"""``dumbbell variants``: lists the congestion control variants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def variants(
         cells = [
             (", ".join([v.name, *v.aliases]), v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows
         ]
-        output.print_table("Variants", ["name", "year", "what it is", "parameters"], cells)
+        output.print_table("Variants", ["name", "year", "description", "parameters"], cells)
     else:
         v = rows[0]
         facts = {

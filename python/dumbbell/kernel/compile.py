@@ -65,7 +65,7 @@ def build(
     Raises
     ------
     BackendError
-        The host can't build it; the message names what is missing.
+        The host can't build it; the message lists the missing packages or features.
     """
     reason = tools.unsupported()
     if reason is not None:

@@ -1,6 +1,6 @@
 """One processor for each virtual machine.
 
-The kernel of User-mode Linux and its guest processes take turns, so a second processor brings nothing, and waking the
+The kernel of User-mode Linux and its guest processes take turns, so a second processor brings no gain, and waking the
 other one at each turn costs time: 60 s of simulated time took 15 s on two processors and 3 s on one.
 """
 

@@ -3,11 +3,11 @@
 ::
 
     CACHE/kernel/VERSION-KEY/linux         the kernel, an ordinary program
-    CACHE/kernel/VERSION-KEY/kernel.json   what it was built from
+    CACHE/kernel/VERSION-KEY/kernel.json   its source, configuration and edits
 
 CACHE is ``$DUMBBELL_CACHE``, else ``$XDG_CACHE_HOME/dumbbell``, else ``~/.cache/dumbbell``. KEY is a hash of the
 configuration and the edits, so a kernel built from others is never used. ``/var/cache/dumbbell`` is read too: a
-kernel that root builds there (``dumbbell kernel build --cache /var/cache/dumbbell``) serves every user.
+kernel that root builds into it (``dumbbell kernel build --cache /var/cache/dumbbell``) serves every user.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def missing() -> list[str]:
 
 
 def remedy(packages: list[str]) -> str:
-    """Return a sentence: what has to be installed, and how."""
+    """Return a sentence that lists the packages to install, with the command."""
     names = " ".join(packages)
     if shutil.which("apt-get") is not None:
         return (

@@ -14,7 +14,7 @@ __all__ = ["build"]
 
 
 def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
-    """Write the plan of one run of a scenario; a sweep is not part of it.
+    """Return the plan of one run of a scenario; the sweep is not part of it.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
 
 
 def _captures(scenario: Scenario) -> dict[str, Any]:
-    """Write the capture points, if there are any."""
+    """Return the plan's entry for capture points; empty without points."""
     points = [{"name": p.name, "nodes": p.nodes, "links": p.links} for p in scenario.layout.points]
     return {"capture": {"points": points, "snaplen_bytes": scenario.capture.snaplen.bytes}} if points else {}
 

@@ -1,4 +1,4 @@
-"""A direction of a link in base units. Values that it does not have are left out."""
+"""The plan's entry for one direction of a link, in base units. Values that the link doesn't set are left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["link_plan"]
 
 
 def link_plan(settings: Settings, duration_ns: int) -> dict[str, Any]:
-    """Write everything of a link's direction but its ends, its queue and its scripted drops."""
+    """Return the plan's entry for a direction of a link, without its ends, its queue and its scripted drops."""
     plan: dict[str, Any] = {
         "rate_bps": first_rate_bps(settings.rate) if settings.rate is not None else 0,
         "delay_ns": first_delay_ns(settings.delay) if settings.delay is not None else 0,

@@ -1,4 +1,4 @@
-"""Figures: what a picture shows (`spec`), how things look (`style`), drawing and saving."""
+"""Figures: their content as data (`spec`), colors and markers (`style`), drawing and saving."""
 
 from dumbbell.plots.files import Drawn, save, save_all
 from dumbbell.plots.spec import Curve, Mark, Panel, Picture, curve_of

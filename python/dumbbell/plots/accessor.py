@@ -30,7 +30,7 @@ def write(picture: Picture, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     DumbbellError
-        For another end than png, svg, pdf or html, or a file that can't be written.
+        For an ending other than png, svg, pdf or html, and for a file that can't be written.
     """
     place = Path(path)
     ending = place.suffix.removeprefix(".").lower()
@@ -53,7 +53,7 @@ def write(picture: Picture, path: str | os.PathLike[str]) -> Path:
 
 
 class Plot:
-    """A picture made of results: shown in a notebook, written with `save`, drawn as a Matplotlib figure."""
+    """A figure made of results: shown in a notebook, written with `save`, drawn with Matplotlib."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture

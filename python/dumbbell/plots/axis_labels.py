@@ -9,7 +9,7 @@ __all__ = ["Quantity", "quantity"]
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A metric on an axis: what it is called, its unit, and what its values are multiplied by."""
+    """A metric on an axis: its name, its unit, and the factor from the column's unit to the axis's."""
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""Pictures over the cells of a sweep: bars, boxes, distributions, ellipses, heat maps, matrices of pairs."""
+"""Figures over the cells of a sweep: bars, boxes, distributions, ellipses, heat maps, matrices of pairs."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def lines(
     by: str | None = None,
     flow: Sequence[str] | None = None,
 ) -> Picture:
-    """Draw a metric over a swept quantity, with intervals and dots; numbers on the x axis where there are numbers."""
+    """Draw a metric over a swept quantity, with intervals and dots; numbers make a numeric x axis."""
     table = _Table(results, metric, flow)
     across, apart = _by_and_x(table, x, by)
     if across is None:
@@ -310,7 +310,7 @@ def _delay_by_run(results: Results) -> pl.DataFrame:
     """Sum up the mean sojourns of the forward queues that were in use: the delay of a packet above the smallest."""
     queues = results.queues.filter(pl.col("mean_sojourn_ms").is_not_null() & (pl.col("utilization") > 0.05))
     if queues.is_empty():
-        raise ResultsError("no queue was in use: there is no delay to draw")
+        raise ResultsError("no queue was in use, so no delay can be drawn")
     return queues.group_by("run").agg(pl.col("mean_sojourn_ms").max().alias("delay"))
 
 
@@ -345,10 +345,10 @@ def _heat_panel(table: _Table, across: str, down: str) -> Panel:
 
 
 def matrix(results: Results, *, metric: str = "goodput_bps", flow: Sequence[str] | None = None) -> Picture:
-    """Draw what each variant gets beside each other one: two flows whose variants are swept.
+    """Draw the metric of each variant beside each other variant: two flows whose variants are swept.
 
     A cell holds the first flow's median (the row's variant), the second flow's (the column's) and Jain's index; its
-    color is the first one's share of both.
+    color is the first flow's share of both.
     """
     table = _Table(results, metric, flow)
     paths = [p for p in table.short if p.endswith(".variant")]

@@ -63,12 +63,12 @@ def make(
     queue: Sequence[str] | None = None,
     window_s: float | None = None,
 ) -> Picture:
-    """Make a picture of results; options that the kind doesn't take are errors.
+    """Make a figure of results; options that the kind doesn't take are errors.
 
     Raises
     ------
     DumbbellError
-        For an unknown kind, an option that it doesn't take, or results that lack what it needs.
+        For an unknown kind, an option that it doesn't take, or results that lack the series or columns it needs.
     """
     if kind not in KINDS:
         raise DumbbellError(unknown("kind of plot", kind, list(KINDS)))

@@ -1,7 +1,7 @@
-"""Long series cut down to what a picture can show, without hiding a peak.
+"""Downsampling of long series to the resolution of a figure, without hiding a peak.
 
-Time is divided into as many columns as are worth drawing; of each the first, the smallest, the largest and the last
-value stay (M4 aggregation): the line through them covers the same pixels as the line through all.
+Time is divided into columns about as wide as a pixel. Of each column the first, the smallest, the largest and the
+last value are kept (M4 aggregation): the line through them covers the same pixels as the line through all values.
 
 References
 ----------
@@ -19,7 +19,7 @@ __all__ = ["COLUMNS", "thin"]
 Floats = npt.NDArray[np.float64]
 
 COLUMNS = 1200
-"""Columns of a picture: more than a panel has pixels across."""
+"""Columns of a figure: more than a panel has pixels across."""
 
 
 def thin(x: npt.ArrayLike, y: npt.ArrayLike, columns: int = COLUMNS) -> tuple[Floats, Floats]:
@@ -36,7 +36,7 @@ def thin(x: npt.ArrayLike, y: npt.ArrayLike, columns: int = COLUMNS) -> tuple[Fl
     Returns
     -------
     x, y : (k,) float64, k <= max(n, 4 * columns)
-        The points kept, in order; all of them where there are few.
+        The points kept, in order; all of them if they are few.
     """
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if xs.size <= 4 * columns or xs[-1] <= xs[0]:

@@ -1,4 +1,4 @@
-"""Pictures drawn with Matplotlib. Margins are set by hand in inches: an automatic layout takes too long."""
+"""Figures drawn with Matplotlib. Margins are set by hand in inches: an automatic layout takes too long."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ WIDTHS = {1: 7.4, 2: 9.6, 3: 11.0}
 HEIGHTS = {1: 3.5, 2: 3.1, 3: 2.5}
 """Height of one row of panels, by the number side by side."""
 MANY = 7
-"""Words on an axis from which they are broken earlier."""
+"""Number of category labels from which they are wrapped at a smaller width."""
 DENSE = 1.8
-"""Decades on an axis from which there are fewer numbers in each."""
+"""Number of decades on an axis from which each decade has fewer tick labels."""
 LEGEND_ENTRY = 1.75
 """Width that an entry of the legend takes at most."""
 
 
 def settings(more: dict[str, Any] | None = None) -> AbstractContextManager[None]:
-    """Put the settings of every figure in force, and more of them if given."""
+    """Apply the settings of all figures, and further ones if given, within the block."""
     import matplotlib as mpl  # noqa: PLC0415 - slow to import
 
     rc: Any = {**RC, **(more or {})}
@@ -44,7 +44,7 @@ def settings(more: dict[str, Any] | None = None) -> AbstractContextManager[None]
 
 
 def draw(picture: Picture) -> Figure:
-    """Draw a picture; the caller saves and closes it."""
+    """Draw a figure; the caller saves and closes it."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
     with settings():
@@ -76,7 +76,7 @@ def draw(picture: Picture) -> Figure:
                 _panel(ax, picture.panels[number], markers=picture.markers)
             else:
                 ax.set_axis_off()
-        # Axes may be shared, so their ends are set when all curves are there.
+        # Axes may be shared, so their limits are set after all curves are drawn.
         for ax, panel in zip(axes.flat, picture.panels, strict=False):
             _limits(ax, panel)
         figure.text(0.12 / width, 1 - 0.12 / height, picture.title, fontsize=11, fontweight="bold", va="top")

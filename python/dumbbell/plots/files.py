@@ -1,4 +1,4 @@
-"""Pictures written as PNG and SVG files, several at a time."""
+"""Figures written as PNG and SVG files, several at a time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dumbbell.plots.spec import Picture
 __all__ = ["Drawn", "save", "save_all"]
 
 DPI = 130
-"""Of the PNG: about 960 pixels across for one panel."""
+"""Resolution of the PNG: about 960 pixels across for one panel."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture, the files that hold it, and its SVG for a page."""
+    """A figure, its files, and its SVG for an HTML page."""
 
     picture: Picture
     png: Path
@@ -31,12 +31,12 @@ class Drawn:
 
 
 def save(picture: Picture, folder: str | os.PathLike[str]) -> Drawn:
-    """Draw a picture and write ``NAME.png`` and ``NAME.svg`` into a folder."""
+    """Draw a figure and write ``NAME.png`` and ``NAME.svg`` into a folder."""
     place = Path(folder)
     png, svg = place / f"{picture.name}.png", place / f"{picture.name}.svg"
     figure = draw(picture)
     text = io.StringIO()
-    # The salt makes the ids of the SVG the same each time, and different from those of other pictures on one page.
+    # The salt makes the ids of the SVG the same each time, and different from those of other figures on a page.
     with settings({"svg.hashsalt": picture.name}):
         figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
@@ -60,7 +60,7 @@ def save_all(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Drawn]:
-    """Draw pictures, ``jobs`` at a time, and write their files into a folder (made if need be)."""
+    """Draw figures, ``jobs`` at a time, and write their files into a folder, which is created if missing."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     moved = progress or (lambda _done, _all: None)
     done: list[Drawn] = []
@@ -69,7 +69,8 @@ def save_all(
             done.append(save(picture, folder))
             moved(len(done), len(pictures))
         return done
-    # Not "fork": the simulator's threads may hold locks that a child would wait for. Import what is slow once.
+    # Not "fork": the simulator's threads may hold locks that a child would wait for.
+    # The fork server imports the slow modules once.
     context = get_context("forkserver")
     context.set_forkserver_preload(["dumbbell.plots.preload"])
     with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=context) as pool:

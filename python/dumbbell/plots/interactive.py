@@ -1,4 +1,4 @@
-"""Pictures with Plotly: zoom, values under the pointer, curves switched on and off; in a page that works offline."""
+"""Interactive figures with Plotly: zoom, values under the pointer, curves that can be hidden; pages work offline."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MARKER = {
 DIVERGING = [[0.0, "#7f3b08"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#998ec3"], [1.0, "#2d004b"]]
 """Orange to purple, ColorBrewer's PuOr."""
 HEIGHT = {1: 360, 2: 320, 3: 280}
-"""Of a row of panels, pixels, by the number side by side."""
+"""Height of a row of panels in pixels, by the number of panels side by side."""
 WIDTH, ENTRY, LETTER, LEGEND_ROW, TOOLS = 850, 55, 7, 20, 24
-"""Pixels: what a page leaves to a legend, an entry without its words, a letter, a row; the buttons above it."""
+"""Sizes in pixels: width of a legend, of an entry without its text, of a letter; height of a row, of the buttons."""
 
 
 def script() -> str:
-    """Return Plotly's JavaScript, which a page holds once.
+    """Return Plotly's JavaScript; a page contains it once.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _plain(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[Any]:
 
 
 def page(pictures: Sequence[Picture]) -> str:
-    """Return an HTML page of pictures that works offline."""
+    """Return an HTML page of figures that works offline."""
     parts = []
     for number, picture in enumerate(pictures):
         content = json.dumps(figure(picture), allow_nan=False).replace("</", "<\\/")

@@ -1,4 +1,4 @@
-"""The HTML of a result in a notebook: its tables, and the figure that a reader looks at first."""
+"""The HTML of a result in a notebook: its tables, and one figure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Pictures of one run over time: windows, queues, round trips, rates, sequence numbers.
+"""Figures of one run over time: windows, queues, round trips, rates, sequence numbers.
 
-Times are seconds of the run. Long series are thinned when they are drawn, without hiding a peak; the picture's rows
+Times are seconds of the run. Long series are thinned when they are drawn, without hiding a peak; the figure's rows
 keep every value.
 """
 
@@ -31,7 +31,7 @@ KB = 1e-3
 
 
 def flows_of(results: Results, run: Run, flow: Sequence[str] | None = None) -> list[str]:
-    """Name the TCP flows of a run that left a series; ResultsError if there are none, or not those asked for."""
+    """Name the TCP flows of a run that left a series; ResultsError if none did, or if a requested one did not."""
     known = [t.removeprefix("flow/") for t in results.tables(run) if t.startswith("flow/")]
     if not known:
         raise ResultsError("no series of flows were kept: set trace.series = true (--trace on the command line)")
@@ -84,7 +84,7 @@ def _title(run: Run, what: str) -> str:
 
 
 def phases(table: pl.DataFrame) -> list[Span]:
-    """Read the stretches of time that a sender spent in each phase from its series."""
+    """Return the intervals that a sender spent in each phase, from its series."""
     if table.is_empty():
         return []
     names = registry_phases()
@@ -163,7 +163,7 @@ def cwnd(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> Pi
 
 
 def inflight(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> Picture:
-    """Draw the bytes outstanding over time; phases, losses and timeouts with a single flow."""
+    """Draw the bytes in flight over time; for a single flow also phases, losses and timeouts."""
 
     def curves(one: str, table: pl.DataFrame, look: str) -> list[Curve]:
         t = table["t_ns"].to_numpy() * 1e-9
@@ -183,7 +183,7 @@ def rtt(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> Pic
 
 
 def sequence(results: Results, run: Run, *, flow: Sequence[str] | None = None) -> Picture:
-    """Draw sequence numbers over time: what was sent, what was acknowledged, what was delivered."""
+    """Draw sequence numbers over time: the highest sent, acknowledged and delivered."""
     (one, *_) = flows_of(results, run, flow)
     table = results.table(run, f"flow/{one}")
     t = table["t_ns"].to_numpy() * 1e-9
@@ -213,7 +213,7 @@ def goodput(
 
 
 def queue(results: Results, run: Run, *, queue: Sequence[str] | None = None) -> Picture:
-    """Draw the packets waiting in queues over time, and what was dropped."""
+    """Draw the backlog of queues over time, and the dropped packets."""
     drawn: list[Curve] = []
     for name in queues_of(results, run, queue):
         table = results.table(run, f"queue/{name}")
@@ -236,7 +236,7 @@ def _discipline(run: Run, name: str) -> str:
 def iograph(
     results: Results, run: Run, *, queue: Sequence[str] | None = None, window_s: float | None = None
 ) -> Picture:
-    """Draw packets per second that left a queue, and that were dropped there, as an I/O graph does."""
+    """Draw an I/O graph of a queue: packets per second that left it, and that it dropped."""
     names = queues_of(results, run, queue, "departures")
     edges = edges_of(0.0, results.scenario.duration.seconds, window_s or 1.0)
     drawn: list[Curve] = []

@@ -1,7 +1,7 @@
 """Figures as plain data: `draw` draws them, the report lists their rows.
 
-A study builds pictures from numbers and never touches Matplotlib; so a picture can be tested, listed as a table and
-drawn in another process.
+A study makes figures from numbers without Matplotlib, so a figure can be tested, listed as a table and drawn in
+another process.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_o
 
 Floats = npt.NDArray[np.float64]
 Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events"]
-"""Joined; holding each value until the next; not joined; the same small and pale, for single runs; a bar from zero; a
-box of the dots (median, quartiles, whiskers to the last dot within 1.5 times their distance); large crosses, for what
-happens at a moment."""
+"""In this order: points joined by lines; steps that hold each value until the next; separate points; small pale
+points, for single runs; bars from zero; boxes of the dots (median, quartiles, whiskers to the last dot within 1.5
+times the distance of the quartiles); large crosses, for events."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Values over x, with an interval and the single values where there are any.
+    """Values over x, optionally with an interval and the single values.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A shaded stretch of the x axis; ``label`` appears in the legend once, ``look`` gives its color."""
+    """A shaded interval of the x axis; ``label`` appears in the legend once, ``look`` gives its color."""
 
     begin: float
     end: float
@@ -81,7 +81,7 @@ class Grid:
     low, high : float or None
         Ends of the color scale; default: those of the values.
     diverging : bool
-        Whether the middle of the scale means "nothing": colors to both sides of it.
+        True if the middle of the scale means "no difference", with one color on either side.
     """
 
     rows: Sequence[str]
@@ -96,7 +96,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A vertical line at x with a few words beside it, at the ``bottom`` or the ``top``."""
+    """A vertical line at x with a short label, at the ``bottom`` or the ``top``."""
 
     x: float
     text: str = ""
@@ -112,15 +112,15 @@ class Panel:
     x_label, y_label : str
         With the unit.
     y_from_zero : bool
-        Whether the y axis starts at 0.
+        True if the y axis starts at 0.
     categories : sequence of str
         Words for x = 0, 1, 2 ... instead of numbers.
     y_top : float or None
-        Upper end of the y axis; default: what the values need.
+        Upper end of the y axis; default: fitted to the values.
     x_log, y_log : bool
-        Whether the axis is logarithmic.
+        True if the axis is logarithmic.
     spans : sequence of Span
-        Shaded stretches, such as a sender's phases.
+        Shaded intervals, such as a sender's phases.
     grid : Grid or None
         Cells instead of curves.
     """
@@ -141,22 +141,22 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: its file name, what it is, what is seen in it, and its panels.
+    """A figure: its file name, its title, one sentence on its result, and its panels.
 
     Attributes
     ----------
     name : str
         File name without extension, such as ``fig03-throughput``.
     title : str
-        What is shown.
+        Title of the figure.
     reading : str
-        What is seen, in one line, from the data.
+        The result in one sentence, computed from the data.
     columns : int
         Panels side by side.
     markers : bool
-        Whether points are marked.
+        True if points have markers.
     share_y : bool
-        Whether all panels have the same y axis.
+        True if all panels have the same y axis.
     """
 
     name: str

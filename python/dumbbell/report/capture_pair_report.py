@@ -1,4 +1,4 @@
-"""The report of two captures of one path."""
+"""The report of two captures of one path: its content as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a capture."""
+"""The report of a capture: its content as plain data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MORE = {
     "phases": "Phases",
     "classify": "Which congestion control",
 }
-"""Tables that are listed where they hold something."""
+"""Tables that are listed unless they are empty."""
 
 
 def of_capture(capture: Capture, command: Sequence[str]) -> Content:

@@ -28,7 +28,7 @@ class Ran:
     text : str
         The scenario as TOML.
     changes : sequence of str
-        What was changed in it for this run.
+        Changes made to it for this run.
     """
 
     name: str
@@ -49,26 +49,26 @@ class Content:
     Attributes
     ----------
     title, kind, what : str
-        Heading, what it is a report of, what it is for.
+        The heading, the kind of report, the purpose.
     source : str
         The publication whose experiment it repeats; empty without one.
     notice : str
-        What the reader must know first, such as that it was a quick run.
+        A notice shown first, for instance that it was a quick run.
     summary : sequence of str
     findings : sequence of (Finding, str)
         Verdicts, each with the claim's text.
     pictures, tables, notes : sequences
     figure_note : str
-        What holds for all figures.
+        A note on all figures.
     warnings : sequence of (str, Warned)
-        What speaks against the results, with the scenario that it is about.
+        Weaknesses of the results, each with the scenario concerned.
     facts : sequence of (str, str)
         About versions, host, publication.
     definitions : str
         How the metrics are defined.
     ran : sequence of Ran
     again : str
-        Commands that make the same again.
+        Commands that repeat the runs and the report.
     """
 
     title: str
@@ -92,7 +92,7 @@ class Content:
 
     @property
     def runs(self) -> int:
-        """Runs that it rests on."""
+        """Number of runs behind the report."""
         return sum(r.runs for r in self.ran)
 
     @property

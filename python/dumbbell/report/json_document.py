@@ -1,4 +1,4 @@
-"""A study's results for programs: what ``--json`` prints and ``study.json`` holds."""
+"""A study's results for programs: the document that ``--json`` prints and ``study.json`` holds."""
 
 from __future__ import annotations
 

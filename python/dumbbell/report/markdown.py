@@ -1,4 +1,4 @@
-"""The report as Markdown, for a repository: pictures beside it."""
+"""The report as Markdown, for a repository, with its figures as files beside it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 60
 
 
 def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
-    """Write the report; links to pictures are relative to `place`."""
+    """Write the report; links to figures are relative to `place`."""
     after = f", {content.source}" if content.source else ""
     made = f"{content.runs} runs in Dumbbell {content.version}, {content.begun} UTC"
     parts = [f"# {content.title}", f"{content.kind}{after}. {made}."]
@@ -29,7 +29,7 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
         parts += ["## Summary", "\n".join(f"- {sentence}" for sentence in content.summary)]
     if content.findings:
         rows = [f"| {f.verdict.value} | {_cell(text)} | {_cell(f.why)} |" for f, text in content.findings]
-        parts += ["## Claims", "\n".join(["| verdict | claim | what was found |", "|---|---|---|", *rows])]
+        parts += ["## Claims", "\n".join(["| verdict | claim | result |", "|---|---|---|", *rows])]
     if content.warnings:
         lines = [f"- {f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings]
         parts += ["## Warnings", "\n".join(lines)]
@@ -42,7 +42,7 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
         parts += [f"## {table.title}", _table(table.frame)]
     for note in content.notes:
         parts += [f"## {note.headline}", note.text]
-    parts += ["## What was run", "\n".join(f"- {name}: {fact}" for name, fact in content.facts)]
+    parts += ["## Runs", "\n".join(f"- {name}: {fact}" for name, fact in content.facts)]
     for ran in content.ran:
         times = f"{ran.cells} cells x {ran.repetitions} repetitions of {ran.duration}, seed {ran.seeds}"
         parts += [f"### {ran.name}", f"{ran.what}. {times}."]

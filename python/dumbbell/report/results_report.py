@@ -116,7 +116,7 @@ def _pictures(results: Results) -> Iterator[Picture]:
         try:
             picture = make(results, kind, **options)
         except DumbbellError:
-            continue  # the results hold nothing of that kind: no series, no pair, no second value
+            continue  # the results have no data for this kind: no series, no pair of flows, or a single value
         name = f"{picture.name}-{options['metric'].rsplit('_', 1)[0]}" if "metric" in options else picture.name
         yield Picture(name, picture.title, picture.reading or _reading(picture), picture.panels, picture.columns,
                       picture.markers, picture.share_y)  # fmt: skip

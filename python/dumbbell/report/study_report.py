@@ -1,4 +1,4 @@
-"""The report of a study."""
+"""The report of a study: its content as plain data."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def write_results_report(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a report of what ``dumbbell run --out`` kept.
+    """Write the report of a results directory of ``dumbbell run --out``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Metrics that follow from others and from the path: what `Results` adds to the rows of a run."""
+"""Metrics computed from others and from the path; `Results` adds them to the rows of a run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class IdlePath:
 
 @lru_cache(maxsize=64)
 def idle_paths(cell: Cell) -> dict[str, IdlePath]:
-    """Work out each flow's idle path, by name; without those that cross a link of no set rate or delay."""
+    """Return each flow's idle path by name, without flows that cross a link whose rate or delay is not fixed."""
     plan = build(cell.scenario)
     links = plan["links"]
     routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
@@ -75,7 +75,7 @@ def _varies(link: Mapping[str, Any]) -> bool:
 
 
 def _packet(flow: Mapping[str, Any]) -> int | None:
-    """The IP packet of a full segment, or of a datagram, bytes; None if only a program knows."""
+    """The IP packet of a full segment, or of a datagram, bytes; None for a real program, whose sizes are unknown."""
     application = flow["application"]
     if flow["transport"]["kind"] != "tcp" and application["kind"] == "program":
         if application["name"] != "ping":
@@ -110,7 +110,7 @@ def _ms(path: list[Mapping[str, Any]], size: int) -> float:
 
 
 def flow_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any]:
-    """Add to a flow's row what follows from it.
+    """Add the derived metrics to a flow's row.
 
     ``idle_rtt_ms``
         see `IdlePath.rtt_ms`; null where a link has no set rate or delay
@@ -134,7 +134,7 @@ def flow_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any
 
 
 def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any]:
-    """Add to a transfer's row what follows from it.
+    """Add the derived metrics to a transfer's row.
 
     ``took_s``
         from its start to its last byte at the receiver

@@ -45,7 +45,7 @@ def frame(runs: Sequence[Run], rows_of: Callable[[Run], Iterable[dict[str, Any]]
             columns["repetition"].append(run.repetition)
             columns["seed"].append(run.seed)
             for name, value in row.items():
-                # A metric that this run is the first to have was null before.
+                # In earlier runs without this metric, its value is null.
                 column = metrics.setdefault(name, [])
                 column += [None] * (length - len(column))
                 column.append(value)

@@ -31,8 +31,8 @@ PLACE = ("name", "at", "from", "to", "enter", "leave", "direction", "access", "c
 def solo(scenario: Scenario, name: str, others: Sequence[str]) -> Scenario:
     """Make the scenario in which a flow has the path without some others.
 
-    Those stay in their places, so that hosts, routes and random streams are the same, but carry a single byte at the
-    very end. Everything else (a CBR stream, a ping) continues.
+    The others keep their places, so that hosts, routes and random streams are the same, but each carries a single
+    byte at the very end. Everything else (a CBR stream, a ping) continues.
     """
     document = scenario.to_dict()
     document.pop("sweep", None)

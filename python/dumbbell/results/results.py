@@ -39,7 +39,7 @@ class Results:
     """The runs of a scenario: as objects (`runs`), as frames (`flows`, `queues`, `transfers`) and as series.
 
     Each frame has one column per swept path, then ``run``, ``repetition`` and ``seed``, then the metrics. Where no
-    measurement exists (the RTT of a flow that got nothing through), the value is null.
+    measurement exists (the RTT of a flow that delivered nothing), the value is null.
     """
 
     def __init__(

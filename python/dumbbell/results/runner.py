@@ -57,7 +57,7 @@ def run(
         Runs at a time; default: one for each core. It never changes a result.
     out : path, optional
         Directory that keeps everything. Each finished run is kept at once; a further call with the same directory
-        runs only what is missing.
+        runs only the missing runs.
     repetitions, seed, trace : optional
         Override the scenario's ``repetitions``, ``seed`` and ``trace.series``.
     changes : mapping, optional
@@ -130,7 +130,7 @@ def _round(
     tables: dict[str, dict[str, Table]],
     progress: Progress | None,
 ) -> None:
-    """Bring each cell to the number of repetitions wanted; runs that the store holds are taken from there."""
+    """Bring each cell to the number of repetitions wanted; finished runs are read from the store."""
     found: dict[tuple[int, int], Run] = {}
     missing: dict[int, tuple[int, Job]] = {}
     for n, cell in enumerate(scenario.cells):

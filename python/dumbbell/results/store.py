@@ -63,7 +63,7 @@ class Store:
 
     @contextmanager
     def open(self, scenario: Scenario, backend: str) -> Iterator[None]:
-        """Begin, or go on with, a scenario; ResultsError if the directory holds something else or is in use."""
+        """Begin or continue a scenario; ResultsError if the directory holds something else or is in use."""
         try:
             self._begin(scenario, backend)
             yield
@@ -102,7 +102,7 @@ class Store:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 lock.close()
-                raise ResultsError(f"{self.path}: another process is writing results there") from None
+                raise ResultsError(f"{self.path}: another process is writing results into it") from None
         return lock
 
     def finish(self, scenario: Scenario, backend: str, frames: dict[str, pl.DataFrame]) -> None:
@@ -199,7 +199,7 @@ class Store:
     # ------------------------------------------------------------ runs
 
     def load(self, key: str, index: int) -> Run | None:
-        """Read a finished run; None if it isn't there (or not whole: then it is made again)."""
+        """Read a finished run; None if it doesn't exist or is incomplete (it is then made again)."""
         try:
             content = json.loads((self.path / "runs" / f"{key}.json").read_text(encoding="utf-8"))
             return Run(index=index, key=key, **content)

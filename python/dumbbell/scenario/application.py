@@ -22,7 +22,7 @@ class _Application(Part):
 
     @abstractmethod
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
 
 
 class Bulk(_Application):
@@ -31,7 +31,7 @@ class Bulk(_Application):
     kind: Literal["bulk"] = "bulk"
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"kind": "bulk"}
 
 
@@ -47,7 +47,7 @@ class Transfer(_Application):
     """From one start to the next; a transfer still running delays the next."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {
             "kind": "transfer",
             "bytes": self.size.bytes,
@@ -82,7 +82,7 @@ class Cbr(_Application):
             raise problem(f'{e}, or "random"') from None
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         phase = self.phase.ns if isinstance(self.phase, Duration) else None
         return {
             "kind": "cbr",
@@ -111,7 +111,7 @@ class OnOff(_Application):
     """True: the periods are exponentially distributed. False: they are constant."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {
             "kind": "onoff",
             "rate_bps": self.rate.bps,
@@ -140,7 +140,7 @@ class Ping(_Application):
     """"ping": the host's program of that name; on a real kernel only."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         if self.tool == "ping":
             seconds = [f"{t.ns * 1e-9:g}" for t in (self.interval, self.timeout)]
             count = ["-c", str(self.count)] if self.count else ["-w", "{seconds}"]
@@ -169,7 +169,7 @@ class Page(_Application):
     """From one start to the next; a download still running delays the next."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {
             "kind": "page",
             "bytes": self.size.bytes,

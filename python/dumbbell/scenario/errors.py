@@ -1,4 +1,4 @@
-"""Pydantic's errors in the words of a scenario: the place as a dotted path, what was given, what is allowed."""
+"""Pydantic's errors in the words of a scenario: the place as a dotted path, the given value, the allowed ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files that a scenario names: found beside the scenario's own file, and remembered.
 
 A path is relative to the folder of the scenario's file; of a scenario that was made in Python, to the working
-directory. What was read can be copied elsewhere with the results: `Files.stored` then maps each path to its copy.
+directory. The files can be copied elsewhere with the results: `Files.stored` then maps each path to its copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flows: who sends what to whom, over which transport, from when to when."""
+"""Flows: sender, receiver, transport, application, start and end."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Flow(Part):
     to: Text | None = None
     """The node that receives data; needs `from`."""
     enter: Text | None = None
-    """In a parking lot: the router where its sender's access link hangs. Default: the first."""
+    """In a parking lot: the router of its sender's access link. Default: the first."""
     leave: Text | None = None
-    """In a parking lot: the router where its receiver's access link hangs. Default: the last."""
+    """In a parking lot: the router of its receiver's access link. Default: the last."""
     direction: Literal["forward", "reverse"] = "forward"
     """"reverse": data go from the right (d hosts) to the left (s hosts)."""
     access: LinkOverride | None = None

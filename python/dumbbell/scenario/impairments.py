@@ -47,7 +47,7 @@ PLAIN, TABLE = "<plain>", "<table>"
 
 
 class IndependentLoss(Part):
-    """Each packet is lost with the same probability, whatever became of the others; short: `loss = "1 %"`."""
+    """Each packet is lost with the same probability, independently of the others; short: `loss = "1 %"`."""
 
     model: Literal["bernoulli"]
     """The model."""
@@ -55,7 +55,7 @@ class IndependentLoss(Part):
     """Share of packets lost."""
 
     def plan(self) -> float | dict[str, float]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return self.mean.share
 
 
@@ -109,7 +109,7 @@ class GilbertLoss(Part):
         return (r * mean / (1 - mean) if mean < 1 else 2.0), r
 
     def plan(self) -> float | dict[str, float]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         p, r = self.turns
         return {"p": p, "r": r, "loss_bad": 1.0, "loss_good": 0.0}
 
@@ -136,7 +136,7 @@ class GilbertElliottLoss(Part):
     """Probability of loss in the good state (netem's 1-k)."""
 
     def plan(self) -> float | dict[str, float]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {k: getattr(self, k).share for k in ("p", "r", "loss_bad", "loss_good")}
 
 
@@ -156,7 +156,7 @@ Loss = Annotated[
 
 
 def loss_plan(loss: Loss) -> float | dict[str, float]:
-    """Write the plan's form of a loss."""
+    """Return the plan's entry for a loss."""
     return loss.share if isinstance(loss, Percentage) else loss.plan()
 
 
@@ -178,7 +178,7 @@ Corruption = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[BitErrors, 
 
 
 def corruption_plan(corruption: Corruption) -> dict[str, float]:
-    """Write the plan's form of a corruption."""
+    """Return the plan's entry for a corruption."""
     if isinstance(corruption, BitErrors):
         return {"bits": corruption.bit_error_rate}
     return {"packets": corruption.share}
@@ -188,7 +188,7 @@ def corruption_plan(corruption: Corruption) -> dict[str, float]:
 
 
 class UniformJitter(Part):
-    """Anything up to `max`, equally likely; short: `jitter = "2 ms"`."""
+    """Uniform from 0 to `max`; short: `jitter = "2 ms"`."""
 
     distribution: Literal["uniform"]
     """The distribution."""
@@ -196,7 +196,7 @@ class UniformJitter(Part):
     """The largest."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"distribution": "uniform", "max_ns": self.max.ns}
 
 
@@ -211,7 +211,7 @@ class NormalJitter(Part):
     """Standard deviation (before the cut at zero)."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"distribution": "normal", "mean_ns": self.mean.ns, "sd_ns": self.sd.ns}
 
 
@@ -224,12 +224,12 @@ class ExponentialJitter(Part):
     """Mean."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"distribution": "exponential", "mean_ns": self.mean.ns}
 
 
 class ParetoJitter(Part):
-    """A power law for a tail: P(x > t) = (1 + t / scale)^-shape with scale = mean (shape - 1)."""
+    """A power-law tail: P(x > t) = (1 + t / scale)^-shape with scale = mean (shape - 1)."""
 
     distribution: Literal["pareto"]
     """The distribution."""
@@ -239,7 +239,7 @@ class ParetoJitter(Part):
     """Exponent of the tail: the smaller, the more of the delay falls on few packets. The variance exists above 2."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"distribution": "pareto", "mean_ns": self.mean.ns, "shape": float(self.shape)}
 
 
@@ -260,7 +260,7 @@ Jitter = Annotated[
 
 
 def jitter_plan(jitter: Jitter) -> dict[str, Any] | None:
-    """Write the plan's form of a jitter; None where there is none."""
+    """Return the plan's entry for a jitter; None for a jitter of 0 s."""
     if not isinstance(jitter, Duration):
         return jitter.plan()
     return {"distribution": "uniform", "max_ns": jitter.ns} if jitter.ns > 0 else None
@@ -284,7 +284,7 @@ class Reordering(Part):
     """Correlation of one packet's being picked with the next one's; it changes nothing in the share."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {
             "share": self.share.share,
             "gap": self.gap.packets,
@@ -307,7 +307,7 @@ Duplication = Annotated[Annotated[Percentage, Tag(PLAIN)] | Annotated[Copies, Ta
 
 
 def duplication_plan(duplication: Duplication) -> dict[str, Any]:
-    """Write the plan's form of a duplication."""
+    """Return the plan's entry for a duplication."""
     if isinstance(duplication, Copies):
         return {"share": duplication.share.share, "delay_ns": duplication.delay.ns}
     return {"share": duplication.share, "delay_ns": 0}
@@ -317,7 +317,7 @@ def duplication_plan(duplication: Duplication) -> dict[str, Any]:
 
 
 class Policer(Part):
-    """A token bucket at the link's entrance: packets that find too few tokens are dropped, none ever waits."""
+    """A token bucket at the link's entrance: packets that find too few tokens are dropped; no packet waits."""
 
     rate: Rate
     """Rate at which the bucket fills."""
@@ -327,5 +327,5 @@ class Policer(Part):
     """Action on packets above the rate: "drop", or "mark" those that are ECN-capable and drop the others."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {"rate_bps": self.rate.bps, "burst_bytes": self.burst.bytes, "marks": self.exceed == "mark"}

@@ -60,7 +60,7 @@ class Direction(Part):
     loss: Loss | None = None
     """Packets lost on the wire: a share, or bursts, { model = "gilbert", ... }. Default: none."""
     corruption: Corruption | None = None
-    """Packets that arrive damaged and are thrown away: a share, or { bit_error_rate = ... }. Default: none."""
+    """Packets that arrive corrupted and are discarded: a share, or { bit_error_rate = ... }. Default: none."""
     jitter: Jitter | None = None
     """Time added to each packet's delay: a uniform share of a time, or { distribution = ... }. Default: none."""
     jitter_reorders: Flag | None = None
@@ -75,7 +75,7 @@ class Direction(Part):
     @model_validator(mode="after")
     def _jitter(self) -> Direction:
         if self.jitter_reorders and self.jitter is None:
-            raise problem("there is no jitter to reorder packets: set 'jitter' too", "jitter_reorders")
+            raise problem("it needs 'jitter': set that too", "jitter_reorders")
         return self
 
 

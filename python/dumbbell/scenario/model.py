@@ -121,7 +121,7 @@ class Scenario(Part):
 
     @classmethod
     def from_toml(cls, text: str, changes: Mapping[str, Any] | None = None, *, source: str | None = None) -> Self:
-        """Read TOML text; ``source`` is what errors call it."""
+        """Read TOML text; ``source`` is its name in errors."""
         try:
             return cls.from_dict(toml.read(text), changes)
         except ScenarioError as e:
@@ -161,7 +161,7 @@ class Scenario(Part):
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells of the sweep; one, without values, if there is none."""
+        """The cells of the sweep; without a sweep, one cell without values."""
         if self.sweep is None:
             return (Cell({}, self),)
         base = self.to_dict()

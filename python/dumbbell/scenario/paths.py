@@ -58,7 +58,9 @@ def _index(elements: list[Any], part: str, place: str, within: str) -> int:
         return int(part)
     known = [n for n in names if n is not None]
     if part.isdigit():
-        raise ScenarioError([Problem(place, f"there is no number {part}: the list has {len(elements)} (from 0)")])
+        raise ScenarioError(
+            [Problem(place, f"no element has the number {part}: the list has {len(elements)} (from 0)")]
+        )
     raise ScenarioError([Problem(place, unknown("name", part, known))])
 
 

@@ -1,7 +1,7 @@
 """Applications that are real programs: they run on a real kernel only.
 
-In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{seconds}`` for the
-whole seconds that the flow lasts, less one, ``{variant}`` for the kernel's name of its congestion control.
+In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{seconds}`` by the
+whole seconds that the flow lasts, less one, ``{variant}`` by the kernel's name of its congestion control.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def program(
     client_receives: bool = False,
     file: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Write the plan's form of real programs."""
+    """Return the plan's entry for real programs."""
     return {
         "kind": "program",
         "name": name,
@@ -49,7 +49,7 @@ class Iperf3(Part):
     """Further arguments of the client."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         client = ["iperf3", "-c", "{to}", "-B", "{from}", "-t", "{seconds}", "-J", "-C", "{variant}"]
         return program(
             "iperf3",
@@ -72,7 +72,7 @@ class Http(Part):
     """The number of downloads."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         url = ["-o", "/dev/null", f"http://{{from}}:{HTTP_PORT}/{FILE}"]
         return program(
             "http",
@@ -95,5 +95,5 @@ class Commands(Part):
     """The client and its arguments; the flow is over when it ends."""
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return program("command", list(self.client), list(self.server) or None)

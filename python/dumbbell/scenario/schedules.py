@@ -92,7 +92,7 @@ class RateSteps(_Steps):
         return self
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return self._plan([{"at_ns": s.at.ns, "value": s.rate.bps, "ramp": s.ramp} for s in self.steps])
 
 
@@ -102,7 +102,7 @@ class DelayStep(Part):
     at: Duration
     """Time from the start of the steps (or of the period)."""
     delay: Duration
-    """The delay of packets that go onto the wire from then on, until the next step."""
+    """The delay of packets whose transmission begins from then on, until the next step."""
     ramp: Flag = False
     """True: the value changes linearly from the step before. False: it changes at once."""
 
@@ -121,7 +121,7 @@ class DelaySteps(_Steps):
         return self
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return self._plan([{"at_ns": s.at.ns, "value": s.delay.ns, "ramp": s.ramp} for s in self.steps])
 
 
@@ -249,7 +249,7 @@ class Outage(Part):
     every: OutagePeriod | None = None
     """Time from one start to the next. Default: one outage only."""
     packets: Literal["hold", "drop"] = "hold"
-    """"hold": nothing is sent until it is over. "drop": whatever is in transmission at any moment of it is lost."""
+    """"hold": nothing is sent until it is over. "drop": packets in transmission during the outage are lost."""
 
     @model_validator(mode="after")
     def _shorter_than_its_period(self) -> Outage:
@@ -258,7 +258,7 @@ class Outage(Part):
         return self
 
     def plan(self) -> dict[str, Any]:
-        """Write the plan's form."""
+        """Return its part of the plan, as plain values."""
         return {
             "at_ns": self.at.ns,
             "for_ns": self.for_.ns,

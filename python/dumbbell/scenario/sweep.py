@@ -58,7 +58,7 @@ class Sweep(BaseModel):
             if not isinstance(values, list):
                 raise problem(f"{values!r} given: a list of values is needed", join([path]))
             if not values:
-                raise problem("the list is empty: there is nothing to run", join([path]))
+                raise problem("the list is empty: it needs at least one value", join([path]))
             _refuse_twice(path, values)
         flat_cases = [_flat(case, is_case=True) for case in cases]
         for number, case in enumerate(flat_cases):
@@ -98,7 +98,7 @@ class Sweep(BaseModel):
                 yield {**case, **dict(zip(self.axes, point, strict=True))}
 
     def check(self, document: Document) -> None:
-        """Check the paths against the scenario that they lead into; ScenarioError names the wrong ones."""
+        """Check the paths against the scenario; ScenarioError names the wrong ones."""
         problems: list[Problem] = []
         for sources in [[*self.axes, *case] for case in self.cases or [{}]]:
             seen: dict[tuple[str, ...], str] = {}

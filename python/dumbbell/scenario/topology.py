@@ -1,4 +1,4 @@
-"""Topologies drawn out: every node, both directions of every link, the ends of every flow."""
+"""Topologies in full: every node, both directions of every link, the ends of every flow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Edge:
 
 @dataclass
 class Drawing:
-    """A network drawn out.
+    """A network in full.
 
     ``ends`` holds (sender, receiver) of each flow, ``bottlenecks`` the numbers of the edges between routers.
     """

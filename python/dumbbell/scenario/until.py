@@ -1,4 +1,4 @@
-"""Repetitions until the result is known well enough."""
+"""Repetitions until the interval of the result is narrow enough."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Until(Part):
     metric: Text = "goodput_bps"
     """The metric: a column of the table of flows."""
     flow: Text | None = None
-    """Whose; default: every flow that has the metric."""
+    """The flows; default: every flow that has the metric."""
     interval: Literal["bca", "student"] = "bca"
     """The interval: BCa bootstrap of the median, or mean and Student's t."""
     at_most: Annotated[Whole, Field(ge=2, le=10_000)] = 100

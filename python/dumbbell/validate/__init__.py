@@ -1,4 +1,4 @@
-"""The simulator held against the real kernel: the same scenarios on both, and how far they are apart."""
+"""Comparison of the simulator with the real kernel: the same scenarios on both, and their differences."""
 
 from dumbbell.validate.cases import Case, built_in, of_file
 from dumbbell.validate.deviations import Comparison, compare

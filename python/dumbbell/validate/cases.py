@@ -80,7 +80,7 @@ SHARES: tuple[tuple[tuple[str, ...], int, int, float, int, int], ...] = (
 RANDOM = ("cdg",)
 """Variants that draw random numbers in every round trip or so."""
 REPETITIONS = 5
-"""Where chance matters: loss, the order of arrival when two flows share a queue, a variant's own random numbers."""
+"""Cases that depend on chance: random loss, order of arrival of two flows at a queue, a variant's random numbers."""
 MANY = 10
 """Repetitions where means are compared."""
 SAMPLE = "10 ms"

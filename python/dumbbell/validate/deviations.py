@@ -27,7 +27,7 @@ TOLERANCES = {
 }
 """Largest relative difference that counts as the same."""
 FEW = 3
-"""Difference in packets that never counts, however few packets there are."""
+"""Difference in packets that is always within, even of a small number of packets."""
 
 
 @dataclass(frozen=True)

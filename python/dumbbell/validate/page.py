@@ -1,4 +1,4 @@
-"""The page: every figure of every case on both sides, and the curves over each other."""
+"""The report of a comparison: every number of every case on both sides, and the curves of both."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def content(
     version: str,
     command: str,
 ) -> Content:
-    """Make the page's content."""
+    """Make the report's content."""
     good = sum(not c.outside for c in comparisons)
     limits = ", ".join(f"{SHOWN[name][0].split()[0]} {limit:.0%}" for name, limit in TOLERANCES.items())
     return Content(
@@ -112,7 +112,7 @@ def _pictures(
     kernel: Mapping[str, Measured],
     comparisons: Sequence[Comparison],
 ) -> list[Picture]:
-    """One picture for each group of cases that differ in the path only: a panel for each flow of each case."""
+    """One figure for each group of cases that differ in the path only: a panel for each flow of each case."""
     found: dict[tuple[str, str], Comparison] = {(c.case, c.flow): c for c in comparisons}
     groups: dict[str, list[Panel]] = defaultdict(list)
     for case in cases:

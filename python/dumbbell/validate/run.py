@@ -1,4 +1,4 @@
-"""Running cases on a back end; what a directory holds already is not run again."""
+"""Runs cases on a back end; finished cases in the directory are not run again."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def measure(
     keep: Path | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> dict[str, Measured]:
-    """Run every case; gives what was measured by the case's name.
+    """Run every case; returns the measurements by the case's name.
 
     Parameters
     ----------
     keep : Path, optional
-        Directory for what is finished. A simulator of another version, or a changed scenario, is measured again.
+        Directory for finished cases. A case is measured again if the simulator's version or the scenario has changed.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _place(case: Case, backend: Backend, keep: Path) -> Path:
 
 def _held(case: Case, backend: Backend, keep: Path | None) -> Measured | None:
     if keep is None or backend.name == "sim":
-        return None  # the simulator may be under work, and is fast
+        return None  # simulator runs are fast and may be of a version under development
     try:
         content = json.loads(_place(case, backend, keep).read_text(encoding="utf-8"))
         return Measured.read(content["flows"])

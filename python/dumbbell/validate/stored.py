@@ -1,4 +1,4 @@
-"""The kernel's side as a file, so that the simulator can be held against it where no kernel is built.
+"""The kernel's side as a file, so that the simulator can be compared with it on machines without a built kernel.
 
 ::
 
@@ -25,11 +25,11 @@ NAME = "cases.jsonl"
 THINNED = 5
 """Bins of a curve that are stored as one."""
 ALL = 10_000
-"""The same where no curve is kept."""
+"""The same for cases whose curves are not kept."""
 
 
 def store(folder: Path, cases: Sequence[Case], measured: Mapping[str, Measured], kernel: str) -> Path:
-    """Write cases; others that are there stay. ResultsError if that can't be done."""
+    """Write cases; other cases in the folder are kept. ResultsError if that fails."""
     place = folder / NAME
     lines = _lines(place) if place.exists() else {}
     known = {case.name: case for case in built_in()}
