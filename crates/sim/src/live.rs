@@ -67,7 +67,7 @@ pub struct LiveOutput {
     pub captures: Vec<Capture>,
     /// Packets with payload dropped in each flow's forward direction since the measurement began.
     pub dropped: Vec<u64>,
-    /// Packets with payload duplicated, likewise.
+    /// Packets with payload duplicated in each flow's forward direction since the measurement began.
     pub duplicated: Vec<u64>,
 }
 

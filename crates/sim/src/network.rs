@@ -33,7 +33,7 @@ pub(crate) struct Network {
     pool: Pool,
     /// Packets with payload dropped since the measurement began, per flow and direction.
     dropped: Vec<u64>,
-    /// Packets with payload duplicated on the path, likewise.
+    /// Packets with payload duplicated on the path since the measurement began, per flow and direction.
     duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,

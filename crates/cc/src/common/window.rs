@@ -42,7 +42,7 @@ impl Window {
         }
     }
 
-    /// Likewise, for a variant that has no slow start threshold.
+    /// Returns the window at the start of a connection, for a variant that has no slow start threshold.
     #[must_use]
     pub fn without_ssthresh(setup: &Setup) -> Window {
         Window::new(&Setup { ssthresh: f64::INFINITY, ..*setup })

@@ -1,3 +1,5 @@
+//! BBR, version 1, against numbers worked by hand [Linux tcp_bbr.c bbr_main].
+//!
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less.
 

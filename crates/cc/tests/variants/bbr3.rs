@@ -1,3 +1,5 @@
+//! BBR, version 3, against numbers worked by hand [draft-ietf-ccwg-bbr-06], whose section numbers are used.
+//!
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less, so that the smallest volume is 6 (3 quanta, more than the 4 segments of MinPipeCwnd).
 

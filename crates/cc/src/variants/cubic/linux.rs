@@ -14,7 +14,7 @@
 //! ```
 //! Differences from the RFC that follow: the minimum RTT instead of the smoothed one, a Reno window that grows at its
 //! first rate beyond cwnd_prior, no correction of t while the application limits sending, and an undo that restores
-//! only the window; the next epoch begins anew.
+//! only the window, after which an epoch begins.
 
 use super::{ecn_cwnd, w_max};
 use crate::common::{LossDriven, Window, ceil_to_jiffies, floor_to_jiffy};
@@ -44,7 +44,7 @@ struct Epoch {
     cnt: f64,
 }
 
-/// CUBIC as in Linux.
+/// CUBIC by the rules at the top of this file [Linux tcp_cubic.c bictcp].
 #[derive(Clone, Debug)]
 pub(super) struct LinuxCubic {
     window: Window,
