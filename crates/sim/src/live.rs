@@ -56,7 +56,7 @@ pub enum Event {
     Dropped(u32),
 }
 
-/// Results of a run that the network knows; the hosts know the rest.
+/// The results of a run that the network measures; the hosts measure the rest.
 #[derive(Debug)]
 pub struct LiveOutput {
     /// One row per direction of each link.

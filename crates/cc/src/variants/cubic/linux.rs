@@ -5,7 +5,7 @@
 //!                  cnt = cwnd / (target - cwnd) segments per segment of growth, 100 cwnd at the target; at most 20 while
 //!                  last_max_cwnd is unknown                                                       [bictcp_update]
 //! each ACK         tcp_cwnd (Reno) += 1 per 15/8 cwnd segments;  cnt at most cwnd / (tcp_cwnd - cwnd);  at least 2
-//!                  unless cwnd is unchanged for less than 32 ms: then cnt stays                   [bictcp_update]
+//!                  unless cwnd is unchanged for less than 32 ms: then cnt is kept                 [bictcp_update]
 //!                  cwnd += 1 per cnt segments                                                     [tcp_cong_avoid_ai]
 //! loss             last_max_cwnd = cwnd, or cwnd (1 + beta) / 2 (fast convergence);  beta * window
 //!                                                                                       [cubictcp_recalc_ssthresh]
