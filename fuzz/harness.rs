@@ -16,7 +16,7 @@ use dumbbell_capture::{
 };
 use dumbbell_units::Dur;
 
-/// Link types with a dissector of their own, and one without.
+/// Link types that have a dissector, and one that has none.
 const LINKS: [u16; 20] =
     [1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1];
 

@@ -1,7 +1,8 @@
 """Requirements of tests: a test skips with one line that says how to get what is missing, or fails where it must run.
 
 ``DUMBBELL_KERNEL_TESTS=required`` (set by ``.ci/run``) makes every missing requirement a failure. A list of words
-requires only some: ``host`` (the host's own kernel), ``uml`` (the virtual-time kernel), ``programs`` (of the host).
+requires only some: ``host`` (the host's own kernel), ``uml`` (the virtual-time kernel), ``programs`` (of the host:
+a browser, ns-2, tshark, iperf3 and others).
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ Group = Literal["host", "uml", "programs"]
 
 WORDS = os.environ.get("DUMBBELL_KERNEL_TESTS", "").split()
 PACKAGES = {
+    "chromium": "chromium",
     "clang": "clang",
     "curl": "curl",
     "iperf3": "iperf3",
     "llvm-strip": "llvm",
     "make": "make",
+    "ns": "ns2",
     "ping": "iputils-ping",
     "python3": "python3",
     "tc": "iproute2",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import dumbbell
 from dumbbell import Results, ResultsError, Scenario
 from dumbbell.results.changes import compare
+from required import require_programs
 
 PAIR = """
 name = "pair"
@@ -177,8 +177,8 @@ def test_a_folder_without_results_is_refused(cli: Callable[..., Any], tmp_path: 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium isn't installed")
 def test_the_page_works_in_a_browser(cli: Callable[..., Any], kept: Path) -> None:
+    require_programs("chromium")
     cli("report", str(kept))
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
                "--window-size=1200,12000", "--virtual-time-budget=20000", "--dump-dom"]  # fmt: skip

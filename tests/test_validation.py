@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import reference
 import steady
 import timelines
+from required import require_programs
 from steady import Cell
 
 BEYOND = {
@@ -80,8 +80,8 @@ def test_a_single_loss_is_repaired_by_the_same_packets_as_in_ns2(cases: Sequence
         assert case.same_resent and case.same_timeouts, case.row()
 
 
-@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed (command ns, Debian package ns2)")
 def test_the_reference_data_repeat() -> None:
+    require_programs("ns")
     args = {
         "flow1": "reno",
         "window": 20,

@@ -1,4 +1,5 @@
-//! Errors of capture files: no frame can be read ([`Error`]), or the frames end early ([`Damage`]).
+//! Errors of capture files: no frame can be read ([`Error`]), or the frames end early ([`Damage`]). Messages
+//! have the offset of the damaged record or block.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,5 @@
-//! UDP conversations, numbered as Wireshark's streams (`udp.stream`), and the search for QUIC in them.
+//! UDP conversations (pairs of endpoints, in the order of their first datagrams), and the search for QUIC in them [RFC 9000
+//! §14.1, §17.2].
 
 use std::collections::HashMap;
 

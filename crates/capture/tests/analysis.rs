@@ -41,8 +41,8 @@ fn labels(path: &Path, rules: Rules) -> Vec<String> {
 
 #[test]
 fn labels_are_those_of_tshark() {
-    // Captures and stored results were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random, damaged
-    // connections, and some with unusual options.
+    // Captures and stored results were made by validation/tshark/labels.py and options.py with tshark 4.0.17: 120 random,
+    // damaged connections, and some with unusual options.
     for name in ["random-1", "random-15", "random-112", "options"] {
         let ours = labels(&data(&format!("labels/{name}.pcap")), Rules::Wireshark40);
         let stored = std::fs::read_to_string(data(&format!("labels/{name}.tshark"))).unwrap();

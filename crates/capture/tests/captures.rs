@@ -18,7 +18,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     (
         "cut.pcap",
         "frames",
-        "Wireshark shows the ports of a header of which fewer than 16 bytes are there; it makes no stream",
+        "Wireshark shows the ports of a header of which fewer than 16 bytes are captured; it creates no stream",
     ),
     (
         "icmp.pcap",

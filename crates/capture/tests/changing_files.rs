@@ -101,7 +101,7 @@ fn records_appended_while_reading_are_read() {
     let more = frames(Vec::new(), 10..10_000);
     let append = |bytes: &[u8]| {
         let mut file = OpenOptions::new().append(true).open(&file.0).expect("the file");
-        file.write_all(bytes).expect("room");
+        file.write_all(bytes).expect("space on the disk");
     };
     append(&more[24..]);
     assert_eq!(count(&mut reader), 9_999);

@@ -1,4 +1,4 @@
-//! The events that the endpoint reports to a variant, and what is fixed for a connection. Every field is valid in every
+//! The events that the endpoint reports to a variant, and the properties that are fixed for a connection. Every field is valid in every
 //! call; a value that may be missing is an Option. Sequence numbers are 64-bit offsets from the initial sequence number.
 
 use dumbbell_units::{Dur, Time};

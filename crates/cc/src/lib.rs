@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! lib.rs        the trait CongestionControl, its result Control, Phase
-//! event.rs      one struct for each event, and what is fixed for a connection (Setup, Cx)
+//! event.rs      one struct for each event, and the fixed properties of a connection (Setup, Cx)
 //! variant.rs    Variant: a row of the registry
 //! registry.rs   all variants: registry, find, build
 //! external.rs   variants from a library or from Python

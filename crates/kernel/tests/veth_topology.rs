@@ -58,7 +58,7 @@ fn a_link_is_a_queue_at_the_node_and_a_netem_in_its_own_namespace() {
     let link = &layout.links[0];
     let queue = find(link.egress);
     assert_eq!(queue.namespace, 1); // r1
-    // A packet of 1500 bytes, and what 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet don't count.
+    // A packet of 1500 bytes, and the bytes that 10 Mbit/s send in 4 µs: 5 bytes, and one more. 14 bytes of Ethernet don't count.
     let expected = Qdisc::Tbf {
         rate_bps: 10_000_000,
         burst: 1500 + 5 + 1,

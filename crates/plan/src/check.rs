@@ -1,5 +1,5 @@
 //! Checks a plan: indices in range, valid amounts. The Python package checks scenarios with more detailed messages; these
-//! checks protect the back ends from plans of other origin.
+//! checks protect the back ends from plans that another program has written.
 
 use crate::error::PlanError;
 use crate::plan::{AppPlan, LinkPlan, Plan};

@@ -1,4 +1,4 @@
-//! Errors of a plan.
+//! Errors of a plan, each with its place: no path for a flow, or an invalid value.
 
 use thiserror::Error;
 

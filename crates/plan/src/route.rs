@@ -1,4 +1,5 @@
-//! Static routes: the next link at each node, for each direction of each flow.
+//! Static routes: the next link at each node, for each direction of each flow. They are the shortest paths by number of
+//! hops, found by breadth-first search, and don't change during a run.
 
 use crate::error::PlanError;
 use crate::plan::Plan;

@@ -1,4 +1,4 @@
-//! Serializable results as plain Python objects.
+//! Conversion of serializable results to plain Python objects.
 
 use crate::errors::RunError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! One run of the simulator.
+//! One run of the simulator: plan (JSON) in, metrics, NumPy tables and captures out.
 
 use crate::convert::dicts;
 use crate::errors::RunError;

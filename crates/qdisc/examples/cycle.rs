@@ -1,4 +1,4 @@
-//! Sends packets through a discipline, for measuring what one costs: `cycle NAME PACKETS`.
+//! Measures the cost of a packet in a discipline: `cycle NAME PACKETS`.
 //!
 //! A link of 100 Mbit/s is kept busy by eight flows in turn with 32 full packets waiting: 3.8 ms, below every AQM's
 //! target, so that nothing is dropped and each packet makes one full cycle. Prints the number of packets that left.

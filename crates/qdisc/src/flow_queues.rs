@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 /// Returns a hash of a flow number, salted ("perturbed"), uniform over 32 bits.
 pub(crate) fn flow_hash(flow: u32, perturbation: u64) -> u32 {
-    // Two rounds of multiply and shift, so that consecutive flow numbers get unrelated hashes.
+    // Two rounds of multiply and shift, so that consecutive flow numbers have unrelated hashes.
     let mut x = (u64::from(flow) ^ perturbation).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (x >> 32) as u32
@@ -44,7 +44,7 @@ impl<A> Flow<A> {
     }
 }
 
-/// The queue whose turn it is, as the AQM sees it during a dequeue.
+/// The queue that the scheduler has selected, for its AQM during a dequeue.
 pub(crate) struct CurrentFlow<'a, A> {
     pub(crate) flow: &'a mut Flow<A>,
     /// Backlog of all queues together.

@@ -1,4 +1,4 @@
-//! A packet as links and queue disciplines see it, and the reasons for a drop.
+//! The fields of a packet that links and queue disciplines use, and the reasons for a drop.
 
 use dumbbell_units::Time;
 use dumbbell_wire::Ecn;

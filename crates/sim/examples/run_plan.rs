@@ -1,5 +1,5 @@
 //! Runs plans without Python: one JSON plan a line on standard input, one JSON object of results a line on standard
-//! output. The benchmarks use it, so that what they time is the simulator alone.
+//! output. The benchmarks use it, so that they time the simulator alone.
 //!
 //!     cargo run --release --example run_plan < plans.jsonl
 

@@ -1,4 +1,4 @@
-//! Errors of a simulation.
+//! Errors of a simulation: an invalid plan or parameter, or an external variant that fails.
 
 use dumbbell_plan::PlanError;
 use dumbbell_units::Time;

@@ -29,7 +29,7 @@ pub(crate) struct Link {
     overhead: u32,
     queue: Box<dyn Qdisc>,
     /// True if a packet that finds link and queue idle can bypass the queue: the discipline keeps no state of it, and
-    /// there are no impairments and no recorder.
+    /// the link has no impairments and no recorder.
     transparent: bool,
     /// True if the wire may reorder or duplicate packets.
     may_reorder: bool,
@@ -150,7 +150,7 @@ impl Link {
         None
     }
 
-    /// Dequeues the next packet, if the transmitter can send now. Returns what [`Link::enter`] returns.
+    /// Dequeues the next packet, if the transmitter can send now. Returns the same as [`Link::enter`].
     pub(crate) fn dequeue_next(&mut self, now: Time, events: &mut EventQueue) -> Option<(Time, Packet)> {
         self.dequeue_at = Time::NEVER;
         if let Some(impairments) = &mut self.impairments {

@@ -56,7 +56,7 @@ pub enum Event {
     Dropped(u32),
 }
 
-/// Results of a run that the network knows; the hosts know the rest.
+/// The results of a run that the network measures; the hosts measure the rest.
 #[derive(Debug)]
 pub struct LiveOutput {
     /// One row per direction of each link.
@@ -67,7 +67,7 @@ pub struct LiveOutput {
     pub captures: Vec<Capture>,
     /// Packets with payload dropped in each flow's forward direction since the measurement began.
     pub dropped: Vec<u64>,
-    /// Packets with payload duplicated, likewise.
+    /// Packets with payload duplicated in each flow's forward direction since the measurement began.
     pub duplicated: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Running statistics, in constant memory.
+//! Running statistics, in constant memory: time averages, and percentiles from a histogram.
 
 use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};

@@ -33,7 +33,7 @@ pub(crate) struct Network {
     pool: Pool,
     /// Packets with payload dropped since the measurement began, per flow and direction.
     dropped: Vec<u64>,
-    /// Packets with payload duplicated on the path, likewise.
+    /// Packets with payload duplicated on the path since the measurement began, per flow and direction.
     duplicated: Vec<u64>,
     packets: Option<PacketRecorder>,
     captures: Option<Box<Recorder>>,
@@ -275,7 +275,7 @@ impl Network {
     }
 
     /// Frees the packets that a link has dropped, and puts its duplicates on the wire.
-    #[inline(always)] // nearly always there are none
+    #[inline(always)] // nearly always the link has none
     fn collect_losses_and_copies(&mut self, link: usize, at: Time) {
         if self.links[link].has_losses_or_copies() {
             self.handle_losses_and_copies(link, at);

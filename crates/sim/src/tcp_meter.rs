@@ -1,4 +1,5 @@
-//! Metrics of a TCP flow, summed over its connections.
+//! Metrics of a TCP flow, summed over its connections. The definitions are the field docs of
+//! [`dumbbell_plan::FlowResult`].
 
 use crate::meter::{DurationStats, TimeAverages};
 use dumbbell_plan::FlowResult;

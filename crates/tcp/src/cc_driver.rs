@@ -1,4 +1,5 @@
-//! The congestion control algorithm of a connection, and its last answer.
+//! The congestion control algorithm of a connection (`dumbbell-cc`), and its last answer: window, ssthresh, pacing rate.
+//! Most events correspond to an operation of Linux [Linux include/net/tcp.h tcp_congestion_ops].
 
 use crate::config::Config;
 use crate::delivery_rate::DeliveryRate;

@@ -7,7 +7,7 @@
 //! | [`Bytes`], [`Packets`] | amounts | u64 |
 //! | [`Prob`] | probability | f64 in 0..=1 |
 //!
-//! This crate also has what all other crates need: declarations of parameters ([`param`]), the text form of quantities
+//! This crate also has the other items that all crates need: declarations of parameters ([`param`]), the text form of quantities
 //! ([`parse`]) and named random streams ([`random`]).
 
 pub mod param;

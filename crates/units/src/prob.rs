@@ -1,4 +1,4 @@
-//! A probability that is always valid.
+//! A probability: a number that is within 0 and 1 by construction.
 
 /// A probability, always within 0..=1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]

@@ -4,7 +4,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The stream of random numbers of one component (xoshiro256++).
+/// The stream of random numbers of one component (xoshiro256++) [Blackman and Vigna 2021].
 #[derive(Clone, Debug)]
 pub struct Stream(Xoshiro256PlusPlus);
 

@@ -1,4 +1,4 @@
-//! Bit rates.
+//! A bit rate, and the transmission times and byte counts that follow from it, in integers.
 
 use crate::{Bytes, Dur};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Amounts of data and of packets.
+//! Amounts of data and of packets, as two types that the compiler keeps apart.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};

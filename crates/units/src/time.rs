@@ -1,4 +1,4 @@
-//! Virtual time: times and durations in nanoseconds.
+//! Virtual time: times and durations in integer nanoseconds, so that results don't depend on rounding.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};

@@ -117,7 +117,7 @@ pub struct TcpOptions {
     pub sack: SackBlocks,
     /// The header has a SACK option, but the capture ends inside it.
     pub sack_cut: bool,
-    /// The SACK option is too short for a block: Wireshark's dissection usually ends there.
+    /// The SACK option is too short for a block: Wireshark's dissection usually ends at it.
     pub sack_empty: bool,
     /// Timestamp value and timestamp echo reply.
     pub timestamps: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! Runs the second stage of the analysis: on the calling thread, or on a thread of its own that receives batches of
+//! Runs the second stage of the analysis: on the calling thread, or on a separate thread that receives batches of
 //! events.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};

@@ -1,4 +1,5 @@
-//! A TCP connection: state and statistics of both directions, rounds and phases, the probable congestion control.
+//! A TCP connection: state and statistics of both directions, rounds and phases, the probable congestion control. The
+//! files cite the sources of their rules.
 
 pub mod classify;
 mod connection;

@@ -1,4 +1,4 @@
-//! Statistics of one direction of a connection, and what limits its sender.
+//! Statistics of one direction of a connection, and the limits of its sender.
 //!
 //! The limits follow the classification of Zhang et al. ("On the characteristics and origins of Internet flow rates",
 //! SIGCOMM 2002): application, receive window, loss recovery, congestion control.

@@ -1,4 +1,5 @@
-//! Both captures in order of time, and the fingerprint by which a packet is found in the other capture.
+//! Both captures in order of time, and the fingerprint by which a packet is found in the other capture: a
+//! hash of the fields that do not change on the path ([`packets`](super::packets)).
 
 use std::hash::BuildHasher;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Headers of QUIC packets ([RFC 9000](https://www.rfc-editor.org/rfc/rfc9000),
-//! [RFC 9369](https://www.rfc-editor.org/rfc/rfc9369) for version 2), as far as they are readable without keys.
+//! Headers of QUIC packets [RFC 9000 §17; RFC 9369 §3 for version 2], as far as they are readable without keys.
 
 /// QUIC version 1.
 pub(crate) const V1: u32 = 1;

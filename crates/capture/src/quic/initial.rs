@@ -1,5 +1,5 @@
 //! Decryption of Initial packets, whose keys are derived from a connection ID that the client sends in clear
-//! ([RFC 9001](https://www.rfc-editor.org/rfc/rfc9001), [RFC 9369](https://www.rfc-editor.org/rfc/rfc9369)).
+//! [RFC 9001 §5.2; RFC 9369 §3.3].
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey, quic};
 use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};

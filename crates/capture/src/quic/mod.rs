@@ -1,11 +1,9 @@
 //! QUIC connections: version, connection IDs, server name, round trips, spin bit, loss bits.
 //!
 //! Only information visible on the path: the client's Initial packets are decrypted with the public salt; the spin bit
-//! ([RFC 9000], section 17.4) changes once per round-trip time. The loss bits of draft-ferrieuxhamchaoui-quic-lossbits
+//! [RFC 9000 §17.4] changes once per round-trip time. The loss bits of draft-ferrieuxhamchaoui-quic-lossbits
 //! (Q: 64 packets of one value, then 64 of the other; L: a loss detected by the sender) are reported if Q has this
 //! pattern.
-//!
-//! [RFC 9000]: https://www.rfc-editor.org/rfc/rfc9000
 
 mod header;
 mod hello;

@@ -1,4 +1,4 @@
-//! Read-ahead: a thread of its own decompresses while the caller processes earlier frames.
+//! Read-ahead: a separate thread decompresses while the caller processes earlier frames.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

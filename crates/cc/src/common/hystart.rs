@@ -1,6 +1,6 @@
 //! HyStart: slow start ends before the first loss, when the length of an ACK train or the delay shows that the path is full
-//! [Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011], with the constants of Linux's
-//! CUBIC [Linux tcp_cubic.c hystart_update].
+//! [Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55(9), 2011], with the constants of [Linux
+//! tcp_cubic.c hystart_update].
 //!
 //! ```text
 //! round       begins with the first ACK of a segment sent after the last round began; evaluated from 16 segments on
@@ -29,7 +29,7 @@ const HYSTART_DELAY: (Dur, Dur) = (Dur::millis(4), Dur::millis(16));
 /// No RTT sample yet.
 const UNKNOWN: Dur = Dur(u64::MAX);
 
-/// The state of HyStart; names of `struct bictcp` [Linux tcp_cubic.c].
+/// The state of HyStart; names of `struct bictcp` [Linux tcp_cubic.c bictcp].
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     paced: bool,

@@ -53,7 +53,7 @@ pub trait LossDriven: Send + std::fmt::Debug {
         self.window_mut().slow_start(ev.acked, cx)
     }
 
-    /// Likewise, in congestion avoidance.
+    /// An ACK of new data in congestion avoidance, outside recovery, while cwnd-limited. Linux: `cong_avoid`.
     fn on_ack_avoidance(&mut self, ev: &AckEvent, cx: &Cx);
 
     /// A mark was echoed. Returns true if the variant has its own response to marks; otherwise the response is that to a

@@ -42,7 +42,7 @@ impl Window {
         }
     }
 
-    /// Likewise, for a variant that has no slow start threshold.
+    /// Returns the window at the start of a connection, for a variant that has no slow start threshold.
     #[must_use]
     pub fn without_ssthresh(setup: &Setup) -> Window {
         Window::new(&Setup { ssthresh: f64::INFINITY, ..*setup })
@@ -181,7 +181,7 @@ impl Window {
         self.in_episode = false;
     }
 
-    /// Undoes the reductions of the last episode. Returns false if there is nothing to undo.
+    /// Undoes the reductions of the last episode. Returns false if nothing can be undone.
     // DIVERGES [RFC 4015 §3.4]: cwnd returns to its value before the episode [Linux tcp_input.c tcp_undo_cwnd_reduction],
     // not to FlightSize plus the initial window. The stack limits the burst that follows.
     pub fn undo(&mut self) -> bool {

@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window cwnd plus a delay window dwnd, which grows fast while there is no queue and shrinks when a
+//! Compound TCP: Reno's window cwnd plus a delay window dwnd, which grows fast without a queue and shrinks when a
 //! queue builds up.
 //!
 //! Sources: Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, INFOCOM 2006

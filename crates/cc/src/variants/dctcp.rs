@@ -8,8 +8,8 @@
 //! growth      slow start and avoidance as Reno, but not with an ACK that reports a mark                 [§3.4; RFC 3168 §6.1.2]
 //! loss        as Reno: ssthresh = half of the window, cwnd = ssthresh;  timeout: cwnd = 1 segment      [§3.5]
 //! ```
-//! DCTCP needs a receiver that echoes each mark [§3.2]; otherwise it responds as in RFC 3168. In Linux each response is a
-//! TCP_CA_CWR episode without growth for a round trip [Linux tcp_input.c tcp_enter_cwr], here `hold`.
+//! DCTCP needs a receiver that echoes each mark [§3.2]; otherwise it responds as in RFC 3168. In [Linux tcp_input.c
+//! tcp_enter_cwr] each response is a TCP_CA_CWR episode without growth for a round trip; `hold` selects this.
 //! Left out: resetting DCTCP.Alpha after a loss, which §4.1 allows; falling back to Reno without ECN, which is the stack's
 //! decision here [Linux tcp_dctcp.c dctcp_init].
 

@@ -2,7 +2,7 @@
 //! flows leave.
 //!
 //! Source: Kuzmanovic and Knightly, TCP-LP: Low-Priority Service via End-Point Congestion Control, IEEE/ACM Transactions on
-//! Networking 14(4), 2006 ("KK"). Names in the code as in [Linux tcp_lp.c]: owd_min, owd_max, sowd, inference.
+//! Networking 14(4), 2006 ("KK"). Names in the code as in [Linux tcp_lp.c lp]: owd_min, owd_max, sowd, inference.
 //!
 //! ```text
 //! delay        one-way delay of each ACK's newest segment: minimum, maximum, and smoothed with gain 1/8    [KK]
@@ -13,10 +13,10 @@
 //! loss         ssthresh = cwnd = half of the window, timeout: cwnd = 1, both as Reno
 //! ```
 //! Both responses set ssthresh = cwnd (at least 2 segments), so that the window then grows in congestion avoidance.
-//! One-way delays need timestamps; the offset of the clocks cancels out. Without timestamps (stack `ns2`) the RTT is used, and
-//! a queue on the return path counts as well. In Linux LP measures no delay in seven of eight connections: timestamps begin
-//! at a random value, and sowd, which is eight times the delay, overflows its 32 bits [Linux tcp_lp.c tcp_lp_rtt_sample]. LP
-//! is Reno then (`delay` = "none").
+//! One-way delays need timestamps; the offset of the clocks cancels out. Without timestamps (stack `ns2`) the RTT is
+//! used, and a queue on the return path counts as well. [Linux tcp_lp.c tcp_lp_rtt_sample] measures no delay in seven
+//! of eight connections: timestamps begin at a random value, and sowd, which is eight times the delay, overflows its 32
+//! bits. LP is then Reno (`delay` = "none").
 //! Left out: estimating the receiver's clock frequency [Linux tcp_lp.c tcp_lp_remote_hz_estimator], as timestamps are
 //! microseconds here; clock drift; the exclusion of the largest delay [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds
 //! after each response [Linux tcp_lp.c tcp_lp_pkts_acked].

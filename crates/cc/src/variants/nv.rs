@@ -1,7 +1,8 @@
-//! TCP-NV, "new Vegas": the window is what the highest measured rate needs without a queue, plus a few segments.
+//! TCP-NV, "new Vegas": the window holds the data that the highest measured rate needs without a queue, plus a few
+//! segments.
 //!
-//! Sources: Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux Plumbers Conference 2010; details as in Linux 6.12,
-//! net/ipv4/tcp_nv.c, whose names are used ("L").
+//! Sources: Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux Plumbers Conference 2010; details and names:
+//! Linux 6.12 [Linux net/ipv4/tcp_nv.c tcpnv_acked] ("L").
 //!
 //! ```text
 //! each ACK     rtt = (rtt + its sample) / 2;  rate = bytes delivered over the sample / rtt, the maximum counts [L tcpnv_acked]

@@ -1,4 +1,4 @@
-//! Properties of every row of the registry under random operations; a new row needs no line here.
+//! Properties of every row of the registry under random operations. A new row is tested without a change here.
 
 use dumbbell_cc::{
     AckEvent, Congestion, CongestionEvent, Control, Cx, EcnUse, Increase, LostEvent, Phase, RateSample,

@@ -1,3 +1,5 @@
+//! BBR, version 1, against numbers worked by hand [Linux tcp_bbr.c bbr_main].
+//!
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less.
 
@@ -103,7 +105,7 @@ fn startup_ends_after_three_round_trips_with_less_than_a_quarter_more() {
 #[test]
 fn the_window_doubles_each_round_trip_of_startup() {
     let mut cc = connection(&[], 0);
-    // Each ACK adds what it acknowledges: 10, 20, 40.
+    // Each ACK adds the segments that it acknowledges: 10, 20, 40.
     trip(&mut cc, 100.0, 10);
     near(cc.cwnd(), 20.0);
     trip(&mut cc, 200.0, 20);

@@ -1,3 +1,5 @@
+//! BBR, version 3, against numbers worked by hand [draft-ietf-ccwg-bbr-06], whose section numbers are used.
+//!
 //! Segments of 1000 bytes, an RTT of 100 ms. At 1000 segments/s a round trip holds 100; the quantum is 2 segments, since a
 //! millisecond's worth is less, so that the smallest volume is 6 (3 quanta, more than the 4 segments of MinPipeCwnd).
 
@@ -144,7 +146,7 @@ fn a_lossy_round_trip_of_recovery_ends_startup() {
     let cc = end(6, 3, true);
     assert_eq!(cc.phase(), Phase::Drain);
     assert_eq!((cc.column("full_bw_now"), cc.column("full_bw_reached")), (1.0, 1.0));
-    // The rate's bw is that of the ACK before, 800/s: 80 for the path. But 90 were delivered in a round trip.
+    // bw is that of the previous ACK, 800/s: 80 for the path. But 90 were delivered in a round trip.
     near(cc.column("inflight_longterm"), 90_000.0);
     for (ranges, lost, recovers) in [(5, 3, true), (6, 2, true), (6, 3, false)] {
         assert_eq!(end(ranges, lost, recovers).phase(), Phase::Startup, "{ranges} {lost} {recovers}");
@@ -298,7 +300,7 @@ fn a_probe_refills_for_a_round_trip_and_ends_on_a_plateau() {
         cc.advance(100).ack(100);
     }
     near(cc.cwnd(), 225.0 + cc.column("extra_acked") / 1000.0 + 2.0);
-    // §5.3.3.7 1: three round trips with less than 1250/s; with 1250 it would go on.
+    // §5.3.3.7 1: three round trips with less than 1250/s; with 1250 the probe would continue.
     trip(&mut cc, 1250.0, 1);
     near(cc.column("full_bw_count"), 0.0);
     for count in [1.0, 2.0] {

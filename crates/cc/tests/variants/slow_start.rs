@@ -1,4 +1,5 @@
-//! The common slow start, tested with Reno: growth per ACK, HyStart, HyStart++.
+//! The common slow start, tested with Reno: growth per ACK [RFC 5681 §3.1], HyStart [Linux tcp_cubic.c hystart_update],
+//! HyStart++ [RFC 9406].
 
 use dumbbell_cc::{Phase, Setup, SlowStart};
 use dumbbell_testkit::CcFixture;

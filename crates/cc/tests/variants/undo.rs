@@ -1,4 +1,4 @@
-//! Spurious reductions are undone.
+//! Spurious reductions are undone, by numbers worked by hand [RFC 4015; RFC 9438 §4.9].
 
 use dumbbell_testkit::CcFixture;
 use dumbbell_testkit::near;

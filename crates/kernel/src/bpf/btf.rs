@@ -3,18 +3,20 @@
 use super::bytes::{u16_at, u32_at};
 use super::elf::text;
 
+const BTF_MAGIC: u16 = 0xeb9f;
 /// Kinds of types [Linux btf.h BTF_KIND_INT ...].
-const INT: u32 = 1;
-const ARRAY: u32 = 3;
-const STRUCT: u32 = 4;
-const UNION: u32 = 5;
-const ENUM: u32 = 6;
-const FUNC: u32 = 12;
-const PROTOTYPE: u32 = 13;
-const VARIABLE: u32 = 14;
-const SECTION: u32 = 15;
-const TAG: u32 = 17;
-const ENUM_64: u32 = 19;
+const BTF_KIND_INT: u32 = 1;
+const BTF_KIND_PTR: u32 = 2;
+const BTF_KIND_ARRAY: u32 = 3;
+const BTF_KIND_STRUCT: u32 = 4;
+const BTF_KIND_UNION: u32 = 5;
+const BTF_KIND_ENUM: u32 = 6;
+const BTF_KIND_FUNC: u32 = 12;
+const BTF_KIND_FUNC_PROTO: u32 = 13;
+const BTF_KIND_VAR: u32 = 14;
+const BTF_KIND_DATASEC: u32 = 15;
+const BTF_KIND_DECL_TAG: u32 = 17;
+const BTF_KIND_ENUM64: u32 = 19;
 /// Kinds that only name or qualify another type: typedef, volatile, const, restrict, type tag.
 const WRAPPERS: [u32; 5] = [8, 9, 10, 11, 18];
 
@@ -39,7 +41,7 @@ pub(super) struct Btf<'a> {
 impl<'a> Btf<'a> {
     /// Reads BTF; None if it is invalid.
     pub(super) fn read(data: &'a [u8]) -> Option<Btf<'a>> {
-        if u16_at(data, 0)? != 0xeb9f {
+        if u16_at(data, 0)? != BTF_MAGIC {
             return None;
         }
         let part = |at: usize| {
@@ -54,10 +56,10 @@ impl<'a> Btf<'a> {
             let count = (info & 0xffff) as usize;
             at += 12
                 + match info >> 24 & 31 {
-                    INT | VARIABLE | TAG => 4,
-                    ARRAY => 12,
-                    STRUCT | UNION | SECTION | ENUM_64 => 12 * count,
-                    ENUM | PROTOTYPE => 8 * count,
+                    BTF_KIND_INT | BTF_KIND_VAR | BTF_KIND_DECL_TAG => 4,
+                    BTF_KIND_ARRAY => 12,
+                    BTF_KIND_STRUCT | BTF_KIND_UNION | BTF_KIND_DATASEC | BTF_KIND_ENUM64 => 12 * count,
+                    BTF_KIND_ENUM | BTF_KIND_FUNC_PROTO => 8 * count,
                     _ => 0,
                 };
         }
@@ -86,12 +88,12 @@ impl<'a> Btf<'a> {
 
     /// Returns the structure of that name.
     pub(super) fn structure(&self, name: &str) -> Option<u32> {
-        self.find(STRUCT, name)
+        self.find(BTF_KIND_STRUCT, name)
     }
 
     /// Returns the function of that name.
     pub(super) fn function(&self, name: &str) -> Option<u32> {
-        self.find(FUNC, name)
+        self.find(BTF_KIND_FUNC, name)
     }
 
     /// Returns a type without typedefs and qualifiers.
@@ -106,8 +108,8 @@ impl<'a> Btf<'a> {
     pub(super) fn size(&self, id: u32) -> Option<u32> {
         let id = self.bare(id);
         match self.kind(id)? {
-            2 => Some(8), // a pointer
-            ARRAY => Some(self.word(id, 20)? * self.size(self.word(id, 12)?)?),
+            BTF_KIND_PTR => Some(8),
+            BTF_KIND_ARRAY => Some(self.word(id, 20)? * self.size(self.word(id, 12)?)?),
             _ => self.word(id, 8),
         }
     }
@@ -115,12 +117,12 @@ impl<'a> Btf<'a> {
     /// Returns the type of an array's elements.
     pub(super) fn element(&self, id: u32) -> Option<u32> {
         let id = self.bare(id);
-        if self.kind(id)? == ARRAY { self.word(id, 12) } else { None }
+        if self.kind(id)? == BTF_KIND_ARRAY { self.word(id, 12) } else { None }
     }
 
     fn member(&self, id: u32, n: u32) -> Option<(&'a str, Field)> {
         let info = self.word(id, 4)?;
-        if ![STRUCT, UNION].contains(&(info >> 24 & 31)) || n >= info & 0xffff {
+        if ![BTF_KIND_STRUCT, BTF_KIND_UNION].contains(&(info >> 24 & 31)) || n >= info & 0xffff {
             return None;
         }
         let at = 12 + 12 * n as usize;

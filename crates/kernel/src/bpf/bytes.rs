@@ -1,4 +1,4 @@
-//! Numbers in little-endian bytes, as ELF objects and BTF have them; None beyond the end.
+//! Numbers in little-endian bytes, as ELF objects [elf(5)] and BTF have them; None beyond the end.
 
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()

@@ -12,7 +12,8 @@ const BPF_CORE_FIELD_LSHIFT_U64: u32 = 4;
 const BPF_CORE_FIELD_RSHIFT_U64: u32 = 5;
 
 const INSTRUCTION: usize = 8;
-const BPF_CALL: u8 = 0x85;
+/// The instruction `BPF_JMP | BPF_CALL` [Linux include/uapi/linux/bpf.h].
+const BPF_JMP_CALL: u8 = 0x85;
 /// Source register of a call of a kernel function.
 const BPF_PSEUDO_KFUNC_CALL: u8 = 2;
 
@@ -69,7 +70,8 @@ pub(super) fn programs(
 /// Relocates a call of a kernel function.
 fn call(place: &mut [u8], function: &str, kernel: &Btf<'_>) -> Result<(), String> {
     let id = kernel.function(function).ok_or(format!("the kernel has no function {function}"))?;
-    let call = place.get_mut(..INSTRUCTION).filter(|i| i[0] == BPF_CALL).ok_or("the object is damaged")?;
+    let call =
+        place.get_mut(..INSTRUCTION).filter(|i| i[0] == BPF_JMP_CALL).ok_or("the object is damaged")?;
     call[1] = call[1] & 0x0f | BPF_PSEUDO_KFUNC_CALL << 4;
     call[2..4].fill(0);
     call[4..].copy_from_slice(&id.to_le_bytes());

@@ -1,5 +1,6 @@
 //! Process 1 of the virtual machine: reads a plan, makes the network, runs the traffic, measures, writes the results and
-//! powers the machine off. Its root directory is a folder of the host (hostfs).
+//! powers the machine off. Its root directory is a folder of the host (hostfs)
+//! [Linux Documentation/virt/uml/user_mode_linux_howto_v2.rst].
 
 use crate::bpf::LoadedVariants;
 use crate::error::{KernelError, Step};

@@ -15,7 +15,7 @@ pub const WITHIN: &str = "within";
 /// The argument that starts B.
 pub const INIT: &str = "init";
 
-/// Runs a program and exits with its status; with `own`, in a process namespace of its own.
+/// Runs a program and exits with its status; with `own`, in a new process namespace.
 pub fn run(command: &[String], own: bool) -> ! {
     let Some((program, arguments)) = command.split_first() else { exit(2) };
     let mut starts = match std::env::current_exe() {

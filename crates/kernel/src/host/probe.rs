@@ -1,4 +1,5 @@
-//! Tries the features that runs need, in a temporary namespace, for `dumbbell doctor` and the back ends.
+//! Tries the features that runs need, in a temporary namespace, for `dumbbell doctor` and the back ends. A feature
+//! is tried with the system call or netlink message of a run.
 
 use crate::netlink::{self, Netlink};
 use crate::plan::tun::INTERFACE;

@@ -1,4 +1,4 @@
-//! A run with the host kernel's own queue disciplines: the veth topology, in real time.
+//! A run with the host kernel's own queue disciplines [tc(8)]: the veth topology, in real time.
 //!
 //! ```text
 //! order -> namespaces, veth pairs, tbf, netem -> calibration -> traffic, taps -> results, captures

@@ -1,4 +1,5 @@
-//! Results of a flow, from the taps at its two hosts and from samples of its socket.
+//! Results of a flow, from the taps at its two hosts and from samples of its socket: RTTs of segments sent once (Karn's
+//! algorithm [RFC 6298 §3]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
 
 use super::Window;
 use super::ranges::Ranges;

@@ -48,7 +48,7 @@ impl Packet {
         }
     }
 
-    /// Reads an IPv4 header and what follows; None if it belongs to no flow.
+    /// Reads an IPv4 header and the transport header; None if the packet belongs to no flow.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Packet> {
         let ip = Ipv4Header::new(bytes).filter(|ip| ip.version() == 4)?;

@@ -18,12 +18,12 @@ const TPACKET_V2: i32 = 1;
 const TP_STATUS_USER: u32 = 1;
 /// The checksum isn't computed yet: the interface would do it.
 const TP_STATUS_CSUMNOTREADY: u32 = 1 << 3;
-/// Offsets of `tpacket2_hdr` (tp_snaplen, tp_net, tp_sec) and of the `sockaddr_ll` after it (sll_ifindex, sll_pkttype).
-const CAPTURED: usize = 8;
-const NETWORK: usize = 14;
-const SECONDS: usize = 16;
-const INTERFACE: usize = 36;
-const KIND: usize = 42;
+/// Offsets of the fields of `tpacket2_hdr`, and of the `sockaddr_ll` after it.
+const TP_SNAPLEN: usize = 8;
+const TP_NET: usize = 14;
+const TP_SEC: usize = 16;
+const SLL_IFINDEX: usize = 36;
+const SLL_PKTTYPE: usize = 42;
 const PACKET_OUTGOING: u8 = 4;
 
 /// A packet that passed an interface.
@@ -87,15 +87,15 @@ impl Tap {
                 return;
             }
             let frame = self.ring.bytes(at, FRAME);
-            let network = usize::from(u16::from_ne_bytes(head(&frame[NETWORK..])));
-            let captured = u32::from_ne_bytes(head(&frame[CAPTURED..])) as usize;
+            let network = usize::from(u16::from_ne_bytes(head(&frame[TP_NET..])));
+            let captured = u32::from_ne_bytes(head(&frame[TP_SNAPLEN..])) as usize;
             let end = (network + captured).min(FRAME);
             let bytes = frame.get(network..end).unwrap_or(&[]);
             if let Some(packet) = Packet::read(bytes) {
-                let seconds = u32::from_ne_bytes(head(&frame[SECONDS..]));
-                let rest = u32::from_ne_bytes(head(&frame[SECONDS + 4..]));
-                let index = u32::from_ne_bytes(head(&frame[INTERFACE..]));
-                let out = frame[KIND] == PACKET_OUTGOING;
+                let seconds = u32::from_ne_bytes(head(&frame[TP_SEC..]));
+                let rest = u32::from_ne_bytes(head(&frame[TP_SEC + 4..]));
+                let index = u32::from_ne_bytes(head(&frame[SLL_IFINDEX..]));
+                let out = frame[SLL_PKTTYPE] == PACKET_OUTGOING;
                 let kept = !out && self.heads_of.contains(&index);
                 into.push(TappedPacket {
                     time: u64::from(seconds) * 1_000_000_000 + u64::from(rest),

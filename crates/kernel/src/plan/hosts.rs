@@ -69,7 +69,7 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
     let [high, low] = (number as u16).to_be_bytes();
     let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
     let KernelStack { initcwnd, advmss, sysctls } = stack;
-    // Only for programs: our own endpoints set TCP_CONGESTION. A route may have any congestion control, a namespace's
+    // Only for programs: our endpoints set TCP_CONGESTION. A route may have any congestion control, a namespace's
     // default only those that are not restricted [Linux tcp_cong.c tcp_set_default_congestion_control].
     let congctl = variant.filter(|_| matches!(flow.application, AppPlan::Program { .. }));
     let namespace = |side: usize| Namespace {

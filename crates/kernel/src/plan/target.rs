@@ -11,7 +11,7 @@ pub enum Kernel {
     /// User-mode Linux: nothing else runs on it, and its time is virtual.
     #[default]
     Guest,
-    /// The host's own kernel: shared with everything else there, in real time.
+    /// The host's own kernel: shared with all other processes of the host, in real time.
     Host,
 }
 

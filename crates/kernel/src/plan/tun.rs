@@ -1,5 +1,5 @@
 //! A plan for link emulation: each flow has a host (a namespace with one TUN device) at both ends; a program emulates
-//! everything between them, routers included.
+//! everything between them, routers included [Linux Documentation/networking/tuntap.rst].
 //!
 //! ```text
 //! flow's host -- tun0 -- [ the simulator's links, queues, routes ] -- tun0 -- flow's host

@@ -1,4 +1,5 @@
-//! A plan as network namespaces, veth pairs, addresses, routes and queue disciplines (emulation `tc` and back end `uml`).
+//! A plan as network namespaces, veth pairs, addresses, routes and queue disciplines (emulation `tc` and back end `uml`)
+//! [network_namespaces(7), veth(4), tc-tbf(8), tc-netem(8)].
 //!
 //! ```text
 //! flow's host -- node ==[queue]== link's namespace ==[netem]== node -- flow's host
@@ -74,15 +75,15 @@ pub struct FlowPlacement {
 pub struct LinkPlacement {
     /// The namespace of the node that it leaves.
     pub from: usize,
-    /// The interface there, with the queue.
+    /// The interface in `from`, with the queue.
     pub egress: u32,
     /// The namespace of the link.
     pub namespace: usize,
-    /// The interface there that packets leave by, with the netem.
+    /// The interface in `namespace` on which packets leave, with the netem.
     pub netem: u32,
     /// The namespace of the node that it enters.
     pub to: usize,
-    /// The interface there.
+    /// The interface in `to`.
     pub ingress: u32,
 }
 

@@ -1,4 +1,5 @@
-//! Facts about the kernel of a run: version, sysctls, offloads, queue disciplines, processor load.
+//! Facts about the kernel of a run: version, sysctls, offloads, queue disciplines, processor load
+//! [proc(5), proc_stat(5); Linux ethtool.h].
 
 use crate::error::{KernelError, Step};
 use crate::netlink::{self, Netlink};

@@ -1,4 +1,5 @@
 //! The event loop of a run: serves timers and sockets, samples connections, and passes observed packets to the meters.
+//! One thread, with timerfd and epoll [timerfd_create(2), epoll(7)].
 
 mod captures;
 pub(crate) mod facts;

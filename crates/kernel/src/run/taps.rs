@@ -1,4 +1,5 @@
-//! The kernel's own queue disciplines as a network: observed by taps (packet sockets) at nodes and hosts.
+//! The kernel's own queue disciplines as a network: observed by taps (packet sockets) at nodes and hosts
+//! [packet(7)].
 
 use super::captures::Captures;
 use super::veth_network::VethNetwork;
@@ -23,7 +24,7 @@ pub(crate) struct Taps<'a> {
     net: VethNetwork,
     routes: Routes,
     links: Vec<LinkMeter>,
-    /// By interface index: the link whose queue the interface has, and the link that ends there.
+    /// By interface index: the link whose queue the interface has, and the link that ends at it.
     link_of_egress: BTreeMap<u32, usize>,
     link_of_ingress: BTreeMap<u32, usize>,
     /// Packets that each link's queue had dropped because it was full when the measurement began.
@@ -44,8 +45,8 @@ pub(crate) struct Taps<'a> {
     real_time: bool,
 }
 
-/// In real time packets are passed on so long after their timestamps, ns: until then the kernel may still be writing them
-/// into some tap's ring.
+/// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write packets
+/// into the ring of a tap.
 const SETTLED: u64 = 2_000_000;
 /// Real-time priority of this thread.
 const PRIORITY: i32 = 19;

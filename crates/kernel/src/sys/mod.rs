@@ -1,4 +1,5 @@
-//! System calls that the standard library lacks, each in a safe function. All unsafe code of this crate is here.
+//! System calls that the standard library lacks, each in a safe function. All unsafe code of this crate is here. The
+//! files cite the manual pages of their calls.
 
 #![expect(unsafe_code, reason = "system calls; all other modules are safe")]
 

@@ -1,4 +1,4 @@
-//! Ping: echo requests and replies as UDP datagrams.
+//! Ping: echo requests and replies as UDP datagrams [udp(7)], with the simulator's schedule and timeout.
 
 use super::udp::HEADERS;
 use super::{Cx, Host, PORT, Traffic};

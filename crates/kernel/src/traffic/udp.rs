@@ -1,4 +1,5 @@
-//! UDP applications: CBR and on/off sources. Sizes are those of IP packets.
+//! UDP applications: CBR and on/off sources over real sockets [udp(7)], with the simulator's schedule. Sizes are those of IP
+//! packets.
 
 use super::{Cx, Host, PORT, Traffic};
 use crate::error::{KernelError, Step};
@@ -39,7 +40,7 @@ impl Traffic for UdpTraffic {
 
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         if let (Some([sender, _]), false) = (&self.sockets, self.stopped) {
-            // An error is a full queue of the own host: a lost packet.
+            // An error means that the queue of this host is full: the packet is lost.
             let _ = sys::send(sender, &self.payload);
             let next = self.source.next(dumbbell_units::Time(cx.now));
             cx.alarm(next.0);

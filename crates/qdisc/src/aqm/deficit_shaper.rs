@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn late_departures_are_compensated_but_idle_time_is_not() {
-        // 8 Mbit/s: 1000 bytes per millisecond. Two packets due at 0 and 1 ms are sent late; the next is due at 2 ms
-        // all the same.
+        // 8 Mbit/s: 1000 bytes per millisecond. Two packets due at 0 and 1 ms are sent late; the next is still due
+        // at 2 ms.
         let mut shaper = DeficitShaper::new(Rate(8_000_000));
         shaper.on_arrival_at_empty_queue(Time(0));
         (0..2).for_each(|_| shaper.advance(Bytes(1000)));

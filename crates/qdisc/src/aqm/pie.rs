@@ -25,7 +25,7 @@ pub const MAX_BURST: Dur = Dur::millis(150);
 pub const DQ_THRESHOLD: u64 = 1 << 14;
 /// Weight of a new measurement in the average: 16 KiB / 64 KiB [RFC 8033 §5.2].
 const MEASUREMENT_WEIGHT: f64 = 0.25;
-/// Above this delay the probability rises whatever the controller computes
+/// Above this delay the probability rises, independently of the controller
 /// [Linux sch_pie.c pie_calculate_probability].
 const HIGH_DELAY: Dur = Dur::millis(250);
 /// The additional rise, and the largest step at a probability of 10 % or more [RFC 8033 §5.5].

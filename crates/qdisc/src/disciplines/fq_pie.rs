@@ -1,5 +1,5 @@
 //! FQ-PIE: a queue for each flow with its own PIE, served by deficit round robin; flows without a standing queue are
-//! served first [Linux sch_fq_pie.c].
+//! served first [Linux sch_fq_pie.c fq_pie_qdisc_dequeue].
 //!
 //! It combines the scheduler of FQ-CoDel (`flow_queues.rs`) with PIE ([`crate::aqm::pie`], one probability per queue).
 //! Its only documentation is the manual page tc-fq_pie(8).

@@ -1,4 +1,5 @@
-//! Strict priority: a FIFO queue ("band") for each class; the first non-empty band sends [Linux sch_prio.c].
+//! Strict priority: a FIFO queue ("band") for each class; the first non-empty band sends [Linux sch_prio.c
+//! prio_dequeue].
 //!
 //! ```text
 //! arrival     into the band of its class, where 0 has the highest priority; dropped if it would exceed queue_limit there

@@ -1,5 +1,5 @@
 //! Token bucket filter: a FIFO queue whose packets leave at a rate, with bursts up to the size of the bucket
-//! [Linux sch_tbf.c].
+//! [Linux sch_tbf.c tbf_dequeue].
 //!
 //! The bucket is [`crate::aqm::token_bucket`].
 //!

@@ -1,4 +1,4 @@
-//! CAKE against numbers worked by hand [Linux sch_cake.c].
+//! CAKE against numbers worked by hand [Linux sch_cake.c cake_enqueue, cake_dequeue].
 
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_qdisc::Ecn;
@@ -102,7 +102,7 @@ fn the_fattest_flow_loses_packets_and_its_blue_counts_them() {
     assert_eq!(q.burst(2, 100), [(1, Full)]);
     near(q.column("blue"), 1.0 / 256.0);
     near(q.column("dropping"), 1.0);
-    // Within the target of 5 ms there is no further increase, after it one.
+    // Within the target of 5 ms p_drop does not increase again; after it, it does.
     (0..9).for_each(|_| assert_eq!(q.burst(2, 100), []));
     assert_eq!(q.burst(2, 100), [(2, Full)]);
     near(q.column("blue"), 1.0 / 256.0);

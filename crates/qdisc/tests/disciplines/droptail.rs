@@ -1,4 +1,4 @@
-//! DropTail against numbers worked by hand [Linux sch_fifo.c, ns-2 drop-tail.cc].
+//! DropTail against numbers worked by hand [Linux sch_fifo.c pfifo_enqueue; ns-2 drop-tail.cc].
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture};

@@ -1,4 +1,4 @@
-//! FQ-PIE against numbers worked by hand [Linux sch_fq_pie.c].
+//! FQ-PIE against numbers worked by hand [Linux sch_fq_pie.c fq_pie_qdisc_enqueue].
 
 use dumbbell_qdisc::DropReason::{Early, Full};
 use dumbbell_testkit::{Fate, QdiscFixture, near};

@@ -1,4 +1,4 @@
-//! Strict priority against numbers worked by hand [Linux sch_prio.c].
+//! Strict priority against numbers worked by hand [Linux sch_prio.c prio_enqueue, prio_dequeue].
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, near};

@@ -1,4 +1,4 @@
-//! SFQ against numbers worked by hand [Linux sch_sfq.c].
+//! SFQ against numbers worked by hand [Linux sch_sfq.c sfq_enqueue, sfq_dequeue].
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, given, link};

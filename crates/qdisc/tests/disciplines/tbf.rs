@@ -1,4 +1,4 @@
-//! The token bucket filter against numbers worked by hand [Linux sch_tbf.c].
+//! The token bucket filter against numbers worked by hand [Linux sch_tbf.c tbf_enqueue, tbf_dequeue].
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, given, link, near};

@@ -1,4 +1,5 @@
-//! Flows: a transport and an application between two nodes.
+//! Flows: a transport (TCP, UDP) or ping, with an application, between two nodes. The network calls a flow for its timers
+//! and arriving packets.
 
 pub(crate) mod ping;
 pub(crate) mod source;

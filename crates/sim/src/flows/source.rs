@@ -1,4 +1,4 @@
-//! Sending times of CBR and on/off sources.
+//! Sending times of CBR and on/off sources; both TCP and UDP flows use them.
 
 use dumbbell_plan::AppPlan;
 use dumbbell_units::random::Stream;

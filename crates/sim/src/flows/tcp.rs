@@ -245,7 +245,7 @@ impl TcpFlow {
             Side::Receiver => (&mut self.receiver, &mut self.timers[1], RECEIVER),
         };
         net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection);
-        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is set anew.
+        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is rescheduled.
         if let Some(at) = endpoint.next_timer(net.now)
             && at < *timer
         {

@@ -1,4 +1,4 @@
-//! UDP flows: CBR and on/off sources. Sizes are those of IP packets.
+//! UDP flows [RFC 768]: CBR and on/off sources without congestion control. Sizes are those of IP packets.
 
 use super::source::Source;
 use super::{APP, Flow, FlowInfo};

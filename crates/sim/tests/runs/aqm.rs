@@ -117,9 +117,9 @@ fn blue_drops_the_excess_share() {
 
 #[test]
 fn flow_queues_share_the_link_between_a_responsive_and_an_unresponsive_flow() {
-    // 8 Mbit/s of datagrams beside a TCP flow on 10 Mbit/s: half each, and the datagrams get the part that TCP leaves
+    // 8 Mbit/s of datagrams beside a TCP flow on 10 Mbit/s: half each, and the datagrams use the part that TCP leaves
     // unused in its sawtooth. With CoDel a lone flow uses 85 % of its share (RTT 20 ms: f = 0.4 or so, above: 0.94);
-    // with a FIFO queue the datagrams get all that they send.
+    // with a FIFO queue all datagrams that are sent are delivered.
     let shares = |discipline: &str| {
         let row = with_tcp(bottleneck(discipline, json!({}), 10 * MBIT, 20), 1, "sack", &json!({}));
         let out = row.udp(0, 2, cbr(8 * MBIT, 1500)).run();
@@ -167,7 +167,7 @@ fn strict_priority_starves_lower_classes() {
         let out = row.run();
         [0, 1].map(|n| out.flows[n].throughput_bps * 1e-6)
     };
-    // Datagrams have priority: they get all that they send, TCP gets the rest, which may be zero.
+    // Datagrams have priority: all of them are delivered, and TCP uses the rest, which may be zero.
     let [tcp, udp] = shares(1, 0, 6 * MBIT);
     assert!((udp - 6.0).abs() < 0.01 && (tcp - 4.0).abs() < 0.05, "{tcp} {udp}");
     let [tcp, udp] = shares(2, 1, 11 * MBIT);

@@ -1,4 +1,4 @@
-//! The presets: named sets of parameter values.
+//! The presets: named sets of parameter values, for the RFCs (`rfc`), for Linux 6.12 (`linux`) and for ns-2 (`ns2`).
 //!
 //! The default of each parameter on each preset is declared beside the parameter, in the file of its group.
 

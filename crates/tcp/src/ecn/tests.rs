@@ -1,4 +1,4 @@
-//! Feedback of both sides together, and the handshakes of all pairs of modes.
+//! Feedback of both sides together, and the handshakes of all pairs of modes [RFC 3168 §6.1, RFC 8257 §3.2, RFC 9768 §3].
 
 use super::sender::safest_marks;
 use super::*;

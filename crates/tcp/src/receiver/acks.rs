@@ -1,4 +1,4 @@
-//! The decision when to acknowledge.
+//! The decision when to acknowledge [RFC 5681 §4.2; Linux tcp_input.c __tcp_ack_snd_check, tcp_output.c tcp_send_delayed_ack].
 //!
 //! ```text
 //! at once      the ack_every-th segment in order, a segment out of order or one that fills a hole, a FIN   [RFC 5681 §4.2]
@@ -67,7 +67,8 @@ pub(crate) struct PathRtt {
     pub(crate) rto: Dur,
 }
 
-/// The state of acknowledging. Names as in struct inet_connection_sock and tcp_sock of Linux.
+/// The state of acknowledging. Names as in struct inet_connection_sock and struct tcp_sock
+/// [Linux include/net/inet_connection_sock.h icsk_ack, include/linux/tcp.h].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acks {
     /// ACKs that must be sent now.

@@ -12,7 +12,7 @@ const RECENT: usize = 16;
 /// The queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrderQueue {
-    /// Start to: end, time of the last extension, number of buffers. Ranges are disjoint and not adjacent.
+    /// For each start: end, time of the last extension, number of buffers. Ranges are disjoint and not adjacent.
     by_start: BTreeMap<u64, (u64, u64, u64)>,
     /// Starts of the ranges that were extended last, newest first.
     recent: Vec<u64>,
@@ -26,7 +26,7 @@ impl OutOfOrderQueue {
         self.by_start.is_empty()
     }
 
-    /// Bytes in all queue.
+    /// Bytes of all ranges.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -37,7 +37,7 @@ impl OutOfOrderQueue {
         self.buffers
     }
 
-    /// Number of queue.
+    /// Number of ranges.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.by_start.len()

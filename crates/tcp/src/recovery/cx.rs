@@ -1,4 +1,5 @@
-//! The parts of a sender that loss recovery may read and change.
+//! The parts of a sender that loss recovery may read and change: SND.UNA, SND.NXT and the scoreboard [RFC 9293 §3.3.1,
+//! RFC 6675 §3], timer, RTT, congestion control, ECN.
 //!
 //! Recovery marks segments as lost, sets the timer and notifies congestion control. It doesn't send: it returns the next
 //! segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its reach.

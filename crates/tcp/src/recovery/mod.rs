@@ -4,7 +4,7 @@
 //! counting    tahoe.rs, reno.rs, newreno.rs, sack.rs    duplicate ACKs, SACKed segments; `counting.rs` has the common part
 //! by time     rack_recovery.rs (states), rack.rs (losses), tlp.rs (probes), prr.rs (window), frto.rs, undo.rs
 //! ```
-//! The sender reports ACKs, expiries and transmissions, and asks for the next segment. Each call gets a [`RecoveryCx`],
+//! The sender reports ACKs, expiries and transmissions, and requests the next segment. Each call gets a [`RecoveryCx`],
 //! which holds all that recovery may read or change; the answer is a [`NextSegment`], which the sender sends.
 
 mod counting;

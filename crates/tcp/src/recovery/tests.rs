@@ -1,4 +1,4 @@
-//! Decisions of recovery without a sender: the next segment after each event.
+//! Decisions of recovery without a sender: the next segment after each event [RFC 6675 §4, §5; RFC 3042].
 
 use super::*;
 use crate::cc_driver::CcDriver;

@@ -1,4 +1,4 @@
-//! A segment that was sent, and its outcome.
+//! A segment that was sent, and its outcome: acknowledged, SACKed [RFC 6675 §3], lost, retransmitted [RFC 8985 §5.2].
 
 use crate::delivery_rate::TxState;
 use dumbbell_units::Time;

@@ -1,4 +1,4 @@
-//! The scoreboard compared with counters that are computed from scratch.
+//! The scoreboard compared with counters that are computed from scratch by the definitions of RFC 6675 §4.
 
 use super::*;
 use dumbbell_units::Dur;

@@ -1,7 +1,7 @@
 //! Transmissions that are neither delivered nor lost, in the order in which they were sent [RFC 8985 §6.2 step 5; Linux
 //! include/linux/tcp.h tsorted_sent_queue].
 //!
-//! RACK asks which of them were sent before the newest one that was delivered (RACK.xmit_ts, RACK.end_seq). These are the
+//! RACK needs those that were sent before the newest one that was delivered (RACK.xmit_ts, RACK.end_seq). These are the
 //! first entries, up to a boundary that only moves towards later entries. Each operation takes constant time: links connect
 //! a segment with its neighbors in time, and the boundary passes each entry once.
 

@@ -1,4 +1,4 @@
-//! RTT samples from timestamps ([RFC 7323 §4](https://www.rfc-editor.org/rfc/rfc7323#section-4)).
+//! RTT samples from timestamps [RFC 7323 §4].
 
 use std::collections::VecDeque;
 

@@ -20,8 +20,8 @@
 //! - **reordered** if it fills a hole and was sent before the segment that opened it.
 //!
 //! A retransmission is **spurious** if the receiver had the data: it was acknowledged or SACKed before, a D-SACK reports
-//! it ([RFC 2883](https://www.rfc-editor.org/rfc/rfc2883)), or the echoed timestamp is older than the retransmission
-//! (Eifel detection, [RFC 3522](https://www.rfc-editor.org/rfc/rfc3522)). This works at any capture point on the path.
+//! it [RFC 2883], or the echoed timestamp is older than the retransmission
+//! (Eifel detection [RFC 3522]). This works at any capture point on the path.
 //!
 //! Memory: at most [`SENT_LIMIT`] segments, [`HOLE_LIMIT`] holes and [`RETRANSMITTED_LIMIT`] retransmissions per direction.
 

@@ -1,8 +1,8 @@
 //! ACK aggregation: how many more segments are acknowledged at once than the estimated bandwidth explains.
 //!
 //! Some links and receivers collect packets or ACKs. The sender then needs this many more segments in flight; otherwise
-//! it is idle until the next batch of ACKs. Follows Linux 6.12, tcp_bbr.c `bbr_update_ack_aggregation` and
-//! `bbr_ack_aggregation_cwnd`.
+//! it is idle until the next batch of ACKs. Source: Linux 6.12 [Linux tcp_bbr.c bbr_update_ack_aggregation,
+//! bbr_ack_aggregation_cwnd].
 
 use dumbbell_units::Time;
 

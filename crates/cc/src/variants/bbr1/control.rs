@@ -1,6 +1,6 @@
 //! From the model to the outputs: pacing rate, send quantum and target of the window.
 //!
-//! Follows Linux 6.12, tcp_bbr.c; each function names its counterpart.
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_main]; each function names its counterpart.
 
 use super::cwnd::Target;
 use super::{Bbr1, Mode, micros};

@@ -1,6 +1,6 @@
 //! The congestion window of BBRv1: growth towards the target, and the changes that loss recovery makes.
 //!
-//! Follows Linux 6.12, tcp_bbr.c `bbr_set_cwnd`, `bbr_set_cwnd_to_recover_or_restore` and `bbr_save_cwnd`.
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_set_cwnd, bbr_set_cwnd_to_recover_or_restore, bbr_save_cwnd].
 
 use crate::{AckEvent, LostEvent, SentEvent};
 
@@ -97,7 +97,7 @@ impl Window {
         self.ca_state = CaState::Open;
     }
 
-    /// Ends a spurious recovery. Returns false if there was none.
+    /// Ends a spurious recovery. Returns false without one.
     pub(super) fn undo(&mut self) -> bool {
         self.exit_recovery();
         std::mem::take(&mut self.undo_possible)

@@ -5,7 +5,7 @@
 //! 1/8 (or 4 kbit/s) of each other, a policer is assumed: their mean is the bandwidth estimate for 48 round trips,
 //! without probing.
 //!
-//! Follows Linux 6.12, tcp_bbr.c `bbr_lt_bw_sampling` and `bbr_lt_bw_interval_done`; policers: Flach et al., An
+//! Sources: Linux 6.12 [Linux tcp_bbr.c bbr_lt_bw_sampling, bbr_lt_bw_interval_done]; policers: Flach et al., An
 //! Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016.
 
 use dumbbell_units::Time;

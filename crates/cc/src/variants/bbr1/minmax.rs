@@ -1,4 +1,5 @@
-//! Windowed maximum with three samples of state, as in Linux 6.12, lib/win_minmax.c (Kathleen Nichols' algorithm).
+//! Windowed maximum with three samples of state, Kathleen Nichols' algorithm [Linux lib/win_minmax.c
+//! minmax_running_max].
 //!
 //! The filter keeps the largest value, the largest value since that one, and the largest since the second. When the
 //! first leaves the window, the others move up. After a quarter of the window without a larger value the latest value

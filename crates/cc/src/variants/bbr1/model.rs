@@ -1,6 +1,6 @@
 //! The model of the path: bandwidth, ACK aggregation, the end of STARTUP and of DRAIN.
 //!
-//! Follows Linux 6.12, tcp_bbr.c; each function names its counterpart.
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_main]; each function names its counterpart.
 
 use super::long_term_bw::AckSample;
 use super::{Bbr1, Mode, micros};

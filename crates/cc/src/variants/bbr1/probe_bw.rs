@@ -1,6 +1,6 @@
 //! PROBE_BW: the cycle of eight pacing gains around the estimated bandwidth.
 //!
-//! Follows Linux 6.12, tcp_bbr.c; each function names its counterpart.
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_main]; each function names its counterpart.
 
 use super::{Bbr1, Mode};
 use crate::AckEvent;

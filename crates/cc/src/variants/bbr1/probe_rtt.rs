@@ -1,6 +1,6 @@
 //! min_rtt and PROBE_RTT: the window is reduced to four segments to measure the RTT without a queue.
 //!
-//! Follows Linux 6.12, tcp_bbr.c; each function names its counterpart. Times are in ticks of 4 ms, because
+//! Source: Linux 6.12 [Linux tcp_bbr.c bbr_update_min_rtt]; each function names its counterpart. Times are in ticks of 4 ms, because
 //! bbr_update_min_rtt compares jiffies.
 
 use super::{Bbr1, Mode, micros};

@@ -12,7 +12,7 @@ pub(super) struct Undo {
     pub(super) undo_state: Option<State>,
     /// True if the state was saved for a loss whose recovery has not begun.
     pending: bool,
-    /// True if there was a recovery since the last undo, and no congestion mark since.
+    /// True if a recovery has begun since the last undo, without a congestion mark since then.
     possible: bool,
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: f64,

@@ -6,7 +6,7 @@
 //! ```text
 //! max_bw        maximum delivery rate of this and of the previous ProbeBW cycle                         [§5.5.2-§5.5.6]
 //! min_rtt       minimum RTT of 10 s; probe_rtt_min_delay: of 5 s, schedules ProbeRTT                    [§5.3.4.3]
-//! bounds        inflight_longterm: what was in flight when a probe lost too much; bw_shortterm and
+//! bounds        inflight_longterm: the data in flight when a probe lost too much; bw_shortterm and
 //!               inflight_shortterm: times 0.7 for each round trip with a loss, but not below the
 //!               latest delivered bandwidth and volume                                                   [§5.5.10]
 //! bw            min(max_bw, bw_shortterm);  pacing rate = 0.99 * pacing_gain * bw                       [§5.6.2]

@@ -12,7 +12,7 @@
 //! timeout     w_max and ssthresh likewise, cwnd = 1
 //! ```
 //! B = 2, s_max = 32, s_min = 0.01, beta = 0.875. Windows in segments. Slow start is the stack's. Nothing is left out.
-//! `rules = "linux"` selects `linux.rs`, the integer arithmetic of Linux.
+//! `rules = "linux"` selects `linux.rs`, the integer arithmetic of [Linux tcp_bic.c bictcp_update].
 
 mod linux;
 

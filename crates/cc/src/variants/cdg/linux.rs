@@ -47,7 +47,7 @@ struct HyStart {
     sample_cnt: u32,
 }
 
-/// CDG as in Linux.
+/// CDG by the rules at the top of this file [Linux tcp_cdg.c cdg].
 #[derive(Clone, Debug)]
 pub(super) struct LinuxCdg {
     core: Core,

@@ -5,7 +5,7 @@
 //!                  cnt = cwnd / (target - cwnd) segments per segment of growth, 100 cwnd at the target; at most 20 while
 //!                  last_max_cwnd is unknown                                                       [bictcp_update]
 //! each ACK         tcp_cwnd (Reno) += 1 per 15/8 cwnd segments;  cnt at most cwnd / (tcp_cwnd - cwnd);  at least 2
-//!                  unless cwnd is unchanged for less than 32 ms: then cnt stays                   [bictcp_update]
+//!                  unless cwnd is unchanged for less than 32 ms: then cnt is kept                 [bictcp_update]
 //!                  cwnd += 1 per cnt segments                                                     [tcp_cong_avoid_ai]
 //! loss             last_max_cwnd = cwnd, or cwnd (1 + beta) / 2 (fast convergence);  beta * window
 //!                                                                                       [cubictcp_recalc_ssthresh]
@@ -14,7 +14,7 @@
 //! ```
 //! Differences from the RFC that follow: the minimum RTT instead of the smoothed one, a Reno window that grows at its
 //! first rate beyond cwnd_prior, no correction of t while the application limits sending, and an undo that restores
-//! only the window; the next epoch begins anew.
+//! only the window, after which an epoch begins.
 
 use super::{ecn_cwnd, w_max};
 use crate::common::{LossDriven, Window, ceil_to_jiffies, floor_to_jiffy};
@@ -44,7 +44,7 @@ struct Epoch {
     cnt: f64,
 }
 
-/// CUBIC as in Linux.
+/// CUBIC by the rules at the top of this file [Linux tcp_cubic.c bictcp].
 #[derive(Clone, Debug)]
 pub(super) struct LinuxCubic {
     window: Window,

@@ -1,5 +1,5 @@
-//! HighSpeed TCP with the table of RFC 3649, appendix B, as Linux has it: `rules = "linux"` [Linux
-//! net/ipv4/tcp_highspeed.c].
+//! HighSpeed TCP with the table of RFC 3649, appendix B: `rules = "linux"` [Linux net/ipv4/tcp_highspeed.c
+//! hstcp_aimd_vals].
 //!
 //! ```text
 //! avoidance   find the row with cwnd of the row before < cwnd <= cwnd of the row;  cwnd += a / cwnd per ACK,
@@ -26,7 +26,7 @@ struct Row {
     cwnd: f64,
 }
 
-/// HighSpeed TCP as in Linux.
+/// HighSpeed TCP by the rules at the top of this file [Linux tcp_highspeed.c hstcp].
 #[derive(Clone, Debug)]
 pub(super) struct LinuxHighSpeed {
     window: Window,

@@ -204,7 +204,7 @@ impl Integer {
     }
 }
 
-/// H-TCP as in Linux.
+/// H-TCP by the rules at the top of this file [Linux tcp_htcp.c htcp].
 #[derive(Clone, Debug)]
 pub(super) struct LinuxHtcp {
     window: Window,

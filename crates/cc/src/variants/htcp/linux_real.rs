@@ -1,5 +1,5 @@
-//! The rules of Linux's H-TCP in real numbers, for `rules = "linux"` on a stack that doesn't count cwnd in segments; the
-//! sources are in `linux.rs`. Differences from the published rules:
+//! The rules of [Linux tcp_htcp.c htcp_cong_avoid] in real numbers, for `rules = "linux"` on a stack that doesn't count
+//! cwnd in segments; the sources are in `linux.rs`. Differences from the published rules:
 //!
 //! ```text
 //! alpha    f in whole numbers, before and after the scaling by 8 / floor(8 * 100 ms / minRTT)    [htcp_alpha_update]

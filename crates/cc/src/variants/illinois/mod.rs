@@ -80,7 +80,7 @@ const ETA: (f64, f64, f64) = (0.01, 0.1, 0.8);
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
 
-/// Illinois, published and Linux.
+/// Illinois, by the publication and by the rules of `linux.rs`.
 #[derive(Clone, Debug)]
 struct Illinois {
     window: Window,
@@ -136,7 +136,7 @@ impl Illinois {
         if self.rtt_low.is_some() { self.alpha } else { alpha_max }
     }
 
-    /// Returns beta, likewise [LBS; Linux tcp_illinois.c beta].
+    /// Returns beta for the mean and the maximum queueing delay [LBS; Linux tcp_illinois.c beta].
     fn beta(&self, da: f64, dm: f64) -> f64 {
         let (beta_min, beta_max) = self.betas;
         let (d2, d3) = (ETA.1 * dm, ETA.2 * dm);

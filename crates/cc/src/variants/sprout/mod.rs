@@ -1,5 +1,5 @@
-//! Sprout: the data in flight is what the link will deliver within 100 ms with a probability of 95 %, forecast by a stochastic
-//! model of its rate.
+//! Sprout: the window is the data that the link will deliver within 100 ms with a probability of 95 %, forecast by a
+//! stochastic model of its rate.
 //!
 //! Source: Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular
 //! Networks, NSDI 2013 ("WSB"). The model is in model.rs.
@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 
 pub(crate) const ROW: Variant = Variant {
     name: "sprout",
-    title: "sends what a stochastic forecast of a cellular link says will be delivered",
+    title: "sends the data that a cellular link will deliver, by a stochastic forecast",
     year: 2013,
     source: "Winstein, Sivaraman and Balakrishnan, Stochastic Forecasts, NSDI 2013",
     own_recovery: true,

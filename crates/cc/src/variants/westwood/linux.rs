@@ -1,8 +1,9 @@
-//! Westwood+ with the integer arithmetic of Linux: `tick` above zero [Linux net/ipv4/tcp_westwood.c].
+//! Westwood+ with the integer arithmetic of Linux: `tick` above zero [Linux net/ipv4/tcp_westwood.c
+//! tcp_westwood_ack].
 //!
 //! ```text
 //! each ACK     before the endpoint acts on it: update_window, bk += bytes, rtt_min                  [tcp_westwood_ack]
-//!   bytes      what it acknowledges on the fast path; a duplicate ACK counts as one segment, and the next cumulative
+//!   bytes      those it acknowledges on the fast path; a duplicate ACK counts as one segment, and the next cumulative
 //!              ACKs count as many bytes less                                     [westwood_fast_bw, westwood_acked_count]
 //!   window     longer than max(rtt, 50 ms): bw_ns_est and bw_est are filtered, bytes per tick [westwood_update_window]
 //! recovery     half the window; at its end cwnd = ssthresh = bw_est * rtt_min                     [tcp_westwood_event]

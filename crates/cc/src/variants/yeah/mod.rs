@@ -85,7 +85,7 @@ fn half(segments: f64, cx: &Cx) -> f64 {
     if cx.counts_segments() { half.floor() } else { half }
 }
 
-/// YeAH, published and Linux. Linux's names are in parentheses.
+/// YeAH, by the publication and by the rules of `linux.rs`. Names in parentheses: `struct yeah` [Linux tcp_yeah.c yeah].
 #[derive(Clone, Debug)]
 struct Yeah {
     window: Window,
