@@ -58,25 +58,39 @@ struct Columns {
 #[derive(Debug)]
 pub(crate) struct FlowMeter {
     window: Window,
+    /// Port that identifies the sender's current connection ([`Tcp::connection`]).
     connection: u16,
     segments: Segments,
+    /// Offsets of the sender's sequence numbers.
     data: SeqUnwrapper,
+    /// At the receiver: the current connection, the offsets of its sequence numbers, the ranges received.
     arrived_at: (u16, SeqUnwrapper, Ranges),
     /// In-order bytes of closed connections.
     delivered_before: u64,
+    /// In-order bytes at the beginning of the measured interval.
     delivered_at_start: Option<u64>,
+    /// Payload of a full segment, bytes, of the last sample.
     mss: u32,
+    /// Packets and bytes.
     sent: (u64, u64),
+    /// Packets and bytes.
     retransmitted: (u64, u64),
     received_bytes: u64,
     received_packets: u64,
     duplicate_bytes: u64,
+    /// RTTs of segments sent once.
     rtt: DurationStats,
+    /// Sum and number of the times from a segment's first transmission to its ACK, ns.
     first_rtt: (u128, u64),
+    /// One-way delays of datagrams.
     owd: DurationStats,
+    /// Datagrams that were sent and have not arrived: key and sending time.
     in_network: VecDeque<(u64, u64)>,
+    /// cwnd in segments and SRTT in ms, over time.
     means: TimeAverages<2>,
+    /// Segments outstanding, over time.
     inflight: TimeAverages<1>,
+    /// True after `inflight` and `means` were restarted at the beginning of the measured interval.
     restarted: [bool; 2],
     columns: Option<Columns>,
 }

@@ -15,12 +15,18 @@ use dumbbell_trace::tables::{DepartureTable, DropTable, QueueTable};
 use dumbbell_units::Dur;
 use std::collections::{BTreeMap, VecDeque};
 
+/// A packet in the queue or on the link.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
+    /// Identifies it among the packets of its direction.
     key: u64,
+    /// Its arrival at the queue, or its departure from it, ns.
     since: u64,
+    /// Its length with the link's framing.
     bytes: u32,
+    /// True if it has payload.
     payload: bool,
+    /// True if it was marked CE when it arrived.
     ce: bool,
 }
 
@@ -44,12 +50,18 @@ impl Lost {
     }
 }
 
+/// Rows of the series; times in ns.
 #[derive(Debug, Default)]
 struct Columns {
+    /// Arrivals at the queue: time, bytes.
     arrivals: Vec<(u64, u32)>,
+    /// Departures from the queue: time, bytes.
     left: Vec<(u64, u32)>,
+    /// Departures: time, direction, bytes, sojourn time, end of the transmission.
     departures: Vec<(u64, u32, u32, u64, u64)>,
+    /// Drops: time of arrival, direction, bytes.
     drops: Vec<(u64, u32, u32)>,
+    /// Times of marks.
     marks: Vec<u64>,
 }
 
@@ -59,7 +71,9 @@ pub(crate) struct LinkMeter {
     window: Window,
     rate_bps: u64,
     overhead: u32,
+    /// Packets in the queue, by direction.
     queue: BTreeMap<u32, VecDeque<Waiting>>,
+    /// Packets on the link, by direction.
     wire: BTreeMap<u32, VecDeque<Waiting>>,
     arrivals: u64,
     departures: u64,
@@ -70,8 +84,10 @@ pub(crate) struct LinkMeter {
     delivered: u64,
     wire_losses: u64,
     marks: u64,
+    /// Sums of waiting time, and of waiting time x bytes, for the time averages.
     packet_ns: u128,
     byte_ns: u128,
+    /// Transmission time of the packets that departed.
     busy_ns: u64,
     sojourn: DurationStats,
     /// Departures without an observed arrival.
@@ -117,7 +133,7 @@ impl LinkMeter {
         self.queue.entry(packet.direction).or_default().push_back(waiting);
     }
 
-    /// Its transmission begins. `lost` is called with every packet that was dropped before it.
+    /// The transmission of a packet begins. `lost` is called with every packet that was dropped before it.
     pub(crate) fn departed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let queue = self.queue.entry(packet.direction).or_default();
         let Some(at) = queue.iter().position(|w| w.key == packet.key) else {
@@ -170,7 +186,7 @@ impl LinkMeter {
         }
     }
 
-    /// It has reached the other node.
+    /// A packet has reached the other node. `lost` is called with every packet that was lost on the link before it.
     pub(crate) fn landed(&mut self, packet: &Packet, now: u64, mut lost: impl FnMut(Lost)) {
         let wire = self.wire.entry(packet.direction).or_default();
         let Some(at) = wire.iter().position(|w| w.key == packet.key) else {
@@ -185,7 +201,7 @@ impl LinkMeter {
         }
     }
 
-    /// Returns the number of packets that arrived before the end and whose fate isn't known.
+    /// Returns the number of packets that arrived before the end and have neither departed nor been dropped.
     pub(crate) fn undecided(&self) -> usize {
         self.queue.values().flatten().filter(|w| w.since < self.window.to).count()
     }

@@ -5,10 +5,13 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug)]
 struct Segment {
+    /// Offsets of the first byte and of the byte after the last.
     start: u64,
     end: u64,
+    /// Times of the first and of the last transmission, ns.
     first: u64,
     last: u64,
+    /// Number of transmissions.
     times: u32,
 }
 
@@ -26,8 +29,11 @@ pub(crate) struct Acknowledged {
 /// The segments between the cumulative ACK and the highest byte sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Segments {
+    /// Segments that are not acknowledged, in order.
     waiting: VecDeque<Segment>,
+    /// SND.UNA as the tap observes it.
     acked: u64,
+    /// SND.NXT as the tap observes it: the byte after the highest one sent.
     highest: u64,
 }
 

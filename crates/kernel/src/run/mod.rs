@@ -28,7 +28,7 @@ use tcp_counters::recoveries;
 
 /// epoll token of the timer; a flow's token is its number x 256 + role.
 const TIMER: u64 = u64::MAX;
-/// Longest time after the end of the run, ns, until the fate of the packets in the network is known.
+/// Longest time after the end of the run, ns, for which packets in the network are observed further.
 const MAX_DRAIN_NS: u64 = 5_000_000_000;
 
 /// The results of a run.
@@ -236,7 +236,7 @@ impl<'a, F: Network> Runner<'a, F> {
         Ok(false)
     }
 
-    /// Stops a flow. At the end of the run its traffic continues until the fate of its packets is known.
+    /// Stops a flow. At the end of the run its traffic continues until its packets have departed or were dropped.
     fn stop(&mut self, n: usize, at: u64) -> Result<(), KernelError> {
         self.flows[n].stopped = true;
         self.flows[n].window.to = self.flows[n].window.to.min(at);

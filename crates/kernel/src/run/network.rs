@@ -51,7 +51,7 @@ pub(crate) trait Network {
     }
     /// Reports the observations since the last call, causes before effects.
     fn drain(&mut self, each: &mut dyn FnMut(Observation));
-    /// Returns the number of packets that entered before the end and whose fate isn't known.
+    /// Returns the number of packets that entered before the end and have neither departed nor been dropped.
     fn undecided(&self) -> usize {
         0
     }

@@ -38,11 +38,14 @@ pub(crate) struct TcpTraffic {
     requested: u64,
     /// Payload that the data receiver has received, bytes.
     received: u64,
+    /// Numbers of transfers begun and completed.
     begun: u64,
     completed: u64,
+    /// Times of the last beginning, of the first one, and of the last completion, ns of the run.
     begun_at: u64,
     first_begun_at: u64,
     completed_at: u64,
+    /// Index of the running transfer in [`Cx::transfers`].
     running: Option<usize>,
     stopped: bool,
     chunk: Vec<u8>,

@@ -18,18 +18,26 @@ fn highspeed(window: f64) -> (f64, f64) {
     (1.0 - b, w * w * p * 2.0 * b / (2.0 - b))
 }
 
-/// Measurements of a sawtooth.
+/// Measurements of a sawtooth; medians over its reductions or epochs.
 struct Tooth {
+    /// Window after / window before a reduction.
     left: f64,
     /// Interquartile range of `left`.
     spread: f64,
+    /// Share of the window that was not in the queue before a reduction.
     free: f64,
+    /// Growth, segments per round.
     slope: f64,
+    /// The same in the first and in the last quarter of an epoch.
     early: f64,
     late: f64,
+    /// Share of the growth that is reached by the middle of an epoch.
     middle: f64,
+    /// Mean deviation from a straight line, as a share of the growth.
     bend: f64,
+    /// Rounds of an epoch.
     rounds: f64,
+    /// Middle of the range of the window, segments.
     window: f64,
     /// rho^2 of Hybla: its growth in segments per round.
     rho2: f64,
