@@ -78,7 +78,7 @@ def test_terminal(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
         assert claim.text.split(";")[0].split(".")[0][:60] in " ".join(done.stdout.split())
     last = done.stdout.strip().splitlines()
     assert last[-1].split() == ["report", "out/report.html"]
-    assert sum(line.startswith("picture") for line in last) >= len(FIGURES) + 4
+    assert sum(line.startswith("figure ") for line in last) >= len(FIGURES) + 4
     assert done.stderr == ""
 
 

@@ -13,7 +13,7 @@ pub fn probability(p: f64) -> Result<(), &'static str> {
 /// Checks a loss model.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn loss(plan: &LossPlan) -> Result<(), &'static str> {
     match *plan {
         LossPlan::Independent(p) => probability(p),
@@ -26,7 +26,7 @@ pub fn loss(plan: &LossPlan) -> Result<(), &'static str> {
 /// Checks a jitter.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn jitter(plan: &JitterPlan) -> Result<(), &'static str> {
     match *plan {
         JitterPlan::Pareto { shape, .. } if !shape.is_finite() || shape <= 1.0 => {
@@ -39,7 +39,7 @@ pub fn jitter(plan: &JitterPlan) -> Result<(), &'static str> {
 /// Checks a reordering.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn reordering(plan: &ReorderingPlan) -> Result<(), &'static str> {
     probability(plan.share)?;
     probability(plan.correlation)?;
@@ -52,7 +52,7 @@ pub fn reordering(plan: &ReorderingPlan) -> Result<(), &'static str> {
 /// Checks a policer.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn policer(plan: &PolicerPlan) -> Result<(), &'static str> {
     if plan.rate_bps == 0 || plan.burst_bytes == 0 {
         Err("rate and burst must be above zero")
@@ -64,7 +64,7 @@ pub fn policer(plan: &PolicerPlan) -> Result<(), &'static str> {
 /// Checks a profile.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn profile(plan: &ProfilePlan) -> Result<(), &'static str> {
     let steps = &plan.steps;
     if steps.first().is_none_or(|s| s.at_ns != 0 || s.ramp) {
@@ -83,7 +83,7 @@ pub fn profile(plan: &ProfilePlan) -> Result<(), &'static str> {
 /// Checks a profile of rates.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn rates(plan: &ProfilePlan) -> Result<(), &'static str> {
     profile(plan)?;
     if plan.steps.iter().any(|s| s.value == 0) { Err("rates must be above zero") } else { Ok(()) }
@@ -92,7 +92,7 @@ pub fn rates(plan: &ProfilePlan) -> Result<(), &'static str> {
 /// Checks a packet-delivery trace.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn opportunities(plan: &OpportunitiesPlan) -> Result<(), &'static str> {
     let counts = &plan.counts;
     if plan.period_ms == 0 {
@@ -109,7 +109,7 @@ pub fn opportunities(plan: &OpportunitiesPlan) -> Result<(), &'static str> {
 /// Checks an outage.
 ///
 /// # Errors
-/// As [`probability`].
+/// The errors of [`probability`].
 pub fn outage(plan: &OutagePlan) -> Result<(), &'static str> {
     if plan.for_ns == 0 || plan.every_ns.is_some_and(|every| every <= plan.for_ns) {
         return Err("the duration of an outage must be above zero and below the repetition interval");

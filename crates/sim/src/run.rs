@@ -31,7 +31,7 @@ pub type ExternalVariants = BTreeMap<String, Arc<dyn External>>;
 /// Runs a plan in which some variants are external.
 ///
 /// # Errors
-/// As [`run`]; also if an external variant fails during the run.
+/// The errors of [`run`], and an external variant that fails during the run.
 pub fn run_with(plan: &Plan, external: &ExternalVariants) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();

@@ -59,10 +59,10 @@ impl CcFixture {
         CcFixture::starting(name, params, Setup::new(MSS, window * MSS, ssthresh * MSS))
     }
 
-    /// The same on a stack that counts windows in whole segments [Linux tcp_cong.c tcp_cong_avoid_ai].
+    /// Like [`CcFixture::new`], on a stack that counts windows in whole segments [Linux tcp_cong.c tcp_cong_avoid_ai].
     ///
     /// # Panics
-    /// As [`CcFixture::new`].
+    /// See [`CcFixture::new`].
     #[must_use]
     pub fn whole(name: &str, params: &[(&str, &str)], window: f64, ssthresh: f64) -> CcFixture {
         let mut fixture = CcFixture::new(name, params, window, ssthresh);
@@ -70,7 +70,7 @@ impl CcFixture {
         fixture
     }
 
-    /// The same on a stack with this setup.
+    /// Like [`CcFixture::new`], on a stack with this setup.
     ///
     /// # Panics
     /// If the name is unknown, a parameter is refused, or segments do not have 1000 bytes.
@@ -116,7 +116,7 @@ impl CcFixture {
         self
     }
 
-    /// Sets the rate sample of the next ACKs: so many segments delivered in one round-trip time.
+    /// Sets the rate sample of the next ACKs: this number of segments delivered in one round-trip time.
     pub fn delivering(&mut self, segments: u64) -> &mut CcFixture {
         let bytes = segments * MSS as u64;
         (self.path.rate, self.path.behind) = (Some(bytes as f64 / self.rtt.as_secs()), Some(bytes));
@@ -280,22 +280,22 @@ impl CcFixture {
         self
     }
 
-    /// One ACK of so many new segments.
+    /// One ACK of this number of new segments arrives.
     pub fn ack(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, true, false)
     }
 
-    /// The same; all segments arrived with a congestion mark.
+    /// Like [`CcFixture::ack`]; all segments arrived with a congestion mark.
     pub fn ack_marked(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, segments, true, false)
     }
 
-    /// The same while the flow is not limited by cwnd.
+    /// Like [`CcFixture::ack`], while the flow is not limited by cwnd.
     pub fn ack_unused(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, false, false)
     }
 
-    /// The same in fast recovery.
+    /// Like [`CcFixture::ack`], in fast recovery.
     pub fn ack_in_recovery(&mut self, segments: u64) -> &mut CcFixture {
         self.acknowledge(segments, 0, true, true)
     }
@@ -333,12 +333,12 @@ impl CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 1)
     }
 
-    /// The same; the segment had been lost before.
+    /// Like [`CcFixture::lose`]; the segment had been lost before.
     pub fn lose_again(&mut self) -> &mut CcFixture {
         self.congestion(Congestion::Loss, self.cx.now, 2)
     }
 
-    /// The same; the segment was sent at `sent_at`.
+    /// Like [`CcFixture::lose`]; the segment was sent at `sent_at`.
     pub fn lose_sent_at(&mut self, sent_at: Time) -> &mut CcFixture {
         self.congestion(Congestion::Loss, sent_at, 1)
     }

@@ -37,7 +37,7 @@ pub struct CcRecorder {
 }
 
 impl CcRecorder {
-    /// Returns an algorithm with a window of so many bytes.
+    /// Returns an algorithm with a window of this number of bytes.
     #[must_use]
     pub fn new(cwnd: f64) -> CcRecorder {
         let control = Control { cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None };

@@ -43,10 +43,10 @@ impl QdiscFixture {
         QdiscFixture::on(&link(), name, params)
     }
 
-    /// The same on another link.
+    /// Like [`QdiscFixture::new`], on another link.
     ///
     /// # Panics
-    /// As [`QdiscFixture::new`].
+    /// See [`QdiscFixture::new`].
     #[must_use]
     pub fn on(link: &LinkInfo, name: &str, params: &[(&str, &str)]) -> QdiscFixture {
         let mut cx = QdiscContext::default();

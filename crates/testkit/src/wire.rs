@@ -82,10 +82,10 @@ impl<'a> Wire<'a> {
         Wire::with_cc(variant, build, preset, changes, faults)
     }
 
-    /// The same with an algorithm of the test instead of that of the variant.
+    /// Like [`Wire::new`], with an algorithm of the test instead of that of the variant.
     ///
     /// # Panics
-    /// As [`Wire::new`].
+    /// See [`Wire::new`].
     #[must_use]
     pub fn with_cc(
         variant: &str,

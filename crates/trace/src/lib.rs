@@ -112,7 +112,7 @@ impl Table {
     /// Appends the private columns of a variant or a queue discipline.
     ///
     /// # Panics
-    /// As [`Table::with`].
+    /// See [`Table::with`].
     #[must_use]
     pub fn with_private(self, names: &[&str], columns: Vec<Vec<f64>>) -> Table {
         names

@@ -289,7 +289,7 @@ impl Params {
     /// keyword: `params.unless_word("min_th", Params::length)`.
     ///
     /// # Panics
-    /// As the getter.
+    /// See the getter.
     pub fn unless_word<T>(&self, name: &str, get: impl Fn(&Params, &str) -> T) -> Option<T> {
         match self.get(name) {
             Value::Word(_) => None,

@@ -120,7 +120,7 @@ pub fn duration(text: &str) -> Result<Dur, String> {
 /// Parses a bit rate.
 ///
 /// # Errors
-/// As [`duration`].
+/// The errors of [`duration`].
 pub fn rate(text: &str) -> Result<Rate, String> {
     whole(scaled(text, "a rate", "\"10 Mbit/s\"", &[RATE])?.0, text).map(Rate)
 }
@@ -128,7 +128,7 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// Parses a number of bytes.
 ///
 /// # Errors
-/// As [`duration`]; also if it is not an integer.
+/// The errors of [`duration`], and a number that is not an integer.
 pub fn bytes(text: &str) -> Result<Bytes, String> {
     let (value, _) = scaled(text, "a size", "\"1000 bytes\"", &[BYTES])?;
     integral(value, text).map(Bytes)
@@ -137,7 +137,7 @@ pub fn bytes(text: &str) -> Result<Bytes, String> {
 /// Parses a number of packets.
 ///
 /// # Errors
-/// As [`bytes`].
+/// The errors of [`bytes`].
 pub fn packets(text: &str) -> Result<Packets, String> {
     let (value, _) = scaled(text, "a count", "\"20 packets\"", &[PACKETS])?;
     integral(value, text).map(Packets)
@@ -146,7 +146,7 @@ pub fn packets(text: &str) -> Result<Packets, String> {
 /// Parses a mean number of packets, which can have a fraction.
 ///
 /// # Errors
-/// As [`duration`].
+/// The errors of [`duration`].
 pub fn mean_packets(text: &str) -> Result<f64, String> {
     Ok(scaled(text, "a mean number of packets", "\"2.5 packets\"", &[PACKETS])?.0)
 }
@@ -161,7 +161,7 @@ fn integral(value: f64, text: &str) -> Result<u64, String> {
 /// Parses a probability in percent.
 ///
 /// # Errors
-/// As [`duration`]; also above 100 %.
+/// The errors of [`duration`], and a number above 100 %.
 pub fn probability(text: &str) -> Result<Prob, String> {
     let (value, _) = scaled(text, "a percentage", "\"0.1 %\"", &[PERCENT])?;
     Prob::new(value).ok_or_else(|| format!("'{text}' is above 100 %"))
@@ -170,7 +170,7 @@ pub fn probability(text: &str) -> Result<Prob, String> {
 /// Parses a number of bytes or packets.
 ///
 /// # Errors
-/// As [`bytes`].
+/// The errors of [`bytes`].
 pub fn size(text: &str) -> Result<Size, String> {
     let (value, table) = scaled(text, "a size", "\"20 packets\" or \"64 KiB\"", &[PACKETS, BYTES])?;
     let n = integral(value, text)?;
@@ -180,7 +180,7 @@ pub fn size(text: &str) -> Result<Size, String> {
 /// Parses a queue length.
 ///
 /// # Errors
-/// As [`bytes`].
+/// The errors of [`bytes`].
 pub fn length(text: &str) -> Result<Length, String> {
     let example = "\"10 packets\", \"64 kB\", \"20 ms\" or \"1 bdp\"";
     let (value, table) = scaled(text, "a queue length", example, &[PACKETS, BYTES, TIME, BDP])?;

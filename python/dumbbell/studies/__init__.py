@@ -1,4 +1,4 @@
-"""Studies: published experiments repeated, each claim held against what was measured.
+"""Studies: published experiments repeated, with each claim compared with the measurements.
 
 A study is a folder here. To add one, add a folder with
 

@@ -41,7 +41,7 @@ class Cells:
         Returns
         -------
         (n,) float64, the unit of the metric
-            NaN where a run had no value; empty if there is no such cell.
+            NaN where a run had no value; empty if no such cell exists.
         """
         if metric not in self._columns:
             values = self._frame[metric].cast(pl.Float64).fill_null(np.nan)

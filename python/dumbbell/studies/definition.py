@@ -49,7 +49,7 @@ class Paper(_Part):
 
 
 class Experiment(_Part):
-    """One scenario file of the study, and what ``--quick`` changes in it (path -> value)."""
+    """One scenario file of the study, and the changes that ``--quick`` makes to it (path -> value)."""
 
     name: str
     file: str
@@ -57,7 +57,7 @@ class Experiment(_Part):
     figures: str = ""
     quick: dict[str, Any] = {}
     expected: list[str] = []
-    """Names of warnings that the experiment means to provoke."""
+    """Names of warnings that are expected for this experiment."""
 
 
 class Study(_Part):

@@ -100,7 +100,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to know about the results: a headline and a few sentences."""
+    """A note on the results: a headline and a few sentences."""
 
     headline: str
     text: str

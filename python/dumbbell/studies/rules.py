@@ -113,7 +113,7 @@ def equal(first: Floats, second: Floats, points: Sequence[str]) -> Ruling:
     Parameters
     ----------
     first, second : (points, n) float64, any unit
-        What each flow got, by point and repetition.
+        The goodput of each flow, by point and repetition.
     points : sequence of str
         Words for the points.
     """

@@ -6,7 +6,7 @@ DIR/report.html            the page, with everything in it
 DIR/study.json             the same for programs
 DIR/figures/NAME.png, .svg
 DIR/tables/NAME.csv        the rows behind each figure, and the tables
-DIR/runs/EXPERIMENT/       the runs, as `dumbbell run --out` keeps them; a further call runs what is missing
+DIR/runs/EXPERIMENT/       the runs, as `dumbbell run --out` keeps them; a further call runs only the missing runs
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def run_study(
     watch: Watch | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> Done:
-    """Run a study and write everything that it shows.
+    """Run a study and write its report.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def run_study(
     DumbbellError
         If the directory can't be used, or a run can't be made.
     """
-    from dumbbell.report import write_report  # noqa: PLC0415 - the page needs to know what a study is
+    from dumbbell.report import write_report  # noqa: PLC0415 - the page imports the definition of a study
 
     _check_extras()
     watch = watch or (lambda _name: nullcontext(lambda _done, _all: None))
@@ -136,7 +136,7 @@ def _check_extras() -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make a directory if it isn't there."""
+    """Create a directory unless it exists."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as e:

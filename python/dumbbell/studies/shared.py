@@ -41,7 +41,7 @@ def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]
     """
     counts = Counter(f.verdict for f in findings)
     parts = [f"{counts[v]} {words}" for v, words in (
-        (Verdict.AGREES, "agree with what was measured"), (Verdict.DIFFERS, "differ"),
+        (Verdict.AGREES, "agree with the measurements"), (Verdict.DIFFERS, "differ"),
         (Verdict.NOT_MEASURED, "were not measured")) if counts[v]]  # fmt: skip
     return [
         f"Of {len(findings)} claims, {', '.join(parts)}.",

@@ -25,7 +25,7 @@ use crate::{
 use dumbbell_units::Dur;
 
 /// An algorithm whose window is a [`Window`]. The blanket implementation of [`CongestionControl`] adds the rules of RFC
-/// 5681. A hook has the name of the trait's event, followed by the step of it.
+/// 5681. The name of a hook is that of the trait's event, followed by a step.
 pub trait LossDriven: Send + std::fmt::Debug {
     /// Returns the window.
     fn window(&self) -> &Window;

@@ -6,7 +6,7 @@ use crate::{AckEvent, Cx, Setup, SlowStart};
 /// The rule that ends slow start.
 #[derive(Clone, Copy, Debug)]
 enum Exit {
-    /// Only ssthresh.
+    /// No rule: slow start ends at ssthresh.
     Threshold,
     HyStart(HyStart),
     /// With the ssthresh of the initial slow start: HyStart++ works only there [RFC 9406 §4.3].

@@ -117,7 +117,7 @@ impl Lp {
         let sowd = self.sowd.map_or(sample, |sowd| sowd + GAIN * (sample - sowd));
         self.sowd = Some(sowd);
         // DIVERGES [KK]: not before the first loss. Until the queue was full once, the maximum delay is that of slow start's
-        // bursts, and 15 % of it are exceeded all the time: this keeps ns-3's LP at a hundredth of an idle link.
+        // bursts, and each delay exceeds 15 % of it: LP in ns-3 uses a hundredth of an idle link for this reason.
         self.buffer_was_full && sowd > min + self.delta * (max - min)
     }
 

@@ -118,7 +118,7 @@ impl Prague {
         if long_lived && srtt > 0.0 && srtt < reference { reference / srtt } else { 1.0 }
     }
 
-    /// Updates alpha after a round trip with so many marked and delivered bytes [§2.3.2].
+    /// Updates alpha after a round trip with this number of marked and delivered bytes [§2.3.2].
     fn update_alpha(&mut self, (marked, delivered): (f64, f64), now: Time) {
         if !self.window.in_slow_start() {
             self.rounds += 1;

@@ -165,7 +165,7 @@ pub(crate) struct RedQdisc {
 enum Full {
     /// The arrival would exceed the limit.
     WithArrival(Limit),
-    /// The backlog has reached so many bytes.
+    /// The backlog has reached this number of bytes.
     WithoutArrival(f64),
 }
 

@@ -229,7 +229,7 @@ impl TcpFlow {
         }
     }
 
-    /// The same at the data receiver.
+    /// Lets the application at the data receiver act after an event, then sends.
     fn serve_receiver(&mut self, net: &mut Network) {
         if self.receiver.peer_has_closed() && !self.receiver.has_closed() {
             self.receiver.close();

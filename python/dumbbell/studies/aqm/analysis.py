@@ -1,4 +1,4 @@
-"""The suite's sections, and what RFCs promise held against them."""
+"""The results by sections of the suite, compared with the statements of RFCs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
 
 NOTES = (
     Note(
-        "What the RFC leaves open, and what was taken",
+        "Values that the RFC leaves open",
         "Capacity, round trip and durations are the tester's choice: 10 Mbit/s, 100 ms, a minute of measurement "
         "after ten seconds of warm-up. Access links jitter by a packet's time at the bottleneck, so that runs "
         "differ and phase effects don't decide; without that a single flow would give the same point each time.",
@@ -64,7 +64,7 @@ NOTES = (
     Note(
         "§7.2: how a page is made",
         "Six connections at once, each with one answer of 108 kB for nine objects of 12 kB, a page each 3 s, or as "
-        "soon as the last one has ended. The RFC has pages back to back.",
+        "soon as the last one has ended. In the RFC the next page follows at once.",
     ),
     Note(
         "Not run",

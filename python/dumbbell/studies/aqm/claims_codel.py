@@ -20,7 +20,7 @@ TENDS = 2.0
 """Factor up to which a median counts as near the target: TCP's sawtooth alone moves a queue by that much."""
 FULL = 0.95
 """Utilization from which a link is close to fully used: drop-tail is at 0.98 to 1 in the same runs, and a twentieth
-less is more than chance makes."""
+less is more than random variation."""
 
 
 def reno_goodput(f: float) -> float:

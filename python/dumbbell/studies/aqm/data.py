@@ -33,7 +33,7 @@ def look_of(name: str) -> str:
 
 
 class Section:
-    """An experiment: runs by discipline, and by the value of another swept path if there is one.
+    """An experiment: runs by discipline, and by the value of another swept path if one exists.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ CASES = {
 WINDOW = 1.0
 """Windows of goodput, s: the RFC's K = 10 round trips of 100 ms [§2.7]."""
 LEAST = 0.1
-"""Delay below which a logarithmic axis needn't go, ms."""
+"""Smallest delay on a logarithmic axis, ms."""
 
 
 def ratio(section: Section, name: str, other: str) -> Floats:
@@ -67,7 +67,7 @@ def fairness_picture(section: Section) -> Picture:
 
 
 def burst_picture(sections: Mapping[str, Section]) -> Picture:
-    """Draw what bursts do to each application, by case and discipline."""
+    """Draw the effect of bursts on each application, by case and discipline."""
     found = {case: sections[case] for case in CASES if case in sections}
     names = next(iter(found.values())).names
     x = np.arange(len(names))
@@ -157,7 +157,7 @@ def _over_time(data: Phases, name: str, title: str, window: float) -> Picture:
     return Picture(
         name,
         title,
-        f"Largest delay over {window:g} s: {worst}. Less than {LEAST:g} ms is drawn as that.",
+        f"Largest delay over {window:g} s: {worst}. Less than {LEAST:g} ms is drawn as this value.",
         panels,
         markers=False,
     )

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 BEGIN = 10.0
 """Time 0 of the RFC, s: all flows are in congestion avoidance."""
 BEHIND = 0.05
-"""From the bottleneck to the receiver, s: goodput is seen that much later than the queue that it passed."""
+"""From the bottleneck to the receiver, s: goodput is observed that much later than the queueing delay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def alternating(length: float) -> tuple[Phase, Phase]:
     """Return the phases of 8.2.6, which take turns."""
 
     def turn(which: int) -> Callable[[Floats], npt.NDArray[np.bool_]]:
-        # A hair is added: times on a border are sums of decimal fractions.
+        # A tiny amount is added: times on a border are sums of decimal fractions.
         return lambda t: (t >= BEGIN) & (np.floor((t - BEGIN) / length + 1e-9) % 2 == which)
 
     return Phase("100 Mbit/s", 100.0, turn(0)), Phase("10 Mbit/s", 10.0, turn(1))
@@ -111,7 +111,7 @@ class Phases:
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / (inside.sum() * self.step) * 1e-6)
 
     def use(self, name: str) -> Floats:
-        """Return the goodput over all phases as a part of what the link could carry; (n,)."""
+        """Return the goodput over all phases as a part of the link's capacity; (n,)."""
         inside = self.t >= BEGIN
         could = self._rate[inside].sum() * self.step * 1e6
         return np.asarray(np.array(self._bits[name])[:, inside].sum(axis=1) / could)

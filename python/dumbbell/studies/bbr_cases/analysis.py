@@ -1,4 +1,4 @@
-"""All cases with their verdicts."""
+"""The cases of the study ``bbr-cases``, with their verdicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHECKS: dict[int, Callable[[Case], None]] = dict(
 
 
 def examine(case: Case) -> Case:
-    """Check a case; a state that it never enters is a fact that doesn't hold."""
+    """Check a case; a state that it never enters is a check that fails."""
     try:
         CHECKS[case.number](case)
     except LookupError as e:
@@ -53,7 +53,7 @@ def _finding(case: Case) -> Finding:
     return Finding(
         f"a{case.number:02d}",
         Verdict.AGREES if case.holds else Verdict.DIFFERS,
-        "Everything seen in the trace is as the draft has it; in brackets what is expected.",
+        "Every observation in the trace agrees with the draft; the expected value is in brackets.",
         tuple(Measured("seen" if holds else "not as expected", what) for what, holds in case.seen),
         "; ".join(wrong or [what for what, _ in case.seen]),
     )
@@ -68,7 +68,7 @@ def _table(cases: list[Case], texts: Mapping[str, str]) -> Table:
         }
         for case in cases
     ]
-    return Table("cases", "The 22 cases; in brackets what is expected", pl.DataFrame(rows))
+    return Table("cases", "The 22 cases; expected values in brackets", pl.DataFrame(rows))
 
 
 NOTES = (
@@ -78,26 +78,26 @@ NOTES = (
         "gain of 0.5; the scenario takes 60 %.",
     ),
     Note(
-        "A.6: no time in probe down",
-        "With no more outstanding than the path holds, probe down is over with the same ACK.",
+        "A.6: no time in PROBE_DOWN",
+        "With no more than one BDP in flight, PROBE_DOWN ends with the same ACK.",
     ),
     Note(
-        "A.12, A.13: bunched ACKs overstate the rate",
+        "A.12, A.13: aggregated ACKs overstate the rate",
         "In startup by a quarter, later by a tenth: the send rate, which bounds a sample, is itself up to 2.77 or "
         "1.25 times the link's.",
     ),
     Note(
         "A.14: four segments in the dip only",
-        "Elsewhere there are six: three quanta of two segments are more than MinPipeCwnd.",
+        "Elsewhere the window is six: three quanta of two segments are more than MinPipeCwnd.",
     ),
     Note(
         "A.17: a policer is learned as a bound",
-        "A policer without a buffer is learned as a bound of what is outstanding; each probe empties the bucket "
+        "A policer without a buffer is learned as a bound of the data in flight; each probe empties the bucket "
         "again.",
     ),
     Note(
-        "A.18, A.19: a stack that finds out",
-        "These two need a sender that learns that a recovery was for nothing: from D-SACKs, or from the timestamps "
+        "A.18, A.19: a stack that detects spurious recoveries",
+        "These two need a sender that detects that a recovery was spurious: from D-SACKs, or from the timestamps "
         "of ACKs. Their scenarios switch that on; all others run on the plain stack `rfc`.",
     ),
 )

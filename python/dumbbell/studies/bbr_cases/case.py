@@ -1,4 +1,4 @@
-"""A case's run: its trace by state, and what was checked on it."""
+"""A case's run: its trace by state, and the checks of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Case:
         return Case.of(number, self.all_results)
 
     def check(self, what: str, holds: bool) -> None:
-        """Note a fact and whether it is as it should be."""
+        """Add an observation; ``holds`` is true if it is as expected."""
         self.seen.append((what, bool(holds)))
 
     @property
@@ -61,7 +61,7 @@ class Case:
         Raises
         ------
         LookupError
-            If there is none.
+            If none exists.
         """
         spans = self.spans()
         for n, (state, a, b) in enumerate(spans):
@@ -88,5 +88,5 @@ class Case:
 
 
 def link(mbps: float) -> float:
-    """Compute what a link carries in payload: 1448 of 1500 bytes."""
+    """Return the payload rate of a link: 1448 of 1500 bytes."""
     return mbps * MSS / 1500

@@ -1,4 +1,4 @@
-"""A picture for each case: the model's rates, and what is outstanding, over BBR's states."""
+"""A figure for each case: the model's rates and the data in flight, over BBR's states."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["picture"]
 Floats = npt.NDArray[np.float64]
 
 COLUMNS = 400
-"""Columns that a panel of half a picture's width shows."""
+"""Columns that a panel of half a figure's width shows."""
 TIME = "time (s)"
 SHOWN = 3.0
-"""Values above so many times the largest of what is outstanding would flatten the rest: they are left out."""
+"""Values above so many times the largest data in flight would flatten the rest: they are left out."""
 
 
 def _spans(case: Case) -> list[Span]:
@@ -43,11 +43,11 @@ def _window(case: Case) -> Panel:
     for label, column, look in (("cwnd", "cwnd", "bbr3"), ("inflight_longterm", "inflight_longterm", "newreno")):
         values = np.asarray(case.trace[column], dtype=np.float64) / MSS
         curves.append(_steps(label, look, t, np.where(values > most, np.nan, values)))
-    return Panel("what is outstanding", TIME, "segments", [c for c in curves if _any(c)], spans=_spans(case))
+    return Panel("data in flight", TIME, "segments", [c for c in curves if _any(c)], spans=_spans(case))
 
 
 def _steps(label: str, look: str, t: Floats, values: Floats) -> Curve:
-    """Draw a step function: its changes are enough, and of many as many as can be seen."""
+    """Draw a step function: only its changes, thinned to the number that can be seen."""
     changed = (values[1:] != values[:-1]) & ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
     keep = (
         np.flatnonzero(np.concatenate(([True], changed[:-1], [True]))) if values.size > 1 else np.arange(values.size)
@@ -60,7 +60,7 @@ def _any(curve: Curve) -> bool:
 
 
 def picture(case: Case, text: str) -> Picture:
-    """Draw a case; ``text`` is its title and what is expected."""
+    """Draw a case; ``text`` is its title and the expected behavior."""
     title, _, expected = text.partition(": ")
     seen = "; ".join(what for what, _ in case.seen)
     return Picture(

@@ -1,4 +1,4 @@
-"""The bufferbloat report's experiments, held against its claims."""
+"""The bufferbloat report's experiments, compared with its claims."""
 
 from __future__ import annotations
 

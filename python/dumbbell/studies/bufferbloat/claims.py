@@ -85,7 +85,7 @@ def _cubic(curves: Curves) -> Finding:
         "with the small queue fewer are shown to be. Not all can be: after a loss below W_max fast convergence "
         "takes W_max down, and the next tooth ends before its convex part [RFC 9438 §4.7].",
         (*shape.measured, *clearer.measured),
-        f"{large:.0f} % of the teeth have the whole shape with 100 packets, {small:.0f} % with 20: there round "
+        f"{large:.0f} % of the teeth have the whole shape with 100 packets, {small:.0f} % with 20, where round "
         "trips are short, and CUBIC grows no slower than Reno would [RFC 9438 §4.3]",
         bends,
     )

@@ -108,7 +108,7 @@ class Curves:
         return table["t_ns"].to_numpy() * 1e-9, table["packets"].to_numpy().astype(np.float64)
 
     def teeth(self, queue: str, variant: str, repetition: int = 0) -> Teeth:
-        """Take the window apart at its reductions, from the third on: what the start did is over then."""
+        """Split the window at its reductions, from the third on, when the effects of the start are over."""
         run = self._runs[queue, variant][repetition]
         table = self.results.table(run, "flow/long")
         t, cwnd = table["t_ns"].to_numpy() * 1e-9, table["cwnd"].to_numpy() / MSS

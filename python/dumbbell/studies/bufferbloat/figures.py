@@ -44,7 +44,7 @@ def _over_time(curves: Curves, variant: str, name: str) -> Picture:
     heights = {q: float(np.nanmedian(curves.each(q, variant, "height"))) for q in ("large", "small", "codel")}
     listed = ", ".join(f"{h:.0f} segments ({QUEUES[q]})" for q, h in heights.items())
     reading = (
-        f"{LABELS[variant]}'s window and the queue move together: what is in flight beyond two packets waits. A "
+        f"{LABELS[variant]}'s window and the queue move together: all packets in flight but two wait in the queue. A "
         f"tooth rises by {listed}."
     )
     return Picture(
@@ -132,7 +132,7 @@ def _price(load: Load) -> Picture:
         for q in QUEUES
     }
     reading = (
-        f"What the long Reno transfer pays for short queues: {100 * lost['codel']:.1f} % of its goodput under "
+        f"Cost of short queues for the long Reno transfer: {100 * lost['codel']:.1f} % of its goodput under "
         f"CoDel, {100 * lost['small']:.1f} % with 20 packets."
     )
     return Picture("extra3-price", "Goodput of the long transfer", reading, [panel])

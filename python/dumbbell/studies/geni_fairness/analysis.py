@@ -1,4 +1,4 @@
-"""The GENI report's experiments, held against its claims."""
+"""The GENI report's experiments, compared with its claims."""
 
 from __future__ import annotations
 

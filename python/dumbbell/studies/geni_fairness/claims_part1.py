@@ -70,7 +70,7 @@ def _slower(part1: Alone, jitter: Alone) -> Finding:
         f"Over two hops Reno and CUBIC are shown to get at least {100 * FULL:.0f} % of {RATE:g} Mbit/s, and Vegas "
         f"{CLAIMED:.2f} ± {NEAR:g} of their mean.",
         (*full.measured, *thirds.measured),
-        f"on a clean path Vegas gets {part.value:.2f} of what the others get ({rates['vegas'].value:.1f} Mbit/s). "
+        f"on a clean path Vegas gets {part.value:.2f} of the others' throughput ({rates['vegas'].value:.1f} Mbit/s). "
         f"It takes jitter for a queue: with {nearest} a hop it gets {noise[nearest].value:.2f} of theirs. "
         "Such noise, which busy virtual machines add, would explain the report's figure; Vegas alone doesn't",
         tuple(Measured.of(f"Vegas' part with jitter of {j} a hop", s) for j, s in noise.items()),

@@ -22,7 +22,7 @@ GOODPUT = "goodput (Mbit/s)"
 
 
 class Harmed:
-    """Harm in the experiment `pairs`: what each flow loses by the other."""
+    """Harm in the experiment `pairs`: the goodput that each flow loses to the other."""
 
     def __init__(self, pairs: Pairs, solo: Mapping[str, Floats]) -> None:
         self._pairs, self._solo = pairs, solo
@@ -129,7 +129,7 @@ def _jitter(jitter: Alone) -> Picture:
     one, two = (summarize(jitter.part(h, "0.25 ms")).value for h in (1, 2))
     reading = (
         f"Vegas takes jitter for a queue: with 0.25 ms a hop it gets {one:.2f} of Reno's and CUBIC's mean over "
-        f"one hop and {two:.2f} over two; the others don't mind."
+        f"one hop and {two:.2f} over two; the others keep their goodput."
     )
     return Picture("extra1-jitter", "Part 1 with jitter: goodput", reading, panels, columns=2, share_y=True)
 

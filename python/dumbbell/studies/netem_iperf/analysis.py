@@ -1,4 +1,4 @@
-"""The netem report's experiments, held against its claims."""
+"""The netem report's experiments, compared with its claims."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def mathis(delay: npt.ArrayLike, loss: npt.ArrayLike, mss: int = MSS) -> Floats:
     """Return Reno's throughput by Mathis et al., Mbit/s, at most the link's.
 
     A window that grows by one segment a round trip and halves at each loss has sqrt(3/2) / sqrt(p) segments in the
-    mean where the losses are periodic; Linux counts what a delayed ACK covers, so no factor for those.
+    mean where the losses are periodic; Linux counts all segments that a delayed ACK covers, so those need no factor.
 
     Parameters
     ----------

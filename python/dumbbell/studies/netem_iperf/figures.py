@@ -1,4 +1,4 @@
-"""The report's figures, and what explains them."""
+"""The report's figures, and further ones that explain them."""
 
 from __future__ import annotations
 

@@ -41,13 +41,13 @@ def predicted_knee(data: Experiment1) -> float:
 
 
 def knees(data: Experiment1, variant: str, jitter: float = JITTERED) -> Floats:
-    """Find the knee of each repetition, Mbit/s; (n,) float64, NaN where there is none."""
+    """Find the knee of each repetition, Mbit/s; (n,) float64, NaN if it has none."""
     grid = data.grid("throughput", variant, jitter=jitter)
     return np.array([knee(data.rates, grid[:, r], level_until=level_until(data), fall=FALL) for r in range(data.n)])
 
 
 def early_fall(data: Experiment1, variant: str) -> float:
-    """Find the CBR rate, Mbit/s, at which a variant has lost a tenth of what it gets at the lowest rate."""
+    """Find the CBR rate, Mbit/s, at which a variant has lost a tenth of its goodput at the lowest rate."""
     return knee(data.rates, data.medians("throughput", variant), level_until=float(data.rates[0]), fall=FALL)
 
 
@@ -136,7 +136,7 @@ def _vegas(
     if verdict is Verdict.AGREES:
         why = f"{over}, Vegas is {side} of the four: {listed} {unit}"
     elif place == 1:
-        why = f"{over}, Vegas comes first ({listed} {unit}), but not shown against each of the others"
+        why = f"{over}, Vegas is first ({listed} {unit}), but not shown against each of the others"
     else:
         why = f"{over}, the {side} is {order[0]}, Vegas is number {place} of four: {listed} {unit}"
     return Finding(

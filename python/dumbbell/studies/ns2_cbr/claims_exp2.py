@@ -106,7 +106,7 @@ def _vegas_vegas(data: Experiment2) -> Finding:
         "exp2-vegas-vegas-fair",
         verdict,
         f"Where the link isn't contested the median Jain index is at least {LOW_JAIN} (55 to 45), and among the "
-        "contested rates there is one where the first flow is shown to be ahead over the seeds and one where the "
+        "contested rates one exists where the first flow is shown to be ahead over the seeds, and one where the "
         "second is (95 % for all rates together).",
         (*low.measured, *ranges.measured),
         ("" if low.holds else "not even at low rates are they equal; ")
@@ -154,7 +154,7 @@ def _newreno_reno(data: Experiment2) -> Finding:
     late = [float(x[hot].mean()) for x in data.both("newreno", "reno", metric="timeouts")]
     same = rules.advantage(*(x[hot].mean(axis=0) for x in data.both("reno", "reno")))
     gap = 50 * (1 + ahead.mean)
-    why = f"under contention NewReno gets {gap:.0f} % of what the pair gets"
+    why = f"under contention NewReno gets {gap:.0f} % of the pair's sum"
     return Finding(
         "exp2-newreno-reno-unfair",
         verdict,
@@ -200,7 +200,7 @@ def _newreno_vegas(data: Experiment2) -> Finding:
         "Over the contested CBR rates NewReno's mean throughput is shown to be higher than Vegas' in the same "
         "runs (95 % interval of the mean difference above zero).",
         ruling.measured,
-        f"NewReno gets {share:.0f} % of what the pair gets under contention, and more than Vegas at {wins} of "
+        f"NewReno gets {share:.0f} % of the pair's sum under contention, and more than Vegas at {wins} of "
         f"{int(hot.sum())} contested rates",
         (
             *(

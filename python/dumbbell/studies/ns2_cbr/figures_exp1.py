@@ -1,4 +1,4 @@
-"""Figures 3, 4 and 5 of the report, and beside them what its settings hide."""
+"""Figures 3, 4 and 5 of the report, and further ones on effects that its settings hide."""
 
 from __future__ import annotations
 

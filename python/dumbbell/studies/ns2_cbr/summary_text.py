@@ -1,4 +1,4 @@
-"""The study in words: what it amounts to, and what to know about it. Every number is computed."""
+"""The study in words: its summary, and the notes on it. Every number is computed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experim
     throughput = one.average("throughput", rates, VARIANTS)
     order = sorted(VARIANTS, key=lambda v: -float(np.median(throughput[v])))
     sentences.append(
-        "SACK, which the report leaves out of experiment 1, comes "
+        "SACK, which the report leaves out of experiment 1, is "
         f"{('first', 'second', 'third', 'fourth', 'last')[order.index('sack')]} of five in throughput under "
         "congestion."
     )
@@ -82,7 +82,7 @@ def _phases(one: Experiment1) -> Note:
         "rhythm and their ACKs come back on it, so the same flow meets the same gap, or the same full queue, "
         f"again and again: at CBR {last:g} Mbit/s the median variant gets {locked:.3f} Mbit/s, with intervals "
         f"jittered by half {free:.3f}. Who is favored is an accident of packet sizes and delays (with constant "
-        f"intervals {LABELS[high]} gets {got[high]:.3f} there, {LABELS[low]} {got[low]:.3f}). Repeating does not "
+        f"intervals {LABELS[high]} then gets {got[high]:.3f}, {LABELS[low]} {got[low]:.3f}). Repeating does not "
         f"help: {still[CONSTANT]} of {cells} cells spread by less than 0.001 Mbit/s over start times with "
         f"constant intervals, {still[JITTERED]} with jittered ones. Every verdict here is taken from jittered "
         "intervals.",
@@ -96,7 +96,7 @@ def _few_packets(one: Experiment1) -> Note:
         return ", ".join(f"{LABELS[v]} {np.median(one.get('packets', v, last, jitter)):.0f}" for v in VARIANTS)
 
     return Note(
-        f"At CBR {last:g} Mbit/s there is little to compare",
+        f"At CBR {last:g} Mbit/s too few packets get through",
         "The CBR stream alone fills the link. TCP packets delivered in ten seconds, median over repetitions: "
         f"{delivered(CONSTANT)} with constant intervals, {delivered(JITTERED)} with jittered ones. From a few dozen "
         "packets nothing can be concluded about a variant; with constant intervals it is phase that decides who "

@@ -70,7 +70,7 @@ def _pairs(data: Pair) -> Table:
 
 def _slow_start() -> Note:
     return Note(
-        "What the pictures leave out",
+        "A detail that the figures leave out",
         "In the sawtooth slow start ends at a threshold that fits the path. Usually it ends in a burst of losses, "
         "from which classic Reno, without selective acknowledgments, may need a timeout to recover.",
     )

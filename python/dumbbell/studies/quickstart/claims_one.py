@@ -38,7 +38,7 @@ def _near(values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high
 
 
 def reno(series: Series) -> list[Finding]:
-    """Hold the statements about Reno against the run."""
+    """Compare the statements about Reno with the run."""
     whole = stages(series)
     left = _near(kept(whole), 0.45, 0.55, "part of the window kept")
     steps = _near(growth(whole), 0.8, 1.1, "segments per round trip")
@@ -66,7 +66,7 @@ def reno(series: Series) -> list[Finding]:
             rules.verdict(rules.Ruling(busy >= FULL)),
             f"The link was in use for at least {FULL:.0%} of the time, start included.",
             (Measured.number("utilization", busy),),
-            f"the window falls from {last:.0f} to about half, which is what the path holds, and the link is in use "
+            f"the window falls from {last:.0f} to about half, one bandwidth-delay product, and the link is in use "
             f"for {busy:.1%} of the time",
         ),
     ]
@@ -102,7 +102,7 @@ def curve(stage: Stage) -> tuple[float, float, float]:
 
 
 def cubic(series: Series) -> list[Finding]:
-    """Hold the statements about CUBIC against the run."""
+    """Compare the statements about CUBIC with the run."""
     whole = stages(series)
     left = _near(kept(whole), 0.65, 0.75, "part of the window kept")
     reached = [s for s in whole if s.cwnd[-1] >= s.w_max > s.cwnd[0]]
@@ -115,7 +115,7 @@ def cubic(series: Series) -> list[Finding]:
         numbers = zip(("before the plateau", "around it", "beyond it"), (first, middle, last), strict=True)
         measured = tuple(Measured.number(f"growth {w}", float(v), "segments/s") for w, v in numbers)
         shape = rules.Ruling(bool(first > 2 * middle and last > 2 * middle), measured)
-    why = "no stage reached its plateau"
+    why = "no epoch reached its plateau"
     if reached:
         why = (
             f"W_max is reached after {np.median(times[:, 0]):.1f} s (K is {np.median(times[:, 1]):.1f} s); growth "

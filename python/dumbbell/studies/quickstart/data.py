@@ -39,7 +39,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Stage:
-    """A whole stretch of congestion avoidance, between two recoveries.
+    """A whole epoch of congestion avoidance, between two recoveries.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Stage:
 
 
 def stages(series: Series) -> list[Stage]:
-    """Cut a series at its recoveries; the first stage, after slow start, and the last one are not whole."""
+    """Cut a series at its recoveries; the first epoch, after slow start, and the last one are not whole."""
     recovery = np.array([p == "recovery" for p in series.phase])
     begins = np.flatnonzero(np.diff(recovery.astype(np.int64)) == 1) + 1
     ends = np.flatnonzero(np.diff(recovery.astype(np.int64)) == -1) + 1
@@ -80,7 +80,7 @@ QUEUES = {
     "codel-200": "CoDel, 200",
     "fq_codel-200": "FQ-CoDel, 200",
 }
-"""The queues of the experiment `bloat`, by what `queue_name` makes of them."""
+"""The queues of the experiment `bloat`, by the name that `queue_name` returns."""
 
 
 def queue_name(run: Run) -> str:
@@ -118,7 +118,7 @@ class Bloat:
         return self._rows(queue, "download", "goodput_bps") * 1e-6
 
     def full(self, queue: str) -> float:
-        """Compute what a full queue adds to the round trip, ms."""
+        """Return the delay of a full queue, ms."""
         return float(queue.split("-")[1]) * self.PACKET * 8 / self.RATE / 1000
 
     def series(self, queue: str) -> tuple[Floats, Floats]:

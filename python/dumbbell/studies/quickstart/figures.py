@@ -1,4 +1,4 @@
-"""The pictures of the study."""
+"""The figures of the study: sawtooth, CUBIC's curve, ping times, shares."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _sawtooth(series: Series) -> Picture:
         "sawtooth",
         "Reno: the sawtooth, and the queue that it fills and empties",
         f"The window climbs from {low:.0f} to {top:.0f} segments in {period:.1f} s, a segment per round trip, and "
-        "is halved when the queue overflows; the queue follows it, and just runs empty. The spikes are fast "
-        "recovery: each duplicate ACK lends a segment until the hole is filled.",
+        "is halved when the queue overflows; the queue follows it, and just becomes empty. The spikes are fast "
+        "recovery: each duplicate ACK inflates the window by a segment until the hole is filled.",
         [_window(series, "reno"), _queue(series)],
         markers=False,
     )
@@ -110,7 +110,7 @@ def _trade(data: Bloat) -> Picture:
     low, high = (float(np.median(data.goodput(q))) for q in ("fq_codel-200", "droptail-200"))
     return Picture(
         "trade",
-        "What a queue costs, and what it brings",
+        "Delay and goodput of each queue",
         f"The download gets {high:.2f} Mbit/s through the long queue and {low:.2f} through FQ-CoDel: the delay buys "
         f"{100 * (high / low - 1):.1f} %.",
         panels,
@@ -138,7 +138,7 @@ def _over_time(data: Pair) -> Picture:
         "Two flows over time, the second from 5 s on; first repetition",
         "Jain's index from 20 s on, median over runs: "
         + ", ".join(f"{_title(p)} {index[p]:.2f}" for p in PAIRS)
-        + ". What waits behind a hole counts when the hole is filled: hence more than the link's rate at times.",
+        + ". Data behind a hole count when the hole is filled: hence more than the link's rate at times.",
         panels,
         columns=2,
         markers=False,

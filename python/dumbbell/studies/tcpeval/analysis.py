@@ -48,8 +48,8 @@ def _summary(latency: Latency, fairness: Fairness) -> list[str]:
     return [
         f"§5.1, largest buffer: mean queueing delay in ms {listed(delay, '.1f')}.",
         f"§5.3: packets of the cross traffic that are lost when it begins: {listed(dropped, '.0f')}.",
-        f"§6.1, full load: standard TCP keeps, of what it has beside its own kind, {listed(impact, '.2f')}.",
-        f"§6.3, full load: one bottleneck gives so many times what three give: {listed(several, '.2f')}.",
+        f"§6.1, full load: standard TCP keeps, of its goodput beside standard TCP: {listed(impact, '.2f')}.",
+        f"§6.3, full load: goodput over one bottleneck, in multiples of that over three: {listed(several, '.2f')}.",
     ]
 
 
@@ -63,15 +63,15 @@ NOTES = (
         "bursts come whether or not the last has got through. Loads, paths and buffers are the suite's.",
     ),
     Note(
-        "What is smaller",
+        "Smaller than in the suite",
         "5.1 and 6.3 run at a fifth to a third of the suite's 100 Mbit/s, 5.2, 6.1 and 6.2 at the smaller of its "
         "two capacities, all but 5.3 for a sixth to a tenth of its time, with five repetitions. Buffers are the "
         "same part of the bandwidth-delay product. There is no prefill: 20 to 30 s are left out instead.",
     ),
     Note(
         "§5.3: which window",
-        "cwnd as it stands, whatever of it waits in the queue. A variant that never lets it grow so far within the "
-        "100 s that are left says so: in no run.",
+        "The column is the time until cwnd reaches the level, including data that wait in the queue. A variant whose "
+        'cwnd doesn\'t reach it within the remaining 100 s is listed as "in no run".',
     ),
     Note(
         "§6.1: camps alike, not equal",

@@ -1,4 +1,4 @@
-"""Section 6: what a variant gains and standard TCP loses, fairness, several bottlenecks."""
+"""Section 6: gain of a variant and loss of standard TCP, fairness, several bottlenecks."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Fairness:
                 )
             )
         reading = "; ".join(parts)
-        title = "§6.1: gain of a variant, and what is left to standard TCP"
+        title = "§6.1: gain of a variant, and the rest for standard TCP"
         return Picture("s6-1-impact", title, f"{reading[:1].upper()}{reading[1:]}.", panels, columns=2, markers=False)
 
     def _impact_table(self) -> Table:
@@ -203,7 +203,7 @@ class Fairness:
         return Picture(
             "s6-3-several",
             "§6.3: three bottlenecks in a row",
-            f"At {LINKS[last]} % a flow over one bottleneck gets so many times what one over three gets: {reading}.",
+            f"At {LINKS[last]} % ratio of the goodput over one bottleneck to that over three: {reading}.",
             panels,
             columns=2,
         )

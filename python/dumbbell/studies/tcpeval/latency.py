@@ -115,7 +115,7 @@ class Latency:
             panels.append(Panel(title, "received (MB)", "time (s)", curves, x_log=True, y_log=True))
             times = {v: self.ramp_times(v, pair, 3) for v in self.ramp.variants}
             parts.append(f"{PAIRS[pair]} ms: " + ", ".join(f"{LABELS[v]} {_middle(t)}" for v, t in times.items()))
-        reading = "1.5 MB are there after (round trips) " + "; ".join(parts) + "."
+        reading = "1.5 MB are received after (round trips) " + "; ".join(parts) + "."
         return Picture("s5-2-ramp-up", "§5.2: ramp-up of a new flow", reading, panels, columns=2, share_y=True)
 
     def _ramp_table(self) -> Table:

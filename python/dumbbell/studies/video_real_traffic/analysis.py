@@ -1,4 +1,4 @@
-"""The video report's captures, held against its claims."""
+"""The video report's captures, compared with its claims."""
 
 from __future__ import annotations
 

@@ -57,10 +57,10 @@ def _larger(queue: Shaped, reported: Mapping[str, Any]) -> Finding:
     return Finding(
         "tcp-packets-larger",
         Verdict.NOT_MEASURED,
-        "None: there is no QUIC here to compare with.",
+        "None: this study has no QUIC to compare with.",
         (Measured.number("largest packet in our captures", float(largest), "bytes"),),
         f"the report's TCP packets have {words} bytes in the mean, more than the {FRAME} that an Ethernet frame "
-        "can have: such packets exist only in a host that merges what it receives, never on the wire. Without "
+        "can have: such packets exist only in a host that merges received segments, never on the wire. Without "
         f"that no packet is larger than {largest:.0f} bytes",
     )
 

@@ -1,8 +1,8 @@
 //! BBR, version 1: pacing rate and window follow a model of the path, its bandwidth and its minimum RTT.
 //!
 //! Sources: Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016 ("CQ"). Where the paper
-//! leaves a rule open, the source is Linux 6.12 [Linux net/ipv4/tcp_bbr.c bbr_main] ("L"): its names, its gains in 256ths, its clock of
-//! microseconds, and its ticks of 4 ms for PROBE_RTT.
+//! leaves a rule open, the source is Linux 6.12 [Linux net/ipv4/tcp_bbr.c bbr_main] ("L"): its names, its gains in
+//! 256ths, its clock of microseconds, and its ticks of 4 ms for PROBE_RTT.
 //!
 //! ```text
 //! bw           maximum delivery rate of the last 10 round trips; a sample limited by the application
