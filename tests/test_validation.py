@@ -1,4 +1,4 @@
-"""Beside ns-2's recorded runs (validation/ns2/data); ns-2 itself is needed by one test only."""
+"""Comparison with ns-2's recorded runs (validation/ns2/data); ns-2 itself is needed by one test only."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
             "## Parameters",
             own_parameters(v.params),
             "## Traced columns",
-            "Beside the [columns of every TCP flow](../results.md#series-of-a-tcp-flow):" if v.columns else "",
+            "The [columns of every TCP flow](../results.md#series-of-a-tcp-flow), and:" if v.columns else "",
             _columns(v.columns, meta),
         ]
     )
@@ -73,7 +73,7 @@ def _discipline(name: str, body: str, meta: Mapping[str, Any]) -> str:
             "## Parameters",
             own_parameters(d.params),
             "## Traced columns",
-            "Beside the [columns of every queue](../results.md#series-of-a-queue):" if d.columns else "",
+            "The [columns of every queue](../results.md#series-of-a-queue), and:" if d.columns else "",
             _columns(d.columns, meta),
         ]
     )

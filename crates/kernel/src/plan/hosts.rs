@@ -32,11 +32,13 @@ pub struct Route {
     pub to: Option<Ipv4Addr>,
     /// Index of the outgoing interface.
     pub oif: u32,
-    /// Metric `initcwnd`: initial window of connections, segments (None: the kernel's default).
+    /// Metric `initcwnd`: initial window of connections, segments (None: the kernel's default) [Linux tcp_input.c
+    /// tcp_init_cwnd].
     pub initcwnd: Option<u32>,
-    /// Metric `advmss`: MSS that peers are offered, bytes (None: from the MTU).
+    /// Metric `advmss`: MSS that peers are offered, bytes (None: from the MTU) [Linux tcp_output.c tcp_advertise_mss].
     pub advmss: Option<u32>,
-    /// Metric `congctl`: congestion control of connections that choose none (None: the namespace's default).
+    /// Metric `congctl`: congestion control of connections that choose none (None: the namespace's default) [Linux
+    /// tcp_output.c tcp_ca_dst_init].
     pub congctl: Option<&'static str>,
 }
 

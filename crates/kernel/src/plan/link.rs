@@ -7,7 +7,8 @@ use crate::plan::target::Target;
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_plan::{LinkPlan, Plan};
 
-/// Ethernet header, bytes: the kernel counts it in a packet's length, a plan doesn't.
+/// Ethernet header, bytes: the kernel counts it in a packet's length [Linux include/net/sch_generic.h
+/// qdisc_calculate_pkt_len], a plan doesn't.
 const ETHERNET: i32 = 14;
 /// Largest super-packet, bytes: with offloads the bucket must hold one
 /// [Linux include/linux/netdevice.h GSO_LEGACY_MAX_SIZE].

@@ -36,7 +36,7 @@ pub enum Qdisc {
         flows: u32,
         /// Limit of one queue, packets.
         depth: u32,
-        /// True: drops at the head of the queue.
+        /// True: drops at the head of the queue [Linux sch_sfq.c sfq_enqueue].
         headdrop: bool,
     },
     /// A discipline whose netlink attributes are all numbers.
@@ -59,7 +59,7 @@ pub enum Qdisc {
     },
     /// Transmission time, delay, jitter and loss.
     Netem {
-        /// Rate, bit/s; 0: no transmission time.
+        /// Rate, bit/s; 0: no transmission time [Linux sch_netem.c packet_time_ns].
         rate_bps: u64,
         /// Added to each packet's length, which includes the Ethernet header, bytes.
         overhead: i32,
