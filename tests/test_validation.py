@@ -17,7 +17,7 @@ BEYOND = {
     # events at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
     ("vegas", 7),
 }
-"""Cells that ten repetitions may take beyond the rule."""
+"""Cells that may be outside of the rule with ten repetitions."""
 
 
 @pytest.fixture(scope="module")
