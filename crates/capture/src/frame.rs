@@ -1,19 +1,20 @@
-//! One frame of a capture file, and link types by their LINKTYPE_ numbers (the registry of draft-ietf-opsawg-pcaplinktype).
+//! One frame of a capture file, with the fields that pcapng has for it, and the numbers of the link types
+//! [draft-ietf-opsawg-pcapng, draft-ietf-opsawg-pcaplinktype].
 
 use crate::read::options::{Comments, Options};
 
-/// A link type by its number in the registry of LINKTYPE_ values, as pcap and pcapng store it.
+/// The number of a link type in the LINKTYPE_ registry, as pcap and pcapng files store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkType(pub u16);
 
 impl LinkType {
-    /// BSD loopback: a 4-byte address family in the byte order of the writer.
+    /// BSD loopback: a 4-byte address family in the byte order of the capturing host.
     pub const NULL: Self = Self(0);
     /// Ethernet.
     pub const ETHERNET: Self = Self(1);
-    /// PPP, with or without the HDLC-like address and control.
+    /// PPP; the address and control bytes (ff 03) may come first or be absent.
     pub const PPP: Self = Self(9);
-    /// Raw IP, old numbers that some systems wrote.
+    /// Raw IP, under old numbers that some systems wrote in place of [`Self::RAW`].
     pub const RAW_OLD: [Self; 2] = [Self(12), Self(14)];
     /// PPP in HDLC-like framing.
     pub const PPP_HDLC: Self = Self(50);

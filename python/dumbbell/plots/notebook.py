@@ -1,4 +1,4 @@
-"""The HTML of a result in a notebook: its tables, and one figure."""
+"""HTML for Jupyter notebooks: the tables and one figure of `Results` or a `Capture` (their `_repr_html_`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["page_of"]
 
 DPI = 80
-"""About 600 pixels across for one panel: the width of a notebook's cell."""
+"""Resolution, dots per inch: one panel is about 600 pixels wide, as wide as a notebook's cell."""
 ROWS = 50
 """Rows shown of a table."""
 

@@ -1,12 +1,13 @@
-//! The analysis of a capture: connections, labels, series.
+//! The analysis of a capture: finds the connections, labels their packets, and computes statistics and time series. The
+//! labels are Wireshark's (see [`crate::tcp`]) or Dumbbell's own.
 //!
 //! ```text
-//! frame ──> Dispatcher ────────> Connections ────────> tables, warnings
-//!           headers, stream,     labels, history,
-//!           slot in memory       statistics, series
+//! frame ──> Dispatcher ──────────────────> Connections ──────────────────> tables, warnings
+//!           parses headers, finds the      labels packets, keeps the state
+//!           connection (stream number)     and statistics per connection
 //! ```
 //!
-//! Both stages run on one thread or on two ([`Options::threads`]).
+//! The two stages, dispatcher and connections, run on one thread, or on one thread each ([`Options::threads`]).
 
 mod connections;
 mod datagrams;

@@ -1,5 +1,5 @@
-//! Runs the second stage of the analysis: on the calling thread, or on a separate thread that receives batches of
-//! events.
+//! Runs the second stage of the analysis ([`Connections`]) on the calling thread, or on a separate thread that receives
+//! the events in batches.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -7,12 +7,12 @@ use std::thread::{Scope, ScopedJoinHandle};
 use super::connections::{Connections, Event};
 use super::packets::Chunk;
 
-/// Events in a batch: about 128 KiB, so that a batch fits into the second-level cache.
+/// Events in a batch: about 128 KiB, so that a batch fits into the L2 cache.
 const BATCH: usize = 512;
-/// Most batches in the channel.
+/// Maximum number of batches that wait in the channel.
 const QUEUED_BATCHES: usize = 8;
 
-/// Receives the events of the dispatcher.
+/// The second stage, as the dispatcher uses it.
 pub(super) enum Worker<'scope> {
     /// Processes each event at once, on the calling thread.
     Inline(Box<Connections>),

@@ -1,22 +1,22 @@
-//! Statistics of one direction of a connection, and the limits of its sender.
+//! Statistics of one direction of a connection, and what limits its sender over time.
 //!
-//! The limits follow the classification of Zhang et al. ("On the characteristics and origins of Internet flow rates",
-//! SIGCOMM 2002): application, receive window, loss recovery, congestion control.
+//! The idea of classes of limits is that of Zhang et al. ("On the characteristics and origins of Internet flow rates",
+//! SIGCOMM 2002). The five classes and their conditions are our own: see [`Limit`].
 
 use super::sketch::Sketch;
 use crate::tcp::label::LABELS;
 use dumbbell_wire::seq;
 
-/// The reason that the sender does not send more.
+/// The reason that the sender does not send more at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
-    /// No data is outstanding.
+    /// No sent data is unacknowledged.
     #[default]
     Idle,
-    /// Data is outstanding, but the last segment was not full: the application has no more data.
+    /// Sent data is unacknowledged, but the last segment was not full: the application has no more data.
     Application,
-    /// The receive window has less than one segment left.
+    /// Less than one full segment fits into the rest of the receive window.
     Window,
     /// Loss recovery is in progress.
     Recovery,
@@ -65,7 +65,7 @@ pub struct Side {
     pub first_data: Option<i64>,
     /// Time of the last new payload, ns.
     pub last_data: i64,
-    /// SYN, FIN and RST segments.
+    /// SYN segments.
     pub syns: u32,
     /// FIN segments.
     pub fins: u32,
@@ -91,9 +91,9 @@ pub struct Side {
     pub timestamps: u64,
     /// ECN flags of the SYN (ECE and CWR).
     pub syn_ecn: bool,
-    /// Least and greatest announced window, scaled where the scale is known.
+    /// Least announced window, scaled if the scale is known.
     pub window_min: Option<u64>,
-    /// Greatest window.
+    /// Greatest announced window, scaled likewise.
     pub window_max: u64,
     /// Retransmitted segments.
     pub retransmitted_packets: u64,
@@ -101,7 +101,7 @@ pub struct Side {
     pub retransmitted_bytes: u64,
     /// Retransmissions after duplicate ACKs or SACK.
     pub fast: u64,
-    /// Retransmissions after a timeout, until it is recovered.
+    /// Retransmissions from a timeout to the end of the recovery that it starts.
     pub timeout: u64,
     /// Tail loss probes.
     pub tail: u64,

@@ -1,19 +1,21 @@
 //! Offset and drift between the clocks of two captures, from the packets that are in both.
 //!
-//! For a packet that A captured first, `b - a` is the offset of B's clock plus the delay from A to B. For a packet that B
-//! captured first, it is the offset minus the delay from B to A. The least delays of each direction lie on a straight
-//! line; the slope of both lines is the drift. If both directions have the same least delay, the offset is in the middle
-//! between the lines. The method is that of NTP [RFC 5905 §8] with a minimum filter, and the edge of the convex hull
-//! gives the slope.
+//! A and B are the two captures; `a` and `b` are the times of the same packet in them. If A captured it first, `b - a` is
+//! the offset of B's clock plus the delay from A to B; else it is the offset minus the delay from B to A. Packets that
+//! waited in no queue have the least delay, so in each direction their `b - a` over time lies on a straight line, whose
+//! slope is the drift. If both directions have the same least delay, the offset is in the middle between the lines, as in
+//! NTP [RFC 5905 §8]. Own rules: a line is the edge of the convex hull that spans the middle of the capture; if the two
+//! slopes differ, the smaller one is the drift, and it is 0 if their signs differ.
 
-/// Bins of time; their width doubles when the captures are longer.
+/// Number of time bins. A packet after the last bin doubles the width: neighboring bins are merged.
 const BINS: usize = 512;
 
-/// The least (or greatest) difference in each bin of time.
+/// The least (or greatest) `b - a` in each time bin.
 #[derive(Clone, Debug)]
 pub(super) struct Envelope {
-    /// Time and difference, ns.
+    /// Time and `b - a` of the extreme packet of each bin, ns; None for a bin without packets.
     bins: Vec<Option<(i64, i64)>>,
+    /// Width of a bin, ns.
     width: i64,
     /// 1: the least difference, -1: the greatest.
     sign: i64,

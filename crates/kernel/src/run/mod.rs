@@ -1,5 +1,6 @@
-//! The event loop of a run: serves timers and sockets, samples connections, and passes observed packets to the meters.
-//! One thread, with timerfd and epoll [timerfd_create(2), epoll(7)].
+//! The event loop of a run in which the Linux kernel's own TCP carries the flows. It starts and stops the flows, serves
+//! timers and sockets, reads each connection's state at a fixed interval, passes the packets from the taps to the meters,
+//! and collects the results. It runs on one thread and waits with timerfd and epoll [timerfd_create(2), epoll(7)].
 
 mod captures;
 pub(crate) mod facts;
@@ -73,7 +74,8 @@ struct Runner<'a, F: Network> {
     sample_ns: u64,
 }
 
-/// Runs the plan's flows between their hosts. With `Clock::Wall` time is virtual: the clock stops while this process works.
+/// Runs the plan's flows between their hosts. `Clock::Wall` is for the guest: there the wall clock shows virtual time, which
+/// stops while this process works.
 pub(crate) fn execute<F: Network>(
     plan: &Plan,
     flow_hosts: &[FlowHosts],
@@ -105,7 +107,7 @@ impl<'a, F: Network> Runner<'a, F> {
         }
         start_servers(plan, &mut flows)?;
         let zero = match clock {
-            // The second whole second from now.
+            // Two whole seconds after the start of the current second.
             Clock::Wall => (sys::now(clock) / 1_000_000_000 + 2) * 1_000_000_000,
             Clock::Steady => sys::now(clock) + 20_000_000,
         };

@@ -1,11 +1,12 @@
-//! Strict priority against numbers worked by hand [Linux sch_prio.c prio_enqueue, prio_dequeue].
+//! Tests of strict priority against numbers worked by hand [Linux sch_prio.c prio_enqueue, prio_dequeue]. The common limit
+//! is our own: in Linux each class has a queue with a limit of its own.
 
 use dumbbell_qdisc::DropReason::Full;
 use dumbbell_testkit::{Fate, QdiscFixture, near};
 
 #[test]
 fn the_first_non_empty_class_sends() {
-    // The class of the fixture is the flow number.
+    // The fixture puts flow n into class n, and numbers the packets from 1.
     let mut q = QdiscFixture::new("prio", &[]);
     for class in [2, 1, 0, 2, 1, 0] {
         q.arrive(class, 1000);

@@ -1,4 +1,7 @@
-"""The report's claims on experiment 2: two flows against CBR."""
+"""The ns-2 report's four claims on experiment 2: two TCP flows share a link with constant-bit-rate (CBR) traffic.
+
+The claims are those of `paper.toml`; the rules that decide them are our own, see each function.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ __all__ = ["claims"]
 Floats = npt.NDArray[np.float64]
 
 LOW_JAIN = 0.99
-"""Jain's index from which two unhindered flows are called equal: 55 to 45."""
+"""Two flows count as equal if Jain's index is at least this: a split of 55 to 45. Our own threshold."""
 
 
 def claims(data: Experiment2) -> list[Finding]:

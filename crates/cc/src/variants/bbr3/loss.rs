@@ -1,19 +1,21 @@
-//! Responses to losses and congestion marks, and their undo [draft-ietf-ccwg-bbr-06 §5.5.10, §5.5.11].
+//! BBR's responses to losses, congestion marks and the begin and end of loss recovery, and the undo of a response to a
+//! spurious loss [draft-ietf-ccwg-bbr-06 §2.15, §3.7, §5.5.10, §5.5.11, §5.6.4.4].
 //! The section numbers below are those of the draft.
 
 use super::{Bbr3, Recovery, State};
 use crate::LostEvent;
 use dumbbell_units::Time;
 
-/// The state that the end of a spurious recovery restores (§2.15).
+/// State saved at a loss, and restored if the loss turns out to be spurious (§2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// BBR.undo_state: the state that a loss ended.
+    /// BBR.undo_state: the state (Startup, ProbeBW_UP) that BBR left because of the loss, if any.
     pub(super) undo_state: Option<State>,
-    /// True if the state was saved for a loss whose recovery has not begun.
+    /// True if the state was saved at a loss and the recovery from this loss has not begun yet.
     pending: bool,
-    /// True if a recovery has begun since the last undo, without a congestion mark since then.
+    /// True if an undo is allowed: a recovery began after the last undo, and no congestion mark has arrived since.
     possible: bool,
+    /// The bounds before the loss: bytes/s, bytes, bytes.
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: f64,
     undo_inflight_longterm: f64,
