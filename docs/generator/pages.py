@@ -24,6 +24,8 @@ def disciplines() -> list[str]:
 
 def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
     """Add the registry's facts and the figure to the part that was written by hand."""
+    if body.startswith("---"):
+        raise DirectiveError("the front matter is not YAML: does a description contain a colon and a space?")
     return _variant(name, body, meta) if folder == "reference/variants/" else _discipline(name, body, meta)
 
 
