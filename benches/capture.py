@@ -6,8 +6,8 @@
     python benches/capture.py --write-docs     # and renew docs/data/performance, with tshark
 
 CPU time is user and system time of a process, the file in the page cache; the processes take turns, because a
-machine's speed drifts, and the least of their times counts, because others use it too. What isn't installed is left
-out.
+machine's speed drifts, and the least of their times counts, because others use it too. Programs that aren't installed
+are left out.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ int main(int argc, char **argv) {
 
 
 ANALYSIS = "analysis, one thread"
-"""What everything is compared with."""
+"""The program that all others are compared with."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process took.
+    """The costs of a process.
 
     Attributes
     ----------
     cpu_s, wall_s : float, s
         CPU time (user and system), time.
     peak_kib : int, KiB
-        Most memory, as it was seen every hundredth of a second.
+        Largest memory, sampled every hundredth of a second.
     """
 
     cpu_s: float
@@ -152,7 +152,7 @@ def ratio(cost: Cost, ours: Cost) -> str:
 
 
 def table(costs: dict[str, Cost], packets: int, size: int, rounds: int) -> Table:
-    """Give the table of docs/data/performance."""
+    """Return the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()}, {cores()} cores of an {cpu_model()} that others use too, by "
         f"`python benches/capture.py --write-docs`: {packets / 1e6:.2f} million packets, {size / 1e9:.2f} GB in the "

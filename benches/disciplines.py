@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a packet costs in each queue discipline.
+"""The cost of a packet in each queue discipline.
 
     python benches/disciplines.py                  # a table
     python benches/disciplines.py --json           # the same as one JSON document
     python benches/disciplines.py --write-docs     # and renew docs/data/performance
 
 Two measures. A cycle: arrival and departure of a packet in the discipline alone (crates/qdisc/examples/cycle.rs), by
-user CPU time and, where `valgrind` is there, by instructions. A run: instructions of the whole simulator per data
+user CPU time and, where `valgrind` is installed, by instructions. A run: instructions of the whole simulator per data
 packet that it delivers, with two SACK flows through the discipline at 100 Mbit/s (benches/two-newreno.toml with that
 changed).
 """
@@ -37,7 +37,7 @@ REPEATS = 5
 
 @dataclass
 class Cost:
-    """What a packet costs.
+    """The cost of a packet.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
 
 
 def table(costs: dict[str, Cost]) -> Table:
-    """Give the table of docs/data/performance."""
+    """Return the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
         f"{cpu_model()}, by `python benches/disciplines.py --write-docs`"

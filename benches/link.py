@@ -5,7 +5,7 @@
     python benches/link.py --write-docs    # and renew docs/data/link
 
 One CUBIC flow, 20 ms, a queue of one bandwidth-delay product, 10 s, measured from 4 s on. Lateness and CPU use are
-the link's own account of itself (`facts.link`), of the whole run. Real-time priority needs root.
+measured by the link itself (`facts.link`) over the whole run. Real-time priority needs root.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RTT = 0.02
 
 
 def scenario(rate: int) -> Scenario:
-    """Give the run at so many Mbit/s."""
+    """Return the run at a rate in Mbit/s."""
     limit = max(10, round(rate * 1e6 * RTT / 8 / PACKET))
     queue = {"discipline": "droptail", "limit": f"{limit} packets"}
     bottleneck = {"rate": f"{rate} Mbit/s", "delay": f"{RTT / 2 * 1e3:g} ms", "queue": queue}

@@ -74,7 +74,7 @@ def timed(command: Sequence[str | Path], given: str = "") -> Timed:
 def peak_kib(binary: Path, given: str) -> int | None:
     """Largest resident set of a simulator that has made one run, KiB; None where the system doesn't report it.
 
-    Asked while the process waits for a further plan. (`ru_maxrss` would count this process too, as it was when the
+    Read while the process waits for a further plan. (`ru_maxrss` would count this process too, as it was when the
     other one was made.)
     """
     with subprocess.Popen([binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -217,7 +217,7 @@ def _millions(values: Sequence[float]) -> str:
 
 
 def lines(report: Report) -> list[tuple[str, str]]:
-    """Give the measured quantities with their values."""
+    """Return the measured quantities with their values."""
     found = [
         ("data packets delivered per CPU second, Dumbbell, median", _millions(report.ours_per_s)),
         ("links crossed by data and ACKs per CPU second", _millions([HOPS * v for v in report.ours_per_s])),
@@ -248,7 +248,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
 
 
 def table(report: Report) -> Table:
-    """Give the table of docs/data/performance."""
+    """Return the table of docs/data/performance."""
     head = (
         f"Measured on {report.day} with version {report.version}, {report.cores} cores of an {report.cpu}, "
         "by `python benches/speed.py --write-docs`"

@@ -43,7 +43,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "linux": {"flows.*.stack": "linux"},
     "linux, 1 % loss": {"flows.*.stack": "linux", "network.bottleneck.loss": "1 %"},
 }
-"""What each run changes in the scenario."""
+"""The changes of each run to the scenario."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ def measure(report_step: Callable[[str], None]) -> dict[str, Cost]:
 
 
 def table(costs: dict[str, Cost]) -> Table:
-    """Give the table of docs/data/performance."""
+    """Return the table of docs/data/performance."""
     head = (
         f"Measured on {date.today().isoformat()} with version {dumbbell.__version__}, {cores()} cores of an "
         f"{cpu_model()}, by `python benches/variants.py --write-docs`"

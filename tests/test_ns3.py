@@ -1,4 +1,4 @@
-"""Beside ns-3's recorded runs (validation/ns3/data): the settings in which both agree."""
+"""Comparison with ns-3's recorded runs (validation/ns3/data): the settings in which both agree."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_ids_of_figures_on_one_page_differ(tmp_path: Path) -> None:
     assert not first & second
 
 
-# ------------------------------------------------------------ pictures of results
+# ------------------------------------------------------------ figures of results
 
 
 def test_thinning_keeps_peaks_and_ends() -> None:

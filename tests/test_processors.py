@@ -1,4 +1,4 @@
-"""Which processor a virtual machine runs on."""
+"""One processor for each virtual machine."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SWEEP = {
 
 
 class KilledError(Exception):
-    """Stands for whatever ends a process in the middle."""
+    """Represents any reason that ends a process during its work."""
 
 
 class Dying(Simulator):

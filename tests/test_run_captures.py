@@ -1,4 +1,4 @@
-"""Captures that runs leave behind."""
+"""Capture files of runs."""
 
 from __future__ import annotations
 

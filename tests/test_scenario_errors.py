@@ -1,4 +1,4 @@
-"""Every refusal names the place, what was given and what is allowed."""
+"""Every refusal names the place, the given value and the allowed ones."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ BAD: list[tuple[str, dict[str, Any], list[str]]] = [
         },
         ["network.bottleneck.queue.limit", "'2 bdp' is zero"],
     ),
-    # what links do
+    # impairments of links
     ("rate table", {"network.bottleneck.rate": {"at": "1 s"}}, ["network.bottleneck.rate.at: unknown key"]),
     ("no steps", {"network.bottleneck.rate": {"steps": []}}, ["network.bottleneck.rate.steps", "at least 1"]),
     (

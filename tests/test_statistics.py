@@ -39,7 +39,7 @@ def one(**changes: Any) -> dumbbell.Results:
 
 
 def test_idle_round_trip() -> None:
-    # There: 1500 bytes, 1.2 ms at 10 Mbit/s and twice 0.12 ms at 100 Mbit/s; back: 52 bytes, 0.0416 ms and twice
+    # Forward: 1500 bytes, 1.2 ms at 10 Mbit/s and twice 0.12 ms at 100 Mbit/s; back: 52 bytes, 0.0416 ms and twice
     # 0.00416 ms; propagation 2 x (10 + 1 + 1) ms.
     row = one().flows.row(0, named=True)
     assert row["idle_rtt_ms"] == pytest.approx(24 + 1.2 + 0.24 + 0.0416 + 0.00832, abs=1e-9)

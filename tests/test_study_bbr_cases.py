@@ -78,7 +78,7 @@ def test_a_made_up_trace() -> None:
     assert case.target(0) == pytest.approx(34 * MSS)  # bw x min_rtt; three quanta of 2 segments are less
     assert examine(case).holds
     late = Case(3, {**trace, "inflight": np.full(10, 50.0 * MSS)}, {})
-    assert not examine(late).holds  # left with more than the path holds
+    assert not examine(late).holds  # left with more than one BDP in flight
     gone = examine(Case(5, {**trace}, {}))
     assert gone.seen == [("no probe up after 0 s", False)]
 

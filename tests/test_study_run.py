@@ -35,7 +35,7 @@ def test_every_study_is_whole(found: Study) -> None:
 
 
 def _seconds(scenario: Scenario) -> float:
-    """How much time is simulated."""
+    """Return the simulated time of all runs."""
     return len(scenario.cells) * scenario.repetitions * scenario.duration.seconds
 
 

@@ -1,4 +1,4 @@
-"""Tables that programs measure: their CSV files and what a page shows of them."""
+"""Tables that programs measure: their CSV files and their form on a page."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def _possible() -> None:
 
 
 def scenario(**changes: Any) -> Scenario:
-    """Give 10 Mbit/s and no delay: what every kernel with tbf can do."""
+    """Return a scenario of 10 Mbit/s without delay, which every kernel with tbf can run."""
     document: dict[str, Any] = {
         "name": "tc",
         "duration": "3 s",

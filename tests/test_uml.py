@@ -266,7 +266,7 @@ def test_captures_are_the_simulators(tmp_path: Path) -> None:
     returning = next(q for q in kernel.runs[0].queues if q["name"] == "r2->r1")
     assert (there, back) == (q["arrivals"], returning["arrivals"])
     assert analyzed["bottleneck"].damage == []
-    # The handshake and what the flow sent; at the receiver what neither queue nor wire has lost.
+    # The handshake and the packets of the flow; at the receiver those that neither queue nor wire has lost.
     sent = int(analyzed["sender"].table("flows")["packets"][0])
     assert sent == f["sent_packets"] + 2
 

@@ -1,4 +1,4 @@
-"""Runs in virtual time that are refused, killed, killed or another user's, and that leave nothing behind."""
+"""Runs in virtual time that are refused, interrupted, killed or made by another user leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside ns-2's recorded runs (validation/ns2/data); ns-2 itself is needed by one test only."""
+"""Comparison with ns-2's recorded runs (validation/ns2/data); ns-2 itself is needed by one test only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEYOND = {
     # events at one instant" in docs/explanations/validation-ns2.md), are some 3 % above it.
     ("vegas", 7),
 }
-"""Cells that ten repetitions may take beyond the rule."""
+"""Cells that may be outside of the rule with ten repetitions."""
 
 
 @pytest.fixture(scope="module")

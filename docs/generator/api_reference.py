@@ -5,8 +5,11 @@ Docstrings have numpy's form: paragraphs, then sections (Parameters, Returns, Ra
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +28,8 @@ TABLES = {
     "Raises": ("raises", "condition"),
 }
 """Sections that are shown as tables, with their titles."""
+FUNCTION = re.compile(r"<function .+? at 0x[0-9a-f]+>")
+"""A function as the default of a parameter."""
 HOOKS = ("model_post_init",)
 """Methods that only pydantic calls."""
 
@@ -65,8 +70,24 @@ def _module(name: str, thing: ModuleType) -> str:
     parts = [_entry(name, thing, 3, signature=False)]
     for member in getattr(thing, "__all__", ()):
         value = getattr(thing, member)
-        parts.append(_entry(f"{name}.{member}", value, 4, signature=inspect.isfunction(value)))
+        if isinstance(value, ModuleType) or inspect.isclass(value) or inspect.isroutine(value):
+            parts.append(_entry(f"{name}.{member}", value, 4, signature=inspect.isfunction(value)))
+        else:
+            parts.append(f"#### {name}.{member}\n\n{docstring(_constant_doc(thing, member))}")
     return "\n\n".join(parts)
+
+
+def _constant_doc(module: ModuleType, name: str) -> str:
+    """Return the text below the definition of a constant or type alias, in the module that defines it."""
+    body = ast.parse(inspect.getsource(module)).body
+    for statement, below in pairwise([*body, ast.Pass()]):
+        if isinstance(statement, ast.ImportFrom) and name in {alias.name for alias in statement.names}:
+            return _constant_doc(importlib.import_module(statement.module or ""), name)
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        if name in {target.id for target in targets if isinstance(target, ast.Name)}:
+            text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
+            return inspect.cleandoc(str(text))
+    return ""
 
 
 def _is_attribute(value: Any) -> bool:
@@ -108,7 +129,7 @@ def _signature(name: str, thing: Any) -> str:
         if p.kind is p.KEYWORD_ONLY and not keyword_only:
             lines.append("    *,")
             keyword_only = True
-        lines.append(f"    {p},".replace("'", ""))
+        lines.append(f"    {FUNCTION.sub('...', str(p))},".replace("'", ""))
     returns = "" if signature.return_annotation is signature.empty else f" -> {signature.return_annotation}"
     return "\n".join([f"{name}(", *lines, f"){returns}"]).replace("'", "")
 
@@ -146,9 +167,12 @@ def _paragraphs(text: str) -> str:
         elif paragraph.startswith("    "):
             found.append(fenced(inspect.cleandoc(paragraph), "python"))
         else:
-            found.append(_inline(paragraph.replace("::\n", ":\n")))
+            found.append("" if paragraph == "::" else _inline(re.sub(r"::$", ":", paragraph)))
     return "\n\n".join(p for p in found if p.strip())
 
 
 def _inline(text: str) -> str:
-    return text.replace("``", "`").replace("[", "\\[").replace("<", "&lt;")
+    """Escape Markdown outside of code."""
+    parts = text.replace("``", "`").split("`")
+    parts[::2] = [part.replace("[", "\\[").replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)

@@ -24,6 +24,8 @@ def disciplines() -> list[str]:
 
 def frame(folder: str, name: str, body: str, meta: Mapping[str, Any]) -> str:
     """Add the registry's facts and the figure to the part that was written by hand."""
+    if body.startswith("---"):
+        raise DirectiveError("the front matter is not YAML: does a description contain a colon and a space?")
     return _variant(name, body, meta) if folder == "reference/variants/" else _discipline(name, body, meta)
 
 
@@ -54,7 +56,7 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
             "## Parameters",
             own_parameters(v.params),
             "## Traced columns",
-            "Beside the [columns of every TCP flow](../results.md#series-of-a-tcp-flow):" if v.columns else "",
+            "The [columns of every TCP flow](../results.md#series-of-a-tcp-flow), and:" if v.columns else "",
             _columns(v.columns, meta),
         ]
     )
@@ -73,7 +75,7 @@ def _discipline(name: str, body: str, meta: Mapping[str, Any]) -> str:
             "## Parameters",
             own_parameters(d.params),
             "## Traced columns",
-            "Beside the [columns of every queue](../results.md#series-of-a-queue):" if d.columns else "",
+            "The [columns of every queue](../results.md#series-of-a-queue), and:" if d.columns else "",
             _columns(d.columns, meta),
         ]
     )

@@ -1,8 +1,8 @@
 """Packet-delivery traces in the form of mahimahi's mm-link.
 
-A line is a whole number of milliseconds: the chance to deliver 1500 bytes at that time. Lines do not descend, equal
-ones are several chances; the last line's time is where the trace begins again. `read` takes such a file for a link's
-``rate = { trace = ... }``; `write` makes one from the deliveries of a link in a run.
+Each line is a whole number of milliseconds: one opportunity to deliver 1500 bytes at that time. The times do not
+decrease, and equal lines are several opportunities. After the time of the last line the trace begins again. `read`
+reads such a file for a link's ``rate = { trace = ... }``; `write` makes one from the deliveries of a link in a run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def read(path: str | os.PathLike[str]) -> Trace:
     Raises
     ------
     ValueError
-        With the number of the line that is none.
+        With the number of the invalid line.
     OSError
     """
     place = Path(path)
@@ -102,13 +102,13 @@ def deliveries(
 ) -> npt.NDArray[np.int64]:
     """Turn the packets that a link has sent into the lines of a trace.
 
-    Each 1500 bytes sent make a line, at the first whole millisecond at which they are out: a link that replays the
-    trace delivers nothing earlier than this one has. A rest at the end makes no line.
+    Each 1500 bytes sent make a line, at the first whole millisecond after their transmission: a link that replays the
+    trace delivers no byte earlier than this one did. A rest of less than 1500 bytes at the end makes no line.
 
     Parameters
     ----------
     end_ns : (n,) array, ns
-        When each packet was out.
+        End of the transmission of each packet.
     sizes : (n,) array, bytes
         Their wire sizes.
     from_ns : int
@@ -131,7 +131,7 @@ def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int
     """Write the deliveries of a link in a run as a trace.
 
     The run needs the table of the link's departures: ``trace.series = true`` (or ``["departures"]``). A packet in
-    transmission when the run ends counts as delivered when it would have been out.
+    transmission when the run ends counts as delivered at the end of its transmission.
 
     Parameters
     ----------
@@ -167,6 +167,6 @@ def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int
 
 
 def within(trace: Trace, end_ns: int) -> Sequence[tuple[int, int]]:
-    """List the times of a trace up to a time, each with its count: all that a run of that length needs."""
+    """List the times of a trace up to a time, each with its count: those that a run of that length needs."""
     last = int(np.searchsorted(trace.times, end_ns // 1_000_000, side="right"))
     return list(zip(trace.times[:last].tolist(), trace.counts[:last].tolist(), strict=True))

@@ -40,7 +40,7 @@ def numbers(value: object, place: str = "") -> dict[str, float | None]:
 
 
 def largest_difference(old: object, new: object) -> str:
-    """Say where two documents differ most, relative to the old value."""
+    """Return where two documents differ most, relative to the old value."""
     before, after = numbers(old), numbers(new)
     worst, where = 0.0, "no number"
     for place in before.keys() | after.keys():

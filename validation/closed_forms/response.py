@@ -193,7 +193,7 @@ FORMS = {
 def scenario(variant: str, p: float, window: float) -> Scenario:
     """One flow that loses each 1/p-th data packet, the first when slow start has led it to the top of its cycle.
 
-    The start matters for CUBIC: it ends each cycle on its plateau, so that a top that is too high by x comes down by
+    The start matters for CUBIC: it ends each cycle on its plateau, so that a top that is too high by x decreases by
     C (K - t)^3, some x^3 of itself, and is still there after hundreds of cycles.
     """
     every = round(1 / p)

@@ -93,7 +93,7 @@ class Cell:
 
     @property
     def outside(self) -> list[str]:
-        """What is beyond the rule."""
+        """The quantities outside of the rule."""
         o, t = self.ours, self.theirs
         allowed = {
             "goodput": (o.goodput, t.goodput, 0.0),
@@ -117,7 +117,7 @@ class Cell:
 
     @property
     def shape(self) -> float:
-        """The same with both windows sorted by size: saw teeth that are alike but not in step come out as equal."""
+        """The same with both windows sorted by size: equal sawteeth that are not in step have no difference."""
         a, b = (np.sort(c) for c in self.measured)
         return float(np.abs(a - b).mean() / b.mean())
 

@@ -141,7 +141,7 @@ def rows(one: Run, flow: dict[str, object]) -> tuple[list[str], list[str]]:
 
 
 def stored() -> dict[Run, tuple[list[str], list[str]]]:
-    """What the files hold of the set."""
+    """Return the stored rows of the set."""
     if not FLOWS.exists():
         return {}
     with FLOWS.open(newline="") as flows, CURVES.open(newline="") as curves:
@@ -161,7 +161,7 @@ def store(kept: dict[Run, tuple[list[str], list[str]]]) -> None:
 
 
 def _short(cwnd: float) -> str:
-    """A window in segments; tenths where they matter."""
+    """A window in segments; small ones with tenths."""
     return f"{cwnd:.0f}" if cwnd >= 20 else f"{cwnd:.1f}".removesuffix(".0")
 
 

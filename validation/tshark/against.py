@@ -6,8 +6,7 @@
 
 The comparison covers, for each frame of a TCP connection, stream, labels, number of the duplicate ACK, ACK RTT,
 bytes in flight and initial RTT; for each connection its packets, bytes, and the number of each label; the
-packet-length table
-and the capture properties, digit for digit. Exit code 1 if anything differs.
+packet-length table and the capture properties, digit for digit. Exit code 1 if anything differs.
 `--store FOLDER` stores the output of the tools for the tests.
 """
 

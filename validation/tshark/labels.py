@@ -6,8 +6,8 @@
     python3 validation/tshark/labels.py --rounds 50
 
 Each round writes one capture with some hundred short connections. They behave like TCP for most of the time and are
-then damaged: segments dropped, doubled, swapped, cut, their numbers shifted, time turned back. Prints the first
-differences and keeps the capture; exit code 1 if there were any. Files that are given are compared instead.
+then damaged: segments dropped, doubled, swapped, cut, their numbers shifted, time turned back. The script prints the
+first differences and keeps the capture; exit code 1 if anything differs. Files that are given are compared instead.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     sudo python3 validation/tshark/traffic.py FOLDER          # or any other little-endian pcap files of Ethernet
     python3 validation/tshark/mutants.py FOLDER/*.pcap --rounds 200
 
-Each round takes a piece of a capture, changes it in a few ways (bits, snap lengths, order, copies, time, link layer,
+Each round takes a piece of a capture, makes a few changes to it (bits, snap lengths, order, copies, time, link layer,
 fragments) and writes it as pcap or pcapng, with odd resolutions, several interfaces, compressed or cut. Files that
-differ are kept in the folder `--keep`; exit code 1 if there are any.
+differ are kept in the folder `--keep`; exit code 1 if any exist.
 """
 
 from __future__ import annotations

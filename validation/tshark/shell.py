@@ -1,4 +1,4 @@
-"""Run tools."""
+"""Runs external programs for the comparison with tshark."""
 
 from __future__ import annotations
 

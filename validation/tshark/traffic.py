@@ -4,7 +4,8 @@
     sudo python3 validation/tshark/traffic.py FOLDER
 
 Needs root, tcpdump, iproute2, and Wireshark's editcap, mergecap, text2pcap. Every namespace has the process's number
-in its name and is gone at the end. What this kernel can't do (a tunnel, a discipline) is reported and left out.
+in its name and is deleted at the end. Features that this kernel lacks (a tunnel, a discipline) are reported and
+left out.
 """
 
 from __future__ import annotations

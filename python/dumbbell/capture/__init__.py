@@ -8,7 +8,7 @@
     found.flows.filter(pl.col("retransmission") > 0)
     found.packets.filter(pl.col("flow") == 3).collect()
 
-Any pcap or pcapng file, plain or compressed, is read once, in flat memory.
+Any pcap or pcapng file, plain or compressed, is read once, with bounded memory.
 """
 
 from dumbbell.capture.capture import Capture, analyze, read_capture

@@ -36,7 +36,7 @@ FORMAT = 1
 LARGE = ("rounds",)
 """Tables that the JSON document leaves out."""
 SPIKE = 50.0
-"""Error packets per second above which there is a spike, as the video report counts them."""
+"""Error packets per second that count as a spike if exceeded, as in the video report."""
 
 
 def _bytes(n: float) -> str:

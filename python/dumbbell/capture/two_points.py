@@ -47,7 +47,7 @@ class Pair:
     matches : polars.DataFrame or None
         A row for each packet in both captures, if it was asked for.
     damage : list of str
-        Where the files can't be read to their end.
+        Places where the files can't be read further.
     """
 
     files: tuple[str, str]
@@ -64,7 +64,7 @@ class Pair:
     damage: list[str]
 
     def busy(self, most: int = 10) -> pl.DataFrame:
-        """Return the directions that carried most packets, without those in which nothing was matched."""
+        """Return the directions that carried the most packets, without those that have no matched packet."""
         return self.flows.filter(pl.col("matched") > 0).sort("packets_first", descending=True).head(most)
 
     def summary(self) -> Iterator[str]:

@@ -52,7 +52,9 @@ def analyze(
     ] = None,
     rules: Annotated[
         str | None,
-        typer.Option(help="Whose labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell.", show_default=False),
+        typer.Option(
+            help="Rules of the labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell.", show_default=False
+        ),
     ] = None,
     flow: Annotated[
         list[int] | None, typer.Option(help="Only this TCP connection (may be repeated).", show_default=False)
@@ -80,7 +82,7 @@ def analyze(
     interval: Annotated[
         str | None, typer.Option(help="Intervals of series, such as '100 ms' (default: chosen).", show_default=False)
     ] = None,
-    tunnels: Annotated[bool, typer.Option("--tunnels", help="Look into GRE, IP in IP and VXLAN.")] = False,
+    tunnels: Annotated[bool, typer.Option("--tunnels", help="Decapsulate GRE, IP in IP and VXLAN.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
     csv: Annotated[
         Path | None,
@@ -91,10 +93,11 @@ def analyze(
         Path | None, typer.Option(help="Write tables, plots and the report into this directory.", show_default=False)
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Put the files side by side, each for itself, with medians.")
+        bool, typer.Option("--compare", help="Analyze each file separately; print them side by side, with medians.")
     ] = False,
     classify: Annotated[
-        bool, typer.Option("--classify", help="Tell which congestion control each long transfer may have, and why.")
+        bool,
+        typer.Option("--classify", help="Estimate the congestion control of each long transfer, with the evidence."),
     ] = False,
     pair: Annotated[
         tuple[str, str] | None,

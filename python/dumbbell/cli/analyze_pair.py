@@ -79,7 +79,7 @@ def _shown(busy: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for row in busy.iter_rows(named=True):
         path = "A to B" if row["direction"] == 0 else "B to A"
-        rows.append({"connection": name_of(row), "way": path, **{h: row[c] for c, h in COLUMNS.items()}})
+        rows.append({"connection": name_of(row), "direction": path, **{h: row[c] for c, h in COLUMNS.items()}})
     return pl.DataFrame(rows)
 
 

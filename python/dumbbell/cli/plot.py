@@ -34,8 +34,8 @@ def _kinds() -> str:
 
 
 def plot(
-    directory: Annotated[Path, typer.Argument(help="What --out kept.", show_default=False, metavar="DIR")],
-    kind: Annotated[str, typer.Option("--kind", "-k", help=f"What to draw: {_kinds()}.", show_default=False)],
+    directory: Annotated[Path, typer.Argument(help="Results that --out kept.", show_default=False, metavar="DIR")],
+    kind: Annotated[str, typer.Option("--kind", "-k", help=f"The kind of figure: {_kinds()}.", show_default=False)],
     run: Annotated[int, typer.Option(help="Which run, from 0, for kinds over time.")] = 0,
     metric: Annotated[
         str | None,

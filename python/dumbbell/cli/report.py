@@ -31,7 +31,8 @@ dumbbell report results/ns2-cbr --format md    (a study's directory)
 
 def report(
     directory: Annotated[
-        Path, typer.Argument(help="What `dumbbell run --out` or a study kept.", show_default=False, metavar="DIR")
+        Path,
+        typer.Argument(help="Results that `dumbbell run --out` or a study kept.", show_default=False, metavar="DIR"),
     ],
     out: Annotated[
         Path | None,

@@ -24,7 +24,9 @@ def register(app: typer.Typer) -> None:
     studies.command(name="list")(list_)
     studies.command(name="show", epilog="[bold]Example[/bold]\n\ndumbbell study show ns2-cbr")(show)
     studies.command(name="run", epilog=EXAMPLES)(run)
-    app.add_typer(studies, name="study", help="Published experiments, repeated and held against their claims.")
+    app.add_typer(
+        studies, name="study", help="Repeat published experiments, and compare the results with their claims."
+    )
 
 
 EXAMPLES = """

@@ -58,6 +58,6 @@ def of_capture(capture: Capture, command: Sequence[str]) -> Content:
         facts=[*properties(capture), ("analyzed by", f"Dumbbell {_core.version}, rules {capture.rules}"),
                ("host", platform.platform())],
         definitions="Goodput counts each payload byte once; round-trip times are from a segment to the ACK that ends "
-        "at it; bytes in flight are what was sent and not acknowledged or SACKed, seen where the capture was taken. "
+        "at it; bytes in flight are those sent and not acknowledged or SACKed, observed at the place of the capture. "
         "Labels are Wireshark's, by the rules named.",
     )  # fmt: skip

@@ -3,7 +3,7 @@
 A study is a folder here. To add one, add a folder with
 
 ``study.toml``
-    what it is, and its experiments: for each a scenario file and the changes that ``--quick`` makes to it
+    its description and its experiments: for each a scenario file and the changes that ``--quick`` makes to it
 ``paper.toml``
     the facts and claims of the publication
 the scenario files

@@ -182,7 +182,7 @@ def _fair(load: Load, reported: Mapping[str, Any]) -> Finding:
         "fair-queueing-helps",
         rules.verdict(total),
         f"With two queues the RTT beside the transfer exceeds that alone by at most {UNCHANGED:g} ms (the packet "
-        f"that is being sent when a request comes), and the page takes {PAGE:g} ± {NEAR:g} s: half the link.",
+        f"that is being sent when a request arrives), and the page takes {PAGE:g} ± {NEAR:g} s: half the link.",
         total.measured,
         f"Reno: RTT {alone:.1f} ms (report {report['rtt_ms'][1]}), page {took:.2f} s (report "
         f"{report['page_s'][1]:g}): it has half of the link to itself",

@@ -108,7 +108,7 @@ class Experiment1:
 
 
 def _window(scenario: Scenario) -> int:
-    """Read the TCP window, packets: what the scenario sets, or the preset's default."""
+    """Read the TCP window, packets: from the scenario, or the preset's default."""
     set_up = scenario.flows[0].stack
     default = next(p.default for p in stack(set_up.name).params if p.name == "window")
     return int(_core.parse("packets", str(set_up.params.get("window", default))))

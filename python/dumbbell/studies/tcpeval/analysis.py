@@ -66,7 +66,7 @@ NOTES = (
         "Smaller than in the suite",
         "5.1 and 6.3 run at a fifth to a third of the suite's 100 Mbit/s, 5.2, 6.1 and 6.2 at the smaller of its "
         "two capacities, all but 5.3 for a sixth to a tenth of its time, with five repetitions. Buffers are the "
-        "same part of the bandwidth-delay product. There is no prefill: 20 to 30 s are left out instead.",
+        "same part of the bandwidth-delay product. The queue is not prefilled: 20 to 30 s are left out instead.",
     ),
     Note(
         "§5.3: which window",
