@@ -260,7 +260,7 @@ pub(super) fn phases(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("flight_first", column(rows, |r| r.2.first_flight))
         .with("flight_last", column(rows, |r| r.2.last_flight))
         .with("flight_max", column(rows, |r| r.2.max_flight))
-        .with("retransmissions", column(rows, |r| r.2.repeats))
+        .with("retransmissions", column(rows, |r| r.2.retransmissions))
         .with("evidence", column(rows, |r| r.2.evidence()))
 }
 
@@ -305,7 +305,7 @@ pub(super) fn rounds(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("acked_bytes", column(rows, |r| r.2.acked))
         .with("rtt_min_ms", column(rows, |r| known(r.2, f64::from(r.2.rtt_min) / 1e6)))
         .with("rtt_mean_ms", column(rows, |r| known(r.2, r.2.rtt_sum as f64 / f64::from(r.2.rtts) / 1e3)))
-        .with("retransmissions", column(rows, |r| r.2.repeats))
+        .with("retransmissions", column(rows, |r| r.2.retransmissions))
         .with("ecn_echoes", column(rows, |r| r.2.echoes))
         .with("fast", column(rows, |r| u8::from(r.2.fast)))
         .with("timeout", column(rows, |r| u8::from(r.2.timeout)))

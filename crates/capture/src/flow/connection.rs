@@ -297,9 +297,9 @@ impl Connection {
         let timestamps = s.options.timestamps;
         if seen.data.is_some() {
             let h = &self.history[d];
-            let (mut repeat, mut fast, mut timeout) = (false, false, false);
+            let (mut retransmission, mut fast, mut timeout) = (false, false, false);
             if let Some(Data::Retransmission { cause, first, .. }) = seen.data {
-                repeat = true;
+                retransmission = true;
                 fast = first && cause == Cause::Fast;
                 timeout = first && cause == Cause::Timeout;
             }
@@ -310,7 +310,7 @@ impl Connection {
                 flight: h.flight(),
                 new_bytes: seen.new_bytes,
                 data_tsecr: timestamps.filter(|_| s.flags.contains(TcpFlags::ACK)).map(|t| t.1),
-                repeat,
+                retransmission,
                 fast,
                 timeout,
                 repairing: h.episode.is_some(),

@@ -43,7 +43,7 @@ pub struct Round {
     /// Number of RTT samples.
     pub rtts: u32,
     /// Retransmitted segments.
-    pub repeats: u32,
+    pub retransmissions: u32,
     /// ACKs with ECE.
     pub echoes: u32,
     /// True if fast recovery began.
@@ -108,13 +108,13 @@ pub struct Phase {
     /// Most bytes in flight.
     pub max_flight: u32,
     /// Retransmitted segments.
-    pub repeats: u32,
+    pub retransmissions: u32,
 }
 
 impl Phase {
     /// The evidence for the state.
     pub fn evidence(&self) -> String {
-        let Self { rounds, first_flight, last_flight, repeats, .. } = *self;
+        let Self { rounds, first_flight, last_flight, retransmissions, .. } = *self;
         let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let over = plural(rounds, "round");
         let change = format!("bytes in flight {first_flight} to {last_flight} over {over}");
@@ -130,10 +130,13 @@ impl Phase {
                 format!("{change}: {step:+} bytes a round")
             }
             PhaseKind::Recovery => {
-                format!("{} after duplicate ACKs or SACK; {change}", plural(repeats, "retransmission"))
+                format!(
+                    "{} after duplicate ACKs or SACK; {change}",
+                    plural(retransmissions, "retransmission")
+                )
             }
             PhaseKind::Timeout => {
-                format!("{} after a timeout; {change}", plural(repeats, "retransmission"))
+                format!("{} after a timeout; {change}", plural(retransmissions, "retransmission"))
             }
             PhaseKind::Application => format!("the last segment before each pause was not full; {change}"),
             PhaseKind::Window => format!("less than one segment left in the receive window; {change}"),
@@ -179,7 +182,7 @@ pub(crate) struct Step {
     /// TSval of an ACK.
     pub(crate) ack_tsval: Option<u32>,
     pub(crate) data_tsecr: Option<u32>,
-    pub(crate) repeat: bool,
+    pub(crate) retransmission: bool,
     pub(crate) fast: bool,
     pub(crate) timeout: bool,
     pub(crate) repairing: bool,
@@ -194,7 +197,7 @@ impl Rounds {
     #[inline]
     pub(crate) fn step(&mut self, s: &Step, side: &mut Side) {
         if !self.started {
-            if s.new_bytes == 0 && !s.repeat {
+            if s.new_bytes == 0 && !s.retransmission {
                 return;
             }
             self.begin(s, side);
@@ -209,7 +212,7 @@ impl Rounds {
             r.rtt_sum += u64::from(rtt / 1000);
             r.rtts += 1;
         }
-        r.repeats += u32::from(s.repeat);
+        r.retransmissions += u32::from(s.retransmission);
         r.echoes += u32::from(s.echo);
         r.fast |= s.fast;
         r.timeout |= s.timeout;
@@ -324,7 +327,7 @@ impl Rounds {
                 p.rounds += 1;
                 p.last_flight = window;
                 p.max_flight = p.max_flight.max(window);
-                p.repeats += r.repeats;
+                p.retransmissions += r.retransmissions;
             }
             _ => self.phases.push(Phase {
                 kind,
@@ -334,7 +337,7 @@ impl Rounds {
                 first_flight: window,
                 last_flight: window,
                 max_flight: window,
-                repeats: r.repeats,
+                retransmissions: r.retransmissions,
             }),
         }
     }

@@ -168,6 +168,6 @@ impl History {
     }
 
     fn was_repeated(&self, start: u32, end: u32) -> bool {
-        self.repeats.iter().any(|r| lt(r.start, end) && lt(start, r.end))
+        self.retransmitted.iter().any(|r| lt(r.start, end) && lt(start, r.end))
     }
 }

@@ -330,10 +330,10 @@ impl History {
     }
 
     fn note_retransmission(&mut self, a: &Arrival, spurious: bool) {
-        if self.repeats.len() == RETRANSMITTED_LIMIT {
-            self.repeats.pop_front();
+        if self.retransmitted.len() == RETRANSMITTED_LIMIT {
+            self.retransmitted.pop_front();
         }
-        self.repeats.push_back(Retransmitted {
+        self.retransmitted.push_back(Retransmitted {
             start: a.start,
             end: a.end,
             frame: a.frame,
@@ -344,15 +344,15 @@ impl History {
 
     /// Marks the newest retransmission of `start..end` that was sent after `than` as spurious. Returns its frame.
     pub(super) fn prove(&mut self, start: u32, end: u32, than: Option<u32>) -> Option<u64> {
-        let repeat = self.repeats.iter_mut().rev().find(|r| {
+        let retransmission = self.retransmitted.iter_mut().rev().find(|r| {
             let later = match (than, r.tsval) {
                 (Some(t), Some(mine)) => (mine.wrapping_sub(t) as i32) > 0,
                 _ => true,
             };
             !r.spurious && later && lt(r.start, end) && lt(start, r.end)
         })?;
-        repeat.spurious = true;
-        Some(repeat.frame)
+        retransmission.spurious = true;
+        Some(retransmission.frame)
     }
 
     /// Drops all but the newest acknowledged segments.

@@ -109,7 +109,7 @@ pub(crate) struct History {
     sent: VecDeque<Sent>,
     acked: usize,
     holes: VecDeque<Hole>,
-    repeats: VecDeque<Retransmitted>,
+    retransmitted: VecDeque<Retransmitted>,
     /// SACKed bytes above `una`, and the end of the highest SACK block.
     pub(crate) sacked: u32,
     sacked_high: u32,
@@ -162,7 +162,7 @@ impl History {
         self.sent.clear();
         self.acked = 0;
         self.holes.clear();
-        self.repeats.clear();
+        self.retransmitted.clear();
         self.sacked = 0;
         self.last_blocks = Default::default();
         self.dupacks = 0;
