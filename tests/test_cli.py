@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,3 +133,14 @@ def test_killed_process_loses_nothing_finished(cli: Cli, base_file: Path, tmp_pa
     assert ok(cli(*args, "--out", tmp_path / "out")) == ok(cli(*args, "--out", tmp_path / "whole"))
     for table in ("flows.parquet", "queues.parquet"):
         assert (tmp_path / "out" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
+
+
+@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
+def test_a_missing_extra_is_named_in_one_line(cli: Cli, base_file: Path, tmp_path: Path, module: str) -> None:
+    ok(cli("run", base_file, "--out", "kept", "--trace"))
+    program = f"import sys; sys.modules[{module!r}] = None\nfrom dumbbell.cli import main\nmain()"
+    command = [sys.executable, "-c", program, "report", "kept", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"error: this command needs {module}: pip install 'dumbbell[studies]'"
+    assert "Traceback" not in done.stderr

@@ -30,6 +30,8 @@ app = typer.Typer(
 
 FIRST = ("run", "study")
 """The commands that the help lists first."""
+EXTRA = ("jinja2", "matplotlib", "plotly")
+"""Modules of the extra `studies`, which figures and reports need."""
 
 
 def _version(wanted: bool) -> None:
@@ -69,6 +71,12 @@ def main() -> None:
         app()
     except DumbbellError as e:
         output.errors(str(e))
+        sys.exit(2)
+    except ModuleNotFoundError as e:
+        module = (e.name or "").partition(".")[0]
+        if module not in EXTRA:
+            raise
+        output.errors(f"this command needs {module}: pip install 'dumbbell[studies]'")
         sys.exit(2)
     except KeyboardInterrupt:
         output.errors("interrupted")

@@ -1,4 +1,4 @@
-"""The ns-2 report's experiments, held against its claims."""
+"""Compares the ns-2 report's claims with its repeated experiments."""
 
 from __future__ import annotations
 
