@@ -140,8 +140,8 @@ pub enum Rules {
     /// The rules of Wireshark 4.4.
     #[default]
     Wireshark44,
-    /// Retransmissions and reordering from the history of the connection ([`history`](super::history)); all other labels as
-    /// in Wireshark 4.4.
+    /// Retransmissions and reordering from the history of the connection (`tcp/history`); all other labels as in
+    /// Wireshark 4.4.
     Dumbbell,
 }
 
