@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -62,7 +63,7 @@ def impossible_windows(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-class HostKernel:
+class HostKernel(ABC):
     """A run on the host's own kernel.
 
     Parameters
@@ -90,17 +91,17 @@ class HostKernel:
         self.sample_ms = sample(sample_ms)
         self.calibration: Calibration = calibration
 
+    @abstractmethod
     def _requirements(self, job: Job) -> Requirements:
         """Translate a plan; BackendError if the kernel can't run it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _why_not(self) -> str | None:
         """Return why this host can't run it at all, with the remedy; None if it can."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _verdict(self, facts: dict[str, Any], plan: dict[str, Any]) -> tuple[list[str], list[str]]:
         """Return two lists of sentences: why the run is invalid, and why it is doubtful."""
-        raise NotImplementedError
 
     def _order(self) -> dict[str, Any]:
         """Return the part of the order that depends on the emulation."""
