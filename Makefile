@@ -9,9 +9,11 @@ BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 GUEST := python/dumbbell/kernel/dumbbell-guest
+# The same random cases in each run; PROPTEST_RNG_SEED=7 make test tries others.
+export PROPTEST_RNG_SEED ?= 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.bpf.o') Cargo.toml Cargo.lock
 
-.PHONY: demo test check bench bpf kernel docs deny miri clean help
+.PHONY: demo test check bench bpf kernel docs deny audit miri clean help
 
 help:            ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/'
@@ -31,8 +33,9 @@ check: $(READY)  ## format, lints, types, stubs
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest dumbbell._core
 
-bench: $(READY)  ## speed of the simulator (beside ns-2) and of the analysis (beside tcptrace), where those are installed
+bench: $(READY)  ## speed of the simulator (beside ns-2), its instructions, and of the analysis (beside tcptrace), where those are installed
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/capture.py
 	$(BIN)/python benches/disciplines.py
 	$(BIN)/python benches/variants.py
@@ -59,6 +62,10 @@ deny:            ## licenses, advisories and sources of the dependencies (cargo-
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is needed: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny check
 
+audit:           ## known vulnerabilities of the Python dependencies, with all extras (pip-audit needed)
+	@command -v pip-audit >/dev/null || { echo "pip-audit is needed: pipx install pip-audit" >&2; exit 1; }
+	pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" --skip-editable --progress-spinner off
+
 # The interpreter can't run the system calls of the other unsafe code: mmap in capture, sys in kernel. Leaks are not reported,
 # because a loaded variant's registry row lives as long as the process.
 miri:            ## the unsafe code of the plugin interface under miri (nightly Rust with miri and rust-src needed)
@@ -76,5 +83,5 @@ $(TOOLS):
 	@touch $@
 
 $(READY): $(TOOLS) pyproject.toml $(wildcard packaging/*.py) $(RUST)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies]'
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev,studies,web,ssh]'
 	@touch $@

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from dumbbell.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.runner import cores
-from speed import DATA, cpu_model, example
+from measuring import DATA, cpu_model, example
 
 BARE = """
 #include <fcntl.h>

@@ -15,21 +15,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import statistics
 import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
 import dumbbell
 from dumbbell import Scenario, registry
+from dumbbell.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.runner import cores, jobs_of
-from speed import DATA, SCENARIO, cpu_model, delivered, example, timed
+from dumbbell.results.runner import jobs_of
+from measuring import DATA, counted, cpu_model, example, timed
+from workloads import TWO_NEWRENO, delivered
 
 CYCLES = 4_000_000
 REPEATS = 5
@@ -52,17 +52,6 @@ class Cost:
     run: float | None
 
 
-def counted(command: Sequence[str | Path], given: str = "") -> tuple[int, str]:
-    """Count the instructions of a process; its output too."""
-    with tempfile.TemporaryDirectory() as place:
-        out = Path(place) / "callgrind"
-        run = timed(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command], given)
-        found = re.search(r"^(?:summary|totals):\s*(\d+)", out.read_text(), re.MULTILINE)
-    if found is None:
-        raise RuntimeError("callgrind wrote no total")
-    return int(found[1]), run.output
-
-
 def cycle_instructions(binary: Path, name: str) -> float:
     """Count the instructions of a cycle: a longer process less a shorter one, so that start-up doesn't count."""
     few, many = (counted([binary, name, str(packets)])[0] for packets in (20_000, 120_000))
@@ -74,7 +63,7 @@ def run_instructions(binary: Path, name: str) -> float:
     totals = []
     for duration in ("3 s", "6 s"):
         changes = {"duration": duration, "network.bottleneck.queue": name, "flows.0.variant": "sack"}
-        scenario = Scenario.load(SCENARIO, {**changes, "flows.1.variant": "sack"})
+        scenario = Scenario.load(TWO_NEWRENO, {**changes, "flows.1.variant": "sack"})
         plan = json.dumps(jobs_of(scenario)[0].plan()) + "\n"
         instructions, output = counted([binary], plan)
         totals.append((instructions, delivered(output)))

@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from disciplines import counted
 from dumbbell import Scenario, registry
+from dumbbell.processors import cores
 from dumbbell.report.tables import Table, write_tables
-from dumbbell.results.runner import cores, jobs_of
-from speed import DATA, cpu_model, example, timed
+from dumbbell.results.runner import jobs_of
+from measuring import DATA, counted, cpu_model, example, timed
 
 SCENARIO = Path(__file__).with_name("two-flows.toml")
 ACKS = 2_000_000

@@ -5,7 +5,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use dumbbell_capture::analyze::{Analysis, Options as Wanted, analyze};
+use dumbbell_capture::analyze::{Analysis, Kind, Options as Wanted, analyze};
 use dumbbell_capture::capinfos::{Numbers, report};
 use dumbbell_capture::dissect::QuotedTransport;
 use dumbbell_capture::pair::pair;
@@ -17,8 +17,10 @@ use dumbbell_capture::{
 use dumbbell_units::Dur;
 
 /// Link types that have a dissector, and one that has none.
-const LINKS: [u16; 20] =
-    [1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1];
+const LINKS: [u16; 34] = [
+    1, 0, 9, 12, 14, 50, 51, 101, 104, 105, 108, 113, 127, 192, 204, 228, 229, 276, 147, 1, 6, 10, 100, 107,
+    109, 117, 119, 178, 179, 180, 226, 239, 252, 258,
+];
 
 /// A capture file, compressed or not.
 pub fn file(data: &[u8]) {
@@ -130,6 +132,7 @@ pub fn analysis(data: &[u8]) {
         interval: bit(2).then_some(Dur::millis(1)),
         enter_tunnels: bit(3),
         max_open: if bit(4) { 2 } else { 1_000 },
+        max_ready: if bit(4) { 1 } else { 1_000 },
         max_flows: if bit(5) { 2 } else { 1_000 },
         max_rows: 1_000,
         threads: if bit(6) { 2 } else { 1 },
@@ -153,12 +156,21 @@ pub fn analysis(data: &[u8]) {
 
 /// Checks properties of an analysis.
 fn check_analysis(found: &Analysis, wanted: &Wanted) {
-    assert!(found.flows.rows() <= 2 * wanted.max_flows && found.flows.rows().is_multiple_of(2));
-    // At least one row for each direction remains, even above the limit.
-    let most = 2 * wanted.max_rows + 4 * (wanted.max_flows + wanted.max_open);
-    assert!(found.series.rows() <= most, "{} rows", found.series.rows());
-    for table in [&found.flows, &found.udp, &found.series, &found.phases, &found.classes, &found.total] {
+    // Each frame has one name.
+    let named: u64 = found.contents.iter().map(|(_, count)| count).sum();
+    assert_eq!(named, found.properties.iter().map(|p| p.packets).sum::<u64>());
+    let flows = found.table(Kind::Flows);
+    assert!(flows.rows() <= 2 * wanted.max_flows && flows.rows().is_multiple_of(2));
+    // Two rows for each connection remain, even above the limit.
+    let most = 2 * wanted.max_rows + flows.rows();
+    let series = found.table(Kind::Series);
+    assert!(series.rows() <= most, "{} rows", series.rows());
+    for kind in Kind::ALL {
+        let table = found.table(kind);
         assert!(table.columns.iter().all(|(_, values)| values.len() == table.rows()));
+        let mut json = Vec::new();
+        table.write_json(b',', &mut json);
+        assert!(String::from_utf8(json).is_ok());
     }
     for warning in &found.warnings {
         assert!(!warning.text.is_empty());

@@ -10,15 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from dumbbell import Scenario
 from hosts import require_link_emulation
 from machines import require_uml
+from remote_machines import machines, require_machines
 
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
-__all__ = ["require_link_emulation", "require_uml"]  # fixtures
+# The same random cases in each run; pytest --hypothesis-profile=default tries others.
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
+
+__all__ = ["machines", "require_link_emulation", "require_machines", "require_uml"]  # fixtures
 
 BASE = """
 name = "base"
@@ -68,6 +74,7 @@ queue = { discipline = "red", limit = "20 packets" }
 [[network.bottlenecks]]
 rate = "2 Mbit/s"
 delay = "5 ms"
+queue = { discipline = "drr", by = "class" }
 loss = "0.1 %"
 jitter = "1 ms"
 reverse = { loss = "1 %" }
@@ -153,4 +160,4 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Done]:
     """Give a quick study that was run, each once for all tests."""
     from dumbbell.studies import run_study, study
 
-    return cache(lambda name: run_study(study(name), tmp_path_factory.mktemp(name), quick=True))
+    return cache(lambda name: run_study(study(name), tmp_path_factory.mktemp(name), quick=True, kernel=False))

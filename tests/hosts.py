@@ -11,7 +11,7 @@ from dumbbell import Scenario, run
 from dumbbell.backends import LinkEmulation
 from dumbbell.kernel.host import why_not
 from dumbbell.results import Results
-from kernels import changed
+from kernels import one_flow
 from required import require
 
 __all__ = ["once", "registered", "require_link_emulation", "scenario"]
@@ -26,16 +26,7 @@ def require_link_emulation() -> None:
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
-    document: dict[str, Any] = {
-        "name": "host",
-        "duration": "4 s",
-        "network": {
-            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
-            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
-        },
-        "flows": [{"name": "f", "variant": "reno"}],
-    }
-    return changed(document, changes)
+    return one_flow("host", "4 s", rate=rate, limit=limit, **changes)
 
 
 def once(given: Scenario, **options: Any) -> Results:

@@ -7,7 +7,7 @@ from typing import Any
 from dumbbell import Scenario
 from dumbbell.results import Results
 
-__all__ = ["PAYLOAD", "bottleneck", "changed", "flow"]
+__all__ = ["PAYLOAD", "bottleneck", "changed", "flow", "one_flow"]
 
 PAYLOAD = 1448 / 1500
 """Payload in a full packet: IP and TCP headers with timestamps are 52 bytes."""
@@ -32,3 +32,17 @@ def flow(results: Results, name: str = "f") -> dict[str, Any]:
 def bottleneck(results: Results) -> dict[str, Any]:
     """Return the first run's row of the bottleneck's queue."""
     return next(q for q in results.runs[0].queues if q["name"] == "r1->r2")
+
+
+def one_flow(name: str, duration: str, /, *, rate: str, limit: str, **changes: Any) -> Scenario:
+    """Return a Reno flow over a link of 20 ms, with other values at paths such as network__bottleneck__loss."""
+    document: dict[str, Any] = {
+        "name": name,
+        "duration": duration,
+        "network": {
+            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
+            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
+        },
+        "flows": [{"name": "f", "variant": "reno"}],
+    }
+    return changed(document, changes)

@@ -11,7 +11,7 @@ from dumbbell.backends import Uml
 from dumbbell.kernel import installed, tools
 from dumbbell.kernel.guest import GUEST
 from dumbbell.results import Results
-from kernels import changed
+from kernels import one_flow
 from required import require
 
 __all__ = ["KERNELS", "once", "require_uml", "scenario"]
@@ -31,16 +31,7 @@ def require_uml() -> None:
 
 
 def scenario(*, rate: str = "10 Mbit/s", limit: str = "33 packets", **changes: Any) -> Scenario:
-    document: dict[str, Any] = {
-        "name": "uml",
-        "duration": "10 s",
-        "network": {
-            "bottleneck": {"rate": rate, "delay": "20 ms", "queue": {"discipline": "droptail", "limit": limit}},
-            "access": {"rate": "100 Mbit/s", "delay": "0 ms"},
-        },
-        "flows": [{"name": "f", "variant": "reno"}],
-    }
-    return changed(document, changes)
+    return one_flow("uml", "10 s", rate=rate, limit=limit, **changes)
 
 
 def once(given: Scenario, **options: Any) -> Results:

@@ -1,24 +1,27 @@
 """Requirements of tests: a test skips with one line that says how to get what is missing, or fails where it must run.
 
 ``DUMBBELL_KERNEL_TESTS=required`` (set by ``.ci/run``) makes every missing requirement a failure. A list of words
-requires only some: ``host`` (the host's own kernel), ``uml`` (the virtual-time kernel), ``programs`` (of the host:
-a browser, ns-2, tshark, iperf3 and others).
+requires only some: ``host`` (the host's own kernel, and root), ``users`` (ordinary users can make namespaces),
+``uml`` (the virtual-time kernel), ``programs`` (of the host: a browser, ns-2, tshark, iperf3, valgrind and others),
+``packages`` (of Python: the extras ``dev``, ``studies``, ``web`` and ``ssh``).
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from importlib.util import find_spec
 from typing import Literal
 
 import pytest
 
-__all__ = ["require", "require_programs"]
+__all__ = ["require", "require_packages", "require_programs", "require_root"]
 
-Group = Literal["host", "uml", "programs"]
+Group = Literal["host", "users", "uml", "programs", "packages"]
 
 WORDS = os.environ.get("DUMBBELL_KERNEL_TESTS", "").split()
 PACKAGES = {
+    "cargo": "cargo",
     "chromium": "chromium",
     "clang": "clang",
     "curl": "curl",
@@ -28,9 +31,15 @@ PACKAGES = {
     "ns": "ns2",
     "ping": "iputils-ping",
     "python3": "python3",
+    "ip": "iproute2",
+    "setpriv": "util-linux",
+    "sleep": "coreutils",
+    "ssh-keygen": "openssh-client",
+    "sshd": "openssh-server",
     "tc": "iproute2",
     "tshark": "tshark",
     "unshare": "util-linux",
+    "valgrind": "valgrind",
 }
 """Debian's package of each program that tests use."""
 
@@ -41,7 +50,13 @@ def require(group: Group, reason: str | None) -> None:
         return
     if group in WORDS or "required" in WORDS:
         pytest.fail(f"DUMBBELL_KERNEL_TESTS={' '.join(WORDS)}, but: {reason}")
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)
+
+
+def require_packages(*names: str) -> None:
+    """Require packages of Python. The extras ``dev``, ``studies``, ``web`` and ``ssh`` have all that tests name."""
+    missing = [name for name in names if find_spec(name) is None]
+    require("packages", f"needs {', '.join(missing)}: `pip install {' '.join(missing)}`" if missing else None)
 
 
 def require_programs(*names: str) -> None:
@@ -49,3 +64,8 @@ def require_programs(*names: str) -> None:
     missing = [name for name in names if shutil.which(name) is None]
     packages = " ".join(PACKAGES[name] for name in missing)
     require("programs", f"needs {', '.join(missing)}: `apt-get install {packages}`" if missing else None)
+
+
+def require_root() -> None:
+    """Require root, for tests that become another user or give namespaces names."""
+    require("host", None if os.getuid() == 0 else "needs root")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import json
 import pkgutil
 import re
@@ -20,7 +21,7 @@ import dumbbell
 from dumbbell.plots import notebook
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("matplotlib", "numpy", "plotly", "polars", "pydantic", "rich", "scipy", "typer")
+HEAVY = ("matplotlib", "numpy", "polars", "pydantic", "rich", "scipy", "click")
 CBR = """
 name = "TCP against CBR"
 duration = "5 s"
@@ -59,10 +60,15 @@ def fresh(code: str) -> str:
 def with_examples() -> list[str]:
     found = []
     for name in modules():
-        file = importlib.import_module(name).__file__
-        if str(file).endswith(".py") and ">>> " in Path(str(file)).read_text(encoding="utf-8"):
+        spec = importlib.util.find_spec(name)
+        if spec and str(spec.origin).endswith(".py") and ">>> " in Path(str(spec.origin)).read_text(encoding="utf-8"):
             found.append(name)
     return found
+
+
+def test_modules_can_be_imported_whatever_the_command_line() -> None:
+    names = [name for name in modules() if name != "dumbbell"]
+    fresh(f"import importlib, sys\nsys.argv = ['python']\nfor name in {names!r}:\n    importlib.import_module(name)")
 
 
 @pytest.mark.parametrize("name", with_examples())
@@ -99,11 +105,11 @@ def test_importing_is_cheap() -> None:
     # Packages whose names are also attributes stay callable, whoever imports them first.
     code = "import dumbbell.studies, dumbbell.results, dumbbell; print(len(dumbbell.studies()), *dumbbell.backends())"
     count = len(dumbbell.studies())  # type: ignore[operator]  # a package that can be called
-    assert fresh(code).split() == [str(count), "sim", "kernel", "uml"]
+    assert fresh(code).split() == [str(count), "sim", "kernel", "uml", "ssh"]
 
 
 def test_the_help_imports_no_data_library() -> None:
-    heavy = ("matplotlib", "numpy", "plotly", "polars", "pydantic", "scipy")
+    heavy = ("matplotlib", "numpy", "polars", "pydantic", "scipy")
     code = f"import dumbbell.cli, sys; print([m for m in {heavy!r} if m in sys.modules])"
     assert fresh(code).strip() == "[]"
 

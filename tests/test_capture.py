@@ -151,7 +151,7 @@ def test_spikes_are_counted_in_seconds(tmp_path: Path) -> None:
     path.write_bytes(pcap([*start, *burst, *later]))
     found = capture.analyze(path)
     assert error_rates(found).tolist() == [0.0, 60.0, 0.0, 70.0]
-    assert "2 spikes above 50 error packets/s, 70 at most." in list(summary(found))
+    assert "2 spikes above 50 error packets/s, 70 at most (in windows of 1 s)." in list(summary(found))
 
 
 # ------------------------------------------------------------ hostile files
@@ -180,8 +180,8 @@ def test_wrong_lengths_use_no_memory(tmp_path: Path) -> None:
         assert found.damage[0]["offset"] == len(good)
 
 
-def test_a_port_scan_is_bounded(tmp_path: Path) -> None:
-    # 150,000 connections of one SYN: 100,000 are listed, the others are counted.
+def test_every_connection_of_a_port_scan_is_counted(tmp_path: Path) -> None:
+    # 150,000 connections of one SYN: each has a number, a row for each direction, and one row of the series.
     heads = []
     template = packet((0.0, A, 1, 1, 1, 0, SYN, 0))
     for n in range(150_000):
@@ -190,10 +190,19 @@ def test_a_port_scan_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "scan.pcap"
     path.write_bytes(pcap([]) + b"".join(heads))
     found = capture.analyze(path)
-    assert found.flows["flow"].n_unique() <= 100_000
-    texts = " ".join(w["text"] for w in found.warnings if w["kind"] == "limit")
-    assert "evicted from memory" in texts
-    assert "with the fewest bytes are not in the tables" in texts
+    assert (
+        next(summary(found))
+        == f"150000 packets in {found.seconds:.4g} s: 150000 TCP connections, 0 UDP conversations."
+    )
+    assert found.tables.flows == list(range(150_000))
+    pages = list(found.tables.pages("flows"))
+    assert max(page.height for page in pages) < 20_000
+    assert sum(page.height for page in pages) == 300_000
+    assert sum(page["packets"].sum() for page in pages) == 150_000
+    assert found.series.height == 150_000
+    assert [w for w in found.warnings if w["kind"] == "limit"] == []
+    # 2,000 intervals at most cover 150 s: 128 ms.
+    assert found.interval_s == pytest.approx(0.128)
 
 
 # ------------------------------------------------------------ command line
@@ -219,7 +228,7 @@ def test_damage_is_reported_and_exit_code_is_one(cli: Callable[..., Any], one: P
     assert done.returncode == 1
     assert "damage: " in done.stderr
     assert "byte" in done.stderr
-    assert "1 TCP connections" in done.stdout
+    assert "1 TCP connection, " in done.stdout
 
 
 def test_tables_plots_report(cli: Callable[..., Any], two: Path, tmp_path: Path) -> None:

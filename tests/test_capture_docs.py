@@ -45,7 +45,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 
 
 def test_columns(columns: dict[str, set[str]]) -> None:
-    assert len(columns) == 15
+    assert len(columns) == 18
     for name, given in columns.items():
         assert explained(name) == given, name
 

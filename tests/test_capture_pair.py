@@ -77,6 +77,7 @@ queue = {discipline = "droptail", limit = "20 packets"}
 [[flows]]
 name = "f"
 variant = "cubic"
+stack = "rfc"
 """
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,7 +112,6 @@ def test_schema(cli: Cli) -> None:
 
 
 def test_closed_pipe_is_no_error_message(base_file: Path) -> None:
-    import sys
 
     command = f"{sys.executable} -m dumbbell schema | head -c 10"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, cwd=base_file.parent)
@@ -118,29 +119,34 @@ def test_closed_pipe_is_no_error_message(base_file: Path) -> None:
 
 
 def test_killed_process_loses_nothing_finished(cli: Cli, base_file: Path, tmp_path: Path) -> None:
-    import sys
     import time
 
     args = ["run", str(base_file), "--set", "duration=20 s", "--repetitions", "40", "--json"]
     command = [sys.executable, "-m", "dumbbell", *args, "--out", str(tmp_path / "out"), "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    runs = tmp_path / "out" / "runs"
-    while process.poll() is None and (not runs.exists() or len(list(runs.glob("*.json"))) < 5):
+    journal = tmp_path / "out" / "runs" / "journal.jsonl"
+    while process.poll() is None and (not journal.exists() or len(journal.read_text().splitlines()) < 1 + 5):
         time.sleep(0.01)
     process.kill()
     process.wait()
-    assert len(list(runs.glob("*.json"))) >= 5
+    assert len(journal.read_text().splitlines()) >= 1 + 5
     assert ok(cli(*args, "--out", tmp_path / "out")) == ok(cli(*args, "--out", tmp_path / "whole"))
     for table in ("flows.parquet", "queues.parquet"):
         assert (tmp_path / "out" / table).read_bytes() == (tmp_path / "whole" / table).read_bytes()
 
 
-@pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
-def test_a_missing_extra_is_named_in_one_line(cli: Cli, base_file: Path, tmp_path: Path, module: str) -> None:
-    ok(cli("run", base_file, "--out", "kept", "--trace"))
-    program = f"import sys; sys.modules[{module!r}] = None\nfrom dumbbell.cli import main\nmain()"
-    command = [sys.executable, "-c", program, "report", "kept", "--jobs", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == f"error: this command needs {module}: pip install 'dumbbell[studies]'"
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupted_run_ends_at_once(base_file: Path, tmp_path: Path, number: int, code: int, jobs: str) -> None:
+    long = ["--set", "duration=100000 s", "--repetitions", "4", "--jobs", jobs]
+    command = [sys.executable, "-m", "dumbbell", "run", str(base_file), *long, "--out", "out"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=tmp_path)
+    while not (tmp_path / "out" / "runs").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.5)  # the runs, each of minutes, have begun
+    began = time.monotonic()
+    process.send_signal(number)
+    assert process.wait(timeout=60) == code
+    assert time.monotonic() - began < 5
+    assert not (tmp_path / "out" / ".partial").exists()

@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from dumbbell import Scenario, registry
+from dumbbell.remote.hosts import read
 from machines import KERNELS
 from required import require
 
@@ -26,6 +27,7 @@ WITH_EXAMPLES = [
     ROOT / "README.md",
     *sorted((DOCS / "tutorials").glob("*.md")),
     DOCS / "how-to" / "own-variant.md",
+    DOCS / "how-to" / "publish.md",
     DOCS / "how-to" / "sweeps.md",
     *LINKS,
 ]
@@ -86,19 +88,22 @@ def test_toml_reads(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             (tmp_path / title).write_text(text, encoding="utf-8")
         if language == "toml":
             document = tomllib.loads(text)
-            if title and title != "Cargo.toml":
+            if title == "hosts.toml":
+                (tmp_path / title).write_text(text, encoding="utf-8")
+                assert read(tmp_path / title).machines
+            elif title and title != "Cargo.toml":
                 Scenario.from_dict(document)
 
 
 def test_the_error_of_the_first_tutorial_is_the_real_one(tmp_path: Path) -> None:
     page = DOCS / "tutorials" / "first-run.md"
     text = page.read_text(encoding="utf-8")
-    command, said = re.findall(r"^    \$ dumbbell (.*)\n    (error: .*)$", text, re.MULTILINE)[0]
+    command, expected = re.findall(r"^    \$ dumbbell (.*)\n    (error: .*)$", text, re.MULTILINE)[0]
     scenario = next(text for _, title, text in blocks(page) if title == "first.toml")
     (tmp_path / "first.toml").write_text(scenario, encoding="utf-8")
     call = [sys.executable, "-m", "dumbbell", *shlex.split(command)]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert done.stderr.strip() == said
+    assert done.stderr.strip() == expected
 
 
 @pytest.mark.parametrize(
@@ -159,3 +164,28 @@ def test_every_page_is_in_the_contents() -> None:
     folders = re.findall(r": ([\w/]+/)$", listed, flags=re.MULTILINE)  # all pages of these
     pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
     assert [p for p in pages if p not in listed and not p.startswith(tuple(folders))] == []
+
+
+def test_the_site_has_dark_pages_and_drawings_take_the_color_of_the_text(generator: dict[str, ModuleType]) -> None:
+    palette = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "(prefers-color-scheme: dark)" in palette
+    assert "scheme: slate" in palette
+    style = (DOCS / "style.css").read_text(encoding="utf-8")
+    assert '[data-md-color-scheme="slate"] .md-typeset img' in style
+    drawing = generator["drawings"].topology("dumbbell").split("\n")[0]
+    assert drawing.count("<div") == drawing.count("</div>") == 1
+    assert 'stroke="currentColor"' in drawing
+    # Words beside lines are as dark or light as the page; those in nodes are on the nodes' own color.
+    assert not re.search(r'<text [^>]*text-anchor="middle" fill="#(?!111)', drawing)
+
+
+def test_the_numbers_of_the_readme_are_counted() -> None:
+    from dumbbell.plots.catalog import KINDS
+    from dumbbell.studies import studies
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"**Choose from {len(registry.variants())} congestion control variants**" in text
+    assert f"**Choose from {len(registry.disciplines())} queue disciplines**" in text
+    assert f"{len(KINDS)} kinds of figures" in text
+    numbers = ("seven", "eight", "nine", "ten", "eleven", "twelve")
+    assert f"{numbers[len(studies()) - 7]} are included" in text

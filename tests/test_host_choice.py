@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from dumbbell.kernel import host
 from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import bpf_variants
 from hosts import once, scenario
+from required import require, require_root
 
 pytestmark = pytest.mark.usefixtures("require_link_emulation")
 
@@ -37,8 +39,8 @@ def test_impossible_windows_are_reported() -> None:
 @pytest.mark.parametrize(
     ("expected", "message"),
     [
-        # 10 of 10.5 Mbit/s: 4.8 % too little.
-        ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d\.\d % off: \d+ bit/s, expected 10500000 within 2 %"),
+        # 10 of 10.5 Mbit/s: 4.8 % too little, or more on a busy host.
+        ({"rate_bps": 10_500_000}, r"the rate of r1->r2 is -\d+\.\d % off: \d+ bit/s, expected 10500000 within 2 %"),
         # 2 ms more in one direction than the scenario has.
         ({"delay_ns": 2_000_000}, r"the RTT of flow f is \d+\.\d+ ms, expected 2\.\d+ ms within 0\.20 ms"),
     ],
@@ -87,7 +89,7 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "value", "said"),
+    ("name", "option", "value", "expected"),
     [
         ("kernel", "sample", 1, "back end 'kernel': unknown option 'sample': did you mean 'sample_ms'?"),
         ("kernel", "sample_ms", "abc", "sample_ms: abc given: must be a number from 0.1 to 10000"),
@@ -101,10 +103,10 @@ def test_refusals_come_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) 
         ("sim", "way", "link", "back end 'sim': unknown option 'way': it has none"),
     ],
 )
-def test_options_are_refused_with_the_allowed_values(name: str, option: str, value: object, said: str) -> None:
+def test_options_are_refused_with_the_allowed_values(name: str, option: str, value: object, expected: str) -> None:
     with pytest.raises(BackendError) as refused:
         backend(name, {option: value})
-    assert str(refused.value) == said
+    assert str(refused.value) == expected
 
 
 def test_the_best_emulation_is_chosen_and_printed(
@@ -142,8 +144,7 @@ def test_doctor_knows_this_host(cli: Callable[..., subprocess.CompletedProcess[s
 
 @pytest.mark.parametrize("emulation", ["link", "tc"])
 def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("only root can become another user")
+    require_root()
     nobody = 65534
     place = tmp_path / "run"
     place.mkdir()
@@ -156,8 +157,10 @@ def test_an_ordinary_user_can_run_it(emulation: str, tmp_path: Path) -> None:
             path.chmod(0o755)
     as_nobody: dict[str, Any] = {"user": nobody, "group": nobody, "extra_groups": []}
     probed = subprocess.run([str(program), "probe"], capture_output=True, check=False, **as_nobody)
-    if json.loads(probed.stdout)["namespaces"] is not None:
-        pytest.skip("this host allows no user namespaces")
+    refused = json.loads(probed.stdout)["namespaces"] is not None
+    require("users", "this host allows ordinary users no namespaces" if refused else None)
+    closed = not Path("/dev/net/tun").stat().st_mode & stat.S_IWOTH
+    require("users", "/dev/net/tun is for root alone: chmod 0666 /dev/net/tun" if closed else None)
     order = {
         "plan": Job(scenario(duration="1 s", network__bottleneck__delay="0 ms").cells[0], 0, 1).plan(),
         "sample_ns": 10_000_000,

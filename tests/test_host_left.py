@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import subprocess
 import sys
@@ -43,11 +44,11 @@ State = tuple[str, str, str, set[tuple[int, int]]]
 def state() -> State:
     """Namespaces, interfaces with congestion control, the processes that could be ours, BPF."""
 
-    def said(*command: str) -> str:
+    def output_of(*command: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
-    links = "\n".join(line.split(":")[1] for line in said("ip", "-o", "link").splitlines())
-    return said("ip", "netns"), links + registered(), "\n".join(processes()), in_bpf()
+    links = "\n".join(line.split(":")[1] for line in output_of("ip", "-o", "link").splitlines())
+    return output_of("ip", "netns"), links + registered(), "\n".join(processes()), in_bpf()
 
 
 def processes(of: str = "") -> list[str]:
@@ -92,12 +93,14 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[subproce
 @pytest.mark.parametrize("which", [signal.SIGKILL, signal.SIGINT])
 def test_processes_that_programs_start_end_with_the_run(which: signal.Signals, tmp_path: Path) -> None:
     """Also in another session and group, whose parent is gone."""
-    client = ["sh", "-c", "setsid sleep 1000 & touch there; sleep 1000"]
+    sleep = f"sleep 1000.{os.getpid()}"
+    client = ["sh", "-c", f"setsid {sleep} & touch there; {sleep}"]
     flows = [{"name": "f", "variant": "reno", "application": {"kind": "command", "client": client}}]
     file = tmp_path / "long.toml"
     file.write_text(scenario(duration="100 s", flows=flows).to_toml())
     before = state()
     command = [sys.executable, "-m", "dumbbell", "run", str(file), "--backend", "kernel", "-o", "calibration=off"]
+    command += ["--allow-programs"]
     command = ["env", "--default-signal=INT", *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -106,7 +109,7 @@ def test_processes_that_programs_start_end_with_the_run(which: signal.Signals, t
         folders = f"{HOST_PREFIX}{process.pid}-*/flow-0-client/there"
         while not list(Path(tempfile.gettempdir()).glob(folders)) and time.monotonic() < until:
             time.sleep(0.02)
-        assert len(processes(f"{process.pid}-")) >= 4  # the run, the program's three, what it has started
+        assert len(commands_with(sleep)) >= 3  # sh and both that it has started
         process.send_signal(which)
         process.wait(timeout=30)
     finally:
@@ -114,6 +117,22 @@ def test_processes_that_programs_start_end_with_the_run(which: signal.Signals, t
         process.wait()
     clean()
     assert settles(before)
+    until = time.monotonic() + 30
+    while commands_with(sleep) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not commands_with(sleep)
+
+
+def commands_with(text: str) -> list[str]:
+    """List the processes with this text in their command."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if text in (entry / "cmdline").read_text(errors="replace").replace("\0", " "):
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
 
 
 def wait_for_run(process: subprocess.Popen[bytes]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import build, find, installed, patch, source, store, tools
 from dumbbell.kernel.patch import EDITS, Edit
+from required import require_programs
 
 
 def a_kernel(cache: Path, version: str, key: str) -> Path:
@@ -91,6 +95,46 @@ def test_a_source_of_another_series_is_refused(tmp_path: Path) -> None:
     into = tmp_path / "into"
     into.mkdir()
     with pytest.raises(BackendError, match=r"Linux 6\.1\.5 given: 6\.12 is needed"):
-        source.obtain(into, archive)
+        source.obtain(into, archive, into)
     with pytest.raises(BackendError, match="no such file"):
-        source.obtain(into, tmp_path / "absent.tar.xz")
+        source.obtain(into, tmp_path / "absent.tar.xz", into)
+
+
+BUILDS = """
+import subprocess, sys
+from pathlib import Path
+from dumbbell.kernel.build_folder import build_folder, die_with_parent
+with build_folder(Path(sys.argv[1])) as work:
+    (work / "tree").write_text("1.3 GB")
+    child = subprocess.Popen(["sleep", "1000"], preexec_fn=die_with_parent)
+    print(work, child.pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_build_leaves_neither_folder_nor_process(tmp_path: Path) -> None:
+    require_programs("sleep")
+
+    def begun() -> tuple[subprocess.Popen[str], Path, int]:
+        command = [sys.executable, "-c", BUILDS, str(tmp_path)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        folder, child = process.stdout.readline().split()
+        return process, Path(folder), int(child)
+
+    killed, left, child = begun()
+    killed.kill()
+    killed.communicate()
+    assert left.is_dir()
+    until = time.monotonic() + 60
+    while (place := Path(f"/proc/{child}/cmdline")).exists() and place.read_bytes() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not place.exists() or not place.read_bytes()  # gone, or a zombie
+    # The next build removes what the killed one left, but not what another one uses.
+    other, used, _ = begun()
+    assert not left.exists()
+    third, _, _ = begun()
+    assert used.is_dir()
+    for process in (other, third):
+        process.communicate()
+    assert list(tmp_path.iterdir()) == []

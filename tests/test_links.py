@@ -177,14 +177,14 @@ def named(name: str) -> pl.Expr:
 
 
 def test_the_summary_shows_what_happened(changed: Changed) -> None:
-    plain = queue_summary(dumbbell.run(changed()))
+    plain = queue_summary(dumbbell.run(changed())).frame()
     assert not {"lost on the wire", "reordered", "duplicated"} & set(plain.columns)
     wild = {
         "network.bottleneck.reordering": {"share": "10 %", "delay": "20 ms"},
         "network.bottleneck.duplication": "5 %",
         "network.bottleneck.loss": "2 %",
     }
-    shown = queue_summary(dumbbell.run(changed(wild)))
+    shown = queue_summary(dumbbell.run(changed(wild))).frame()
     for column in ("lost on the wire", "reordered", "duplicated"):
         assert shown[column][0] > 0
 

@@ -6,7 +6,7 @@ import pytest
 
 import beside
 from dumbbell.backends import Simulator
-from dumbbell.results.runner import cores
+from dumbbell.processors import cores
 from dumbbell.validate import Comparison, compare, load, measure
 
 QUICK = ("single/", "loss/")

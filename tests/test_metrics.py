@@ -18,6 +18,7 @@ from dumbbell.metrics import (
     spikes,
     warm_up,
 )
+from dumbbell.metrics.significance import fieller
 
 
 def test_harm_as_ware_defines_it() -> None:
@@ -67,6 +68,19 @@ def test_ratio_sentences() -> None:
         "no difference shown between a and b in x (ratio 2.0; 1 repetition is too few for this test: at least 2)"
     )
     assert math.isnan(ratio([1.0, 2.0], [0.0, 0.0]).value)
+
+
+def test_the_ratio_of_quantities_that_are_not_negative_is_not_negative() -> None:
+    # Drops in two of six runs beside steady ones: mean 0.25, sd 0.418. Half of Fieller's interval is
+    # 2.571 x 0.418 / 6^0.5 = 0.439, so it reaches below zero.
+    few = [0.0, 0.0, 1.0, 0.0, 0.5, 0.0]
+    found = ratio(few, np.ones(6))
+    assert fieller(np.array(few), np.ones(6))[0] < 0
+    assert found.low == 0
+    assert found.significant
+    assert found.text() == "0.250 times [0, 0.689]"
+    below = ratio([-1.0, 0.5, 1.0, 0.2], np.ones(4))
+    assert below.low < 0  # a quantity that can be negative, such as a difference
 
 
 def test_convergence_by_hand() -> None:

@@ -28,13 +28,13 @@ def test_what_is_started_stays_there_and_this_thread_does_not() -> None:
     before = os.sched_getaffinity(0)
     number = max(before)
     with pinned(number):
-        said = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"],
             capture_output=True,
             text=True,
             check=True,
         ).stdout
-    assert said.strip() == str({number})
+    assert output.strip() == str({number})
     assert os.sched_getaffinity(0) == before
     with pinned(None):
         assert os.sched_getaffinity(0) == before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 import dumbbell
 from dumbbell import Results, ResultsError, Scenario
 from dumbbell.results.changes import compare
-from required import require_programs
 
 PAIR = """
 name = "pair"
@@ -175,19 +173,3 @@ def test_a_folder_without_results_is_refused(cli: Callable[..., Any], tmp_path: 
     assert done.returncode == 2
     assert "neither results" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_page_works_in_a_browser(cli: Callable[..., Any], kept: Path) -> None:
-    require_programs("chromium")
-    cli("report", str(kept))
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-               "--window-size=1200,12000", "--virtual-time-budget=20000", "--dump-dom"]  # fmt: skip
-    for _ in range(4):  # a headless browser may stop before it has laid out a page of this length
-        done = subprocess.run([*command, f"file://{kept}/report.html"], capture_output=True, text=True, check=False)
-        assert done.returncode == 0
-        assert "CONSOLE" not in done.stderr, done.stderr
-        figures = re.findall(r'<figure id="[^"]+"[^>]*>', done.stdout)
-        drawn = [f for f in figures if 'class="drawn"' in f]
-        if len(drawn) == len(figures):
-            break
-    assert len(drawn) == len(figures) > 5

@@ -62,9 +62,10 @@ def content(directory: Path) -> dict[str, bytes]:
 def test_frames(changed: Callable[..., Scenario]) -> None:
     results = dumbbell.run(changed(SWEEP))
     assert len(results) == 2 * 2 * 2
-    assert results.flows.columns[:6] == [
+    assert results.flows.columns[:7] == [
         "flows.tcp.variant",
         "network.bottleneck.loss",
+        "network.bottleneck.loss_share",
         "run",
         "repetition",
         "seed",
@@ -100,8 +101,9 @@ def test_metrics_of_the_issue_are_there(base: Scenario) -> None:
     (run,) = document["runs"]
     assert list(run) == ["cell", "repetition", "seed", "flows", "queues"]
     flow = """name variant goodput_bps throughput_bps sent_packets delivered_bytes dropped_packets drop_rate
-        retransmitted_packets retransmitted_bytes timeouts fast_retransmits rtt_mean_ms rtt_first_mean_ms rtt_p50_ms
-        rtt_p95_ms rtt_p99_ms completion_time_s cwnd_mean_packets srtt_mean_ms mean_inflight_packets"""
+        retransmitted_packets retransmitted_bytes timeouts fast_retransmits rtt_mean_ms rtt_p50_ms rtt_p95_ms
+        rtt_p99_ms ack_delay_mean_ms ack_delay_p50_ms ack_delay_p95_ms ack_delay_p99_ms
+        ack_delay_first_mean_ms completion_time_s cwnd_mean_packets srtt_mean_ms mean_inflight_packets"""
     queue = "name drops marks mean_backlog_packets mean_sojourn_ms p99_sojourn_ms utilization"
     assert set(flow.split()) <= set(run["flows"][0])
     assert set(queue.split()) <= set(run["queues"][0])
@@ -122,7 +124,7 @@ def test_a_killed_run_is_continued(changed: Callable[..., Scenario], tmp_path: P
     dumbbell.run(scenario, out=whole)
     with pytest.raises(KilledError):
         dumbbell.run(scenario, out=broken, jobs=1, backend=Dying(after=3))
-    assert len(list((broken / "runs").iterdir())) == 3
+    assert len((broken / "runs" / "journal.jsonl").read_text().splitlines()) == 1 + 3
     assert json.loads((broken / "manifest.json").read_text())["finished"] is None
     counting = Counting()
     results = dumbbell.run(scenario, out=broken, backend=counting)
@@ -132,15 +134,52 @@ def test_a_killed_run_is_continued(changed: Callable[..., Scenario], tmp_path: P
     assert json.loads((broken / "manifest.json").read_text())["finished"] is not None
 
 
-def test_damaged_run_is_made_again(base: Scenario, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["row", "file", "lost"])
+def test_damaged_runs_are_found_and_made_again(base: Scenario, tmp_path: Path, damage: str) -> None:
     dumbbell.run(base, out=tmp_path / "out")
     before = content(tmp_path / "out")
-    victim = next((tmp_path / "out" / "runs").iterdir())
-    victim.write_text(victim.read_text()[:100])
+    [victim] = (tmp_path / "out" / "runs").iterdir()
+    rows = pl.read_parquet(victim)
+    if damage == "row":  # a goodput that somebody has edited
+        edited = [rows["run"][0].replace('"goodput_bps": ', '"goodput_bps": 1'), *rows["run"][1:]]
+        rows.with_columns(run=pl.Series(edited)).write_parquet(victim)
+    elif damage == "file":
+        victim.write_bytes(victim.read_bytes()[:100])
+    else:
+        victim.unlink()
+    read = Results.load(tmp_path / "out")
+    left = rows.height - 1 if damage == "row" else 0
+    assert (len(read), read.damaged, read.flows.height) == (left, damage != "lost", 2 * left)
+    counting = Counting()
+    results = dumbbell.run(base, out=tmp_path / "out", backend=counting)
+    assert counting.runs == rows.height - left
+    assert content(tmp_path / "out") == before
+    assert (len(results), results.damaged) == (rows.height, 0)
+
+
+def test_an_edited_table_is_not_read(base: Scenario, tmp_path: Path) -> None:
+    flows = dumbbell.run(base, out=tmp_path / "out").flows
+    file = tmp_path / "out" / "flows.parquet"
+    pl.read_parquet(file).with_columns(goodput_bps=pl.lit(1e9)).write_parquet(file)
+    assert Results.load(tmp_path / "out").flows.equals(flows)
+
+
+def test_a_lost_manifest_is_made_again(base: Scenario, tmp_path: Path) -> None:
+    flows = dumbbell.run(base, out=tmp_path / "out").flows
+    (tmp_path / "out" / "manifest.json").unlink()
+    assert Results.load(tmp_path / "out").flows.equals(flows)
     counting = Counting()
     dumbbell.run(base, out=tmp_path / "out", backend=counting)
-    assert counting.runs == 1
-    assert content(tmp_path / "out") == before
+    assert counting.runs == 0
+    assert (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_another_build_is_refused(base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dumbbell.run(base, out=tmp_path / "out")
+    monkeypatch.setattr("dumbbell.results.store.build_hash", lambda: "0123456789abcdef")
+    with pytest.raises(ResultsError, match="holds results of another build of dumbbell"):
+        dumbbell.run(base, out=tmp_path / "out")
+    assert len(Results.load(tmp_path / "out")) == 2
 
 
 def test_more_repetitions_run_only_the_new_ones(base: Scenario, tmp_path: Path) -> None:
@@ -281,7 +320,7 @@ def test_only_some_tables_are_traced(changed: Callable[..., Scenario]) -> None:
     some = changed({"trace.series": ["flows", "drops"], "repetitions": 1})
     tables = dumbbell.run(some).tables()
     assert any(t.startswith("drops/") for t in tables)
-    assert {t.split("/")[0] for t in tables} == {"flow", "drops"}
+    assert {t.split("/")[0] for t in tables} == {"flow", "rtt", "drops"}
     one = changed({"trace.series": ["queues"], "trace.only": ["r1->r2"], "repetitions": 1})
     few = dumbbell.run(one)
     assert few.tables() == ["queue/r1->r2"]

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import dumbbell
 from dumbbell import ResultsError, Scenario
+from dumbbell.cli import app
 from dumbbell.metrics import paired, summarize
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -26,7 +28,7 @@ PAIR: dict[str, Any] = {
         "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"discipline": "droptail", "limit": "1 bdp"}},
         "access": {"rate": "100 Mbit/s", "delay": "1 ms"},
     },
-    "flows": [{"name": "a", "variant": "reno"}, {"name": "b", "variant": "cubic"}],
+    "flows": [{"name": "a", "variant": "reno", "stack": "rfc"}, {"name": "b", "variant": "cubic", "stack": "rfc"}],
     "sweep": {"flows.a.variant": ["reno", "vegas"]},
 }
 
@@ -110,6 +112,16 @@ def test_statistics(pair: tuple[dumbbell.Results, Path]) -> None:
         results.statistics("goodput_bp")
     with pytest.raises(ResultsError, match="no number"):
         results.statistics("variant")
+
+
+def test_the_table_names_its_interval(pair: tuple[dumbbell.Results, Path]) -> None:
+    def title(*options: str) -> str:
+        found = CliRunner().invoke(app, ["stats", str(pair[1]), *options]).stdout
+        return " ".join(found.partition("reno")[0].split())
+
+    assert "low, high: 95 % interval of the median (BCa bootstrap)" in title()
+    student = title("--interval", "student", "--level", "0.9")
+    assert "low, high: 90 % interval of the mean (Student's t)" in student
 
 
 def test_comparisons_are_paired(pair: tuple[dumbbell.Results, Path]) -> None:

@@ -60,16 +60,18 @@ class MadePhases:
         self._delays, self._goodputs = delays, goodputs
 
     def delays(self, name: str, phase: Any) -> Floats:
-        return np.full((3, 50), self._delays[name][self.phases.index(phase)])
+        number = self.phases.index(phase)
+        return np.repeat(around(self._delays[name][number], number)[:, None], 50, axis=1)
 
     def delay(self, name: str, phase: Any) -> Floats:
         return np.asarray(self.delays(name, phase).mean(axis=1))
 
     def goodput(self, name: str, phase: Any) -> Floats:
-        return np.full(3, self._goodputs[name][self.phases.index(phase)])
+        number = self.phases.index(phase)
+        return around(self._goodputs[name][number], 2 * number + (name == "droptail"))
 
     def use(self, name: str) -> Floats:
-        return np.full(3, float(np.mean(self._goodputs[name])) / 10)
+        return around(float(np.mean(self._goodputs[name])) / 10, int(name == "droptail"))
 
 
 def phases(codel: list[float], pie: list[float], share: float = 0.97) -> Any:
@@ -103,6 +105,35 @@ def test_codel(utilization: float, mild: float, overload: float, verdicts: str) 
     congestion = phases([mild, 9.0, 15.0, mild], [15.0] * 4)
     found = claims_codel.codel(sections, congestion, congestion, congestion)
     assert " ".join(f.verdict.value for f in found) == verdicts
+
+
+def test_codel_and_pie_near_a_threshold_are_not_shown() -> None:
+    # With a spread of 1 % the interval of ten repetitions is some 0.7 % to either side: it holds the thresholds.
+    near = phases([10.0, 9.0, 15.0, 10.0], [20.0, 15.0, 15.0, 15.0], share=0.95)
+    sections = one(0.95) | {
+        "5.3.1": made({(m, d): 60.0 for m in ("p50_sojourn_ms", "delay") for d in ("codel", "pie")})
+    }
+    sections["5.1.1"].values["delay", "pie"] = 10.0
+    found = {
+        f.claim: f
+        for f in (
+            *claims_codel.codel(sections, near, near, near),
+            *claims_pie_fq_codel.pie(sections, near),
+        )
+    }
+    for claim in ("codel-median", "codel-utilization", "codel-rates", "pie-target", "pie-utilization"):
+        assert found[claim].verdict is Verdict.NOT_SHOWN, claim
+        assert (found[claim].needs or 0) > N
+
+
+def test_a_quick_verdict_needs_stronger_evidence() -> None:
+    # Ten repetitions with a standard deviation of about 1 %: a difference of 6 % exceeds the 5 % that counts by 3
+    # standard errors of 0.3 %, which the interval of the whole study allows, and that of 99.9 % doesn't.
+    long = {("delay", "droptail"): 50.0, ("delay", "pie"): 47.0}
+    sections = {"5.1.1": made(long), "5.2": made(long)}
+    (whole,) = claims_pie_fq_codel.droptail(sections)
+    (quick,) = claims_pie_fq_codel.droptail(sections, quick=True)
+    assert (whole.verdict, quick.verdict) == (Verdict.AGREES, Verdict.NOT_SHOWN)
 
 
 def test_codel_that_loses_much() -> None:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 from dumbbell import DumbbellError
 from dumbbell.metrics import (
@@ -13,7 +14,7 @@ from dumbbell.metrics import (
     knee,
     mean_per_window,
     number,
-    packet_rtts,
+    packet_ack_delays,
     paired,
     rate_per_window,
     segment_rate,
@@ -22,8 +23,6 @@ from dumbbell.metrics import (
     summarize_all,
 )
 from dumbbell.metrics.bootstrap import bca
-
-scipy_stats = pytest.importorskip("scipy.stats")
 
 
 def test_summary_by_hand() -> None:
@@ -181,17 +180,17 @@ def test_rates_in_windows_by_hand() -> None:
     np.testing.assert_allclose(rate_per_window([], [], [0, 1, 2]), [0, 0])
 
 
-def test_packet_rtts_by_hand() -> None:
+def test_packet_ack_delays_by_hand() -> None:
     # Packets 1 and 2 leave at 0, 3 at 0.1; 1 is ACKed at 0.1; a timeout sets snd_nxt back at 0.5; 2 and 3 are ACKed
     # at 0.6.
     time = [0.0, 0.1, 0.5, 0.6]
     snd_nxt = [2000, 3000, 2000, 3000]
     snd_una = [0, 1000, 1000, 3000]
-    when, rtt = packet_rtts(time, snd_una, snd_nxt, 1000)
+    when, delay = packet_ack_delays(time, snd_una, snd_nxt, 1000)
     np.testing.assert_allclose(when, [0.1, 0.6, 0.6])
-    np.testing.assert_allclose(rtt, [0.1, 0.6, 0.5])
-    np.testing.assert_allclose(mean_per_window(when, rtt, [0, 0.2, 0.4, 0.8]), [0.1, math.nan, 0.55])
-    assert len(packet_rtts([], [], [], 1000)[0]) == 0
+    np.testing.assert_allclose(delay, [0.1, 0.6, 0.5])
+    np.testing.assert_allclose(mean_per_window(when, delay, [0, 0.2, 0.4, 0.8]), [0.1, math.nan, 0.55])
+    assert len(packet_ack_delays([], [], [], 1000)[0]) == 0
 
 
 @pytest.mark.parametrize(
@@ -203,6 +202,8 @@ def test_packet_rtts_by_hand() -> None:
         (0.0, "0"),
         (0.04567, "0.0457"),
         (123.4, "123"),
+        (2.86e-5, "0.0000286"),
+        (-1e-7, "-0.000000100"),
         (1e-9, "1.00e-09"),
     ],
 )

@@ -53,7 +53,7 @@ class Made(Series):
 
     def __init__(self, low: float, *, utilization: float = 1.0) -> None:
         climb: Floats = np.arange(low, 41.0, dtype=np.float64)
-        teeth = 4
+        teeth = 5
         self.cwnd: Floats = np.concatenate([np.append(climb, low) for _ in range(teeth)])
         self.phase = (["congestion avoidance"] * climb.size + ["recovery"]) * teeth
         self.t: Floats = np.linspace(0, 0.1 * (self.cwnd.size - 1), self.cwnd.size)
@@ -64,9 +64,9 @@ class Made(Series):
 
 def test_a_sawtooth_is_cut_at_its_losses() -> None:
     found = stages(Made(20))
-    assert len(found) == 3  # four teeth: the first has no loss before it
-    assert claims_one.kept(found) == pytest.approx([0.5] * 3)
-    assert claims_one.growth(found) == pytest.approx([1.0] * 3)
+    assert len(found) == 4  # five teeth: the first has no loss before it
+    assert claims_one.kept(found) == pytest.approx([0.5] * 4)
+    assert claims_one.growth(found) == pytest.approx([1.0] * 4)
 
 
 @pytest.mark.parametrize(("low", "verdict"), [(20, Verdict.AGREES), (28, Verdict.DIFFERS), (10, Verdict.DIFFERS)])
@@ -76,6 +76,18 @@ def test_halving(low: float, verdict: Verdict) -> None:
     assert grows.verdict is Verdict.AGREES
     assert busy.verdict is Verdict.AGREES
     assert claims_one.reno(Made(low, utilization=0.9))[2].verdict is Verdict.DIFFERS
+
+
+def test_three_equal_reductions_are_too_few() -> None:
+    class Short(Made):
+        def __init__(self) -> None:
+            super().__init__(20)
+            rows = len(self.phase) * 4 // 5
+            self.cwnd, self.t, self.srtt, self.w_max = (x[:rows] for x in (self.cwnd, self.t, self.srtt, self.w_max))
+            self.phase = self.phase[:rows]
+
+    halves = claims_one.reno(Short())[0]
+    assert (halves.verdict, halves.needs) == (Verdict.NOT_SHOWN, 4)
 
 
 def test_textbooks_are_right(done: Callable[[str], Done]) -> None:

@@ -9,13 +9,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from dumbbell import DumbbellError, Scenario
 from dumbbell.studies import Study, Verdict, run_study, studies, study
+from kept_runs import count_made, kept
+from required import require_packages
 
-pytest.importorskip("matplotlib")
-pytest.importorskip("jinja2")
+require_packages("matplotlib", "jinja2")
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 FIGURES = [3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
@@ -29,7 +31,10 @@ def test_every_study_is_whole(found: Study) -> None:
         whole, quick = found.scenario(experiment), found.scenario(experiment, quick=True)
         assert whole == Scenario.load(found.scenario_file(experiment))
         assert _seconds(quick) <= _seconds(whole)
-        assert quick.repetitions >= min(3, whole.repetitions)
+        if not experiment.name.startswith("fit"):  # those of a fit don't decide a verdict
+            assert quick.repetitions >= min(3, whole.repetitions)
+            # Contrary verdicts were measured for half of the repetitions (docs/explanations/significance.md).
+            assert not found.paper.listed or 2 * quick.repetitions >= whole.repetitions
         # Cells of a quick study are cells of the whole one.
         assert {repr(c.values) for c in quick.cells} <= {repr(c.values) for c in whole.cells}
 
@@ -66,7 +71,7 @@ def test_list_and_show(cli: Cli) -> None:
 def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """Run the quick study once, as a user does."""
     place = tmp_path_factory.mktemp("study")
-    command = [sys.executable, "-m", "dumbbell", "study", "run", "ns2-cbr", "--quick", "--out", "out"]
+    command = [sys.executable, "-m", "dumbbell", "study", "run", "ns2-cbr", "--quick", "--no-kernel", "--out", "out"]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return place, done
@@ -74,7 +79,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
 
 def test_terminal(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     _, done = quick
-    for claim in study("ns2-cbr").paper.claims:
+    for claim in study("ns2-cbr").paper.judged:
         assert claim.text.split(";")[0].split(".")[0][:60] in " ".join(done.stdout.split())
     last = done.stdout.strip().splitlines()
     assert last[-1].split() == ["report", "out/report.html"]
@@ -89,13 +94,18 @@ def test_files(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
             assert len(list(out.glob(f"figures/fig{number:02}-*.{suffix}"))) == 1
     assert {p.stem for p in out.glob("figures/*.png")} <= {p.stem for p in out.glob("tables/*.csv")}
     content = json.loads((out / "study.json").read_text())
-    claims = study("ns2-cbr").paper.claims
+    claims = study("ns2-cbr").paper.judged
     assert [c["id"] for c in content["claims"]] == [c.id for c in claims]
     for claim in content["claims"]:
         assert claim["verdict"] in set(Verdict)
         assert claim["rule"]
         assert claim["why"]
         assert claim["measured"]
+        assert (claim["needs"] is not None) == (claim["verdict"] == Verdict.NOT_SHOWN)
+    shown = {f["name"] for f in content["figures"]} | {t["name"] for t in content["tables"]}
+    for exhibit in study("ns2-cbr").paper.exhibits:
+        assert set(exhibit.here) <= shown, exhibit.id
+    assert all(claim["verdict"] != Verdict.NOT_MEASURED for claim in content["claims"])
     for figure in content["figures"]:
         assert (out / figure["png"]).exists()
         assert (out / figure["svg"]).exists()
@@ -110,9 +120,9 @@ def test_page_needs_nothing_else(quick: tuple[Path, subprocess.CompletedProcess[
     page = (out / "report.html").read_text()
     content = json.loads((out / "study.json").read_text())
     for figure in content["figures"]:
-        assert f'<figure id="{figure["name"]}">' in page
+        assert f'<figure id="{figure["name"]}"' in page
     assert page.count("<svg role=") == len(content["figures"])
-    for claim in study("ns2-cbr").paper.claims:
+    for claim in study("ns2-cbr").paper.judged:
         assert f'<tr id="{claim.id}">' in page
     ids = re.findall(r'\bid="([^"]+)"', re.sub(r"(<script\b[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL))
     assert len(set(ids)) == len(ids)
@@ -127,20 +137,23 @@ def test_page_needs_nothing_else(quick: tuple[Path, subprocess.CompletedProcess[
     assert " nan" not in re.sub(r"<svg.*?</svg>", "", markup, flags=re.DOTALL)
 
 
-def test_again_makes_no_run_twice(quick: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_again_makes_no_run_twice(
+    quick: tuple[Path, subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = quick[0] / "out"
-    runs = {p: p.stat().st_mtime_ns for p in out.glob("runs/*/runs/*.json")}
+    before = kept(out)
     page = (out / "tables/fig03-throughput.csv").read_bytes()
-    lost = sorted(runs)[0]
+    lost = sorted(out.glob("runs/*/runs/*.parquet"))[0]
+    missing = pl.read_parquet(lost, columns=["key"]).height
+    content = lost.read_bytes()
     lost.unlink()
-    said: list[str] = []
-    done = run_study(study("ns2-cbr"), out, quick=True, jobs=1, note=said.append)
-    again = {p: p.stat().st_mtime_ns for p in out.glob("runs/*/runs/*.json")}
-    assert again.keys() == runs.keys()
-    assert [p for p in runs if again[p] != runs[p]] == [lost]
-    assert done.runs == len(runs)
+    notes: list[str] = []
+    made = count_made(monkeypatch)
+    done = run_study(study("ns2-cbr"), out, quick=True, jobs=1, kernel=False, note=notes.append)
+    assert len(made) == missing and done.runs == kept(out) == before
+    assert lost.read_bytes() == content
     assert (out / "tables/fig03-throughput.csv").read_bytes() == page
-    assert said == []
+    assert notes == []
 
 
 def test_runs_of_another_build_are_made_again(tmp_path: Path) -> None:
@@ -150,25 +163,25 @@ def test_runs_of_another_build_are_made_again(tmp_path: Path) -> None:
     experiment = found.experiments[0]
     scenario = found.scenario(experiment, quick=True)
     folder = tmp_path / "runs" / "exp1"
-    said: list[str] = []
-    _forget_if_stale(folder, scenario, experiment, said.append)
+    notes: list[str] = []
+    _forget_if_stale(folder, scenario, experiment, notes.append)
     folder.mkdir()
     (folder / "kept").touch()
-    _forget_if_stale(folder, scenario, experiment, said.append)
+    _forget_if_stale(folder, scenario, experiment, notes.append)
     assert (folder / "kept").exists()
-    assert said == []
-    _forget_if_stale(folder, scenario.with_changes({"seed": 2}), experiment, said.append)
+    assert notes == []
+    _forget_if_stale(folder, scenario.with_changes({"seed": 2}), experiment, notes.append)
     assert not folder.exists()
-    assert "again" in said[0]
+    assert "again" in notes[0]
 
 
 def test_json_is_one_document(cli: Cli, quick: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     assert tmp_path.exists()
-    done = cli("study", "run", "ns2-cbr", "--quick", "--json", "--out", quick[0] / "out")
+    done = cli("study", "run", "ns2-cbr", "--quick", "--no-kernel", "--json", "--out", quick[0] / "out")
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
     assert content["quick"] is True
-    assert len(content["claims"]) == 11
+    assert len(content["claims"]) == len(study("ns2-cbr").paper.judged)
     assert done.stdout.count("\n") == 1
 
 

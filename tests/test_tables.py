@@ -48,7 +48,7 @@ def test_a_matrix_has_the_second_column_across() -> None:
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DumbbellError, match="twice"):
         Table(["a", "a"], [])
-    with pytest.raises(DumbbellError, match="1 cells in a table of 2 columns"):
+    with pytest.raises(DumbbellError, match="1 cell in a table of 2 columns"):
         Table(["a", "b"], [["1"]])
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(DumbbellError, match="line of titles"):

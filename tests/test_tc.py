@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.host import probe, why_no_veth
 from dumbbell.results import Results
 from kernels import PAYLOAD, bottleneck, changed
-from required import require, require_programs
+from required import require, require_programs, require_root
 
 REASON = why_no_veth()
 
@@ -70,8 +69,7 @@ wait
 
 def test_the_steps_typed_in_make_a_network_that_carries() -> None:
     require_programs("unshare", "tc", "python3")
-    if os.getuid() != 0:
-        pytest.skip("only root can give namespaces names")
+    require_root()
     steps = Kernel(emulation="tc").steps(Job(scenario().cells[0], 0, 1))
     # In a mount namespace of its own, so that the names are gone with it.
     hidden = 'mkdir -p /run/netns; mount -t tmpfs none /run/netns; exec sh -c "$0"'

@@ -181,6 +181,10 @@ def test_offloads_put_super_packets_on_the_path() -> None:
     assert sizes[0] > 1.3 * 1448
     assert sizes[1] == pytest.approx(1448, rel=0.01)
     assert flow(on)["delivered_bytes"] > 0
+    # ACKs, SACK blocks and retransmissions that cover a part of a super-packet don't lengthen the RTT.
+    assert flow(on)["retransmitted_packets"] > 0
+    longest = 41.5 + bottleneck(on)["max_sojourn_ms"] + 2 * 1.2
+    assert flow(on)["rtt_max_ms"] < longest < flow(on)["ack_delay_max_ms"]
 
 
 # ---------------------------------------------------------------- repeatability

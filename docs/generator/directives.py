@@ -18,6 +18,8 @@ from pathlib import Path
 import api_reference
 import data_tables
 import drawings
+import five_reports
+import performance
 import results_reference
 import rust_docs
 import scenario_reference
@@ -68,22 +70,25 @@ def _output(command: str, folder: str | None = None) -> str:
     done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise DirectiveError(f"'{command}' failed: {done.stderr.strip()}")
-    printed = done.stdout.replace("python -m dumbbell", "dumbbell").strip("\n")
-    lines = [line.rstrip() for line in printed.splitlines()]
+    lines = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
     return "\n".join(lines)
+
+
+def _commands(text: str) -> list[str]:
+    """Name the commands that a help lists, under headings of their own."""
+    return re.findall(r"^  ([a-z]\w*)  +\S", text, re.MULTILINE)
 
 
 def _help(_argument: str) -> str:
     """Return the help of every command; the list of commands is from the help itself."""
     top = _output("dumbbell --help")
-    names = re.findall(r"^(?:│| ) (\w+)  +", top.split("Commands", 1)[1], re.MULTILINE)
     parts = [fenced(top)]
-    for name in names:
+    for name in _commands(top):
         text = _output(f"dumbbell {name} --help")
-        parts.append(f"## dumbbell {name}\n\n{fenced(text)}")
-        below = text.split("Commands", 1)
-        for inner in re.findall(r"^(?:│| ) (\w+)  +", below[1], re.MULTILINE) if len(below) > 1 else []:
-            parts.append(f"### dumbbell {name} {inner}\n\n{fenced(_output(f'dumbbell {name} {inner} --help'))}")
+        parts.append(f"### dumbbell {name}\n\n{fenced(text)}")
+        if "COMMAND [ARGS]" in text:
+            inner = {n: _output(f"dumbbell {name} {n} --help") for n in _commands(text)}
+            parts += [f"#### dumbbell {name} {n}\n\n{fenced(of)}" for n, of in inner.items()]
     return "\n\n".join(parts)
 
 
@@ -100,12 +105,27 @@ DIRECTIVES: dict[str, Callable[[str], str]] = {
     "queue-window": lambda _: rust_docs.structs("crates/plan/src/result.rs")["QueueResult"].doc,
     "model": lambda path: fenced(rust_docs.model(path)),
     "header": rust_docs.header,
-    "stacks": lambda _: stacks_reference.presets(),
-    "stack-parameters": lambda _: stacks_reference.parameters(),
+    "stacks": lambda _: stacks_reference.presets("tcp"),
+    "quic-stacks": lambda _: stacks_reference.presets("quic"),
+    "default-stacks": lambda _: stacks_reference.defaults(),
+    "stack-parameters": lambda _: stacks_reference.parameters("tcp"),
+    "quic-parameters": lambda _: stacks_reference.parameters("quic"),
+    "tls-parameters": lambda _: stacks_reference.tls_parameters(),
     "variants": lambda _: stacks_reference.variants(),
     "disciplines": lambda _: stacks_reference.disciplines(),
     "study-experiments": studies_reference.experiments,
     "study-claims": studies_reference.claims,
+    "study-verdicts": studies_reference.verdicts,
+    "reports-answer": lambda _: five_reports.answer(five_reports.reports()),
+    "reports-counts": lambda _: five_reports.counted(five_reports.reports()),
+    "reports-grid": lambda _: five_reports.picture(five_reports.reports()),
+    "reports-lessons": lambda _: five_reports.lessons(five_reports.reports()),
+    "reports-verdicts": lambda _: five_reports.listed(five_reports.reports()),
+    "reports-measured": lambda _: five_reports.measured(five_reports.reports()),
+    "speed-answer": lambda _: performance.answer(),
+    "speed-missed": lambda _: performance.missed(),
+    "speed-parts": lambda _: performance.parts(),
+    "speed-lookahead": lambda _: performance.lookahead(),
     "help": _help,
     "api": lambda _: api_reference.reference(),
 }

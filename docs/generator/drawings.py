@@ -118,7 +118,7 @@ def _svg(drawing: Drawing, scenario: Scenario) -> str:
     left, top = min(xs) - 40, min(ys) - 40
     width, height = max(xs) - left + 40, max(ys) - top + 40
     parts = [
-        f'<svg class="topology" style="max-width: {1.3 * width:.0f}px" role="img" '
+        f'<div class="drawing"><svg class="topology" style="max-width: {1.3 * width:.0f}px" role="img" '
         f'viewBox="{left:g} {top:g} {width:g} {height:g}" '
         f'aria-label="nodes {", ".join(places)}" font-family="sans-serif" font-size="12">'
     ]
@@ -127,13 +127,13 @@ def _svg(drawing: Drawing, scenario: Scenario) -> str:
         core = edge.from_[0] == edge.to[0] == "r" or not edge.from_[0].startswith(("s", "r"))
         stroke = 3.5 if core else 1.5
         parts.append(
-            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="#555" stroke-width="{stroke:g}"/>'
+            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="currentColor" stroke-width="{stroke:g}"/>'
         )
         if core and edge.settings.rate and edge.settings.delay is not None:
             parts.append(
-                f'<text x="{(x1 + x2) / 2:g}" y="{(y1 + y2) / 2 - 24:g}" text-anchor="middle" fill="#333">'
+                f'<text x="{(x1 + x2) / 2:g}" y="{(y1 + y2) / 2 - 24:g}" text-anchor="middle" fill="currentColor">'
                 f'{edge.settings.rate}</text><text x="{(x1 + x2) / 2:g}" y="{(y1 + y2) / 2 - 10:g}" '
-                f'text-anchor="middle" fill="#333">{edge.settings.delay}</text>'
+                f'text-anchor="middle" fill="currentColor">{edge.settings.delay}</text>'
             )
     owners = {end: f.name for f, ends in zip(scenario.flows, drawing.ends, strict=True) for end in ends}
     for name, (x, y) in places.items():
@@ -146,7 +146,7 @@ def _svg(drawing: Drawing, scenario: Scenario) -> str:
         title = "" if router or name not in owners else f"<title>{owners[name]}</title>"
         color = "#56B4E9" if router else "#ffffff"
         parts.append(
-            f'<g>{title}{shape}fill="{color}" stroke="#333" stroke-width="1.5"/>'
+            f'<g>{title}{shape}fill="{color}" stroke="currentColor" stroke-width="1.5"/>'
             f'<text x="{x:g}" y="{y + 4:g}" text-anchor="middle" fill="#111">{name}</text></g>'
         )
-    return "".join([*parts, "</svg>"])
+    return "".join([*parts, "</svg></div>"])

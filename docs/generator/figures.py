@@ -16,6 +16,7 @@ import numpy as np
 
 import dumbbell
 from dumbbell import registry
+from dumbbell.plots.downsample import summary_of_steps
 from dumbbell.plots.style import INK, MUTED, RC, look
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ variant = "{variant}"
 start = "{start}"
 """
 RATE, MSS = 10e6, 1448
-"""Bottleneck, bit/s; payload of a full segment of the stack `rfc`, bytes (1460 minus 12 of timestamps)."""
+"""Bottleneck, bit/s; payload of a full segment, bytes (1460 minus 12 of timestamps)."""
 BDP = RATE * 0.04 / 8 / 1500
 """Packets of 1500 bytes."""
 QUEUES = {
@@ -55,6 +56,8 @@ QUEUES = {
 """The queue in a discipline's figure, where it isn't just a limit of one BDP."""
 CLASSES = {"prio": {"sack": 1}}
 """Classes of the flows in a discipline's figure, where they aren't all 0."""
+MEAN_OVER = 0.1
+"""Window of the backlog's mean and range, s."""
 DROP = "#D55E00"
 NOTE: dict[str, Any] = {"fontsize": 8, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}}
 
@@ -88,9 +91,9 @@ def variant(name: str) -> Figure:
         partial(_draw_variant, name, text),
         f"Congestion window and queue over 20 s of one {name} flow",
         f"One {name} flow over a bottleneck of 10 Mbit/s with a round trip of 40 ms and a tail-drop queue of one "
-        "bandwidth-delay product (33 packets), stack rfc. Above: congestion window and slow start threshold in "
-        "segments; shaded: recovery (orange) and after a timeout (gray). Below: packets waiting at the bottleneck, "
-        "and drops (red ticks).",
+        f"bandwidth-delay product (33 packets), on its default stack, {registry.variant(name).default_stack}. Above: "
+        "congestion window and slow start threshold in segments; shaded: recovery (orange) and after a timeout "
+        "(gray). Below: packets waiting at the bottleneck, mean and range of 0.1 s, and drops (red ticks).",
     )
 
 
@@ -110,8 +113,8 @@ def discipline(name: str) -> Figure:
         partial(_draw_discipline, name, text),
         f"Backlog, drops and rates of two flows over 20 s through {name}",
         f"A SACK flow, joined by a CUBIC flow after 5 s, over a bottleneck of 10 Mbit/s with a round trip of 40 ms "
-        f"and the queue <code>{queue}</code>. Above: packets waiting, with a tick for each drop in the color of its "
-        "flow. Below: what the link sends of each flow, means over 0.5 s.",
+        f"and the queue <code>{queue}</code>. Above: packets waiting, mean and range of 0.1 s, with a tick for each "
+        "drop in the color of its flow. Below: the rate that the link sends of each flow, means over 0.5 s.",
     )
 
 
@@ -190,8 +193,12 @@ def _window(axes: Axes, flow: Any, color: str, *, until: float, bare: bool = Fal
 
 def _backlog(axes: Axes, results: Any, *, until: float, drops: bool = True) -> Any:
     queue = results.arrays(0, "queue/r1->r2")
-    t = np.append(queue["t_ns"] * 1e-9, until)
-    axes.step(t, np.append(queue["packets"], queue["packets"][-1]), where="post", color=INK, lw=0.8, label="waiting")
+    edges = np.arange(0, until + MEAN_OVER / 2, MEAN_OVER)
+    t, packets = np.append(0.0, queue["t_ns"] * 1e-9), np.append(0.0, queue["packets"])
+    mean, low, high = summary_of_steps(t, packets, edges)
+    middle = (edges[:-1] + edges[1:]) / 2
+    axes.fill_between(middle, low, high, color=INK, alpha=0.25, lw=0)
+    axes.plot(middle, mean, color=INK, lw=1.2, label="waiting")
     lost = results.arrays(0, "drops/r1->r2")
     if drops and lost["t_ns"].size:
         _ticks(axes, lost["t_ns"] * 1e-9, DROP)

@@ -16,8 +16,11 @@ from mkdocs.structure.files import File, Files
 
 import directives
 import figures
+import five_reports
 import pages
 import trace_columns
+import verdict_grid
+import wifi_figures
 from dumbbell.exceptions import DumbbellError
 
 GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
@@ -50,8 +53,15 @@ def on_files(files: Files, config: Any) -> Files:
         for name in names():
             if files.get_file_from_path(f"{folder}{name}.md") is None:
                 files.append(File.generated(config, f"{folder}{name}.md", content="\n"))
-    for path, draw in figures.all_figures().items():
+    for path, draw in {**figures.all_figures(), **wifi_figures.all_figures()}.items():
         files.append(File.generated(config, path, content=draw()))
+    reports = five_reports.reports()
+    counts = {report.name: report.counts for report in reports}
+    for form in verdict_grid.FORMS:
+        path = f"explanations/img/five-reports.{form}"
+        files.append(
+            File.generated(config, path, content=verdict_grid.draw(counts, five_reports.source(reports), form))
+        )
     return files
 
 

@@ -40,6 +40,7 @@ def _variant(name: str, body: str, meta: Mapping[str, Any]) -> str:
         *([["Also called", ", ".join(f"`{alias}`" for alias in v.aliases)]] if v.aliases else []),
         ["Year", v.year],
         ["Source", escaped(v.source)],
+        ["Default stack", f"[`{v.default_stack}`](../stacks.md#the-default)"],
         ["Loss recovery", recovery],
         ["Response to loss", escaped(v.on_loss)],
         ["Response to delay", escaped(v.on_delay)],

@@ -11,9 +11,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 
-from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer
+from dumbbell.scenario.abr import Bola, Dynamic, FixedRate, OwnRule, RateBased
+from dumbbell.scenario.application import Bulk, Cbr, OnOff, Page, Ping, Transfer, Video
 from dumbbell.scenario.base import Part
 from dumbbell.scenario.capture import Capture
+from dumbbell.scenario.cellular import Cellular
+from dumbbell.scenario.descriptions import descriptions
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.impairments import (
     BitErrors,
@@ -32,13 +35,16 @@ from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, Name
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
 from dumbbell.scenario.own_variants import VariantSource
+from dumbbell.scenario.page import PageObject
 from dumbbell.scenario.programs import Commands, Http, Iperf3
-from dumbbell.scenario.registry_choice import Named, Queue, Stack, Variant
+from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
 from dumbbell.scenario.until import Until
+from dumbbell.scenario.video import Qoe, Throttle
+from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
 from md import escaped, table
 
 SECTIONS: list[tuple[type[Part], str, str]] = [
@@ -54,8 +60,14 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (RateSteps, "rate: steps and ramps", "rate-steps"),
     (RateStep, "steps of a rate", "rate-step"),
     (RateTrace, "rate: a packet-delivery trace", "rate-trace"),
+    (Cellular, "rate: a generated trace of a cellular link", "cellular"),
     (DelaySteps, "delay: steps and ramps", "delay-steps"),
     (DelayStep, "steps of a delay", "delay-step"),
+    (Wifi, "wifi: a Wi-Fi medium", "wifi"),
+    (Station, "stations of a Wi-Fi medium", "wifi-station"),
+    (Background, "background of a Wi-Fi medium", "wifi-background"),
+    (Fading, "fading of a Wi-Fi medium", "wifi-fading"),
+    (WifiRate, "rate_control of a Wi-Fi medium: a given rate", "wifi-fixed-rate"),
     (Outage, "outages", "outage"),
     (Policer, "policer", "policer"),
     (IndependentLoss, 'loss, model = "bernoulli"', "bernoulli"),
@@ -74,6 +86,15 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
     (Page, 'application, kind = "page"', "page"),
+    (PageObject, "objects of a page", "page-object"),
+    (Video, 'application, kind = "video"', "video"),
+    (FixedRate, 'abr, kind = "fixed"', "fixed"),
+    (RateBased, 'abr, kind = "rate"', "rate"),
+    (Bola, 'abr, kind = "bola"', "bola"),
+    (Dynamic, 'abr, kind = "dynamic"', "dynamic"),
+    (OwnRule, "abr: an own rule", "own-rule"),
+    (Throttle, "throttle of a video", "throttle"),
+    (Qoe, "qoe of a video", "qoe"),
     (Cbr, 'application, kind = "cbr"', "cbr"),
     (OnOff, 'application, kind = "onoff"', "onoff"),
     (Ping, 'application, kind = "ping"', "ping"),
@@ -89,6 +110,7 @@ TABLES: dict[type, str] = {
     Variant: "a [variant](../index.md#variants) or an [own variant](../how-to/own-variant.md): "
     "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
+    Tls: 'a [version of TLS](tls.md): `"1.2"`, `"1.3"`, or `{ version = ..., parameters }`',
     Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
@@ -119,13 +141,13 @@ def _section(model: type[Part], title: str, anchor: str) -> str:
 
 
 def _row(model: type[Part], name: str, field: FieldInfo) -> list[str]:
-    what = field.description or {"kind": "Which application.", "topology": "Which topology."}.get(name)
+    what = descriptions(model).get(name) or {"kind": "Which application.", "topology": "Which topology."}.get(name)
     if what is None:
         raise ValueError(f"{model.__name__}.{name} has no description")
-    said = re.search(r"(?:^|; | )[Dd]efault: ([^.]*(?:\.{3}[^.]*)?)\.$", what)
-    default = said[1] if said and field.default is None else _default(field)
-    if said and default == said[1]:
-        what = what[: said.start()].rstrip(" ;,").rstrip(".") + "."
+    stated = re.search(r"(?:^|; | )[Dd]efault: ([^.]*(?:\.{3}[^.]*)?)\.$", what)
+    default = stated[1] if stated and field.default is None else _default(field)
+    if stated and default == stated[1]:
+        what = what[: stated.start()].rstrip(" ;,").rstrip(".") + "."
     return [f"`{field.alias or name}`", takes(field.annotation, tuple(field.metadata)), default, escaped(what)]
 
 
@@ -137,6 +159,8 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(value, Named):
         return f'`"{value.name}"`'
+    if isinstance(value, RateBased):
+        return '`"rate"`'
     if isinstance(value, Part):
         return '`{ kind = "bulk" }`' if isinstance(value, Bulk) else "all at their defaults"
     return f"`{json.dumps(value)}`"
@@ -171,6 +195,8 @@ def takes(kind: Any, meta: tuple[Any, ...] = ()) -> str:
         return f"{kind.what} such as `{kind.example}`{bound}"
     if kind in ANCHORS:
         return f"[{_label(kind)}](#{ANCHORS[kind]})"
+    if kind is Any:
+        return "any value"
     if kind is TraceFile:
         return "the path of a file, from the folder of the scenario's file"
     return {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind] + _bounds(meta)
@@ -224,6 +250,9 @@ UNITS = [
     ("size", "`bytes` (or `B`), `kB`, `MB`, `GB`; `KiB`, `MiB`, `GiB`", '`"64 KiB"`'),
     ("size of a window", "the same, or `packets`", '`"20 packets"`'),
     ("length of a queue", "`packets`, a size, a time at the link's rate, or `bdp`", '`"1 bdp"`'),
+    ("signal", "`dBm`", '`"-70 dBm"`'),
+    ("ratio", "`dB`", '`"7 dB"`'),
+    ("width of a channel", "`MHz`, `GHz`", '`"20 MHz"`'),
     ("percentage", "`%`", '`"0.1 %"`'),
 ]
 

@@ -7,14 +7,28 @@ from dumbbell.registry import Parameter
 from md import escaped, table
 
 
-def presets() -> str:
-    """Return every preset with its description."""
-    return "\n\n".join(f"**`{s.name}`**: {escaped(s.title)}. {escaped(s.doc)}" for s in registry.stacks().values())
+def presets(transport: str) -> str:
+    """Return every preset of a transport with its description."""
+    rows = registry.stacks(transport).values()
+    return "\n\n".join(f"**`{s.name}`**: {escaped(s.title)}. {escaped(s.doc)}" for s in rows)
 
 
-def parameters() -> str:
-    """Return every parameter with the default of each preset; different defaults are bold."""
-    stacks = list(registry.stacks().values())
+def defaults() -> str:
+    """Return the default stack of every variant, with the features on which the variant relies."""
+    rows = [
+        [
+            f"[`{v.name}`](variants/{v.name}.md)",
+            f"`{v.default_stack}`",
+            "; ".join(f"{r.feature} ({escaped(r.source)})" for r in v.requires),
+        ]
+        for v in registry.variants().values()
+    ]
+    return table(["variant", "default stack", "relies on"], rows)
+
+
+def parameters(transport: str) -> str:
+    """Return every parameter of a transport with the default of each preset; different defaults are bold."""
+    stacks = list(registry.stacks(transport).values())
     first = stacks[0]
     rows = []
     for number, p in enumerate(first.params):
@@ -22,6 +36,12 @@ def parameters() -> str:
         shown = [f"`{defaults[0]}`", *(f"`{d}`" if d == defaults[0] else f"**`{d}`**" for d in defaults[1:])]
         rows.append([f"`{p.name}`", escaped(p.doc), escaped(p.kind), *shown])
     return table(["parameter", "effect", "values", *(f"`{s.name}`" for s in stacks)], rows)
+
+
+def tls_parameters() -> str:
+    """Return the parameters of every version of TLS."""
+    parts = [f"### TLS {v.name} ({v.source})\n\n{own_parameters(v.params)}" for v in registry.tls_versions().values()]
+    return "\n\n".join(parts)
 
 
 def own_parameters(params: tuple[Parameter, ...]) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dumbbell.studies import study
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from dumbbell.exceptions import DumbbellError
+from dumbbell.studies import Study, study
+from dumbbell.studies.definition import Claim
 from md import escaped, table
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
 
 
 def experiments(name: str) -> str:
     """Return the experiments with their files and sizes."""
     found = study(name)
     rows = []
-    for e in found.experiments:
+    for e in [*found.experiments, *found.real_programs]:
         scenario = found.scenario(e)
         size = f"{len(scenario.cells)} x {scenario.repetitions}"
         rows.append([f"`{e.file}`", escaped(e.what), size, e.figures or "none"])
@@ -18,7 +26,46 @@ def experiments(name: str) -> str:
 
 
 def claims(name: str) -> str:
-    """Return the claims of the publication."""
-    return table(
-        ["claim", "statement of the report"], [[f"`{c.id}`", escaped(c.text)] for c in study(name).paper.claims]
+    """Return the claims; of a report that is listed whole, every sentence with how it is judged."""
+    found = study(name)
+    paper = found.paper
+    if not paper.listed:
+        return table(["claim", "statement of the report"], [[f"`{c.id}`", escaped(c.text)] for c in paper.claims])
+    rows = [[f"`{c.id}`", _quoted(c.words), escaped(c.text), _rule(found, c)] for c in paper.claims]
+    exhibits = [[e.id, escaped(e.title), escaped(", ".join(e.here) or e.reason)] for e in paper.exhibits]
+    setup = [[_quoted(s.words), escaped(s.here)] for s in paper.setup]
+    return "\n\n".join(
+        (
+            table(["claim", "the report's words", "judged statement", "rule, or the reason why there is none"], rows),
+            "### When the rules were written",
+            "\n".join(f"- {escaped(sentence)}" for sentence in paper.disclosed),
+            "### Figures and tables of the report",
+            table(["report", "title", "counterpart in the study's page"], exhibits),
+            "### Set-up of the report",
+            table(["the report's words", "here"], setup),
+        )
     )
+
+
+def verdicts(name: str) -> str:
+    """Return the stored verdicts of a whole run (`validation/reports/verdicts.py` writes them)."""
+    found = study(name)
+    data = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    if [c["id"] for c in data["claims"]] != [c.id for c in found.paper.claims]:
+        raise DumbbellError(f"{name}.json: not of these claims: renew it with validation/reports/verdicts.py")
+    rows = [[escaped(found.claim(c["id"]).text), f"**{c['verdict']}**", escaped(c["why"])] for c in data["claims"]]
+    repetitions = sorted(set(data["repetitions"].values()))
+    span = " to ".join(str(n) for n in dict.fromkeys((repetitions[0], repetitions[-1])))
+    source = (
+        f"{data['runs']:,} runs, {span} of each cell ({data['backend']}, version {data['version']}, {data['date']})."
+    )
+    return f"{table(['statement', 'verdict', 'measured'], rows)}\n\n{source}"
+
+
+def _rule(found: Study, claim: Claim) -> str:
+    revised = f" **Revised after numbers were seen:** {escaped(claim.revised)}" if claim.revised else ""
+    return escaped(found.rule_text(claim)) + revised
+
+
+def _quoted(words: Mapping[str, str]) -> str:
+    return "; ".join(f"{escaped(place)}: “{escaped(quote)}”" for place, quote in words.items())

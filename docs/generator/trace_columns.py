@@ -21,7 +21,7 @@ def _columns(kind: str, *, kernel_only: bool = False) -> Columns:
 
 
 TABLES: dict[str, Columns] = {
-    kind: _columns(kind) for kind in ("flow", "ping", "queue", "departures", "drops", "packets")
+    kind: _columns(kind) for kind in ("flow", "rtt", "ping", "queue", "departures", "drops", "wifi", "packets")
 }
 KERNEL_FLOW: Columns = _columns("flow", kernel_only=True)
 
@@ -29,7 +29,11 @@ SAMPLE = """
 name = "every kind of table"
 duration = "1 s"
 [network]
-bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = "red" }
+topology = "chain"
+bottlenecks = [
+    { rate = "5 Mbit/s", delay = "10 ms", queue = "red" },
+    { wifi = { preset = "strong" }, queue = "red" },
+]
 access = { rate = "10 Mbit/s", delay = "1 ms" }
 [trace]
 series = true

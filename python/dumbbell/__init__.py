@@ -24,8 +24,11 @@ The attributes are imported when they are used first, so that ``import dumbbell`
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
 
+from dumbbell.lazy import lazy as _lazy
+
+# As typing has it, whose import takes half of the time of this one.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dumbbell import backends, mahimahi, studies
     from dumbbell._core import version as __version__
@@ -68,32 +71,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "dumbbell._core": {"__version__": "version"},
     "dumbbell.capture": ("Capture", "read_capture"),
     "dumbbell.exceptions": ("BackendError", "CaptureError", "DumbbellError", "ResultsError", "ScenarioError"),
     "dumbbell.registry": ("disciplines", "stacks", "variants"),
     "dumbbell.results": ("Results", "Run", "compare", "read_results", "run"),
     "dumbbell.scenario": ("Scenario", "json_schema", "load"),
-    "dumbbell.scenario.own_variants": {"register_variant": "register"},
     "dumbbell.studies": ("study",),
 }
-"""The module of each public name; a mapping gives the names that differ in the module."""
-_PLACES = {
-    name: (home, names[name] if isinstance(names, dict) else name) for home, names in _HOMES.items() for name in names
+"""The module of each public name."""
+_RENAMED = {
+    "__version__": "dumbbell._core:version",
+    "register_variant": "dumbbell.scenario.own_variants:register",
 }
+_imported = _lazy(__name__, {**{name: home for home, names in _HOMES.items() for name in names}, **_RENAMED})
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is used first."""
-    if name in _PLACES:
-        home, attribute = _PLACES[name]
-        value: object = getattr(_import_module(home), attribute)
-    elif name in __all__:
-        value = _import_module(f"dumbbell.{name}")
-    else:
-        raise AttributeError(f"module 'dumbbell' has no attribute '{name}'")
-    globals()[name] = value
-    return value
+    """Import a public name when it is used first; a module may be one, too."""
+    return _import_module(f"dumbbell.{name}") if name in {"backends", "mahimahi", "studies"} else _imported(name)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ reads such a file for a link's ``rate = { trace = ... }``; `write` makes one fro
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.exceptions import DumbbellError, ResultsError
+from dumbbell.reading import read_text
 
 if TYPE_CHECKING:
     from dumbbell.results import Results
 
-__all__ = ["OPPORTUNITY", "Trace", "deliveries", "read", "within", "write"]
+__all__ = ["OPPORTUNITY", "Trace", "deliveries", "read", "write"]
 
 OPPORTUNITY = 1500
 """Bytes of one line."""
@@ -52,6 +53,11 @@ class Trace:
     def mean_bps(self) -> int:
         """Its mean rate, bit/s."""
         return int(self.counts.sum()) * OPPORTUNITY * 8 * 1000 // self.period
+
+    def until(self, end_ns: int) -> list[tuple[int, int]]:
+        """List the times up to ``end_ns``, each with its count: those that a run of that length needs."""
+        last = int(np.searchsorted(self.times, end_ns // 1_000_000, side="right"))
+        return list(zip(self.times[:last].tolist(), self.counts[:last].tolist(), strict=True))
 
     @classmethod
     def of(cls, lines: Iterable[int]) -> Trace:
@@ -83,9 +89,13 @@ def read(path: str | os.PathLike[str]) -> Trace:
     return _read(place, status.st_mtime_ns, status.st_size)
 
 
+LARGEST = 256_000_000
+"""Bytes of the largest trace."""
+
+
 @lru_cache(maxsize=64)
 def _read(path: Path, _changed: int, _size: int) -> Trace:
-    return Trace.of(_number(line, text) for line, text in enumerate(path.read_text("utf-8").splitlines(), 1))
+    return Trace.of(_number(line, text) for line, text in enumerate(read_text(path, LARGEST).splitlines(), 1))
 
 
 def _number(line: int, text: str) -> int:
@@ -164,9 +174,3 @@ def write(results: Results, link: str, path: str | os.PathLike[str], *, run: int
     except OSError as e:
         raise DumbbellError(f"{os.fspath(path)}: can't be written: {e.strerror or e}") from None
     return int(lines.size)
-
-
-def within(trace: Trace, end_ns: int) -> Sequence[tuple[int, int]]:
-    """List the times of a trace up to a time, each with its count: those that a run of that length needs."""
-    last = int(np.searchsorted(trace.times, end_ns // 1_000_000, side="right"))
-    return list(zip(trace.times[:last].tolist(), trace.counts[:last].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The registries: every variant, queue discipline and stack preset with its parameters, as `crates/py` lists them.
+"""The registries of `crates/py`: variants, disciplines, stack presets, versions of TLS, each with its parameters.
 
 No name is written down in Python: a variant that is added in Rust appears here, in the schema and in the help.
 """
@@ -13,18 +13,24 @@ from typing import Any, TypeVar
 
 from dumbbell import _core
 from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.synonyms import suggestions
 
 __all__ = [
     "Discipline",
     "Parameter",
     "Preset",
+    "Requirement",
+    "TlsVersion",
     "Variant",
+    "default_quic_stack",
+    "default_stack",
     "discipline",
     "disciplines",
     "drop_reasons",
     "phases",
     "stack",
     "stacks",
+    "tls_versions",
     "unknown",
     "variant",
     "variants",
@@ -65,18 +71,65 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """A feature of the stack on which a variant relies.
+
+    Attributes
+    ----------
+    feature : str
+        The feature, such as "RACK".
+    settings : str
+        The parameters of a stack that turn it on, as a scenario writes them.
+    source, why : str
+        The document with its section, and the relation in a few words.
+    """
+
+    feature: str
+    settings: str
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
-    """A congestion control variant, with its aliases, source, loss recovery, reactions and parameters."""
+    """A congestion control variant.
+
+    Attributes
+    ----------
+    name : str
+    aliases : tuple of str
+        Other names that a scenario may use.
+    title, source : str
+        A description of one line; the RFC or paper that it implements.
+    year : int
+        The year of its first publication.
+    default_stack : str
+        The preset of the stack of a flow that names none.
+    requires : tuple of Requirement
+        The features of the stack on which its document relies.
+    loss_recovery : str or None
+        The loss recovery that is part of the variant; None: the stack's.
+    on_loss, on_delay, on_ecn : str
+        Its responses; "none" without one.
+    needs_marks : bool
+        True if its main signal is congestion marks (DCTCP, Prague).
+    params : tuple of Parameter
+    columns : tuple of str
+        The names of its own columns in the trace.
+    """
 
     name: str
     aliases: tuple[str, ...]
     title: str
     year: int
     source: str
+    default_stack: str
+    requires: tuple[Requirement, ...]
     loss_recovery: str | None
     on_loss: str
     on_delay: str
     on_ecn: str
+    needs_marks: bool
     params: tuple[Parameter, ...]
     columns: tuple[str, ...]
 
@@ -96,11 +149,21 @@ class Discipline:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A stack preset: a named set of visible parameters of the TCP endpoint."""
+    """A stack preset: a named set of visible parameters of the endpoint of a transport, ``tcp`` or ``quic``."""
 
     name: str
+    transport: str
     title: str
     doc: str
+    params: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TlsVersion:
+    """A version of TLS, with its document and its parameters."""
+
+    name: str
+    source: str
     params: tuple[Parameter, ...]
 
 
@@ -109,6 +172,9 @@ class _Tables:
     variants: dict[str, Variant] = field(default_factory=dict)
     disciplines: dict[str, Discipline] = field(default_factory=dict)
     stacks: dict[str, Preset] = field(default_factory=dict)
+    tls: dict[str, TlsVersion] = field(default_factory=dict)
+    default_stack: str = ""
+    default_quic_stack: str = ""
     phases: tuple[str, ...] = ()
     drop_reasons: tuple[str, ...] = ()
 
@@ -119,6 +185,8 @@ def _tables() -> _Tables:
 
     def row(entry: dict[str, Any]) -> dict[str, Any]:
         entry["params"] = tuple(Parameter(**p) for p in entry["params"])
+        if "requires" in entry:
+            entry["requires"] = tuple(Requirement(**r) for r in entry["requires"])
         for key in ("columns", "aliases"):
             if key in entry:
                 entry[key] = tuple(entry[key])
@@ -128,6 +196,9 @@ def _tables() -> _Tables:
         variants={v["name"]: Variant(**row(v)) for v in raw["variants"]},
         disciplines={d["name"]: Discipline(**row(d)) for d in raw["disciplines"]},
         stacks={s["name"]: Preset(**row(s)) for s in raw["stacks"]},
+        tls={v["name"]: TlsVersion(**row(v)) for v in raw["tls"]},
+        default_stack=raw["default_stack"],
+        default_quic_stack=raw["default_quic_stack"],
         phases=tuple(raw["phases"]),
         drop_reasons=tuple(raw["drop_reasons"]),
     )
@@ -166,10 +237,15 @@ def disciplines() -> dict[str, Discipline]:
     return _tables().disciplines
 
 
-def stacks() -> dict[str, Preset]:
-    """Return every stack preset by name.
+def stacks(transport: str | None = None) -> dict[str, Preset]:
+    """Return the stack presets by name: all, or those of one transport.
 
-    A preset is a named set of parameters of the TCP endpoint.
+    A preset is a named set of parameters of the TCP or QUIC endpoint.
+
+    Parameters
+    ----------
+    transport : str, optional
+        "tcp" or "quic".
 
     Returns
     -------
@@ -178,10 +254,33 @@ def stacks() -> dict[str, Preset]:
     Examples
     --------
     >>> import dumbbell
-    >>> list(dumbbell.stacks())
+    >>> list(dumbbell.stacks("tcp"))
     ['rfc', 'linux', 'ns2']
+    >>> list(dumbbell.stacks("quic"))
+    ['rfc9002', 'quinn', 'aioquic', 'chromium']
     """
-    return _tables().stacks
+    return {name: s for name, s in _tables().stacks.items() if transport in {None, s.transport}}
+
+
+def tls_versions() -> dict[str, TlsVersion]:
+    """Return the versions of TLS by name.
+
+    Examples
+    --------
+    >>> list(tls_versions())
+    ['1.2', '1.3']
+    """
+    return _tables().tls
+
+
+def default_quic_stack() -> str:
+    """Return the stack preset of a QUIC flow that names none."""
+    return _tables().default_quic_stack
+
+
+def default_stack(name: str | None = None) -> str:
+    """Return the TCP preset on which a variant runs by default; without a name: one that is not in the registry."""
+    return _tables().default_stack if name is None else variant(name).default_stack
 
 
 def phases() -> tuple[str, ...]:
@@ -195,16 +294,20 @@ def drop_reasons() -> tuple[str, ...]:
 
 
 def unknown(what: str, given: str, known: list[str]) -> str:
-    """Return the message for an unknown name: with the nearest known name, or with the list of all.
+    """Return the message for an unknown name: with its synonyms, the nearest known name, or the list of all.
 
     Examples
     --------
     >>> unknown("variant", "brr", ["reno", "bbr"])
     "unknown variant 'brr': did you mean 'bbr'?"
+    >>> unknown("kind", "download", ["bulk", "cbr", "page"])
+    "unknown kind 'download': did you mean 'bulk' or 'page'?"
     """
-    near = _core.nearest(given, known)
-    if near is not None:
-        return f"unknown {what} '{given}': did you mean '{near}'?"
+    found = suggestions(given, known)
+    if not found and (near := _core.nearest(given, known)) is not None:
+        found = [near]
+    if found:
+        return f"unknown {what} '{given}': did you mean {' or '.join(map(repr, found))}?"
     return f"unknown {what} '{given}' (known: {', '.join(known)})" if known else f"unknown {what} '{given}'"
 
 
@@ -216,8 +319,10 @@ def _find(what: str, table: dict[str, T], name: str) -> T:
 
 def variant(name: str) -> Variant:
     """Look up a variant by its name or an alias; ScenarioError with the nearest name if it is unknown."""
-    aliases = {alias: v for v in variants().values() for alias in v.aliases}
-    return _find("variant", {**variants(), **aliases}, name)
+    known = variants()
+    if name in known:
+        return known[name]
+    return _find("variant", {**known, **{alias: v for v in known.values() for alias in v.aliases}}, name)
 
 
 def discipline(name: str) -> Discipline:

@@ -22,8 +22,8 @@ from dumbbell.backends import Simulator
 from dumbbell.plan.build import build
 from dumbbell.plots import Curve, Panel, Picture
 from dumbbell.plots.draw import draw
+from dumbbell.processors import cores
 from dumbbell.report.tables import OUTSIDE, Table, write_tables
-from dumbbell.results.runner import cores
 from dumbbell.validate import Case, Comparison, Measured, compare, load, measure
 from dumbbell.validate.deviations import TOLERANCES, Difference
 

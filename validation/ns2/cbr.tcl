@@ -16,7 +16,7 @@ array set opt {
     window 20       maxcwnd 0       duration 10
     queue DropTail  limit 10
     seed 1          jitter 0        series 0
-    start1 0        start2 0
+    start1 0        start2 0        delay 10ms
     keep {}
 }
 array set red {}
@@ -72,7 +72,7 @@ foreach name [array names red] {Queue/RED set ${name}_ $red($name)}
 set ns [new Simulator]
 for {set i 1} {$i <= 6} {incr i} {set n($i) [$ns node]}
 foreach {a b} {1 2 5 2 3 4 3 6} {
-    $ns duplex-link $n($a) $n($b) 10Mb 10ms DropTail
+    $ns duplex-link $n($a) $n($b) 10Mb $opt(delay) DropTail
 }
 $ns duplex-link $n(2) $n(3) 10Mb 10ms $opt(queue)
 $ns queue-limit $n(2) $n(3) $opt(limit)
@@ -161,7 +161,6 @@ proc evaluate {} {
             set ${c}($k) 0
         }
         set unacked($k) $base($k)   ;# next sequence number to be ACKed
-        set next($k) $base($k)      ;# next one the sink waits for
         set owner($srcid($k)) $k
         set owner($dstid($k)) $k
     }
@@ -195,15 +194,12 @@ proc evaluate {} {
                         }
                     }
                 } elseif {$op eq "r" && $to == $dstid($fid)} {
+                    if {[info exists got($fid,$seq)]} continue
                     set got($fid,$seq) 1
-                    while {[info exists got($fid,$next($fid))]} {
-                        unset got($fid,$next($fid))
-                        incr next($fid)
-                        incr delivered($fid)
-                        if {$slots} {
-                            set i [expr {min(int($time / $opt(series)), $slots - 1)}]
-                            incr bytes($fid,$i) $payload
-                        }
+                    incr delivered($fid)
+                    if {$slots} {
+                        set i [expr {min(int($time / $opt(series)), $slots - 1)}]
+                        incr bytes($fid,$i) $payload
                     }
                 }
             }

@@ -50,7 +50,7 @@ def exp1(out: Path) -> tuple[dict[str, Table], list[Picture], list[str]]:
         if setting == "jittered":
             failed = steady.failures(cells)
             tables["exp1-verdict"] = page.verdict(cells)
-            tables["exp1-rtt"] = page.rtt_table(cells)
+            tables["exp1-ack-delay"] = page.ack_delay_table(cells)
     return tables, pictures, failed
 
 

@@ -92,15 +92,15 @@ def robust_table(cells: Sequence[Cell]) -> Table:
     return Table([RATE, "variant", "difference (%)", "difference (%) ±", "verdict"], rows)
 
 
-def rtt_table(cells: Sequence[Cell]) -> Table:
-    """Mean RTT of packets sent once, at the rates where the queue matters."""
+def ack_delay_table(cells: Sequence[Cell]) -> Table:
+    """Mean ACK delay of packets sent once, at the rates where the queue matters."""
     rows = []
     for rate in (5, 7, 8, 9):
         chosen = {c.key[0]: c for c in cells if c.rate == rate}
         for v in steady.VARIANTS:
             sides = (chosen[v].ours, chosen[v].theirs)
-            rows.append([str(rate), v, *(f"{mean(side.rtt_single):.1f}" for side in sides)])
-    return Table([RATE, "variant", "RTT (ms)", "RTT, ns-2 (ms)"], rows)
+            rows.append([str(rate), v, *(f"{mean(side.ack_delay):.1f}" for side in sides)])
+    return Table([RATE, "variant", "ACK delay (ms)", "ACK delay, ns-2 (ms)"], rows)
 
 
 def pairs_table(cells: Sequence[Cell]) -> Table:

@@ -47,15 +47,15 @@ class Sample:
 
     Attributes
     ----------
-    goodput, drop_rate, timeouts, rtt_single, rtt_first : list of float
+    goodput, drop_rate, timeouts, ack_delay, ack_delay_first : list of float
         Mbit/s, share, number, ms, ms; one value for each repetition that has one.
     """
 
     goodput: list[float]
     drop_rate: list[float]
     timeouts: list[float]
-    rtt_single: list[float]
-    rtt_first: list[float]
+    ack_delay: list[float]
+    ack_delay_first: list[float]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -121,10 +121,10 @@ class Cell:
             "drops_within": self.drops_within,
             "timeouts": mean(self.ours.timeouts),
             "ns2_timeouts": mean(self.theirs.timeouts),
-            "rtt_mean_ms": mean(self.ours.rtt_single),
-            "ns2_rtt_mean_ms": mean(self.theirs.rtt_single),
-            "rtt_first_mean_ms": mean(self.ours.rtt_first),
-            "ns2_rtt_first_mean_ms": mean(self.theirs.rtt_first),
+            "ack_delay_mean_ms": mean(self.ours.ack_delay),
+            "ns2_ack_delay_mean_ms": mean(self.theirs.ack_delay),
+            "ack_delay_first_mean_ms": mean(self.ours.ack_delay_first),
+            "ns2_ack_delay_first_mean_ms": mean(self.theirs.ack_delay_first),
         }
 
 
@@ -136,8 +136,8 @@ def _sample_of(frame: pl.DataFrame) -> Sample:
         goodput=values("goodput_bps", 1e-6),
         drop_rate=values("drop_rate"),
         timeouts=values("timeouts"),
-        rtt_single=values("rtt_mean_ms"),
-        rtt_first=values("rtt_first_mean_ms"),
+        ack_delay=values("ack_delay_mean_ms"),
+        ack_delay_first=values("ack_delay_first_mean_ms"),
     )
 
 
@@ -149,8 +149,8 @@ def _reference(rows: Sequence[dict[str, str]], suffix: str = "") -> Sample:
         goodput=values("goodput_bps", 1e-6),
         drop_rate=values("drop_rate"),
         timeouts=values("timeouts"),
-        rtt_single=values("rtt_single_ms"),
-        rtt_first=values("rtt_first_ms"),
+        ack_delay=values("rtt_single_ms"),
+        ack_delay_first=values("rtt_first_ms"),
     )
 
 
@@ -254,8 +254,8 @@ def exp3() -> list[Course]:
             goodput=[c["goodput_bps"] * 1e-6 for c in rows],
             drop_rate=[c["drop_rate"] for c in rows],
             timeouts=[c["timeouts"] for c in rows],
-            rtt_single=[c["rtt_single_ms"] for c in rows],
-            rtt_first=[c["rtt_first_ms"] for c in rows],
+            ack_delay=[c["rtt_single_ms"] for c in rows],
+            ack_delay_first=[c["rtt_first_ms"] for c in rows],
         )
         runs = [
             run

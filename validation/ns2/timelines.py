@@ -27,7 +27,7 @@ VARIANTS = ("tahoe", "reno", "newreno", "sack", "vegas")
 
 @dataclass(frozen=True)
 class Timeline:
-    """What a sender did until 150 packets were delivered.
+    """The events of a sender until 150 packets were delivered.
 
     Attributes
     ----------

@@ -2,12 +2,12 @@
 
 Usage: python validation/significance/power.py [--trials 5000]
 
-Writes ``docs/data/significance/{false-positives,power,families}.csv``. The numbers depend on the seed below and the
-number of trials only; the standard error of a share of 5 % is 0.3 percentage points with 5000 trials.
+Writes ``docs/data/significance/{false-positives,power,families,quick}.csv``. The numbers depend on the seed below and
+the number of trials only; the standard error of a share of 5 % is 0.3 percentage points with 5000 trials.
 
 Compared are Student's t on the pairs, Welch's t (which ignores the pairs), Wilcoxon's signed-rank test with Pratt's
 treatment of zeros, and the interval of the bootstrap (BCa) of the median of the differences. The last two decided in
-earlier versions.
+earlier versions. The table ``quick`` compares a study's verdict of the first repetitions with that of all.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from scipy.stats import wilcoxon
 from dumbbell.metrics.bootstrap import bca
 from dumbbell.metrics.significance import compare_means, holm
 from dumbbell.report.tables import Table, write_tables
+from dumbbell.studies.rules import EQUAL, higher
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int, int], Floats]
@@ -38,6 +39,14 @@ SHARED = 0.5
 """Correlation of two cells on one seed: half of the variance belongs to the seed (start times, cross traffic)."""
 SHIFT = 1.5
 """Difference for the power, in standard deviations of a single value."""
+SIZES_OF_STUDIES = ((3, 5), (5, 10), (20, 40))
+"""Repetitions of a study with ``--quick``, and of the whole study."""
+MEAN, SD = 100.0, 3.0
+"""Mean of the smaller value, and standard deviation of the differences, for the comparison of verdicts."""
+DIFFERENCES = (0.0, 0.5, 0.8, 1.0, 1.2, 1.5)
+"""True differences, in units of the smallest one that counts."""
+RARE = 0.2
+"""Probability of a value far off."""
 SLOW_TRIALS = 1000
 """Trials of the signed-rank test and the bootstrap, which are slow; the standard error of 5 % is then 0.7 points."""
 
@@ -89,6 +98,83 @@ def bootstrap(a: Floats, b: Floats) -> Floats:
     return np.asarray(1.0 - ((low > 0) | (high < 0)))
 
 
+def bimodal(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw differences of one standard deviation around two values, as of runs that settle in one of two states."""
+    return np.asarray(
+        (rng.choice([-1.0, 1.0], (trials, n)) + 0.2 * rng.standard_normal((trials, n))) / math.sqrt(1.04)
+    )
+
+
+def skewed_about_zero(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw log-normal differences of one standard deviation and a mean of zero."""
+    return np.asarray((np.exp(rng.standard_normal((trials, n))) - math.exp(0.5)) / math.sqrt((math.e - 1) * math.e))
+
+
+def rare(rng: np.random.Generator, trials: int, n: int) -> Floats:
+    """Draw differences of one standard deviation, of which one in five is far off, as of runs with a timeout."""
+    values = (rng.random((trials, n)) < RARE) - RARE + 0.1 * rng.standard_normal((trials, n))
+    return np.asarray(values / math.sqrt(RARE * (1 - RARE) + 0.01))
+
+
+SPREADS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
+    "normal": lambda rng, trials, n: rng.standard_normal((trials, n)),
+    "skewed": skewed_about_zero,
+    "bimodal": bimodal,
+    "rare": rare,
+}
+
+
+def quick(trials: int) -> Table:
+    """Return how verdicts of the first repetitions compare with those of all, in percent of the trials.
+
+    The rule is "higher". The first columns are of the true difference that is the smallest one that counts, the last
+    two of the worst of several true differences.
+    """
+    rows: list[list[str]] = []
+    for name in SPREADS:
+        for few, n in SIZES_OF_STUDIES:
+            found = {times: _both(name, few, n, times, trials) for times in DIFFERENCES}
+            pairs = found[1.0]
+            kinds = (
+                [part is not None and part is whole for part, _, whole in pairs],
+                [part is None for part, _, _ in pairs],
+                [part is not None and whole is None for part, _, whole in pairs],
+            )
+            worst = (max(_contrary(pairs, k) for pairs in found.values()) for k in (0, 1))
+            shares = [100 * float(np.mean(kind)) for kind in kinds] + [100 * share for share in worst]
+            rows.append([name, f"{few} of {n}", *(f"{share:.1f}" for share in shares)])
+    columns = (
+        "same",
+        "quick: not shown",
+        "whole: not shown",
+        "contrary, worst difference",
+        "contrary, worst, by the rule of the whole study",
+    )
+    return Table(["distribution", "repetitions", *(f"{column} (%)" for column in columns)], rows)
+
+
+def _both(
+    name: str, few: int, n: int, times: float, trials: int
+) -> list[tuple[bool | None, bool | None, bool | None]]:
+    """Return for each trial the quick verdict, the same by the rule of the whole study, and that of all runs."""
+    least = EQUAL * MEAN / (1 - EQUAL)
+    draw = SPREADS[name]
+    first = MEAN + times * least + SD * draw(np.random.default_rng([SEED, n, few]), trials, n)
+    second = np.full(n, MEAN)
+    return [
+        (
+            higher(x[:few], second[:few], "", quick=True).holds,
+            higher(x[:few], second[:few], "").holds,
+            higher(x, second, "").holds,
+        )
+        for x in first
+    ]
+
+
+def _contrary(found: list[tuple[bool | None, bool | None, bool | None]], part: int) -> float:
+    return float(np.mean([None not in (one[part], one[2]) and one[part] is not one[2] for one in found]))
+
+
 TESTS = {"Student's t": student, "Welch's t": welch, "signed-rank": signed_rank, "bootstrap": bootstrap}
 
 
@@ -125,6 +211,7 @@ def main() -> None:
         "false-positives": shares(given.trials, 0.0),
         "power": shares(given.trials, SHIFT),
         "families": families(given.trials // 5),
+        "quick": quick(given.trials),
     }
     note = f"validation/significance/power.py --trials {given.trials}, seed {SEED}"
     write_tables(DATA, {name: replace(table, note=note) for name, table in tables.items()})

@@ -142,7 +142,7 @@ def lines(what: str, ours: str, theirs: str) -> Iterator[str]:
 
 def differences(path: Path, answer: Answer) -> tuple[list[str], int]:
     """Return the differences and the number of compared connections."""
-    found = capture.analyze(path, rules="wireshark-4.0", enter_tunnels=True)
+    found = capture.analyze(path, rules="wireshark-4.0")
     theirs, ours = answer.frames, frames_of_ours(found)
     wrong: list[str] = []
     streams: dict[int, int] = {}

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use dumbbell_capture::analyze::{Options, analyze};
+use dumbbell_capture::analyze::{Kind, Options, analyze};
 use dumbbell_capture::table::Values;
 use dumbbell_capture::tcp::label::Rules;
 
@@ -28,7 +28,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for table in [&found.flows, &found.udp, &found.quic, &found.classes, &found.phases] {
+    for table in [Kind::Flows, Kind::Udp, Kind::Quic, Kind::Classes, Kind::Phases]
+        .map(|kind| found.rows(kind, &[0, 1, 2, 3]))
+    {
         for row in 0..table.rows().min(8) {
             for (name, values) in &table.columns {
                 let text = match values {
@@ -49,9 +51,9 @@ fn main() -> ExitCode {
         }
     }
     println!(
-        "{} flow rows, {} series rows of {} ns",
-        found.flows.rows(),
-        found.series.rows(),
+        "{} connections, {} UDP conversations, intervals of {} ns",
+        found.totals.connections,
+        found.conversations(),
         found.interval.0
     );
     for warning in &found.warnings {

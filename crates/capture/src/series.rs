@@ -5,6 +5,7 @@
 
 use dumbbell_units::Dur;
 
+use crate::pack::fields;
 use crate::tcp::label::{LABELS, Labels};
 
 /// Most intervals of a capture without an interval option.
@@ -29,6 +30,8 @@ pub struct Interval {
     pub acked_bytes: u64,
     /// Retransmitted segments.
     pub retransmitted: u32,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
     /// Segments with a label other than window update.
     pub errors: u32,
     /// Segments with each label.
@@ -69,6 +72,7 @@ impl Interval {
         self.new_bytes += later.new_bytes;
         self.acked_bytes += later.acked_bytes;
         self.retransmitted += later.retransmitted;
+        self.timeouts += later.timeouts;
         self.errors += later.errors;
         for (a, b) in self.labels.iter_mut().zip(later.labels) {
             *a += b;
@@ -131,7 +135,7 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// The row of the interval `at` at `doublings`, and true if it is new.
+    /// The row of the interval `at` at `doublings`, and true if it is new and not the first.
     #[inline]
     pub(crate) fn at(&mut self, at: u64, doublings: u8) -> (&mut Interval, bool) {
         if self.doublings != doublings {
@@ -139,10 +143,14 @@ impl Series {
         }
         let new = self.rows.last().is_none_or(|r| r.at != at);
         if new {
+            if self.rows.is_empty() {
+                // Most directions have one interval.
+                self.rows.reserve_exact(1);
+            }
             self.rows.push(Interval { at, ..Interval::default() });
         }
         let last = self.rows.len() - 1;
-        (&mut self.rows[last], new)
+        (&mut self.rows[last], new && last > 0)
     }
 
     /// Merges rows for longer intervals.
@@ -162,15 +170,21 @@ impl Series {
     }
 
     pub(crate) fn from_rows(rows: Vec<Interval>) -> Self {
-        Self { doublings: 0, rows }
+        Self::from_rows_at(rows, 0)
+    }
+
+    /// Rows of intervals that have doubled this many times.
+    pub(crate) fn from_rows_at(rows: Vec<Interval>, doublings: u8) -> Self {
+        Self { doublings, rows }
     }
 
     pub(crate) fn rows(&self) -> &[Interval] {
         &self.rows
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+    /// Rows beyond the first.
+    pub(crate) fn excess(&self) -> usize {
+        self.rows.len().saturating_sub(1)
     }
 
     /// The rows in order of time, one for each interval.
@@ -281,6 +295,33 @@ pub fn spikes(values: &[f64], threshold: f64) -> Spikes {
     }
     found
 }
+
+fields!(Interval {
+    at,
+    packets,
+    data_packets,
+    bytes,
+    payload_bytes,
+    new_bytes,
+    acked_bytes,
+    retransmitted,
+    timeouts,
+    errors,
+    labels,
+    flight_min,
+    flight_max,
+    flight_last,
+    flights,
+    rtt_sum,
+    rtts,
+    rtt_min,
+    rtt_max,
+    window,
+    seq_high,
+    ack_high,
+    sack_high,
+});
+fields!(Series { doublings, rows });
 
 #[cfg(test)]
 mod tests {

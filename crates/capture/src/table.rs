@@ -1,11 +1,14 @@
 //! Results as tables of typed columns, which data frames take over without conversion.
 
+/// A missing value in a column of `i64`.
+pub const MISSING: i64 = i64::MIN;
+
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Counts.
     U64(Vec<u64>),
-    /// Times.
+    /// Times, and counts that may be missing: [`MISSING`].
     I64(Vec<i64>),
     /// Sizes, small counts.
     U32(Vec<u32>),
@@ -33,6 +36,21 @@ impl Values {
             Self::I32(v) => v.len(),
             Self::F64(v) => v.len(),
             Self::Text(v) => v.len(),
+        }
+    }
+
+    fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::U64(a), Self::U64(b)) => a.extend(b),
+            (Self::I64(a), Self::I64(b)) => a.extend(b),
+            (Self::U32(a), Self::U32(b)) => a.extend(b),
+            (Self::U16(a), Self::U16(b)) => a.extend(b),
+            (Self::U8(a), Self::U8(b)) => a.extend(b),
+            (Self::I32(a), Self::I32(b)) => a.extend(b),
+            (Self::F64(a), Self::F64(b)) => a.extend(b),
+            (Self::Text(a), Self::Text(b)) => a.extend(b),
+            // A column has the same type in every table of its kind.
+            _ => {}
         }
     }
 
@@ -68,6 +86,17 @@ impl Table {
         self
     }
 
+    /// Appends the rows of a table with the same columns.
+    pub(crate) fn append(&mut self, more: Self) {
+        if self.columns.is_empty() {
+            *self = more;
+            return;
+        }
+        for ((_, mine), (_, theirs)) in self.columns.iter_mut().zip(more.columns) {
+            mine.append(theirs);
+        }
+    }
+
     /// A column by its name.
     pub fn column(&self, name: &str) -> Option<&Values> {
         self.columns.iter().find(|(n, _)| *n == name).map(|(_, v)| v)
@@ -77,6 +106,11 @@ impl Table {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, v)| v.len())
     }
+}
+
+/// A count that may be missing, for a column of `i64`.
+pub(crate) fn maybe(count: Option<impl TryInto<i64>>) -> i64 {
+    count.and_then(|n| n.try_into().ok()).unwrap_or(MISSING)
 }
 
 /// A column with `value(row)` for each row.

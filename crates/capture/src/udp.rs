@@ -2,9 +2,10 @@
 //! §14.1, §17.2].
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use crate::Frame;
-use crate::dissect::{Ip, UdpView};
+use crate::dissect::{Ip, Outer, UdpView};
 use crate::quic::Quic;
 use crate::tcp::track::{Folding, Key};
 
@@ -35,6 +36,15 @@ pub(crate) struct Conversation {
     pub(crate) quic: Option<Box<Quic>>,
 }
 
+impl Conversation {
+    /// The server's address and name, if it is QUIC with a name.
+    pub(crate) fn server_name(&self) -> Option<(IpAddr, &str)> {
+        let quic = self.quic.as_deref()?;
+        let ends = self.key.endpoints(self.low_first);
+        Some((ends[usize::from(1 - quic.client)].0, quic.sni.as_deref()?))
+    }
+}
+
 /// Up to `limit` conversations; datagrams of further ones are only counted.
 pub(crate) struct Conversations {
     map: HashMap<Key, u32, Folding>,
@@ -48,14 +58,27 @@ impl Conversations {
         Self { map: HashMap::default(), all: Vec::new(), limit, unlisted: 0 }
     }
 
-    /// Counts a datagram.
-    pub(crate) fn datagram(&mut self, frame: &Frame<'_>, ip: &Ip, udp: &UdpView<'_>) {
-        let (key, from_low) = Key::new(&ip.addresses, udp.src_port, udp.dst_port);
+    /// Counts the datagram around a decapsulated tunnel.
+    #[cold]
+    pub(crate) fn carrier(&mut self, frame: &Frame<'_>, outer: &Outer) {
+        self.count(frame, &outer.ip, outer.src_port, outer.dst_port, Some(outer.len));
+    }
+
+    /// The conversation of a datagram, and its direction; `None` beyond the limit.
+    fn count(
+        &mut self,
+        frame: &Frame<'_>,
+        ip: &Ip,
+        src_port: u16,
+        dst_port: u16,
+        len: Option<u32>,
+    ) -> Option<(&mut Conversation, u8)> {
+        let (key, from_low) = Key::new(&ip.addresses, src_port, dst_port);
         let n = match self.map.get(&key) {
             Some(&n) => n,
             None if self.all.len() >= self.limit => {
                 self.unlisted += 1;
-                return;
+                return None;
             }
             None => {
                 let n = self.all.len() as u32;
@@ -76,16 +99,25 @@ impl Conversations {
         let side = &mut c.sides[usize::from(d)];
         let now = frame.time.unwrap_or(0);
         if side.packets == 0 {
-            side.first = now;
+            (side.first, side.last) = (now, now);
         }
-        side.last = now;
+        side.first = side.first.min(now);
+        side.last = side.last.max(now);
         side.packets += 1;
         side.bytes += u64::from(frame.len);
-        side.payload_bytes += u64::from(udp.len.unwrap_or(0));
-        side.fragments += u64::from(udp.len.is_none());
+        side.payload_bytes += u64::from(len.unwrap_or(0));
+        side.fragments += u64::from(len.is_none());
         side.ecn[usize::from(ip.ecn.bits())] += 1;
+        Some((c, d))
+    }
+
+    /// Counts a datagram.
+    pub(crate) fn datagram(&mut self, frame: &Frame<'_>, ip: &Ip, udp: &UdpView<'_>) {
+        let now = frame.time.unwrap_or(0);
+        let Some((c, d)) = self.count(frame, ip, udp.src_port, udp.dst_port, udp.len) else { return };
+        let packets = c.sides[usize::from(d)].packets;
         let len = udp.len.unwrap_or(0) as usize;
-        if c.quic.is_none() && side.packets <= DETECTION {
+        if c.quic.is_none() && packets <= DETECTION {
             c.quic = Quic::detect(d, udp.payload, len, now);
         }
         if let Some(quic) = &mut c.quic {

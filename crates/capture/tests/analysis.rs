@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use dumbbell_capture::analyze::{Options, analyze};
+use dumbbell_capture::analyze::{Kind, Options, analyze};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
 use dumbbell_capture::write::{IpFields, PcapWriter, Segment};
@@ -283,13 +283,13 @@ fn a_dsack_proves_a_retransmission_spurious() {
     let mut keep = |chunk: dumbbell_capture::analyze::Chunk| proofs.extend(u64s(&chunk.spurious, "frame"));
     let found = analyze(&[&path], &Options::default(), &mut |_| true, Some(&mut keep)).unwrap();
     std::fs::remove_file(path).unwrap();
-    assert_eq!(u64s(&found.flows, "retransmitted_packets"), [1, 0]);
-    assert_eq!(u64s(&found.flows, "retransmitted_spurious"), [1, 0]);
-    assert_eq!(u64s(&found.flows, "timeouts"), [1, 0]);
-    assert_eq!(u64s(&found.flows, "dsacks"), [0, 1]);
+    assert_eq!(u64s(&found.table(Kind::Flows), "retransmitted_packets"), [1, 0]);
+    assert_eq!(u64s(&found.table(Kind::Flows), "retransmitted_spurious"), [1, 0]);
+    assert_eq!(u64s(&found.table(Kind::Flows), "timeouts"), [1, 0]);
+    assert_eq!(u64s(&found.table(Kind::Flows), "dsacks"), [0, 1]);
     assert_eq!(proofs, [5]);
     // The timer ran from the first transmission at 41 ms to the second at 341 ms.
-    assert_eq!(format!("{:?}", column(&found.flows, "rto_max_ms")), "F64([300.0, NaN])");
+    assert_eq!(format!("{:?}", column(&found.table(Kind::Flows), "rto_max_ms")), "F64([300.0, NaN])");
 }
 
 #[test]
@@ -300,10 +300,7 @@ fn results_with_one_and_two_threads_are_equal() {
         let mut packets = String::new();
         let mut keep = |chunk| packets += &format!("{chunk:?}");
         let found = analyze(&[&path], &options, &mut |_| true, Some(&mut keep)).unwrap();
-        (
-            format!("{:?} {:?} {:?} {:?}", found.flows, found.series, found.phases, found.warnings),
-            !packets.is_empty(),
-        )
+        (format!("{:?} {:?}", Kind::ALL.map(|kind| found.table(kind)), found.warnings), !packets.is_empty())
     };
     for rules in Rules::ALL {
         assert_eq!(run(1, rules), run(2, rules));
@@ -316,12 +313,13 @@ fn label_counts_of_the_flows_are_those_of_the_frames() {
     let lines = labels(&path, Rules::Wireshark40);
     let options = Options { rules: Rules::Wireshark40, ..Options::default() };
     let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
+    let flows = found.table(Kind::Flows);
     for label in Label::ALL {
         let frames = lines
             .iter()
             .filter(|l| l.split('\t').nth(2).unwrap().split(',').any(|name| name == label.name()))
             .count();
-        let Values::U32(counts) = column(&found.flows, label.name()) else { panic!() };
+        let Values::U32(counts) = column(&flows, label.name()) else { panic!() };
         assert_eq!(counts.iter().sum::<u32>() as usize, frames, "{}", label.name());
     }
 }
@@ -338,17 +336,55 @@ fn memory_is_bounded_for_many_connections() {
     let options = Options { max_open: 100, max_flows: 500, ..Options::default() };
     let found = analyze(&[&path], &options, &mut |_| true, None).unwrap();
     std::fs::remove_file(path).unwrap();
-    assert_eq!(found.flows.rows(), 1000);
+    assert_eq!(found.table(Kind::Flows).rows(), 1000);
     let texts: Vec<&str> =
         found.warnings.iter().filter(|w| w.kind == "limit").map(|w| w.text.as_str()).collect();
     assert!(texts[0].starts_with("19900 connections were evicted"), "{texts:?}");
     assert!(texts[1].starts_with("19500 connections with the fewest bytes"), "{texts:?}");
 }
 
+/// Every table, as text: NaN differs from itself.
+fn tables(path: &Path, options: &Options) -> Vec<String> {
+    let found = analyze(&[path], options, &mut |_| true, None).unwrap();
+    Kind::ALL.map(|kind| format!("{:?}", found.table(kind))).to_vec()
+}
+
+#[test]
+fn packed_connections_continue_as_if_they_had_been_ready() {
+    // Each packet of another connection packs the state before it: hundreds of times in these captures.
+    for name in
+        ["labels/random-1.pcap", "labels/random-15.pcap", "labels/random-112.pcap", "labels/options.pcap"]
+    {
+        for rules in Rules::ALL {
+            let all = Options { rules, max_rows: 1000, ..Options::default() };
+            let few = Options { max_ready: 1, ..all.clone() };
+            assert_eq!(tables(&data(name), &few), tables(&data(name), &all), "{name} {rules:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_are_parts_of_the_table() {
+    let found = analyze(&[&data("labels/random-1.pcap")], &Options::default(), &mut |_| true, None).unwrap();
+    let numbers = found.numbers();
+    assert!(numbers.len() > 10);
+    let json = |table: &Table| {
+        let mut bytes = Vec::new();
+        table.write_json(b',', &mut bytes);
+        String::from_utf8(bytes).unwrap()
+    };
+    for kind in [Kind::Flows, Kind::Series, Kind::Phases] {
+        let (first, rest) = numbers.split_at(5);
+        let parts = [first, rest].map(|part| json(&found.rows(kind, part)));
+        assert_eq!(parts.join(","), json(&found.table(kind)));
+    }
+    assert!(found.rows(Kind::Flows, &[999_999]).rows() == 0);
+}
+
 #[test]
 fn names_of_quic_connections() {
     let found = analyze(&[&data("quic-v1-v2.pcap")], &Options::default(), &mut |_| true, None).unwrap();
-    let text = |name| match column(&found.quic, name) {
+    let text = |name| match column(&found.table(Kind::Quic), name) {
         Values::Text(v) => v.clone(),
         other => panic!("{other:?}"),
     };

@@ -40,7 +40,7 @@ pub use event::{
 };
 pub use external::{External, Failure, validate_control};
 pub use registry::{build, find, registry};
-pub use variant::{Build, EcnUse, LossRecovery, Variant};
+pub use variant::{Build, EcnUse, LossRecovery, Requirement, StackFeature, Variant};
 
 use dumbbell_units::{Dur, Rate};
 
@@ -172,6 +172,12 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// True if [`CongestionControl::on_sent`] is needed. Otherwise the endpoint doesn't call it.
     fn wants_sent(&self) -> bool {
+        true
+    }
+
+    /// True if [`AckEvent::rate`] and [`CongestionControl::on_lost`] are needed. Otherwise the endpoint keeps no delivery rates:
+    /// the rate is None, and the fields of the losses that depend on it are zero.
+    fn wants_rates(&self) -> bool {
         true
     }
 

@@ -27,6 +27,35 @@ pub enum EcnUse {
     Scalable,
 }
 
+/// A property of the endpoint on which the document of a variant relies. Pacing at the variant's rate, samples of the
+/// delivery rate and the feedback of [`EcnUse`] exist on every stack, so they are not in this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StackFeature {
+    /// Fast recovery that continues through partial ACKs [RFC 6582, 6675].
+    PartialAcks,
+    /// Selective acknowledgments, and a loss recovery that uses them [RFC 6675].
+    Sack,
+    /// Loss detection by time, which also finds lost retransmissions [RFC 8985].
+    Rack,
+    /// Detection of spurious loss recoveries [RFC 3522, 3708].
+    Undo,
+    /// A slow start that can end before a loss [RFC 9406].
+    HyStart,
+    /// The timestamps option [RFC 7323].
+    Timestamps,
+}
+
+/// A feature of the endpoint on which a variant relies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// The feature.
+    pub feature: StackFeature,
+    /// The document and its section.
+    pub source: &'static str,
+    /// The relation in a few words, such as "the slow start that it recommends".
+    pub why: &'static str,
+}
+
 /// Builds a variant from parameters that have been read.
 pub type Build = fn(&Params, &Setup) -> Result<Box<dyn CongestionControl>, ParamError>;
 
@@ -45,6 +74,10 @@ pub struct Variant {
     pub source: &'static str,
     /// The loss recovery that is part of the variant; None: the stack's.
     pub loss_recovery: Option<LossRecovery>,
+    /// The preset of the stack of a flow that names none.
+    pub default_stack: &'static str,
+    /// The features of the stack on which its document relies.
+    pub requires: &'static [Requirement],
     /// True if the endpoint also retransmits on Vegas' fine-grained timeout.
     pub fine_timeouts: bool,
     /// True if the variant limits the data in flight during recovery, as BBR does; otherwise the stack's recovery does
@@ -69,7 +102,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// A row to be completed: the stack's loss recovery and ECN, no response to congestion, no parameters.
+    /// A row to be completed: loss recovery and ECN of the stack, which is by default a current one, no response to
+    /// congestion, no parameters.
     pub const EMPTY: Variant = Variant {
         name: "",
         aliases: &[],
@@ -77,6 +111,8 @@ impl Variant {
         year: 0,
         source: "",
         loss_recovery: None,
+        default_stack: "linux",
+        requires: &[],
         fine_timeouts: false,
         own_recovery: false,
         ecn: EcnUse::Stack,

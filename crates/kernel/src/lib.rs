@@ -6,6 +6,7 @@
 //! host/     a run on the host's own kernel, in real time: link emulation over TUN devices, or the kernel's qdiscs
 //! guest/    process 1 of the User-mode Linux kernel, in virtual time
 //! run/      the event loop of a run, the veth network with its taps, results as files
+//! agent/    a process on another machine, started over SSH: the ends of flows there, or the links of a router
 //! traffic/  applications: TCP, UDP, ping, programs
 //! meter/    packets at taps and TCP_INFO samples -> results and series
 //! netlink/  rtnetlink and sock_diag messages
@@ -26,6 +27,8 @@ mod error;
 mod plan;
 
 #[cfg(target_os = "linux")]
+pub mod agent;
+#[cfg(target_os = "linux")]
 pub mod bpf;
 #[cfg(target_os = "linux")]
 pub mod guest;
@@ -45,7 +48,8 @@ mod traffic;
 pub use error::KernelError;
 pub use plan::congestion_control::VARIANTS;
 pub use plan::hosts::{Namespace, Route};
-pub use plan::qdisc::Qdisc;
+pub use plan::policer::Policer;
+pub use plan::qdisc::{DrrClass, Qdisc};
 pub use plan::target::{Kernel, Target};
 pub use plan::tun::TunTopology;
 pub use plan::veth::{FlowPlacement, Interface, LinkPlacement, VethPair, VethTopology};

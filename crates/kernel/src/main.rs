@@ -1,13 +1,14 @@
 //! `dumbbell-guest`: process 1 of the virtual machine; on a host, the process that executes a run (`host`), tries the
-//! host's features (`probe`), or starts a program in a process namespace.
+//! host's features (`probe`), or starts a program in a process namespace; on another machine, the agent (`agent`, `router`).
 
 #[cfg(target_os = "linux")]
 fn main() {
     use dumbbell_kernel::host::pid_namespace::{self, INIT, WITHIN};
     let rest: Vec<String> = std::env::args().skip(2).collect();
     match std::env::args().nth(1).as_deref() {
-        Some(WITHIN) => pid_namespace::run(&rest, true),
-        Some(INIT) if !rest.is_empty() => pid_namespace::run(&rest, false),
+        Some(WITHIN) if !rest.is_empty() => pid_namespace::within(&rest),
+        Some(INIT) if !rest.is_empty() => pid_namespace::init(&rest),
+        Some(role @ ("agent" | "router" | "links")) => dumbbell_kernel::agent::run(role, &rest),
         Some("host") => dumbbell_kernel::host::run(),
         Some("probe") => dumbbell_kernel::host::probe::print(),
         _ if std::process::id() == 1 => dumbbell_kernel::guest::run(),

@@ -144,20 +144,65 @@ fn the_hosts_kernel_gets_netem_only_where_it_is_needed() {
 fn disciplines_are_described_in_the_syntax_of_tc() {
     let step = |queue: Value| {
         let steps = VethTopology::new(&plan(json!({"queue": queue})), Target::default()).unwrap().steps();
-        steps.into_iter().find(|s| s.contains("dev v10 parent 1:1")).unwrap()
+        steps.into_iter().filter(|s| s.contains("dev v10 parent")).collect::<Vec<_>>()
     };
+    // CoDel is under htb, which takes a packet when it is sent; the bucket holds 4 µs of 10 Mbit/s.
     let codel = step(json!({"name": "codel", "params": {"limit": "100 packets", "ce_threshold": "1 ms"}}));
+    assert!(codel[0].ends_with("parent 1: classid 1:1 htb rate 10000000bit burst 6b cburst 6b"), "{codel:?}");
     assert!(
-        codel.ends_with("codel target 5000us limit 100 interval 100000us ce_threshold 1000us"),
-        "{codel}"
+        codel[1].ends_with("codel target 5000us limit 100 interval 100000us ce_threshold 1000us"),
+        "{codel:?}"
     );
     let red = json!({
         "gentle": false, "min_th": "10 packets", "max_th": "30 packets", "weight": 0.001953125, "max_p": "10 %",
         "mean_packet": "1000 bytes", "limit": "100 packets", "ecn": true,
     });
     let red = step(json!({"name": "red", "params": red}));
-    assert!(red.contains("red limit 150000 min 15000 max 45000 avpkt 1000 probability 0.1"), "{red}");
-    assert!(red.ends_with("ecn harddrop # weight 2^-9"), "{red}");
+    // RED is in a band of ets, so that it sees idle times.
+    assert!(red[0].ends_with("parent 1:1 handle 2: ets bands 1 strict 1"), "{red:?}");
+    assert!(red[1].contains("parent 2:1 handle 3:"), "{red:?}");
+    assert!(red[1].contains("red limit 150000 min 15000 max 45000 avpkt 1000 probability 0.1"), "{red:?}");
+    assert!(red[1].ends_with("ecn harddrop # weight 2^-9"), "{red:?}");
+}
+
+#[test]
+fn thresholds_of_red_mean_the_same_as_in_the_simulator() {
+    let queue = |min: &str, max: &str, weight: f64| {
+        json!({"queue": {"name": "red", "params": {
+            "gentle": false, "min_th": min, "max_th": max, "weight": weight, "mean_packet": "1000 bytes", "limit": "1000 packets",
+        }}})
+    };
+    // 10,000 bytes are 10 packets of mean_packet, and 10 full packets of 1500 are 15,000 bytes.
+    let steps = VethTopology::new(&plan(queue("10000 bytes", "30 packets", 1.0 / 512.0)), Target::default());
+    let text = steps.unwrap().steps().join("\n");
+    assert!(text.contains("red limit 1500000 min 15000 max 45000"), "{text}");
+    // The average has 31 bits, of which the weight takes 13: 2^18 = 262,144 bytes; 180 packets are 270,000.
+    let refused = refusal(queue("100 packets", "180 packets", 1.0 / 8192.0));
+    assert!(
+        refused
+            .contains("links.r1->d1.queue.max_th: 270000 bytes (180 full packets): with a weight of 2^-13"),
+        "{refused}"
+    );
+    assert!(refused.contains("less than 262144 bytes"), "{refused}");
+}
+
+#[test]
+fn a_stacks_buffers_become_sysctls_of_its_hosts() {
+    let sysctls = |stack: Value| {
+        let flow = json!({"transport": {"kind": "tcp", "variant": {"name": "cubic"}, "stack": stack}});
+        let layout = VethTopology::new(&plan(flow), Target::default()).unwrap();
+        let host = layout.namespaces.into_iter().find(|n| n.name == "f.from").unwrap();
+        host.sysctls.into_iter().filter(|(name, _)| name.ends_with("mem")).collect::<Vec<_>>()
+    };
+    let of =
+        |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
+    let default = sysctls(json!({"name": "linux"}));
+    assert_eq!(default, of("4096 33554432 268435456", "4096 1048576 268435456"));
+    // The values of an unchanged Linux: half of 128 KiB is window at the start.
+    let stock = json!({"name": "linux", "params": {
+        "window_start": "64 KiB", "receive_buffer": "6 MiB", "send_buffer_start": "16 KiB", "send_buffer": "4 MiB",
+    }});
+    assert_eq!(sysctls(stock), of("4096 131072 6291456", "4096 16384 4194304"));
 }
 
 #[test]
@@ -195,6 +240,77 @@ fn flows_of_one_variant_must_have_the_same_parameters() {
 }
 
 #[test]
+fn drr_has_a_class_for_each_class_of_packets_chosen_by_their_source() {
+    let drr = json!({"queue": {"name": "drr", "params": {
+        "by": "class", "limit": "200 packets", "queue_limit": "100 packets",
+    }}});
+    let mut two = plan(drr);
+    let mut other = two.flows[0].clone();
+    (other.name, other.class) = ("g".into(), 1);
+    two.flows.push(other);
+    let layout = VethTopology::new(&two, Target::default()).unwrap();
+    let text: Vec<String> = layout.steps().into_iter().filter(|s| s.starts_with("tc -n 'r1'")).collect();
+    let device = "dev v10";
+    // Only the forward direction crosses r1->d1: sources 10.1.0.0 and 10.1.0.1.
+    for step in [
+        format!("tc -n 'r1' qdisc add {device} parent 1:1 handle 2: drr"),
+        format!("tc -n 'r1' class add {device} parent 2: classid 2:1 drr quantum 1500"),
+        format!("tc -n 'r1' qdisc add {device} parent 2:1 handle 3: pfifo limit 100"),
+        format!(
+            "tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.0 classid 2:1"
+        ),
+        format!(
+            "tc -n 'r1' filter add {device} parent 2: protocol ip prio 1 flower src_ip 10.1.0.1 classid 2:2"
+        ),
+    ] {
+        assert!(text.contains(&step), "{step}\n{text:#?}");
+    }
+    assert_eq!(layout.disciplines["drr"], "links.r1->d1.queue");
+}
+
+#[test]
+fn a_policer_is_a_filter_where_the_links_packets_reach_its_node() {
+    let policer = json!({"rate_bps": 1_024_000, "burst_bytes": 10_000, "marks": false});
+    let change = json!({"policer": policer, "overhead_bytes": 4});
+    let layout = VethTopology::new(&plan(change.clone()), Target::default()).unwrap();
+    // Packets of the only flow's forward direction reach r1 over s1->r1.
+    let ingress = layout.links[2].ingress;
+    assert_eq!(layout.policers.len(), 1);
+    assert_eq!(layout.policers[0].inputs, [(ingress, layout.flows[0].addresses[0])]);
+    let text = layout.steps().join("\n");
+    assert!(text.contains(&format!("tc -n 'r1' qdisc add dev v{ingress} ingress")), "{text}");
+    assert!(text.contains("police index 1 rate 1024000bit burst 10000b overhead 4"), "{text}");
+    let host = Target { kernel: Kernel::Host, offloads: false };
+    let message = VethTopology::new(&plan(change), host).unwrap_err().to_string();
+    assert!(message.starts_with("links.r1->d1.policer: links of the host's kernel"), "{message}");
+}
+
+#[test]
+fn settings_that_the_kernel_counts_differently_are_converted() {
+    let layout = VethTopology::new(
+        &plan(json!({
+            "queue": {"name": "droptail", "params": {"limit": "10 packets", "counting": "ns2"}},
+            "transport": {"kind": "tcp", "variant": {"name": "cubic"}, "stack": {"name": "linux", "params": {
+                "mss": "9000 bytes", "timestamps": false, "window": "20 packets", "slow_start": "hystart",
+            }}},
+        })),
+        Target::default(),
+    )
+    .unwrap();
+    let text = layout.steps().join("\n");
+    // ns-2's 10 packets include the one in transmission. 9000 bytes need an MTU of 9040; 20 of them are 180,000 bytes.
+    assert!(text.contains("pfifo limit 9"), "{text}");
+    assert_eq!(layout.mtu, 9040);
+    assert!(text.contains("src 10.1.0.0 window 180000 advmss 9000"), "{text}");
+    // With timestamps, 12 of the 1460 bytes of an Ethernet are the option's: 2 x 1448.
+    let ethernet = json!({"transport": {
+        "kind": "tcp", "variant": {"name": "cubic"}, "stack": {"name": "linux", "params": {"window": "2 packets"}},
+    }});
+    let layout = VethTopology::new(&plan(ethernet), Target::default()).unwrap();
+    assert_eq!(layout.flows[0].window, Some(2896));
+}
+
+#[test]
 fn refusals_name_the_place_and_the_reason() {
     let cases = [
         (
@@ -204,6 +320,35 @@ fn refusals_name_the_place_and_the_reason() {
         (json!({"loss": {"p": 0.1, "r": 0.5, "loss_bad": 1.0, "loss_good": 0.0}}), "links.r1->d1.loss"),
         (json!({"queue": {"name": "blue"}}), "links.r1->d1.queue.discipline: 'blue' given"),
         (json!({"queue": {"name": "red"}}), "links.r1->d1.queue.gentle"),
+        (
+            json!({"queue": {"name": "droptail", "params": {"limit": "1 packets", "counting": "ns2"}}}),
+            "links.r1->d1.queue.limit: with counting 'ns2' nothing may wait",
+        ),
+        (
+            json!({"queue": {"name": "drr", "params": {"limit": "20 packets", "queue_limit": "30 packets"}}}),
+            "links.r1->d1.queue.limit: the kernel's drr has no limit over all queues",
+        ),
+        (
+            json!({"policer": {"rate_bps": 1_000_000, "burst_bytes": 10_000, "marks": true}}),
+            "links.r1->d1.policer: the kernel's policer drops packets",
+        ),
+        // 2^32 - 1 ticks of 64 ns are 274.88 s, in which 1 Mbit/s fills 34,359,738 bytes.
+        (
+            json!({"policer": {"rate_bps": 1_000_000, "burst_bytes": 40_000_000, "marks": false}}),
+            "links.r1->d1.policer: burst of 40000000 bytes given: the kernel allows up to 34359738 bytes at 1 Mbit/s",
+        ),
+        (
+            json!({"policer": {"rate_bps": 7, "burst_bytes": 100, "marks": false}}),
+            "links.r1->d1.policer: 7 bit/s given: the kernel's rates begin at 8 bit/s",
+        ),
+        (
+            json!({"queue": {"name": "drr", "params": {"limit": "5 GB", "queue_limit": "5 GB"}}}),
+            "links.r1->d1.queue.queue_limit: 5000000000 bytes given: the kernel counts up to 4294967295 bytes",
+        ),
+        (
+            json!({"queue": {"name": "drr", "params": {"quantum": "5 GB", "queue_limit": "10 packets"}}}),
+            "links.r1->d1.queue.quantum: 5000000000 bytes given: the kernel takes 1 to 4294967295 bytes",
+        ),
         (json!({"queue": {"name": "codel", "params": {"limit": "1 bdp"}}}), "links.r1->d1.queue.limit"),
         (
             json!({"transport": {"kind": "tcp", "variant": {"name": "tahoe"}, "stack": {"name": "rfc"}}}),
@@ -227,6 +372,14 @@ fn refusals_name_the_place_and_the_reason() {
                 "stack": {"name": "linux", "params": {"prr": false}},
             }}),
             "flows.f.stack.prr: the kernel has no setting for it",
+        ),
+        // Linux's CUBIC has HyStart.
+        (
+            json!({"transport": {
+                "kind": "tcp", "variant": {"name": "cubic"},
+                "stack": {"name": "linux", "params": {"slow_start": "standard"}},
+            }}),
+            "flows.f.stack.slow_start: the kernel has no setting for it",
         ),
         (
             json!({"transport": {"kind": "tcp", "variant": {"name": "reno"}, "stack": {"name": "ns2"}}}),

@@ -29,6 +29,11 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             return refuse(place("drops"), "packet numbers must ascend");
         }
     }
+    for (n, medium) in plan.media.iter().enumerate() {
+        if let Err((field, why)) = medium.check(plan) {
+            return refuse(format!("media.{n}.{field}"), &why);
+        }
+    }
     for f in &plan.flows {
         let place = |field: &str| format!("flows.{}.{field}", f.name);
         if f.from >= plan.nodes.len() || f.to >= plan.nodes.len() || f.from == f.to {
@@ -40,8 +45,16 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             }
             AppPlan::Ping { interval_ns, packet_bytes, .. } => interval_ns.min(u64::from(packet_bytes)),
             AppPlan::Transfer { bytes, .. } | AppPlan::Page { bytes, .. } => bytes,
-            AppPlan::Bulk {} | AppPlan::Program { .. } => 1,
+            AppPlan::Bulk {} | AppPlan::Program { .. } | AppPlan::Video(_) | AppPlan::Objects(_) => 1,
         };
+        let checked = match &f.application {
+            AppPlan::Video(video) => video.check(),
+            AppPlan::Objects(page) => page.check(),
+            _ => Ok(()),
+        };
+        if let Err(why) = checked {
+            return refuse(place("application"), why);
+        }
         if least == 0 {
             return refuse(place("application"), "rate, interval and sizes must be above zero");
         }

@@ -8,15 +8,17 @@
 
 mod check;
 mod error;
+mod medium;
 mod plan;
 mod result;
 mod route;
 
 pub use check::check;
 pub use error::PlanError;
+pub use medium::MediumPlan;
 pub use plan::{
     AppPlan, CapturePlan, CapturePoint, DropPlan, FlowPlan, LinkPlan, Named, Plan, ProgramKind, ProgramPlan,
-    SeriesPlan, TracePlan, TransportPlan,
+    QlogVersion, SeriesPlan, TracePlan, TransportPlan,
 };
 pub use result::{FlowResult, QueueResult, Transfer};
 pub use route::{LOCAL, Routes};

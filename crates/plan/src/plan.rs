@@ -1,6 +1,8 @@
 //! The plan of a run: a scenario with every name resolved, every topology expanded into nodes and links, and every
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
+use crate::medium::MediumPlan;
+use dumbbell_apps::{PagePlan, VideoPlan};
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
@@ -25,6 +27,9 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// Links, one per direction.
     pub links: Vec<LinkPlan>,
+    /// Wi-Fi media, each in place of the transmitters of two links.
+    #[serde(default)]
+    pub media: Vec<MediumPlan>,
     /// Flows.
     pub flows: Vec<FlowPlan>,
     /// Series to record.
@@ -42,6 +47,20 @@ pub struct CapturePlan {
     pub points: Vec<CapturePoint>,
     /// Bytes kept of each packet; 0: all.
     pub snaplen_bytes: u32,
+    /// Version of the qlog files of QUIC flows; None: no files.
+    #[serde(default)]
+    pub qlog: Option<QlogVersion>,
+}
+
+/// Versions of qlog.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub enum QlogVersion {
+    /// The current drafts of the IETF.
+    #[serde(rename = "draft")]
+    Draft,
+    /// 0.3, for viewers.
+    #[serde(rename = "0.3")]
+    V03,
 }
 
 /// One capture.
@@ -62,7 +81,7 @@ pub struct CapturePoint {
 pub struct LinkPlan {
     /// Its name, such as `r1->r2`.
     pub name: String,
-    /// Node at its begin.
+    /// Node at its start.
     pub from: usize,
     /// Node at its end.
     pub to: usize,
@@ -118,6 +137,24 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
+    /// The first feature other than rate, constant delay, queue and scripted drops, if it has one.
+    pub(crate) fn beyond_queue_and_delay(&self) -> Option<&'static str> {
+        let features = [
+            ("rate_course", self.rate_course.is_some()),
+            ("opportunities", self.opportunities.is_some()),
+            ("delay_course", self.delay_course.is_some()),
+            ("outages", !self.outages.is_empty()),
+            ("overhead_bytes", self.overhead_bytes > 0),
+            ("policer", self.policer.is_some()),
+            ("loss", !self.loss.is_none()),
+            ("corruption", self.corruption.is_some()),
+            ("jitter", self.jitter.is_some()),
+            ("reordering", self.reordering.is_some()),
+            ("duplication", self.duplication.is_some()),
+        ];
+        features.iter().find(|(_, given)| *given).map(|(field, _)| *field)
+    }
+
     /// True if the wire may reorder or duplicate packets.
     #[must_use]
     pub fn wire_may_reorder(&self) -> bool {
@@ -210,12 +247,22 @@ pub enum TransportPlan {
         variant: Named,
         /// Stack preset, with the parameters that the scenario sets.
         stack: Named,
+        /// Version of TLS, with the parameters that the scenario sets; None without TLS.
+        #[serde(default)]
+        tls: Option<Named>,
+    },
+    /// QUIC: one connection, or several in sequence.
+    Quic {
+        /// Congestion control.
+        variant: Named,
+        /// Stack preset, with the parameters that the scenario sets.
+        stack: Named,
     },
     /// UDP datagrams.
     Udp {},
 }
 
-/// The application of a flow. Sizes are payload bytes for TCP and IP packet bytes for UDP.
+/// The application of a flow. Sizes are payload bytes for TCP and QUIC and IP packet bytes for UDP.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum AppPlan {
@@ -276,6 +323,10 @@ pub enum AppPlan {
         /// Time from start to start, ns; the next download waits until the running one ends.
         every_ns: u64,
     },
+    /// A video player: the receiver requests segments and plays them.
+    Video(VideoPlan),
+    /// A web page of several objects, which the receiver requests.
+    Objects(PagePlan),
     /// Real programs, on the real kernel only.
     Program {
         /// Kind of program.
@@ -297,8 +348,10 @@ pub enum ProgramKind {
     Iperf3,
     /// The host's ping.
     Ping,
-    /// curl and a web server.
+    /// curl or aioquic, and a web server.
     Http,
+    /// A browser that plays a video, and a web server.
+    Video,
     /// Commands given in the scenario.
     Command,
 }
@@ -309,6 +362,7 @@ impl ProgramKind {
             ProgramKind::Iperf3 => "iperf3",
             ProgramKind::Ping => "ping",
             ProgramKind::Http => "http",
+            ProgramKind::Video => "video",
             ProgramKind::Command => "command",
         }
     }
@@ -335,7 +389,8 @@ impl AppPlan {
             AppPlan::Cbr { .. } => "cbr",
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
-            AppPlan::Page { .. } => "page",
+            AppPlan::Page { .. } | AppPlan::Objects(_) => "page",
+            AppPlan::Video(_) => "video",
             AppPlan::Program { name, .. } => name.name(),
         }
     }

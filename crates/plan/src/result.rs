@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-/// Metrics of a flow. They cover the flow's own time within the measurement: from its start or the begin of the
-/// measurement, whichever is later, to its stop, its completion or the end of the run, whichever is first.
+/// Metrics of a flow. They cover the flow's measured time: from its start or the start of the measurement, whichever is
+/// later, to its stop, its completion or the end of the run, whichever is first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowResult {
     /// Name of the flow in the scenario.
@@ -19,17 +19,20 @@ pub struct FlowResult {
     pub stop_s: f64,
     /// Time from the start to the first packet (CBR), s.
     pub phase_s: Option<f64>,
-    /// Goodput: payload delivered in order, each byte counted once, bit/s.
+    /// Goodput: payload that reached the receiver in the measured time, each byte counted once, bit/s. UDP and ping: the
+    /// same as the throughput.
     pub goodput_bps: f64,
-    /// Throughput: IP bytes that reached the receiver, including headers and duplicates, bit/s.
+    /// Throughput: IP bytes that reached the receiver in the measured time, including headers and retransmissions, bit/s. A
+    /// packet that a link duplicated counts once.
     pub throughput_bps: f64,
-    /// Packets with payload sent by the data sender, including retransmissions.
+    /// Packets with payload that the data sender sent in the measured time, including retransmissions.
     pub sent_packets: u64,
     /// Payload bytes of the sent packets (UDP: IP bytes).
     pub sent_bytes: u64,
-    /// Payload bytes delivered in order (UDP: IP bytes received).
+    /// Payload bytes that reached the receiver in the measured time, in order or not, each counted once (UDP: IP bytes).
     pub delivered_bytes: u64,
-    /// Sent packets dropped or lost anywhere on the path.
+    /// Those of the sent packets that never arrived, because they were dropped or lost anywhere on the path before the end
+    /// of the run, with every duplicate that a link made of them.
     pub dropped_packets: u64,
     /// Duplicates of sent packets, made by links.
     pub duplicated_packets: u64,
@@ -39,17 +42,17 @@ pub struct FlowResult {
     pub retransmitted_packets: u64,
     /// Retransmitted payload bytes.
     pub retransmitted_bytes: u64,
+    /// Payload of a full segment, bytes: the MSS less the options that each segment carries. Null for datagrams.
+    pub snd_mss_bytes: Option<u64>,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Fast retransmits: loss recoveries that began without a timeout.
     pub fast_retransmits: u64,
-    /// Payload bytes that arrived at the receiver more than once.
+    /// Payload bytes that arrived at the receiver again.
     pub duplicate_bytes: u64,
-    /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes
-    /// head-of-line waiting behind a lost segment. Ping: mean RTT of the answered requests.
+    /// Mean round-trip time of packets sent once: from sending a packet to the ACK or SACK that first covers it, ms. A
+    /// cumulative ACK that first covers a retransmitted packet gives no RTT. Ping: mean RTT of the answered requests.
     pub rtt_mean_ms: Option<f64>,
-    /// Mean time from a packet's first transmission to the cumulative ACK that covers it, of all packets, ms.
-    pub rtt_first_mean_ms: Option<f64>,
     /// Minimum of the times that `rtt_mean_ms` averages, ms.
     pub rtt_min_ms: Option<f64>,
     /// Median of the same times, ms. Percentiles are exact within 0.1 %.
@@ -60,6 +63,21 @@ pub struct FlowResult {
     pub rtt_p99_ms: Option<f64>,
     /// Maximum of the same times, ms.
     pub rtt_max_ms: Option<f64>,
+    /// Mean time from sending a packet to the cumulative ACK that covers it, of packets sent once, ms. It includes the
+    /// wait of a packet that arrived behind a lost one for the retransmission (head-of-line blocking).
+    pub ack_delay_mean_ms: Option<f64>,
+    /// Minimum of the times that `ack_delay_mean_ms` averages, ms.
+    pub ack_delay_min_ms: Option<f64>,
+    /// Median of the same times, ms. Percentiles are exact within 0.1 %.
+    pub ack_delay_p50_ms: Option<f64>,
+    /// 95th percentile of the same times, ms.
+    pub ack_delay_p95_ms: Option<f64>,
+    /// 99th percentile of the same times, ms.
+    pub ack_delay_p99_ms: Option<f64>,
+    /// Maximum of the same times, ms.
+    pub ack_delay_max_ms: Option<f64>,
+    /// Mean time from a packet's first transmission to the cumulative ACK that covers it, of all packets, ms.
+    pub ack_delay_first_mean_ms: Option<f64>,
     /// Mean one-way delay of datagrams, ms.
     pub owd_mean_ms: Option<f64>,
     /// 99th percentile of the one-way delay of datagrams, ms.
@@ -80,6 +98,33 @@ pub struct FlowResult {
     pub pings_sent: u64,
     /// Echo requests without a reply before their timeout (ping).
     pub pings_lost: u64,
+    /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The times of
+    /// videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly they are means
+    /// over its loads.
+    pub first_byte_s: Option<f64>,
+    /// Time from the start of the flow to the last byte of the video or of the page's last object, s; null if it did not
+    /// arrive.
+    pub load_time_s: Option<f64>,
+    /// Time from the start of the flow to the page's load event: the arrival of the last object that doesn't wait for it, s.
+    pub onload_s: Option<f64>,
+    /// Time from the start of the flow to the start of playback, s; null if it did not start.
+    pub startup_delay_s: Option<f64>,
+    /// Number of stalls. A stall begins when the buffer is empty before the end of the video, and ends when `resume_buffer`
+    /// is buffered, or the rest of the video. The startup delay is no stall.
+    pub stalls: Option<u64>,
+    /// Time of all stalls, s; of one that lasts, until the flow's stop or the end of the run.
+    pub stall_s: Option<f64>,
+    /// Media played, s.
+    pub played_s: Option<f64>,
+    /// stall_s / (stall_s + played_s); null if playback did not start.
+    pub stall_ratio: Option<f64>,
+    /// Mean bit rate of the media that arrived, bit/s.
+    pub mean_bitrate_bps: Option<f64>,
+    /// Segments with another bit rate than the segment before.
+    pub switches: Option<u64>,
+    /// Linear quality of experience: (sum of the segments' bit rates - `switches` weight x sum of the changes between them -
+    /// `stalls` weight x stall_s - `startup` weight x startup_delay_s) / number of segments, bit rates in Mbit/s.
+    pub qoe: Option<f64>,
 }
 
 /// Metrics of one direction of a link during the measurement.
@@ -123,6 +168,8 @@ pub struct QueueResult {
     pub losses_corrupted: u64,
     /// Losses by outages.
     pub losses_outage: u64,
+    /// Packets that Wi-Fi gave up after the last retry.
+    pub losses_retries: u64,
     /// Duplicates made on the wire.
     pub duplicated: u64,
     /// Reordered packets: a packet sent later arrived before them [RFC 4737 §3.3].
@@ -135,7 +182,7 @@ pub struct QueueResult {
     pub mean_backlog_packets: Option<f64>,
     /// Time average of the waiting wire bytes.
     pub mean_backlog_bytes: Option<f64>,
-    /// Mean sojourn time, from arrival to the begin of the transmission, ms.
+    /// Mean sojourn time, from arrival to the start of the transmission, ms.
     pub mean_sojourn_ms: Option<f64>,
     /// Median sojourn time, ms.
     pub p50_sojourn_ms: Option<f64>,
@@ -154,17 +201,25 @@ pub struct QueueResult {
     pub capacity_bps: f64,
 }
 
-/// One transfer or download.
-#[derive(Clone, Debug, Serialize)]
+/// One transfer or download; of a video each segment, of a page each object.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Transfer {
     /// Name of the flow.
     pub flow: String,
     /// Number of the transfer within its flow, from 0.
     pub number: u64,
-    /// Start time, s.
+    /// Start time, s: a new connection, or the request of a segment or object.
     pub start_s: f64,
     /// Arrival time of its last byte, s; null if it did not complete.
     pub end_s: Option<f64>,
     /// Payload bytes requested.
     pub bytes: u64,
+    /// Name of the segment or object; null for other applications, as are the columns that follow.
+    pub object: Option<String>,
+    /// Arrival time of the first byte of its response, s.
+    pub first_byte_s: Option<f64>,
+    /// Number of its connection within the flow, from 1.
+    pub connection: Option<u64>,
+    /// Bit rate of the segment, bit/s.
+    pub bitrate_bps: Option<u64>,
 }

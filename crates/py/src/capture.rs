@@ -15,11 +15,11 @@
 //! `analyze_pair(a, b, ...)` matches two captures of one path: a dict of `flows`, `series` and the clocks.
 //!
 //! The tables of packets (`packets`, `sacks`, `spurious`) are passed to a callback, in chunks. Times are ns since the
-//! capture's first frame. Missing numbers are NaN in float columns and -1 in int32 columns.
+//! capture's first frame. Missing numbers are NaN in float columns, -1 in int32 columns and -2^63 in int64 columns.
 
 use std::path::{Path, PathBuf};
 
-use dumbbell_capture::analyze::{self as analysis, Analysis, Chunk, Options, Progress};
+use dumbbell_capture::analyze::{self as analysis, Analysis, Chunk, Kind, Options, Progress};
 use dumbbell_capture::pair::{Match, pair};
 use dumbbell_capture::table::{Table, Values};
 use dumbbell_capture::tcp::label::{Label, Rules};
@@ -27,7 +27,7 @@ use dumbbell_units::Dur;
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList};
 
 use crate::errors::CaptureError;
 
@@ -35,7 +35,17 @@ use crate::errors::CaptureError;
 #[pyclass(module = "dumbbell._core")]
 pub(crate) struct CaptureOutput {
     found: Analysis,
-    tables: Vec<(&'static str, Option<Table>)>,
+}
+
+impl CaptureOutput {
+    /// The rows of a table, of all connections or of those with these numbers.
+    fn rows(&self, name: &str, numbers: Option<&[u64]>) -> PyResult<Table> {
+        let kind = Kind::from_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        Ok(match numbers {
+            None => self.found.table(kind),
+            Some(numbers) => self.found.rows(kind, numbers),
+        })
+    }
 }
 
 fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
@@ -58,15 +68,67 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
 #[pymethods]
 impl CaptureOutput {
     /// The names of the tables.
-    fn tables(&self) -> Vec<&'static str> {
-        self.tables.iter().map(|(name, _)| *name).collect()
+    #[staticmethod]
+    fn tables() -> Vec<&'static str> {
+        Kind::ALL.into_iter().map(Kind::name).collect()
     }
 
-    /// A table: a dict of arrays of one length, by column name. The arrays take over its memory, so each table can be taken
-    /// only once. Raises KeyError for an unknown or taken table.
-    fn table(&mut self, py: Python<'_>, name: &str) -> PyResult<Py<PyDict>> {
-        let table = self.tables.iter_mut().find(|(n, _)| *n == name).and_then(|(_, table)| table.take());
-        arrays(py, table.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+    /// A table: a dict of arrays of one length, by column name; with `numbers` only the rows of these TCP connections (or
+    /// UDP conversations). Raises KeyError for an unknown table.
+    #[pyo3(signature = (name, numbers = None))]
+    fn table(&self, py: Python<'_>, name: &str, numbers: Option<Vec<u64>>) -> PyResult<Py<PyDict>> {
+        arrays(py, py.detach(|| self.rows(name, numbers.as_deref()))?)
+    }
+
+    /// The same rows as JSON objects, separated by commas.
+    #[pyo3(signature = (name, numbers = None))]
+    fn json(&self, py: Python<'_>, name: &str, numbers: Option<Vec<u64>>) -> PyResult<Py<PyBytes>> {
+        let bytes = py.detach(|| {
+            let mut bytes = Vec::new();
+            self.rows(name, numbers.as_deref())?.write_json(b',', &mut bytes);
+            Ok::<_, PyErr>(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes).unbind())
+    }
+
+    /// The numbers of the TCP connections, in order.
+    fn numbers(&self) -> Vec<u64> {
+        self.found.numbers()
+    }
+
+    /// Number of UDP conversations, which are numbered from 0.
+    #[getter]
+    fn conversations(&self) -> usize {
+        self.found.conversations()
+    }
+
+    /// Numbers of the TCP connections with the most payload in one direction, the largest first.
+    fn largest(&self, most: usize) -> Vec<u64> {
+        self.found.largest(most)
+    }
+
+    /// Pairs of content and number of frames; the numbers add up to all frames.
+    #[getter]
+    fn contents(&self) -> Vec<(String, u64)> {
+        self.found.contents.iter().map(|(content, count)| (content.to_string(), *count)).collect()
+    }
+
+    /// Pairs of a decapsulated tunnel and the number of its frames.
+    #[getter]
+    fn tunnels(&self) -> Vec<(&'static str, u64)> {
+        self.found.tunnels.iter().map(|(tunnel, count)| (tunnel.name(), *count)).collect()
+    }
+
+    /// Totals over all TCP connections: `connections`, `data_packets`, `retransmitted_packets`, `timeouts`.
+    #[getter]
+    fn totals(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let totals = self.found.totals;
+        let dict = PyDict::new(py);
+        dict.set_item("connections", totals.connections)?;
+        dict.set_item("data_packets", totals.data_packets)?;
+        dict.set_item("retransmitted_packets", totals.retransmitted_packets)?;
+        dict.set_item("timeouts", totals.timeouts)?;
+        Ok(dict.unbind())
     }
 
     /// Length of the intervals of `series` and `total`, ns.
@@ -219,11 +281,13 @@ pub(crate) fn capture_labels() -> Vec<&'static str> {
 
 /// Analyzes capture files, without holding the GIL.
 ///
-/// `progress(file, bytes, size, frames)` is called periodically; an exception in it ends the analysis. `packets(tables)`
-/// is called with a dict of tables (`packets`, `sacks`, `spurious`) for each chunk of segments. Raises CaptureError.
+/// `progress(file, bytes, size, frames)` is called periodically; an exception in it ends the analysis, and if it returns False,
+/// the analysis ends as at the end of the files. `packets(tables)` is called with a dict of tables (`packets`, `sacks`,
+/// `spurious`) for each chunk of segments; with `log` or `live` with `log` (JSON lines of connections that have ended) or
+/// `live` (the flows of the last second) instead. Raises CaptureError.
 #[pyfunction]
-#[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = false, from_ns = None, to_ns = None,
-    threads = 2, max_open = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
+#[pyo3(signature = (paths, *, rules = None, interval_ns = None, enter_tunnels = true, from_ns = None, to_ns = None,
+    log = false, live = false, threads = 2, max_open = None, max_ready = None, max_flows = None, max_rows = None, chunk = None, progress = None, packets = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -233,8 +297,11 @@ pub(crate) fn analyze(
     enter_tunnels: bool,
     from_ns: Option<i64>,
     to_ns: Option<i64>,
+    log: bool,
+    live: bool,
     threads: usize,
     max_open: Option<usize>,
+    max_ready: Option<usize>,
     max_flows: Option<usize>,
     max_rows: Option<usize>,
     chunk: Option<usize>,
@@ -255,8 +322,11 @@ pub(crate) fn analyze(
         enter_tunnels,
         from: from_ns,
         to: to_ns,
+        log,
+        live,
         threads,
         max_open: max_open.unwrap_or(default.max_open),
+        max_ready: max_ready.unwrap_or(default.max_ready),
         max_flows: max_flows.unwrap_or(default.max_flows),
         max_rows: max_rows.unwrap_or(default.max_rows),
         chunk: chunk.unwrap_or(default.chunk),
@@ -271,15 +341,18 @@ pub(crate) fn analyze(
             }
             !failed
         };
+        let stopped = std::cell::Cell::new(false);
         let mut report = |now: Progress| {
             error.borrow().is_none()
                 && keep(Python::attach(|py| {
                     py.check_signals()?;
                     if let Some(progress) = &progress {
-                        progress.call1(py, (now.file, now.bytes, now.size, now.frames))?;
+                        let go_on = progress.call1(py, (now.file, now.bytes, now.size, now.frames))?;
+                        stopped.set(go_on.bind(py).is(PyBool::new(py, false)));
                     }
                     Ok(())
                 }))
+                && !stopped.get()
         };
         let mut on_chunk = |chunk: Chunk| {
             if let Some(packets) = &packets
@@ -287,6 +360,10 @@ pub(crate) fn analyze(
             {
                 keep(Python::attach(|py| {
                     let dict = PyDict::new(py);
+                    let mut lines = Vec::new();
+                    chunk.log.write_json(b'\n', &mut lines);
+                    dict.set_item("log", PyBytes::new(py, &lines))?;
+                    dict.set_item("live", arrays(py, chunk.live)?)?;
                     dict.set_item("packets", arrays(py, chunk.packets)?)?;
                     dict.set_item("sacks", arrays(py, chunk.sacks)?)?;
                     dict.set_item("spurious", arrays(py, chunk.spurious)?)?;
@@ -303,20 +380,8 @@ pub(crate) fn analyze(
     if let Some(error) = error {
         return Err(error);
     }
-    let mut found = found.map_err(|e| CaptureError::new_err(e.to_string()))?;
-    let mut take =
-        |name, table: fn(&mut Analysis) -> &mut Table| (name, Some(std::mem::take(table(&mut found))));
-    let tables = vec![
-        take("flows", |f| &mut f.flows),
-        take("udp", |f| &mut f.udp),
-        take("quic", |f| &mut f.quic),
-        take("series", |f| &mut f.series),
-        take("phases", |f| &mut f.phases),
-        take("classify", |f| &mut f.classes),
-        take("rounds", |f| &mut f.rounds),
-        take("total", |f| &mut f.total),
-    ];
-    Ok(CaptureOutput { found, tables })
+    let found = found.map_err(|e| CaptureError::new_err(e.to_string()))?;
+    Ok(CaptureOutput { found })
 }
 
 /// Matches the packets of two captures of one path, without holding the GIL. Returns a dict of the tables `flows` and

@@ -3,7 +3,7 @@
 //! | module | functions and classes |
 //! |---|---|
 //! | `registry` | `registry`: variants, disciplines and stacks as one JSON document |
-//! | `parameters` | `parse`, `check`, `check_queue`, `nearest`: quantities and parameters |
+//! | `parameters` | `parse`, `check`, `check_queue`, `check_wifi`, `lacking`, `nearest`: quantities and parameters |
 //! | `external` | `ExternalVariant`: variants from Python classes and libraries, and the events that they receive |
 //! | `run` | `run`: a run of the simulator, its series as NumPy arrays |
 //! | `kernel` | `plan_uml`, `plan_tc`, `plan_link`: a plan as commands for a real kernel |
@@ -31,6 +31,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry::registry, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::check_queue, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::check_wifi, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters::lacking, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;

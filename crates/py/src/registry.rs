@@ -1,12 +1,12 @@
 //! The registries as one JSON document, for the command line, the docs and the JSON Schema.
 
-use dumbbell_cc::Variant;
+use dumbbell_cc::{EcnUse, Variant};
 use dumbbell_trace::tables::ColumnSpec;
 use dumbbell_units::param::Spec;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// Returns every variant, discipline and stack with its parameters, and the names of phases and drop reasons, as JSON.
+/// Returns every variant, discipline, stack and version of TLS with its parameters, and the names of phases and drop reasons, as JSON.
 #[pyfunction]
 pub(crate) fn registry() -> String {
     let variants: Vec<Value> = dumbbell_cc::registry()
@@ -14,8 +14,10 @@ pub(crate) fn registry() -> String {
         .map(|v| {
             json!({
                 "name": v.name, "aliases": v.aliases, "title": v.title, "year": v.year, "source": v.source,
+                "default_stack": v.default_stack, "requires": requirements(v),
                 "loss_recovery": v.loss_recovery.map(|s| format!("{s:?}").to_lowercase()),
                 "on_loss": v.on_loss, "on_delay": v.on_delay, "on_ecn": v.on_ecn,
+                "needs_marks": v.ecn != EcnUse::Stack,
                 "params": variant_specs(v), "columns": v.columns,
             })
         })
@@ -31,7 +33,12 @@ pub(crate) fn registry() -> String {
         .collect();
     let stacks: Vec<Value> = dumbbell_tcp::PRESETS
         .iter()
-        .map(|s| json!({"name": s.name, "title": s.title, "doc": s.doc, "params": specs(&s.params())}))
+        .map(|s| stack("tcp", s.name, s.title, s.doc, &s.params()))
+        .chain(dumbbell_quic::PRESETS.iter().map(|s| stack("quic", s.name, s.title, s.doc, &s.params())))
+        .collect();
+    let tls: Vec<Value> = dumbbell_tls::VERSIONS
+        .iter()
+        .map(|v| json!({"name": v.name(), "source": v.source(), "params": specs(v.params())}))
         .collect();
     let phases: Vec<&str> = dumbbell_cc::Phase::ALL.iter().map(|p| p.name()).collect();
     let reasons: Vec<&str> = dumbbell_qdisc::DropReason::ALL.iter().map(|r| r.name()).collect();
@@ -40,10 +47,27 @@ pub(crate) fn registry() -> String {
         .map(|t| json!({"kind": t.kind, "kernel_only": t.kernel_only, "columns": columns(t.columns)}))
         .collect();
     json!({
-        "variants": variants, "disciplines": disciplines, "stacks": stacks,
+        "default_stack": Variant::EMPTY.default_stack, "default_quic_stack": dumbbell_quic::PRESETS[0].name,
+        "variants": variants, "disciplines": disciplines, "stacks": stacks, "tls": tls,
         "phases": phases, "drop_reasons": reasons, "tables": tables,
     })
     .to_string()
+}
+
+fn stack(transport: &str, name: &str, title: &str, doc: &str, params: &[Spec]) -> Value {
+    json!({"name": name, "transport": transport, "title": title, "doc": doc, "params": specs(params)})
+}
+
+/// Returns the features of the stack on which a variant relies.
+fn requirements(variant: &Variant) -> Vec<Value> {
+    variant
+        .requires
+        .iter()
+        .map(|r| {
+            let (feature, settings) = dumbbell_tcp::describe_feature(r.feature);
+            json!({"feature": feature, "settings": settings, "source": r.source, "why": r.why})
+        })
+        .collect()
 }
 
 /// Returns the parameters of a variant, each with the stacks on which its default differs.

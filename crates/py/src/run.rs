@@ -4,7 +4,7 @@ use crate::convert::dicts;
 use crate::errors::RunError;
 use crate::external;
 use dumbbell_plan::Plan;
-use dumbbell_sim::Capture;
+use dumbbell_sim::{Capture, Externals, Qlog};
 use dumbbell_trace::{ColumnData, Table};
 use numpy::PyArray1;
 use pyo3::exceptions::PyKeyError;
@@ -34,6 +34,7 @@ pub(crate) struct RunOutput {
     transfers: Py<PyList>,
     tables: Vec<(String, Option<Series>)>,
     captures: Vec<Capture>,
+    qlogs: Vec<Qlog>,
 }
 
 #[pymethods]
@@ -74,6 +75,11 @@ impl RunOutput {
             Ok(())
         })
     }
+
+    /// The qlog files of QUIC connections: name and content.
+    fn qlogs(&self) -> Vec<(String, String)> {
+        self.qlogs.iter().map(|log| (log.name.clone(), log.text.clone())).collect()
+    }
 }
 
 fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
@@ -90,19 +96,22 @@ fn arrays(py: Python<'_>, table: Table) -> PyResult<Py<PyDict>> {
 }
 
 /// Runs a plan (JSON) in the simulator, without the GIL. `variants` holds the external variants by the names that the plan
-/// gives them. Raises RunError, or the KeyboardInterrupt that ended a variant in Python.
+/// gives them, `rules` those for the bit rate: classes with their files. Raises RunError, or the KeyboardInterrupt that ended
+/// a variant or rule in Python.
 #[pyfunction]
-#[pyo3(signature = (plan_json, variants=None))]
+#[pyo3(signature = (plan_json, variants=None, rules=None))]
 pub(crate) fn run(
     py: Python<'_>,
     plan_json: &str,
     variants: Option<&Bound<'_, PyDict>>,
+    rules: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<RunOutput> {
-    let variants = external::by_name(variants)?;
+    let external =
+        Externals { variants: external::by_name(variants)?, rules: external::rules_by_name(rules)? };
     let output = py
         .detach(|| {
             let plan: Plan = serde_json::from_str(plan_json).map_err(|e| format!("invalid plan: {e}"))?;
-            dumbbell_sim::run_with(&plan, &variants).map_err(|e| e.to_string())
+            dumbbell_sim::run_with(&plan, &external).map_err(|e| e.to_string())
         })
         .map_err(|e| external::take_interrupt().unwrap_or_else(|| RunError::new_err(e)))?;
     Ok(RunOutput {
@@ -111,5 +120,6 @@ pub(crate) fn run(
         transfers: dicts(py, &output.transfers)?,
         tables: output.trace.tables.into_iter().map(|t| (t.name.clone(), Some(Series::Kept(t)))).collect(),
         captures: output.captures,
+        qlogs: output.qlogs,
     })
 }

@@ -31,16 +31,16 @@ pub enum Limit {
 
 impl Limit {
     /// True if this backlog exceeds the limit.
-    pub(crate) fn is_exceeded_by(self, packets: u64, bytes: u64) -> bool {
+    pub(crate) fn is_exceeded_by(self, backlog: Backlog) -> bool {
         match self {
-            Limit::Packets(limit) => packets > limit.0,
-            Limit::Bytes(limit) => bytes > limit.0,
+            Limit::Packets(limit) => backlog.packets > limit.0,
+            Limit::Bytes(limit) => backlog.bytes > limit.0,
         }
     }
 
     /// True if the packet fits into a queue with this backlog.
     pub(crate) fn admits(self, backlog: Backlog, packet: &Packet) -> bool {
-        !self.is_exceeded_by(backlog.packets + 1, backlog.bytes + u64::from(packet.bytes))
+        !self.is_exceeded_by(backlog + Backlog { packets: 1, bytes: u64::from(packet.bytes) })
     }
 }
 

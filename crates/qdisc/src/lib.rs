@@ -56,6 +56,14 @@ impl Backlog {
     }
 }
 
+impl std::ops::Add for Backlog {
+    type Output = Backlog;
+
+    fn add(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 /// The context of a call to a discipline: the time, the state of the link, and the packets that are dropped or marked.
 #[derive(Debug, Default)]
 pub struct QdiscContext {
@@ -63,6 +71,9 @@ pub struct QdiscContext {
     pub now: Time,
     /// True while the link transmits a packet.
     pub link_busy: bool,
+    /// The packet that a shaper around the discipline took out and holds: the discipline's limit counts it [Linux
+    /// sch_generic.h qdisc_peek_dequeued].
+    pub(crate) held: Backlog,
     dropped: Vec<(Packet, DropReason)>,
     marked: u64,
 }
@@ -116,6 +127,27 @@ impl QdiscContext {
     }
 }
 
+/// See [`Qdisc::plain_fifo`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlainFifo {
+    /// The largest backlog.
+    pub limit: Limit,
+    /// True if the packet in transmission counts as a waiting packet.
+    pub counts_service: bool,
+}
+
+impl PlainFifo {
+    /// True if a packet of `bytes` fits behind this backlog while the link is busy.
+    #[inline]
+    #[must_use]
+    pub fn admits(&self, backlog: Backlog, bytes: u32) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => backlog.packets + u64::from(self.counts_service) < limit.0,
+            Limit::Bytes(limit) => backlog.bytes + u64::from(bytes) <= limit.0,
+        }
+    }
+}
+
 /// A queue discipline. At all times, arrived = departed + dropped + waiting.
 pub trait Qdisc: Send + std::fmt::Debug {
     /// Enqueues a packet, or drops it or another one with `cx`. No packet is dropped if the link is idle and the queue
@@ -125,17 +157,29 @@ pub trait Qdisc: Send + std::fmt::Debug {
     /// Returns the next packet to send; None if the queue is empty or a shaper delays the next packet.
     fn dequeue(&mut self, cx: &mut QdiscContext) -> Option<Packet>;
 
+    /// Returns the packet that [`Qdisc::dequeue`] would return, for a discipline that neither drops nor marks there: a shaper
+    /// around it leaves the packet in the queue until it is sent [Linux sch_generic.h qdisc_peek_head].
+    fn first(&self) -> Option<&Packet> {
+        None
+    }
+
     /// True if a packet that finds the link idle and the queue empty never changes the state of the discipline. The
     /// link may then send it without a call [Linux sch_generic.h TCQ_F_CAN_BYPASS].
     fn can_bypass(&self) -> bool {
         false
     }
 
+    /// Returns the limit of a discipline that is a first-in first-out queue and nothing else: the departure of a packet is
+    /// then known when it arrives, and the link need not call the discipline.
+    fn plain_fifo(&self) -> Option<PlainFifo> {
+        None
+    }
+
     /// Returns the backlog.
     fn backlog(&self) -> Backlog;
 
-    /// Returns the number of classes if it is fixed. The class of each packet is below it.
-    fn classes(&self) -> Option<u16> {
+    /// Returns the number of classes, for a discipline that uses the class of packets. The class of each packet is below it.
+    fn classes(&self) -> Option<u32> {
         None
     }
 

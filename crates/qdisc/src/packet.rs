@@ -44,11 +44,13 @@ pub enum DropReason {
     Corrupted,
     /// The link was down.
     Outage,
+    /// Wi-Fi gave up after the last retry.
+    Retries,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::Full,
         DropReason::Early,
         DropReason::Forced,
@@ -57,9 +59,11 @@ impl DropReason {
         DropReason::Policed,
         DropReason::Corrupted,
         DropReason::Outage,
+        DropReason::Retries,
     ];
     /// The reasons on the wire: the packet had left the queue.
-    pub const WIRE: [DropReason; 3] = [DropReason::Loss, DropReason::Corrupted, DropReason::Outage];
+    pub const WIRE: [DropReason; 4] =
+        [DropReason::Loss, DropReason::Corrupted, DropReason::Outage, DropReason::Retries];
 
     /// Returns the name in traces and tables.
     #[must_use]
@@ -73,6 +77,7 @@ impl DropReason {
             DropReason::Policed => "policed",
             DropReason::Corrupted => "corrupted",
             DropReason::Outage => "outage",
+            DropReason::Retries => "retries",
         }
     }
 }

@@ -1,19 +1,29 @@
 //! Runs plans without Python: one JSON plan a line on standard input, one JSON object of results a line on standard
-//! output. The benchmarks use it, so that they time the simulator alone.
+//! output. The benchmarks use it, so that they measure the simulator alone.
 //!
 //!     cargo run --release --example run_plan < plans.jsonl
 
-use std::io::{BufRead, Write};
+use dumbbell_plan::{FlowResult, Plan, QueueResult};
+use serde::Serialize;
+use std::io::{BufRead, BufWriter, Write};
+
+/// The results that are printed; without a copy, so that they take no memory of their own.
+#[derive(Serialize)]
+struct Results<'a> {
+    flows: &'a [FlowResult],
+    queues: &'a [QueueResult],
+    events: u64,
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = std::io::stdout().lock();
+    let mut out = BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
-        let plan: dumbbell_plan::Plan = serde_json::from_str(&line?)?;
+        let plan: Plan = serde_json::from_str(&line?)?;
         let output = dumbbell_sim::run(&plan)?;
-        let result = serde_json::json!({
-            "flows": output.flows, "queues": output.queues, "events": output.events,
-        });
-        writeln!(out, "{result}")?;
+        let results = Results { flows: &output.flows, queues: &output.queues, events: output.events };
+        serde_json::to_writer(&mut out, &results)?;
+        writeln!(out)?;
+        out.flush()?;
     }
     Ok(())
 }

@@ -19,14 +19,14 @@ pub enum SimError {
     /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// An external variant failed during the run.
-    #[error("flows.{flow}.variant: {message} (at {at} of simulated time)")]
-    Variant {
-        /// The flow.
-        flow: String,
+    /// An external variant or rule failed during the run.
+    #[error("flows.{place}: {message} (at {at} of simulated time)")]
+    External {
+        /// The flow, and its part.
+        place: String,
         /// The time of the failure.
         at: Time,
-        /// The place in the variant, and the reason.
+        /// The place in the code, and the reason.
         message: String,
     },
 }

@@ -2,23 +2,76 @@
 //! arrival, a link's next dequeue, an endpoint's timer.
 //!
 //! Each slot holds at most one pending event, so the tree's size depends on the network, not on the number of packets
-//! in it. Events are ordered by (time, insertion number); rescheduling a slot is a new insertion. Each inner node
-//! holds the smaller key of its two children; an update recomputes only the nodes from the slot to the root.
+//! in it. Each inner node holds the smaller key of its two children; an update recomputes only the nodes from the slot
+//! to the root.
+//!
+//! **Order at one instant.** It depends on the events alone, never on when they were scheduled:
+//!
+//! 1. The measurement begins: a packet that arrives at this instant counts.
+//! 2. Transmissions end: they free their places in the queues.
+//! 3. Packets arrive, at links and hosts. The packet whose transmission over its last link began first is first, as in
+//!    ns-2 and ns-3, which schedule an arrival when the transmission begins; then the link listed first.
+//! 4. Timers expire: an ACK that arrives at the instant of a timeout comes in time. They expire by flow; in a flow the
+//!    application, the data sender, the data receiver.
 
-use dumbbell_units::Time;
+use dumbbell_units::{Dur, Time};
 
-/// Time (64 bits), insertion number (40 bits, enough for days of run time) and slot (24 bits) as one number. Insertion
-/// numbers are unique, so the slot never decides the order.
-type Key = u128;
+/// An event in the order of events at one instant, see the top of this file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The measurement begins.
+    Measurement,
+    /// A transmission ends.
+    Departure,
+    /// A packet arrives whose transmission took this long, from its begin to the arrival.
+    Arrival(Dur),
+    /// A timer expires.
+    Timer,
+}
+
+/// Time (64 bits), kind (2 bits), time that an arrival took (38 bits, subtracted from the largest) and slot (24 bits) as
+/// one number. Times above 274 s on one link are equal here.
+pub(crate) type Key = u128;
 const NO_EVENT: Key = Key::MAX;
 const SLOT_BITS: u32 = 24;
+const LONGEST: u64 = (1 << 38) - 1;
+
+/// The key of an event.
+#[inline]
+pub(crate) fn key(time: Time, kind: Kind, slot: usize) -> Key {
+    Key::from(time.0) << 64 | Key::from(kind.bits() | slot as u64)
+}
+
+/// The time of a key.
+#[inline]
+pub(crate) fn time_of(key: Key) -> Time {
+    Time((key >> 64) as u64)
+}
+
+/// The slot of a key.
+#[inline]
+pub(crate) fn slot_of(key: Key) -> usize {
+    key as usize & ((1 << SLOT_BITS) - 1)
+}
+
+impl Kind {
+    #[inline]
+    fn bits(self) -> u64 {
+        let (kind, place) = match self {
+            Kind::Measurement => (0, 0),
+            Kind::Departure => (1, 0),
+            Kind::Arrival(took) => (2, LONGEST - took.0.min(LONGEST)),
+            Kind::Timer => (3, 0),
+        };
+        kind << 62 | place << SLOT_BITS
+    }
+}
 
 /// See the top of this file.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     /// Node 1 is the root; node n has the children 2n and 2n + 1; the second half holds the slots.
     nodes: Vec<Key>,
-    order: u64,
     /// The slot of the last event popped. It is cleared at the next pop, unless it has been rescheduled.
     spent: Option<usize>,
 }
@@ -26,17 +79,16 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     pub(crate) fn new(slots: usize) -> EventQueue {
         assert!(slots < 1 << SLOT_BITS, "more slots than a key can number");
-        EventQueue { nodes: vec![NO_EVENT; 2 * slots.next_power_of_two().max(2)], order: 0, spent: None }
+        EventQueue { nodes: vec![NO_EVENT; 2 * slots.next_power_of_two().max(2)], spent: None }
     }
 
     /// Schedules the slot's event at `time`, in place of a pending one.
     #[inline]
-    pub(crate) fn schedule(&mut self, slot: usize, time: Time) {
-        self.order += 1;
+    pub(crate) fn schedule(&mut self, slot: usize, time: Time, kind: Kind) {
         if self.spent == Some(slot) {
             self.spent = None;
         }
-        self.set(slot, Key::from(time.0) << 64 | Key::from(self.order << SLOT_BITS | slot as u64));
+        self.set(slot, key(time, kind, slot));
     }
 
     /// Removes and returns the next event.
@@ -49,9 +101,9 @@ impl EventQueue {
         if key == NO_EVENT {
             return None;
         }
-        let slot = key as usize & ((1 << SLOT_BITS) - 1);
+        let slot = slot_of(key);
         self.spent = Some(slot);
-        Some((Time((key >> 64) as u64), slot))
+        Some((time_of(key), slot))
     }
 
     /// Returns the time of the next event.
@@ -60,7 +112,7 @@ impl EventQueue {
             self.set(slot, NO_EVENT);
         }
         let key = self.nodes[1];
-        (key != NO_EVENT).then_some(Time((key >> 64) as u64))
+        (key != NO_EVENT).then(|| time_of(key))
     }
 
     /// Writes a key and recomputes the nodes up to the root, without branches: the comparisons' outcomes are
@@ -85,12 +137,24 @@ mod tests {
     use dumbbell_units::random::Stream;
 
     #[test]
-    fn events_of_equal_times_are_in_order_of_insertion() {
-        let mut q = EventQueue::new(4);
-        [2, 0, 3, 1].iter().for_each(|&s| q.schedule(s, Time(5)));
-        q.schedule(0, Time(5)); // rescheduled: now the last
-        let order: Vec<usize> = std::iter::from_fn(|| q.pop().map(|(_, s)| s)).collect();
-        assert_eq!(order, [2, 3, 1, 0]);
+    fn events_of_equal_times_are_in_the_order_of_their_kinds() {
+        let mut q = EventQueue::new(8);
+        let kinds = [
+            Kind::Timer,
+            Kind::Arrival(Dur(7)),
+            Kind::Arrival(Dur(90)),
+            Kind::Departure,
+            Kind::Arrival(Dur(7)),
+            Kind::Measurement,
+            Kind::Timer,
+        ];
+        // Neither the order of scheduling nor a second scheduling changes the order.
+        for slots in [[0, 1, 2, 3, 4, 5, 6], [6, 4, 2, 0, 5, 3, 1]] {
+            slots.iter().for_each(|&s| q.schedule(s, Time(5), kinds[s]));
+            q.schedule(2, Time(5), kinds[2]);
+            let order: Vec<usize> = std::iter::from_fn(|| q.pop().map(|(_, s)| s)).collect();
+            assert_eq!(order, [5, 3, 2, 1, 4, 0, 6]);
+        }
     }
 
     #[test]
@@ -99,13 +163,14 @@ mod tests {
         let mut q = EventQueue::new(20);
         let mut model: Vec<(u64, u64, usize)> = Vec::new();
         let mut now = 0;
-        for order in 0..20_000u64 {
+        for _ in 0..20_000 {
             if random.uniform() < 0.6 {
                 let slot = (random.next_u64() % 20) as usize;
                 let time = now + random.next_u64() % 50;
-                q.schedule(slot, Time(time));
+                let took = random.next_u64() % 3;
+                q.schedule(slot, Time(time), Kind::Arrival(Dur(took)));
                 model.retain(|e| e.2 != slot);
-                model.push((time, order, slot));
+                model.push((time, 3 - took, slot));
             } else {
                 model.sort_unstable();
                 assert_eq!(q.next_time(), model.first().map(|(t, ..)| Time(*t)));

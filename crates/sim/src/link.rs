@@ -5,16 +5,23 @@
 //!       -> wire (delay, jitter, reordering, duplication) -> arrival
 //! ```
 //! The wire is a FIFO of known arrival times, so a link has at most one pending arrival. The end of a transmission is an
-//! event only while another packet waits: an uncongested link costs one event per packet, or none with lookahead (see
-//! [`crate::network`]).
+//! event only while another packet waits, and only if the discipline is not a plain FIFO. See [`crate::network`] for links
+//! with lookahead and links that run late.
 
-use crate::events::EventQueue;
-use crate::impairments::{Impairments, Transit};
+mod sizes;
+mod wire;
+
+use crate::air::Side;
+use crate::events::{EventQueue, Kind};
+use crate::fifo_queue::FifoQueue;
+use crate::impairments::Impairments;
+use crate::inbox::{Inbox, Incoming};
 use crate::link_meter::LinkMeter;
 use crate::record::QueueRecorder;
 use dumbbell_plan::LinkPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
-use dumbbell_units::{Bytes, Dur, Rate, Time};
+use dumbbell_units::{Dur, Rate, Time};
+use sizes::Sizes;
 use std::collections::VecDeque;
 
 /// See the top of this file.
@@ -23,9 +30,11 @@ pub(crate) struct Link {
     pub(crate) name: String,
     /// The node at its end.
     pub(crate) to: usize,
-    slot: usize,
+    /// The next link of all its packets, or [`dumbbell_plan::LOCAL`]; None if it depends on the flow.
+    pub(crate) onward: Option<u32>,
+    pub(crate) slot: usize,
     rate: Rate,
-    delay: Dur,
+    pub(crate) delay: Dur,
     overhead: u32,
     queue: Box<dyn Qdisc>,
     /// True if a packet that finds link and queue idle can bypass the queue: the discipline keeps no state of it, and
@@ -33,20 +42,36 @@ pub(crate) struct Link {
     transparent: bool,
     /// True if the wire may reorder or duplicate packets.
     may_reorder: bool,
+    /// True if each transmission takes time: a delivery trace may send a packet at once.
+    has_constant_rate: bool,
+    has_constant_delay: bool,
     /// True if it accepts packets ahead of the clock (see [`crate::network`]).
     pub(crate) has_lookahead: bool,
-    cx: QdiscContext,
+    /// How far it may run late (see [`crate::network`]).
+    pub(crate) lag: Dur,
+    /// True if packets come to its inbox instead of an event.
+    pub(crate) has_inbox: bool,
+    pub(crate) inbox: Inbox,
+    /// Time of its pending event other than an arrival; NEVER without one.
+    wake_at: Time,
+    /// In place of the discipline, if that is a plain FIFO.
+    pub(crate) fifo: Option<FifoQueue>,
+    /// Packets on their path to a link with an inbox, at the end of the run.
+    pub(crate) in_inboxes: u64,
+    pub(crate) cx: QdiscContext,
     /// End of the transmission in progress.
     busy_until: Time,
     /// Time of the next dequeue; NEVER if no packet waits.
     dequeue_at: Time,
+    /// Arrival times and packets; on the wire `enqueued` is the begin of the transmission.
     wire: VecDeque<(Time, Packet)>,
-    /// Transmission times of the last two packet sizes: nearly all packets have one of two sizes.
-    times: [(u32, Dur); 2],
+    sizes: Sizes,
     pub(crate) meter: LinkMeter,
     /// Boxed, like the recorder, because most links have none: a link should occupy few cache lines.
-    impairments: Option<Box<Impairments>>,
+    pub(crate) impairments: Option<Box<Impairments>>,
     pub(crate) recorder: Option<Box<QueueRecorder>>,
+    /// In place of queue and transmitter, if it is one direction of a Wi-Fi medium.
+    pub(crate) air: Option<Box<Side>>,
 }
 
 impl Link {
@@ -61,31 +86,136 @@ impl Link {
         Link {
             name: plan.name.clone(),
             to: plan.to,
+            onward: None,
             slot,
             rate: Rate(plan.rate_bps),
             delay: Dur(plan.delay_ns),
             overhead: plan.overhead_bytes,
             transparent: queue.can_bypass() && impairments.is_none() && recorder.is_none(),
             may_reorder: plan.wire_may_reorder(),
+            has_constant_rate: plan.rate_course.is_none() && plan.opportunities.is_none(),
+            has_constant_delay: plan.delay_course.is_none(),
             has_lookahead: false,
+            lag: Dur::ZERO,
+            has_inbox: false,
+            inbox: Inbox::default(),
+            wake_at: Time::NEVER,
+            fifo: None,
+            in_inboxes: 0,
             queue,
             cx: QdiscContext::default(),
             busy_until: Time::ZERO,
             dequeue_at: Time::NEVER,
             wire: VecDeque::new(),
-            times: [(0, Dur::ZERO); 2],
+            sizes: Sizes::default(),
             meter,
             impairments,
             recorder,
+            air: None,
         }
     }
 
-    pub(crate) fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    /// Makes it one direction of a Wi-Fi medium. It has no shortcuts, and its packets may overtake each other.
+    pub(crate) fn joins(&mut self, side: Side) {
+        (self.transparent, self.may_reorder) = (false, true);
+        self.air = Some(Box::new(side));
+    }
+
+    /// Uses no shortcuts: each packet goes through the discipline.
+    pub(crate) fn never_cuts_through(&mut self) {
+        self.transparent = false;
+    }
+
+    /// Leaves the discipline out, if it is a plain FIFO without impairments and series.
+    pub(crate) fn use_fifo(&mut self) {
+        self.fifo = self.queue.plain_fifo().filter(|_| self.transparent).map(FifoQueue::new);
+    }
+
+    /// Smallest time from the begin of a transmission to the arrival, less the transmission; zero if that is not known or
+    /// the wire may reorder.
+    pub(crate) fn least_delay(&self) -> Dur {
+        if self.has_constant_delay && self.is_fifo() { self.delay } else { Dur::ZERO }
+    }
+
+    /// The backlog at `now`, the end of the run.
+    pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
+        if let Some(air) = &self.air {
+            return air.backlog;
+        }
+        self.fifo.as_mut().map_or_else(|| self.queue.backlog(), |fifo| fifo.backlog(now))
+    }
+
+    /// True if a packet that arrives now at a link with a plain FIFO does not wait.
+    #[inline]
+    pub(crate) fn is_idle_fifo(&self, now: Time) -> bool {
+        self.fifo.is_some() && self.busy_until <= now
+    }
+
+    /// A packet arrives at a link with a plain FIFO that is busy. Returns its arrival time at the other end, unless it is
+    /// dropped; NEVER if its transmission begins after `end`.
+    #[inline(never)]
+    pub(crate) fn enter_busy_fifo(&mut self, packet: &mut Packet, now: Time, end: Time) -> Option<Time> {
+        let bytes = packet.bytes + self.overhead;
+        let begin = self.busy_until;
+        if !self.fifo.as_mut()?.enqueue(bytes, now, begin) {
+            self.meter.counts(now).arrivals += 1;
+            return None;
+        }
+        let size = self.sizes.get(bytes, self.rate, &mut self.meter);
+        self.busy_until = begin + size.time;
+        let arrival = self.busy_until + self.delay;
+        if self.meter.contains(now, self.busy_until) {
+            size.waited += 1;
+            self.meter.waited(bytes, begin.since(now));
+        } else {
+            self.meter.counts(now).arrivals += 1;
+            self.meter.backlog.add(bytes, now, begin.min(end));
+            if begin > end {
+                return Some(Time::NEVER);
+            }
+            self.meter.departure(begin, self.busy_until, bytes, begin.since(now), arrival);
+        }
+        packet.enqueued = begin;
+        Some(arrival)
+    }
+
+    /// Drops a packet that a plain FIFO does not admit.
+    #[cold]
+    pub(crate) fn drop_from_fifo(&mut self, mut packet: Packet) {
+        packet.bytes += self.overhead;
+        self.cx.drop_packet(packet, DropReason::Full);
+    }
+
+    /// Puts a packet that arrives over another link into the inbox.
+    #[inline]
+    pub(crate) fn receive(&mut self, incoming: Incoming, events: &mut EventQueue) {
+        let at = incoming.at();
+        self.inbox.push(incoming);
+        self.wake(at, events);
+    }
+
+    /// Schedules the link's event for an arrival or a dequeue at `due`, unless one is pending before.
+    #[inline]
+    fn wake(&mut self, due: Time, events: &mut EventQueue) {
+        let at = due + self.lag;
+        if at < self.wake_at {
+            self.wake_at = at;
+            events.schedule(self.slot + 1, at, Kind::Departure);
+        }
+    }
+
+    /// The link's event has been processed: schedules the next one.
+    #[inline]
+    pub(crate) fn wake_again(&mut self, events: &mut EventQueue) {
+        self.wake_at = Time::NEVER;
+        let due = self.dequeue_at.min(self.inbox.first());
+        if due != Time::NEVER {
+            self.wake(due, events);
+        }
     }
 
     /// Number of classes of its discipline, see [`Qdisc::classes`].
-    pub(crate) fn classes(&self) -> Option<u16> {
+    pub(crate) fn classes(&self) -> Option<u32> {
         self.queue.classes()
     }
 
@@ -103,13 +233,23 @@ impl Link {
 
     /// Fast path of [`Link::enter`] for an idle link without impairments. Returns the arrival time at the other end of a
     /// packet of `bytes` IP bytes; the caller keeps the packet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cut_through(&mut self, bytes: u32, now: Time) -> Time {
         let bytes = bytes + self.overhead;
-        self.busy_until = now + self.transmission_time(bytes);
+        let size = self.sizes.get(bytes, self.rate, &mut self.meter);
+        self.busy_until = now + size.time;
         let arrival = self.busy_until + self.delay;
-        self.meter.passes(now, self.busy_until, bytes, arrival);
+        if self.meter.contains(now, self.busy_until) {
+            size.passed += 1;
+        } else {
+            self.meter.passes(now, self.busy_until, bytes, arrival);
+        }
         arrival
+    }
+
+    /// Completes the counts of the meter.
+    pub(crate) fn settle(&mut self) {
+        self.sizes.report(&mut self.meter);
     }
 
     /// A packet arrives at the link; `has_data` returns whether it has payload. Returns the packet whose transmission
@@ -167,7 +307,7 @@ impl Link {
 
     fn schedule_dequeue(&mut self, at: Time, events: &mut EventQueue) {
         self.dequeue_at = at;
-        events.schedule(self.slot + 1, at);
+        self.wake(at, events);
     }
 
     #[inline]
@@ -195,10 +335,10 @@ impl Link {
         let until = now + self.transmission_time(packet.bytes);
         let at = until + self.delay;
         self.departs(&packet, now, until, at);
-        Some((at, self.unframed(packet)))
+        Some((at, self.on_the_wire(packet, now)))
     }
 
-    /// Records the begin of a transmission that ends at `until`; the packet arrives at `arrival`.
+    /// Records the start of a transmission that ends at `until`; the packet arrives at `arrival`.
     #[inline(always)] // one of the two callers is on the fast path
     fn departs(&mut self, packet: &Packet, now: Time, until: Time, arrival: Time) {
         self.busy_until = until;
@@ -209,11 +349,13 @@ impl Link {
         }
     }
 
+    /// Returns a packet as it is on the wire: without the link's framing, with the begin of its transmission.
     #[inline]
-    fn unframed(&self, mut packet: Packet) -> Packet {
+    fn on_the_wire(&self, mut packet: Packet, begin: Time) -> Packet {
         if self.overhead > 0 {
             packet.bytes -= self.overhead;
         }
+        packet.enqueued = begin;
         packet
     }
 
@@ -235,7 +377,7 @@ impl Link {
         }
         let transit = impairments.transit(until, self.delay);
         self.departs(&packet, now, until, transit.at);
-        let packet = self.unframed(packet);
+        let packet = self.on_the_wire(packet, now);
         if self.is_fifo() {
             return Some((transit.at, packet));
         }
@@ -243,52 +385,19 @@ impl Link {
         None
     }
 
-    /// Puts a packet onto a wire that may reorder, and releases held packets that enough others have overtaken.
-    fn put_on_reordering_wire(
-        &mut self,
-        transit: Transit,
-        packet: Packet,
-        now: Time,
-        events: &mut EventQueue,
-    ) {
-        let Some(reorder) = self.impairments.as_mut().and_then(|x| x.reorder.as_mut()) else { return };
-        reorder.on_sent(packet.body);
-        let mut released = Vec::new();
-        match transit.extent {
-            Some(extent) => reorder.hold(packet.body, extent, transit.regular),
-            None if transit.selected => {}
-            None => released = reorder.on_passed(transit.at),
-        }
-        if let Some(at) = transit.copy {
-            let Packet { bytes, flow, body, class, ecn, enqueued } = packet;
-            reorder.copies.push((at, Packet { bytes, flow, body, class, ecn, enqueued }));
-            self.meter.copied(now, at);
-        }
-        self.put_on_wire(transit.at, packet, events);
-        for (body, at) in released {
-            self.release_held(body, at, now, events);
-        }
+    /// True if a packet never arrives at the other end at the instant at which it arrives here.
+    pub(crate) fn takes_time(&self) -> bool {
+        self.has_constant_rate || self.least_delay() > Dur::ZERO
     }
 
-    /// Moves the arrival of a held packet forward to `at`, unless it arrives earlier.
-    fn release_held(&mut self, body: u32, at: Time, now: Time, events: &mut EventQueue) {
-        let waits = |(until, packet): &(Time, Packet)| packet.body == body && *until > at;
-        let place = self.wire.iter().position(waits);
-        if let Some((until, packet)) = place.and_then(|i| self.wire.remove(i)) {
-            self.meter.arrives_earlier(now, until, at);
-            self.put_on_wire(at, packet, events);
-        }
+    /// True if packets leave one after another and arrive in this order.
+    pub(crate) fn keeps_distance(&self) -> bool {
+        self.has_constant_rate && self.is_fifo()
     }
 
     /// True if the wire delivers packets in their sending order, each once.
     pub(crate) fn is_fifo(&self) -> bool {
         !self.may_reorder
-    }
-
-    /// Takes the duplicates of packets just sent. Each needs its own slot in the packet pool before it is put on the wire.
-    pub(crate) fn take_copies(&mut self) -> Vec<(Time, Packet)> {
-        let reorder = self.impairments.as_mut().and_then(|x| x.reorder.as_mut());
-        reorder.map(|d| std::mem::take(&mut d.copies)).unwrap_or_default()
     }
 
     /// Wire bits sent and wire bits of capacity during the measurement, where the rate is not constant.
@@ -301,59 +410,9 @@ impl Link {
         self.rate
     }
 
-    /// Number of packets in transmission or on the wire.
-    pub(crate) fn packets_on_wire(&self) -> u64 {
-        self.wire.len() as u64
-    }
-
-    /// Puts a packet on the wire, to arrive at `at`.
-    #[inline]
-    pub(crate) fn put_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
-        if self.wire.back().is_some_and(|(last, _)| *last <= at) {
-            self.wire.push_back((at, packet));
-        } else {
-            self.insert_on_wire(at, packet, events);
-        }
-    }
-
-    /// Slow path of [`Link::put_on_wire`]: the wire is empty, or the packet overtakes others.
-    #[cold]
-    fn insert_on_wire(&mut self, at: Time, packet: Packet, events: &mut EventQueue) {
-        let place = self.wire.partition_point(|(t, _)| *t <= at);
-        if place == 0 {
-            events.schedule(self.slot, at);
-        }
-        self.wire.insert(place, (at, packet));
-    }
-
-    /// Takes the first packet off the wire and schedules the next arrival.
-    #[inline]
-    pub(crate) fn arrive(&mut self, events: &mut EventQueue) -> Option<Packet> {
-        let (_, packet) = self.wire.pop_front()?;
-        if let Some((at, _)) = self.wire.front() {
-            events.schedule(self.slot, *at);
-        }
-        Some(packet)
-    }
-
-    /// Records the reordering extent of a packet that has arrived.
-    #[inline(never)]
-    pub(crate) fn record_reordering(&mut self, body: u32, now: Time) {
-        let reorder = self.impairments.as_mut().and_then(|x| x.reorder.as_mut());
-        if let Some(extent) = reorder.and_then(|d| d.on_arrival(body)) {
-            self.meter.reordered(now, extent);
-        }
-    }
-
     #[inline]
     fn transmission_time(&mut self, bytes: u32) -> Dur {
-        if self.times[0].0 != bytes {
-            self.times.swap(0, 1);
-            if self.times[0].0 != bytes {
-                self.times[0] = (bytes, self.rate.time_for(Bytes(u64::from(bytes))));
-            }
-        }
-        self.times[0].1
+        self.sizes.get(bytes, self.rate, &mut self.meter).time
     }
 
     /// True if [`Link::take_dropped`] or [`Link::take_copies`] may return a packet.
@@ -379,7 +438,7 @@ impl Link {
         }
         self.meter.waiting(backlog, now);
         if let Some(r) = &mut self.recorder {
-            r.backlog(now, backlog, marks, self.queue.as_ref());
+            r.backlog(now, backlog, marks, Some(self.queue.as_ref()));
         }
     }
 }

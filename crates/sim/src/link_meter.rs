@@ -37,7 +37,7 @@ impl Counts {
 pub(crate) struct LinkMeter {
     from: Time,
     end: Time,
-    /// Before the measurement; from its begin.
+    /// Before the measurement; from its start.
     counts: [Counts; 2],
     pub(crate) busy: Dur,
     /// Packets that departed before the measurement and arrive during it.
@@ -79,8 +79,14 @@ impl LinkMeter {
         before.arrivals - before.departures - before.queue_drops()
     }
 
-    /// Records a packet that does not wait; it arrives at the other end at `arrival`.
+    /// True if a transmission from `now` until `until` is within the measurement.
     #[inline]
+    pub(crate) fn contains(&self, now: Time, until: Time) -> bool {
+        now >= self.from && until <= self.end
+    }
+
+    /// Records a packet that does not wait; it arrives at the other end at `arrival`.
+    #[inline(never)] // rare: within the measurement such packets are counted by size, see [`LinkMeter::left`]
     pub(crate) fn passes(&mut self, now: Time, until: Time, bytes: u32, arrival: Time) {
         self.counts(now).arrivals += 1;
         self.departure(now, until, bytes, Dur::ZERO, arrival);
@@ -97,6 +103,25 @@ impl LinkMeter {
         } else {
             self.on_wire_at_start += u64::from(arrival >= self.from);
         }
+    }
+
+    /// Records the waiting of a packet that comes and leaves within the measurement; [`LinkMeter::left`] counts it.
+    #[inline]
+    pub(crate) fn waited(&mut self, bytes: u32, sojourn: Dur) {
+        self.backlog.add_span(bytes, sojourn);
+        self.sojourn.record(sojourn);
+    }
+
+    /// Adds packets of `bytes` that came and left within the measurement: those that did not wait, and those that did;
+    /// `time`: the transmission of one.
+    pub(crate) fn left(&mut self, passed: u64, waited: u64, bytes: u32, time: Dur) {
+        let packets = passed + waited;
+        let counts = &mut self.counts[1];
+        counts.arrivals += packets;
+        counts.departures += packets;
+        counts.departed_bytes += packets * u64::from(bytes);
+        self.busy += time * packets;
+        self.sojourn.record_zeros(passed);
     }
 
     /// Records a duplicate that arrives at `arrival`.

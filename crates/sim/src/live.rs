@@ -7,7 +7,7 @@
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::flows::FlowInfo;
-use crate::network::{Injected, Network, PacketFate};
+use crate::network::{Injected, Network, Pace, PacketFate};
 use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
 use dumbbell_trace::Trace;
@@ -53,7 +53,12 @@ pub enum Event {
         to: u32,
     },
     /// It was dropped or lost; the handle is free.
-    Dropped(u32),
+    Dropped {
+        /// The packet.
+        handle: u32,
+        /// True if no other copy of it has arrived or is on its path.
+        lost: bool,
+    },
 }
 
 /// The results of a run that the network measures; the hosts measure the rest.
@@ -65,9 +70,7 @@ pub struct LiveOutput {
     pub trace: Trace,
     /// Captures that the plan asks for.
     pub captures: Vec<Capture>,
-    /// Packets with payload dropped in each flow's forward direction since the measurement began.
-    pub dropped: Vec<u64>,
-    /// Packets with payload duplicated in each flow's forward direction since the measurement began.
+    /// Duplicates of packets with payload that each flow's data sender sent in the measured time.
     pub duplicated: Vec<u64>,
 }
 
@@ -84,7 +87,7 @@ impl Live {
     /// The plan names an unknown discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
         dumbbell_plan::check(plan)?;
-        let mut net = Network::new(plan)?;
+        let mut net = Network::new(plan, Pace::Live)?;
         net.fates = Some(Vec::new());
         let flows = (0..plan.flows.len()).map(|i| FlowInfo::new(plan, i, Time(plan.flows[i].start_ns)));
         Ok(Live { net, flows: flows.collect() })
@@ -105,7 +108,9 @@ impl Live {
         let bytes = packet.len() as u32;
         let injected =
             Injected { direction, bytes, payload, ecn, connection, number, retransmission, frame: packet };
-        self.net.inject(&self.flows[direction as usize / 2], &injected)
+        let flow = &mut self.flows[direction as usize / 2];
+        flow.is_measured = (flow.measure_from..flow.stop).contains(&now);
+        self.net.inject(flow, &injected)
     }
 
     /// Passes on the drops and duplications caused by [`Live::enter`], once the packet's handle is known.
@@ -113,7 +118,7 @@ impl Live {
         for fate in self.net.fates.iter_mut().flat_map(|f| f.drain(..)) {
             each(match fate {
                 PacketFate::Copied { of, to } => Event::Copied { of, to },
-                PacketFate::Dropped(handle) => Event::Dropped(handle),
+                PacketFate::Dropped { handle, lost } => Event::Dropped { handle, lost },
             });
         }
     }
@@ -142,12 +147,10 @@ impl Live {
     pub fn finish(mut self, end: Time) -> LiveOutput {
         self.net.now = end;
         let queues = self.net.finish();
-        let flows = 0..self.flows.len();
         LiveOutput {
             queues,
             captures: self.net.captures(),
-            dropped: flows.clone().map(|f| self.net.dropped(f)).collect(),
-            duplicated: flows.map(|f| self.net.duplicated(f)).collect(),
+            duplicated: (0..self.flows.len()).map(|f| self.net.duplicated(f)).collect(),
             trace: std::mem::take(&mut self.net.trace),
         }
     }
@@ -209,7 +212,7 @@ mod tests {
             })
             .collect();
         // One is sent, one waits, the third is dropped.
-        assert_eq!(events, [Event::Dropped(handles[2])]);
+        assert_eq!(events, [Event::Dropped { handle: handles[2], lost: true }]);
         events.clear();
         // Transmissions end at 6 ms and 7 ms; then 10 ms on the wire.
         assert_eq!(live.next_time(), Some(Time(6_000_000)));
@@ -226,7 +229,7 @@ mod tests {
         let output = live.finish(Time(1_000_000_000));
         let q = &output.queues[0];
         assert_eq!((q.arrivals, q.departures, q.delivered, q.drops_full), (3, 2, 2, 1));
-        assert_eq!((output.dropped.clone(), q.max_sojourn_ms), (vec![1], Some(1.0)));
+        assert_eq!(q.max_sojourn_ms, Some(1.0));
     }
 
     #[test]

@@ -1,8 +1,13 @@
-//! Running statistics, in constant memory: time averages, and percentiles from a histogram.
+//! Running statistics, in constant memory: time averages, percentiles from a histogram, round-trip times.
+
+mod ack_times;
+mod histogram;
+
+pub use ack_times::{AckTimes, RttSeries};
 
 use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};
-use hdrhistogram::Histogram;
+use histogram::Histogram;
 
 /// Time averages of `N` quantities: each value is weighted by the time for which it held.
 #[derive(Clone, Debug)]
@@ -86,6 +91,19 @@ impl BacklogMeter {
         }
     }
 
+    /// Adds a packet that waits from `since` until `until`, to the backlog that is set.
+    #[inline]
+    pub fn add(&mut self, bytes: u32, since: Time, until: Time) {
+        self.add_span(bytes, until.since(since.max(self.from)));
+    }
+
+    /// Adds a packet that waits for `span` after the start, to the backlog that is set.
+    #[inline]
+    pub fn add_span(&mut self, bytes: u32, span: Dur) {
+        self.packet_ns += u128::from(span.0);
+        self.byte_ns += u128::from(bytes) * u128::from(span.0);
+    }
+
     fn settle(&mut self, now: Time) {
         let span = now.since(self.since.max(self.from)).0;
         self.packet_ns += u128::from(self.now.packets) * u128::from(span);
@@ -110,7 +128,7 @@ pub struct DurationStats {
     min: Dur,
     max: Dur,
     /// The durations above zero.
-    histogram: Histogram<u64>,
+    histogram: Histogram,
 }
 
 impl Default for DurationStats {
@@ -123,8 +141,7 @@ impl DurationStats {
     /// Returns statistics without durations.
     #[must_use]
     pub fn new() -> DurationStats {
-        let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 digits are allowed"));
-        DurationStats { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram }
+        DurationStats { sum: 0, zeros: 0, min: Dur::MAX, max: Dur::ZERO, histogram: Histogram::default() }
     }
 
     /// Adds a duration.
@@ -137,16 +154,29 @@ impl DurationStats {
         }
     }
 
+    /// Adds durations of zero.
+    pub fn record_zeros(&mut self, count: u64) {
+        self.zeros += count;
+    }
+
     fn record_positive(&mut self, span: Dur) {
         self.sum += u128::from(span.0);
         self.min = self.min.min(span);
         self.max = self.max.max(span);
-        // Cannot fail: the histogram resizes itself.
-        let _ = self.histogram.record(span.0);
+        self.histogram.record(span.0);
     }
 
     fn count(&self) -> u64 {
         self.zeros + self.histogram.len()
+    }
+
+    /// Adds all durations of `other`.
+    pub fn merge(&mut self, other: &DurationStats) {
+        self.sum += other.sum;
+        self.zeros += other.zeros;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.histogram.merge(&other.histogram);
     }
 
     /// Removes all durations.
@@ -189,7 +219,7 @@ impl DurationStats {
         }
         let among = count - self.zeros;
         let share = (rank - self.zeros) as f64 / among as f64;
-        let value = Dur(self.histogram.value_at_quantile(share));
+        let value = Dur(self.histogram.at_rank((share * among as f64).ceil() as u64));
         Some(value.clamp(self.min, self.max).as_millis())
     }
 }
@@ -215,6 +245,20 @@ mod tests {
             assert!((got / expected - 1.0).abs() < 0.001, "{q}: {got}");
         }
         assert_eq!(s.mean_ms(), Some(500.5));
+    }
+
+    #[test]
+    fn merged_statistics_are_those_of_all_durations() {
+        let (mut all, mut low, mut high) = (DurationStats::new(), DurationStats::new(), DurationStats::new());
+        (0..100).for_each(|ms| low.record(Dur::millis(ms)));
+        (100..1000).for_each(|ms| high.record(Dur::millis(ms)));
+        (0..1000).for_each(|ms| all.record(Dur::millis(ms)));
+        low.merge(&high);
+        low.merge(&DurationStats::new());
+        let values = |s: &DurationStats| {
+            [s.mean_ms(), s.min_ms(), s.max_ms(), s.percentile_ms(0.05), s.percentile_ms(0.5)]
+        };
+        assert_eq!(values(&low), values(&all));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The results of a simulated run: rows, series, captures.
 
 use crate::capture::Capture;
+use crate::qlog::Qlog;
 use dumbbell_plan::{FlowResult, QueueResult, Transfer};
 use dumbbell_trace::Trace;
 
@@ -17,6 +18,8 @@ pub struct Output {
     pub trace: Trace,
     /// Captures that the plan asks for.
     pub captures: Vec<Capture>,
+    /// qlog files that the plan asks for.
+    pub qlogs: Vec<Qlog>,
     /// Events that the engine processed.
     pub events: u64,
 }

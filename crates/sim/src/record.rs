@@ -1,26 +1,28 @@
 //! Recorders: they fill the tables of [`dumbbell_trace::tables`] during a run. A recorder exists only if the scenario
 //! requests its table.
 
+use crate::meter::RttSeries;
+use crate::tcp_meter::Delivered;
 use dumbbell_plan::SeriesPlan;
 use dumbbell_qdisc::{Backlog, DropReason, Qdisc};
-use dumbbell_tcp::Snapshot;
+use dumbbell_tcp::{DeliveredSegment, Snapshot};
 use dumbbell_trace::Table;
 use dumbbell_trace::tables::{DepartureTable, DropTable, FlowTable, PacketTable, QueueTable};
 use dumbbell_units::{Dur, Time};
 
 /// Accepts at most one row per interval; with an interval of 0 all rows.
 #[derive(Clone, Debug)]
-struct Gate {
+pub(crate) struct Gate {
     interval: Dur,
     next: Time,
 }
 
 impl Gate {
-    fn new(interval: Dur) -> Gate {
+    pub(crate) fn new(interval: Dur) -> Gate {
         Gate { interval, next: Time::ZERO }
     }
 
-    fn passes(&mut self, now: Time) -> bool {
+    pub(crate) fn passes(&mut self, now: Time) -> bool {
         if now < self.next {
             return false;
         }
@@ -31,16 +33,17 @@ impl Gate {
     }
 }
 
-/// Records the state of a TCP flow: a row at each change.
+/// Records the state of a TCP flow, a row at each change, and its RTT samples.
 #[derive(Debug)]
 pub(crate) struct FlowRecorder {
     name: String,
     gate: Gate,
     variant_columns: &'static [&'static str],
-    last: Option<(Snapshot, u64)>,
+    last: Option<(Snapshot, Delivered)>,
     table: FlowTable,
     private: Vec<Vec<f64>>,
     row: Vec<f64>,
+    rtt: RttSeries,
 }
 
 impl FlowRecorder {
@@ -53,14 +56,20 @@ impl FlowRecorder {
             table: FlowTable::default(),
             private: vec![Vec::new(); variant_columns.len()],
             row: Vec::new(),
+            rtt: RttSeries::new(interval),
         }
+    }
+
+    /// Records the packets that an ACK reported.
+    pub(crate) fn acknowledged(&mut self, packets: &[DeliveredSegment], now: Time) {
+        self.rtt.add(packets, now);
     }
 
     pub(crate) fn state(
         &mut self,
         now: Time,
         s: &Snapshot,
-        delivered: u64,
+        delivered: Delivered,
         observe: impl FnOnce(&mut Vec<f64>),
     ) {
         if self.last.as_ref() == Some(&(*s, delivered)) || !self.gate.passes(now) {
@@ -76,15 +85,18 @@ impl FlowRecorder {
         table.inflight.push(s.inflight);
         table.snd_una.push(s.snd_una);
         table.snd_nxt.push(s.snd_nxt);
-        table.delivered.push(delivered);
+        table.delivered.push(delivered.bytes);
+        table.delivered_in_order.push(delivered.in_order);
         table.phase.push(s.phase as u8);
+        table.timeouts.push(s.timeouts);
         self.row.clear();
         observe(&mut self.row);
         self.private.iter_mut().zip(&self.row).for_each(|(c, v)| c.push(*v));
     }
 
-    pub(crate) fn finish(self) -> Table {
-        self.table.into_table(&self.name).with_private(self.variant_columns, self.private)
+    pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
+        let state = self.table.into_table(&self.name).with_private(self.variant_columns, self.private);
+        std::iter::once(state).chain(self.rtt.into_table(&self.name))
     }
 }
 
@@ -126,7 +138,8 @@ impl QueueRecorder {
         }
     }
 
-    pub(crate) fn backlog(&mut self, now: Time, b: Backlog, marks: u64, queue: &dyn Qdisc) {
+    /// Without a `queue` the private columns are NaN: several queues have no common state.
+    pub(crate) fn backlog(&mut self, now: Time, b: Backlog, marks: u64, queue: Option<&dyn Qdisc>) {
         self.marks += marks;
         if !self.series.queues || (self.last == Some(b) && marks == 0) || !self.gate.passes(now) {
             return;
@@ -137,7 +150,10 @@ impl QueueRecorder {
         self.queue.bytes.push(b.bytes);
         self.queue.marks.push(self.marks);
         self.row.clear();
-        queue.observe(&mut self.row);
+        match queue {
+            Some(queue) => queue.observe(&mut self.row),
+            None => self.row.resize(self.columns.len(), f64::NAN),
+        }
         self.private.iter_mut().zip(&self.row).for_each(|(c, v)| c.push(*v));
     }
 
@@ -212,8 +228,15 @@ impl PacketRecorder {
         table.retransmission.push(u8::from(p.retransmission));
     }
 
-    /// Returns the table sorted by time: a link that runs ahead of the clock reports drops before their time.
+    /// Returns the table in the order of time; at one instant packets are received, then sent, then dropped, by flow. (A
+    /// link that runs ahead of the clock reports drops before their time.)
     pub(crate) fn finish(self) -> Table {
-        self.table.append_to(Table::new("packets")).sorted_by("t_ns")
+        let t = &self.table;
+        let place = |event: u8| [1, 0, 2][usize::from(event)];
+        let is_drop = |i: usize| t.event[i] == PacketEvent::Dropped as u8;
+        let of_drop = |i: usize| is_drop(i).then(|| (t.connection[i], t.number[i], t.retransmission[i]));
+        let mut order: Vec<usize> = (0..t.t_ns.len()).collect();
+        order.sort_by_key(|&i| (t.t_ns[i], place(t.event[i]), t.flow[i], of_drop(i)));
+        self.table.append_to(Table::new("packets")).in_order(&order)
     }
 }

@@ -1,17 +1,24 @@
 //! One run: builds the network and the flows of a plan, processes all events, collects the results.
 
 use crate::error::SimError;
+use crate::events::Kind;
+use crate::flows::algorithms::{Algorithms, VariantSource};
 use crate::flows::ping::{PingConfig, PingFlow};
+use crate::flows::quic::{QuicApplication, QuicFlow};
 use crate::flows::source::Source;
-use crate::flows::tcp::{ConnectionFactory, TcpFlow, VariantSource};
+use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
+use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
 use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::Network;
+use crate::network::{Network, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
+use dumbbell_apps::abr::{self, ExternalAbr};
+use dumbbell_apps::{AbrPlan, Http, Page, Player};
 use dumbbell_cc::{External, Failure};
-use dumbbell_plan::{AppPlan, FlowPlan, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, TransportPlan};
 use dumbbell_tcp::Config;
+use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -22,25 +29,47 @@ use std::sync::Arc;
 /// # Errors
 /// The plan names an unknown variant, discipline or parameter, or holds an invalid value.
 pub fn run(plan: &Plan) -> Result<Output, SimError> {
-    run_with(plan, &ExternalVariants::new())
+    run_with(plan, &Externals::default())
 }
 
-/// Variants that are not in the registry, by the name that plans use.
-pub type ExternalVariants = BTreeMap<String, Arc<dyn External>>;
+/// Variants and rules for the bit rate that the user has written, by the names that plans use.
+#[derive(Debug, Default)]
+pub struct Externals {
+    /// Congestion control variants.
+    pub variants: BTreeMap<String, Arc<dyn External>>,
+    /// Rules for the bit rate of videos.
+    pub rules: BTreeMap<String, Arc<dyn ExternalAbr>>,
+}
 
-/// Runs a plan in which some variants are external.
+/// Runs a plan in which some variants or rules are external.
 ///
 /// # Errors
-/// The errors of [`run`], and an external variant that fails during the run.
-pub fn run_with(plan: &Plan, external: &ExternalVariants) -> Result<Output, SimError> {
+/// The errors of [`run`], and an external variant or rule that fails during the run.
+pub fn run_with(plan: &Plan, external: &Externals) -> Result<Output, SimError> {
+    simulate(plan, external, Pace::Late)
+}
+
+/// Runs a plan without shortcuts: every arrival of a packet is an event, in the order of the clock. Tests compare [`run`]
+/// with it; the output is the same except for the number of events.
+///
+/// # Errors
+/// The errors of [`run`].
+#[doc(hidden)]
+pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
+    simulate(plan, &Externals::default(), Pace::OneByOne)
+}
+
+fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
-    let may_fail = !external.is_empty();
-    let mut net = Network::new(plan)?;
+    let may_fail = !(external.variants.is_empty() && external.rules.is_empty());
+    let mut net = Network::new(plan, pace)?;
+    if may_fail {
+        net.hold_senders();
+    }
     let first_timer = 2 * net.links();
     let measure = first_timer + TIMERS * plan.flows.len();
-    // Scheduled first, so that it precedes every other event of its time: a flow that starts then is measured.
-    net.events.schedule(measure, Time(plan.measure_from_ns));
+    net.events.schedule(measure, Time(plan.measure_from_ns), Kind::Measurement);
     let mut flows = Vec::with_capacity(plan.flows.len());
     for (i, flow) in plan.flows.iter().enumerate() {
         let flow = build(plan, i, flow, external, &failure)?;
@@ -61,21 +90,23 @@ pub fn run_with(plan: &Plan, external: &ExternalVariants) -> Result<Output, SimE
             }
         } else if slot == measure {
             for flow in &mut flows {
-                flow.info_mut().received_bytes = 0;
-                flow.restart_meter(time);
+                flow.info_mut().begin_measurement(time);
+                flow.restart_meter(&net);
             }
         } else {
             let timer = slot - first_timer;
             flows[timer / TIMERS].on_timer(timer % TIMERS, &mut net);
         }
+        process_ahead(&mut net, &mut flows);
         if may_fail && failure.is_set() {
             break;
         }
     }
     if let Some((flow, message)) = failure.get() {
-        return Err(SimError::Variant { flow: flow.to_owned(), at: net.now, message: message.to_owned() });
+        return Err(SimError::External { place: flow.to_owned(), at: net.now, message: message.to_owned() });
     }
     net.now = net.end;
+    net.catch_up();
     let results = flows.iter_mut().map(|flow| {
         let mut result = flow.finish(&mut net);
         let info = flow.info();
@@ -88,14 +119,32 @@ pub fn run_with(plan: &Plan, external: &ExternalVariants) -> Result<Output, SimE
     let flows = results.collect();
     let queues = net.finish();
     let captures = net.captures();
-    Ok(Output { flows, queues, transfers: net.transfers, trace: net.trace, captures, events })
+    let (transfers, trace, qlogs) = (net.transfers, net.trace, net.qlogs);
+    Ok(Output { flows, queues, transfers, trace, captures, qlogs, events })
+}
+
+/// Lets endpoints process packets ahead of the clock. The others wait for their time.
+fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
+    let now = net.now;
+    let mut n = 0;
+    while n < net.ahead.len() {
+        match net.arrives_ahead(n) {
+            Some((packet, at)) if flows[packet.flow as usize / 2].on_packet_ahead(packet, at, net) => {
+                net.now = now;
+                net.free(packet.body);
+            }
+            _ => net.not_ahead(n),
+        }
+        n += 1;
+    }
+    net.ahead.clear();
 }
 
 fn build(
     plan: &Plan,
     index: usize,
     flow: &FlowPlan,
-    external: &ExternalVariants,
+    external: &Externals,
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
@@ -121,27 +170,111 @@ fn build(
         (TransportPlan::Udp {}, _, Some(source)) => Ok(Box::new(UdpFlow::new(info, application, source))),
         (TransportPlan::Udp {}, _, None) => Err(SimError::invalid(
             format!("flows.{}.application", flow.name),
-            format!("'{application}' needs TCP"),
+            format!("'{application}' needs TCP or QUIC"),
         )),
-        (TransportPlan::Tcp { variant, stack }, app, source) => {
-            let at =
-                |part: &str, source| SimError::Param { place: format!("flows.{}.{part}", flow.name), source };
-            let from = match external.get(&variant.name) {
-                Some(factory) => VariantSource::External(Arc::clone(factory), failure.of_flow(&flow.name)),
-                None => {
-                    VariantSource::Registry(dumbbell_cc::find(&variant.name).map_err(|e| at("variant", e))?)
-                }
-            };
-            let row = from.variant();
-            let config = Config::read(&stack.name, &stack.given(), row).map_err(|e| at("stack", e))?;
+        (TransportPlan::Tcp { variant, stack, tls }, app, source) => {
+            let algorithms = algorithms(flow, variant, external, failure)?;
+            let row = algorithms.variant();
+            let recorder = recorder(plan, flow, row.columns);
+            let mut config =
+                Config::read(&stack.name, &stack.given(), row).map_err(|e| param(flow, "stack", e))?;
+            let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
+            let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
+            // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx
+            // ngx_http_ssl_module, Chromium].
+            let is_web = matches!(app, AppPlan::Video(_) | AppPlan::Objects(_));
+            config.buffer.nagle &= (tls.is_none() && !is_web) || stack.params.contains_key("nagle");
             let factory =
-                ConnectionFactory::new(config, from, variant.clone()).map_err(|e| at("variant", e))?;
-            let recorder = plan
-                .trace
-                .of_flow(&flow.name)
-                .then(|| FlowRecorder::new(&flow.name, Dur(plan.trace.interval_ns), row.columns));
+                ConnectionFactory::new(config, algorithms, tls).map_err(|e| param(flow, "variant", e))?;
+            if let Some(app) = web_app(plan, flow, start, external, failure)? {
+                let dialer = Dialer::Tcp { factory, isn: Stream::new(plan.seed, &path("isn")) };
+                return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
+            }
             let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
+        (TransportPlan::Quic { variant, stack }, app, source) => {
+            let algorithms = algorithms(flow, variant, external, failure)?;
+            let row = algorithms.variant();
+            let recorder = recorder(plan, flow, row.columns);
+            let config = dumbbell_quic::Config::read(&stack.name, &stack.given(), row);
+            let config = config.map_err(|e| param(flow, "stack", e))?;
+            algorithms.check(&config.cc_setup()).map_err(|e| param(flow, "variant", e))?;
+            if let Some(app) = web_app(plan, flow, start, external, failure)? {
+                let dialer = Dialer::Quic { config, algorithms };
+                return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
+            }
+            let app = QuicApplication { kind: application, plan: app.clone(), source };
+            let qlog = plan.capture.qlog;
+            Ok(Box::new(QuicFlow::new(info, app, config, algorithms, plan.seed, recorder, qlog)))
+        }
     }
+}
+
+/// The application of a web flow; None for others.
+fn web_app(
+    plan: &Plan,
+    flow: &FlowPlan,
+    start: Time,
+    external: &Externals,
+    failure: &Failure,
+) -> Result<Option<WebApp>, SimError> {
+    let refuse = |message: &str| {
+        Err(SimError::invalid(format!("flows.{}.application", flow.name), message.to_owned()))
+    };
+    let (app, http) = match &flow.application {
+        AppPlan::Video(video) => {
+            let rule = match (&video.abr, abr::build(video)) {
+                (_, Some(rule)) => rule,
+                (AbrPlan::External { name, params, .. }, None) => {
+                    let Some(source) = external.rules.get(name) else {
+                        return refuse(&format!("rule '{name}' was not given"));
+                    };
+                    let failure = failure.of_flow(&format!("{}.application.abr", flow.name));
+                    let made = source.make(params, Arc::new(move |message| failure.fail(message)));
+                    made.map_err(|e| SimError::invalid(format!("flows.{}.application.abr", flow.name), e))?
+                }
+                (_, None) => return refuse("the rule is missing"),
+            };
+            let traced = plan.trace.of_flow(&flow.name);
+            let series = traced.then(|| Box::new(VideoSeries::new(&flow.name, Dur(plan.trace.interval_ns))));
+            (WebApp::Video(Box::new(Player::new(video.clone(), rule, start)), series), video.http)
+        }
+        AppPlan::Objects(page) => (WebApp::Page(Box::new(Page::new(page.clone(), start))), page.http),
+        _ => return Ok(None),
+    };
+    let over_quic = matches!(flow.transport, TransportPlan::Quic { .. });
+    if over_quic != (http.version == Http::H3) {
+        return refuse("h1 and h2 need TCP, and h3 needs QUIC");
+    }
+    Ok(Some(app))
+}
+
+fn param(flow: &FlowPlan, part: &str, source: ParamError) -> SimError {
+    SimError::Param { place: format!("flows.{}.{part}", flow.name), source }
+}
+
+/// The congestion control algorithms of a flow.
+fn algorithms(
+    flow: &FlowPlan,
+    variant: &Named,
+    external: &Externals,
+    failure: &Failure,
+) -> Result<Algorithms, SimError> {
+    let source = match external.variants.get(&variant.name) {
+        Some(factory) => {
+            let failure = failure.of_flow(&format!("{}.variant", flow.name));
+            VariantSource::External(Arc::clone(factory), failure)
+        }
+        None => {
+            let row = dumbbell_cc::find(&variant.name).map_err(|e| param(flow, "variant", e))?;
+            VariantSource::Registry(row)
+        }
+    };
+    Ok(Algorithms::new(source, variant.clone()))
+}
+
+fn recorder(plan: &Plan, flow: &FlowPlan, columns: &'static [&'static str]) -> Option<Box<FlowRecorder>> {
+    let traced = plan.trace.of_flow(&flow.name);
+    traced.then(|| Box::new(FlowRecorder::new(&flow.name, Dur(plan.trace.interval_ns), columns)))
 }

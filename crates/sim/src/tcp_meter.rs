@@ -1,26 +1,131 @@
-//! Metrics of a TCP flow, summed over its connections. The definitions are the field docs of
+//! Metrics of a TCP or QUIC flow, summed over its connections. The definitions are the field docs of
 //! [`dumbbell_plan::FlowResult`].
 
-use crate::meter::{DurationStats, TimeAverages};
+use crate::meter::{AckTimes, TimeAverages};
 use dumbbell_plan::FlowResult;
-use dumbbell_tcp::{Counters, DeliveredSegment, Endpoint, SegmentFate};
-use dumbbell_units::Time;
+use dumbbell_tcp::{Counters, DeliveredSegment};
+use dumbbell_units::{Dur, Time};
+
+/// The endpoints of a connection.
+pub(crate) struct Ends<E> {
+    pub(crate) sender: E,
+    pub(crate) receiver: E,
+}
+
+/// The values of a connection that the metrics need.
+pub(crate) trait Connected {
+    /// Counters of the data sender.
+    fn counters(&self) -> &Counters;
+    /// Payload bytes that have arrived, each once; the part that is in order; bytes that have arrived again. With TLS,
+    /// payload is the application's data in whole records.
+    fn arrived(&self) -> (Delivered, u64);
+}
+
+impl Connected for Ends<dumbbell_quic::Endpoint> {
+    fn counters(&self) -> &Counters {
+        self.sender.counters()
+    }
+
+    fn arrived(&self) -> (Delivered, u64) {
+        let receiver = &self.receiver;
+        let delivered = Delivered { bytes: receiver.received(), in_order: receiver.delivered() };
+        (delivered, receiver.duplicate_bytes())
+    }
+}
+
+/// The values of a data sender that the metrics need.
+pub(crate) trait Metered {
+    /// True while the connection has a congestion window.
+    fn is_open(&self) -> bool;
+    /// The unit in which windows are shown, bytes.
+    fn unit(&self) -> u64;
+    fn cwnd(&self) -> f64;
+    fn inflight(&self) -> u64;
+    fn srtt(&self) -> Option<Dur>;
+    fn newly_delivered(&self) -> &[DeliveredSegment];
+}
+
+impl Metered for dumbbell_tcp::Endpoint {
+    fn is_open(&self) -> bool {
+        self.is_open()
+    }
+
+    fn unit(&self) -> u64 {
+        self.config().mss()
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd()
+    }
+
+    fn inflight(&self) -> u64 {
+        self.inflight()
+    }
+
+    fn srtt(&self) -> Option<Dur> {
+        self.srtt()
+    }
+
+    fn newly_delivered(&self) -> &[DeliveredSegment] {
+        self.newly_delivered()
+    }
+}
+
+impl Metered for dumbbell_quic::Endpoint {
+    fn is_open(&self) -> bool {
+        self.is_established()
+    }
+
+    fn unit(&self) -> u64 {
+        u64::from(self.datagram_bytes())
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd()
+    }
+
+    fn inflight(&self) -> u64 {
+        self.inflight()
+    }
+
+    fn srtt(&self) -> Option<Dur> {
+        self.srtt()
+    }
+
+    fn newly_delivered(&self) -> &[DeliveredSegment] {
+        self.newly_delivered()
+    }
+}
+
+/// Payload that has reached the receiver, over all connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Delivered {
+    /// Bytes, in order or not, each counted once.
+    pub(crate) bytes: u64,
+    /// Bytes before the first hole.
+    pub(crate) in_order: u64,
+}
+
+impl Delivered {
+    fn combine(self, o: Delivered, f: impl Fn(u64, u64) -> u64) -> Delivered {
+        Delivered { bytes: f(self.bytes, o.bytes), in_order: f(self.in_order, o.in_order) }
+    }
+}
 
 /// Cumulative counters. A measurement is the difference of two.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     counters: Counters,
-    delivered: u64,
+    delivered: Delivered,
     duplicate: u64,
 }
 
 impl Totals {
-    fn of(sender: &Endpoint, receiver: &Endpoint) -> Totals {
-        Totals {
-            counters: *sender.counters(),
-            delivered: receiver.delivered(),
-            duplicate: receiver.duplicate_bytes(),
-        }
+    /// The counters of a connection; zero without one.
+    fn of(connection: Option<&impl Connected>) -> Totals {
+        let Some(connection) = connection else { return Totals::default() };
+        let (delivered, duplicate) = connection.arrived();
+        Totals { counters: *connection.counters(), delivered, duplicate }
     }
 
     fn combine(self, o: Totals, f: impl Fn(u64, u64) -> u64) -> Totals {
@@ -34,7 +139,7 @@ impl Totals {
                 timeouts: f(a.timeouts, b.timeouts),
                 fast_retransmits: f(a.fast_retransmits, b.fast_retransmits),
             },
-            delivered: f(self.delivered, o.delivered),
+            delivered: self.delivered.combine(o.delivered, &f),
             duplicate: f(self.duplicate, o.duplicate),
         }
     }
@@ -43,14 +148,11 @@ impl Totals {
 pub(crate) struct TcpMeter {
     /// Of finished connections.
     past: Totals,
-    /// At the begin of the measurement.
+    /// At the start of the measurement.
     base: Totals,
     /// cwnd and bytes in flight, in segments; srtt in ms.
     means: TimeAverages<3>,
-    /// RTT of segments sent once.
-    rtt: DurationStats,
-    /// Sum (ns) and number of the times from first transmission to cumulative ACK, of all segments.
-    first: (u128, u64),
+    ack_times: AckTimes,
 }
 
 impl TcpMeter {
@@ -59,74 +161,63 @@ impl TcpMeter {
             past: Totals::default(),
             base: Totals::default(),
             means: TimeAverages::new(),
-            rtt: DurationStats::new(),
-            first: (0, 0),
+            ack_times: AckTimes::new(),
         }
     }
 
-    pub(crate) fn connection_ends(&mut self, sender: &Endpoint, receiver: &Endpoint) {
-        self.past = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+    pub(crate) fn connection_ends(&mut self, connection: Option<&impl Connected>) {
+        self.past = self.past.combine(Totals::of(connection), |a, b| a + b);
     }
 
-    /// Payload bytes delivered since the flow started, over all connections.
-    pub(crate) fn delivered(&self, receiver: &Endpoint) -> u64 {
-        self.past.delivered + receiver.delivered()
+    /// Payload that has reached the receiver since the flow started.
+    pub(crate) fn delivered(&self, connection: &impl Connected) -> Delivered {
+        self.past.delivered.combine(connection.arrived().0, |a, b| a + b)
     }
 
-    pub(crate) fn state(&mut self, sender: &Endpoint, open: bool, now: Time) {
+    pub(crate) fn state(&mut self, sender: &impl Metered, open: bool, now: Time) {
         if !(open && sender.is_open()) {
             self.means.set([f64::NAN; 3], now);
             return;
         }
-        let segments = 1.0 / sender.config().mss() as f64;
+        let segments = 1.0 / sender.unit() as f64;
         let srtt = sender.srtt().map_or(f64::NAN, |d| d.as_millis());
-        self.means.set([sender.cwnd() * segments, sender.inflight() as f64 * segments, srtt], now);
+        let inflight = sender.inflight().cast_signed() as f64; // cheaper than from u64, and never above its range
+        self.means.set([sender.cwnd() * segments, inflight * segments, srtt], now);
     }
 
-    pub(crate) fn round_trips(&mut self, delivered: &[DeliveredSegment], now: Time) {
-        // Until the cumulative ACK, for every loss recovery alike: a SACK would end the sample earlier for some of them.
-        for d in delivered.iter().filter(|d| d.payload > 0 && d.fate != SegmentFate::Sacked) {
-            self.first.0 += u128::from(now.since(d.first_at).0);
-            self.first.1 += 1;
-            if d.transmissions == 1 {
-                self.rtt.record(now.since(d.last_at));
-            }
-        }
+    /// Adds the packets that the sender's last ACK reported.
+    pub(crate) fn acknowledged(&mut self, sender: &impl Metered, now: Time) {
+        self.ack_times.add(sender.newly_delivered(), now);
     }
 
-    pub(crate) fn restart(&mut self, sender: &Endpoint, receiver: &Endpoint, now: Time) {
-        self.base = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+    pub(crate) fn restart(&mut self, connection: Option<&impl Connected>, now: Time) {
+        self.base = self.past.combine(Totals::of(connection), |a, b| a + b);
         self.means.restart(now);
-        self.rtt.clear();
-        self.first = (0, 0);
+        self.ack_times.clear();
     }
 
     pub(crate) fn finish(
         &mut self,
-        sender: &Endpoint,
-        receiver: &Endpoint,
+        connection: Option<&impl Connected>,
+        mss: u64,
         seconds: f64,
         end: Time,
         r: &mut FlowResult,
     ) {
-        let now = self.past.combine(Totals::of(sender, receiver), |a, b| a + b);
+        let now = self.past.combine(Totals::of(connection), |a, b| a + b);
         let t = now.combine(self.base, |a, b| a - b);
-        r.goodput_bps = if seconds > 0.0 { t.delivered as f64 * 8.0 / seconds } else { 0.0 };
+        let delivered = t.delivered.bytes;
+        r.goodput_bps = if seconds > 0.0 { delivered as f64 * 8.0 / seconds } else { 0.0 };
         r.sent_packets = t.counters.sent_segments;
         r.sent_bytes = t.counters.sent_bytes;
-        r.delivered_bytes = t.delivered;
+        r.delivered_bytes = delivered;
         r.retransmitted_packets = t.counters.retransmitted_segments;
         r.retransmitted_bytes = t.counters.retransmitted_bytes;
+        r.snd_mss_bytes = Some(mss);
         r.timeouts = t.counters.timeouts;
         r.fast_retransmits = t.counters.fast_retransmits;
         r.duplicate_bytes = t.duplicate;
-        r.rtt_mean_ms = self.rtt.mean_ms();
-        r.rtt_first_mean_ms = (self.first.1 > 0).then(|| self.first.0 as f64 / self.first.1 as f64 * 1e-6);
-        r.rtt_min_ms = self.rtt.min_ms();
-        r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
-        r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
-        r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
-        r.rtt_max_ms = self.rtt.max_ms();
+        self.ack_times.fill(r);
         [r.cwnd_mean_packets, r.mean_inflight_packets, r.srtt_mean_ms] = self.means.means(end);
     }
 }

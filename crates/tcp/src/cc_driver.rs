@@ -7,6 +7,9 @@ use crate::scoreboard::Scoreboard;
 use dumbbell_cc::{CongestionControl, Control, Cx, Phase};
 use dumbbell_units::Time;
 
+/// Losses for which a list stays allocated after it was reported.
+const KEPT_LOSSES: usize = 8;
+
 /// Calls the algorithm: [`CcDriver::notify`] passes an event and stores the answer.
 #[derive(Debug)]
 pub(crate) struct CcDriver {
@@ -17,40 +20,66 @@ pub(crate) struct CcDriver {
     pub(crate) wants_sent: bool,
     /// True if it receives an event for each ACK that arrives.
     pub(crate) wants_arrivals: bool,
+    /// True if it needs delivery rates.
+    pub(crate) wants_rates: bool,
+    /// The context of the last event.
+    cx: Cx,
 }
 
 impl CcDriver {
-    pub(crate) fn new(algorithm: Box<dyn CongestionControl>) -> CcDriver {
+    pub(crate) fn new(algorithm: Box<dyn CongestionControl>, config: &Config) -> CcDriver {
         CcDriver {
+            cx: Cx {
+                now: Time::ZERO,
+                mss: f64::from(config.connection.mss),
+                initial_window: config.growth.initial_window as f64,
+                increase: config.growth.increase,
+                whole_segments: config.growth.whole_segments,
+            },
             control: algorithm.control(),
             wants_sent: algorithm.wants_sent(),
             wants_arrivals: algorithm.wants_arrivals(),
+            wants_rates: algorithm.wants_rates(),
             algorithm,
         }
     }
 
     /// Calls the algorithm with an event.
-    pub(crate) fn notify(&mut self, event: impl FnOnce(&mut dyn CongestionControl)) {
-        event(self.algorithm.as_mut());
+    #[inline]
+    pub(crate) fn notify(&mut self, now: Time, event: impl FnOnce(&mut dyn CongestionControl, &Cx)) {
+        self.cx.now = now;
+        event(self.algorithm.as_mut(), &self.cx);
         self.control = self.algorithm.control();
     }
 
     /// Reports each transmission that was newly marked as lost.
+    #[inline]
     pub(crate) fn notify_losses(
         &mut self,
         scoreboard: &mut Scoreboard,
         delivery_rate: &mut DeliveryRate,
-        cx: &Cx,
+        now: Time,
     ) {
-        if scoreboard.newly_lost.is_empty() {
-            return;
+        if !scoreboard.newly_lost.is_empty() {
+            self.notify_some_losses(scoreboard, delivery_rate, now);
         }
+    }
+
+    #[inline(never)]
+    fn notify_some_losses(
+        &mut self,
+        scoreboard: &mut Scoreboard,
+        delivery_rate: &mut DeliveryRate,
+        now: Time,
+    ) {
         let mut lost = std::mem::take(&mut scoreboard.newly_lost);
         for l in lost.drain(..) {
             let ev = delivery_rate.on_lost(&l.tx, l.start, l.payload);
-            self.notify(|cc| cc.on_lost(&ev, cx));
+            self.notify(now, |cc, cx| cc.on_lost(&ev, cx));
         }
-        scoreboard.newly_lost = lost; // keeps the allocation
+        if lost.capacity() <= KEPT_LOSSES {
+            scoreboard.newly_lost = lost; // keeps the allocation
+        }
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -59,16 +88,5 @@ impl CcDriver {
 
     pub(crate) fn observe(&self, row: &mut Vec<f64>) {
         self.algorithm.observe(row);
-    }
-}
-
-/// Returns the context of an event.
-pub(crate) fn cc_cx(config: &Config, now: Time) -> Cx {
-    Cx {
-        now,
-        mss: f64::from(config.connection.mss),
-        initial_window: config.growth.initial_window as f64,
-        increase: config.growth.increase,
-        whole_segments: config.growth.whole_segments,
     }
 }

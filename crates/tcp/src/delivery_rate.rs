@@ -19,7 +19,7 @@ use dumbbell_units::{Dur, Time};
 
 /// State of the connection when a segment was last sent: P.* of the draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TxState {
+pub struct TxState {
     delivered: u64,
     lost: u64,
     /// Bytes in flight with this segment.
@@ -31,7 +31,7 @@ pub(crate) struct TxState {
 
 /// State of the connection: C.* of the draft.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DeliveryRate {
+pub struct DeliveryRate {
     delivered: u64,
     lost: u64,
     delivered_time: Time,
@@ -52,21 +52,25 @@ struct Newest {
 
 impl DeliveryRate {
     /// Bytes delivered so far.
-    pub(crate) fn delivered(&self) -> u64 {
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
     /// Bytes marked as lost so far.
-    pub(crate) fn lost(&self) -> u64 {
+    #[must_use]
+    pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    pub(crate) fn is_app_limited(&self) -> bool {
+    /// True if the samples of the data in flight are limited by the application.
+    #[must_use]
+    pub fn is_app_limited(&self) -> bool {
         self.app_limited > 0
     }
 
     /// Marks the samples of all data in flight as limited by the application: they show little of the path.
-    pub(crate) fn set_app_limited(&mut self, in_flight: u64) {
+    pub fn set_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
@@ -74,7 +78,7 @@ impl DeliveryRate {
     // DIVERGES [draft-ietf-ccwg-bbr §4.1.2.2]: an interval restarts when nothing is outstanding rather than when
     // nothing is in flight, because the latter is a guess: after a spurious timeout it would restart too late. Linux has
     // the same rule [Linux tcp_rate.c tcp_rate_skb_sent].
-    pub(crate) fn on_sent(&mut self, nothing_outstanding: bool, in_flight: u64, now: Time) -> TxState {
+    pub fn on_sent(&mut self, nothing_outstanding: bool, in_flight: u64, now: Time) -> TxState {
         if nothing_outstanding {
             self.delivered_time = now;
             self.first_send_time = now;
@@ -90,12 +94,12 @@ impl DeliveryRate {
     }
 
     /// Starts the sample of an ACK.
-    pub(crate) fn begin_ack(&mut self) {
+    pub fn begin_ack(&mut self) {
         self.newest = None;
     }
 
     /// Adds a segment that the ACK delivers; it was last sent at `xmit_ts` and ends at `end`.
-    pub(crate) fn on_delivered(&mut self, tx: TxState, xmit_ts: Time, end: u64, payload: u32, now: Time) {
+    pub fn on_delivered(&mut self, tx: TxState, xmit_ts: Time, end: u64, payload: u32, now: Time) {
         self.delivered += u64::from(payload);
         self.delivered_time = now;
         let newer = match &self.newest {
@@ -110,11 +114,23 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the sample of the current ACK.
-    pub(crate) fn sample(&mut self, min_rtt: Option<Dur>, now: Time) -> Option<RateSample> {
+    /// Counts a delivered segment where no samples are needed.
+    pub(crate) fn count(&mut self, payload: u32) {
+        self.delivered += u64::from(payload);
+    }
+
+    /// Ends the marking of samples when all data is delivered that was in flight when it began.
+    #[inline]
+    pub(crate) fn end_app_limited(&mut self) {
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
+    }
+
+    /// Returns the sample of the current ACK.
+    #[inline]
+    pub fn sample(&mut self, min_rtt: Option<Dur>, now: Time) -> Option<RateSample> {
+        self.end_app_limited();
         let Newest { tx, send_elapsed, .. } = self.newest?;
         let interval = send_elapsed.max(now.since(tx.delivered_time));
         if interval == Dur::ZERO || min_rtt.is_some_and(|min_rtt| interval < min_rtt) {
@@ -132,7 +148,7 @@ impl DeliveryRate {
     }
 
     /// Counts a transmission that is marked as lost.
-    pub(crate) fn on_lost(&mut self, tx: &TxState, start: u64, payload: u32) -> LostEvent {
+    pub fn on_lost(&mut self, tx: &TxState, start: u64, payload: u32) -> LostEvent {
         let bytes = u64::from(payload);
         self.lost += bytes;
         LostEvent {

@@ -33,9 +33,11 @@ mod timer_wheel;
 
 pub use config::{
     AckConfig, BufferConfig, Config, ConnectionConfig, EcnConfig, EcnFeedback, GrowthConfig, PARAMS, PRESETS,
-    PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator, WindowValidation, find_preset,
+    PacingConfig, Preset, RackConfig, RecoveryConfig, RtoConfig, RtoEstimator, WindowValidation,
+    describe_feature, find_preset,
 };
-pub use endpoint::{Endpoint, Snapshot, State, Transmit};
+pub use delivery_rate::{DeliveryRate, TxState};
+pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};
 pub use scoreboard::{DeliveredSegment, SegmentFate};
 pub use segment::{IP_HEADER, Segment, TCP_HEADER};
 pub use sender::Counters;

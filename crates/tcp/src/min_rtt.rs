@@ -23,7 +23,16 @@ impl MinRtt {
         self.best.map(|best| best[0].1)
     }
 
+    #[inline]
     pub(crate) fn sample(&mut self, rtt: Dur, now: Time) {
+        let is_ignored = self.window == Dur::ZERO && self.best.as_ref().is_some_and(|best| rtt > best[0].1);
+        if !is_ignored {
+            self.update(rtt, now);
+        }
+    }
+
+    #[inline(never)]
+    fn update(&mut self, rtt: Dur, now: Time) {
         let new = (now, rtt);
         let Some(best) = &mut self.best else {
             self.best = Some([new; 3]);

@@ -25,6 +25,8 @@ pub(crate) struct RttEstimator {
     srtt: Option<Dur>,
     base_rto: Dur,
     backoff: u32,
+    /// The RTO, backoff included.
+    rto: Dur,
 }
 
 impl RttEstimator {
@@ -37,6 +39,7 @@ impl RttEstimator {
             srtt: None,
             base_rto: config.initial,
             backoff: 0,
+            rto: config.initial.min(config.max),
         }
     }
 
@@ -70,6 +73,7 @@ impl RttEstimator {
         self.estimate = Some((srtt, rttvar));
         self.srtt = Some(Dur((srtt + 0.5) as u64));
         self.base_rto = rto;
+        self.update_rto();
     }
 
     /// Smoothed round-trip time; None before the first sample.
@@ -79,18 +83,24 @@ impl RttEstimator {
 
     /// The current RTO, backoff included.
     pub(crate) fn rto(&self) -> Dur {
-        (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max)
+        self.rto
+    }
+
+    fn update_rto(&mut self) {
+        self.rto = (self.base_rto * (1u64 << self.backoff.min(16))).min(self.config.max);
     }
 
     /// Doubles the RTO after the timer expired [RFC 6298 (5.5)].
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
+        self.update_rto();
     }
 
     /// Raises the first RTO to 3 s because the SYN was retransmitted [RFC 6298 (5.7)].
     pub(crate) fn on_syn_lost(&mut self) {
         self.base_rto = self.base_rto.max(Dur::secs(3));
         self.backoff = 0;
+        self.update_rto();
     }
 }
 

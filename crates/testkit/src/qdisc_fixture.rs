@@ -1,6 +1,7 @@
 //! A queue discipline with a link that a test controls: arrivals, departures, time and the state of the link.
 
 use dumbbell_qdisc::{Backlog, Discipline, DropReason, Ecn, LinkInfo, Packet, Qdisc, QdiscContext, find};
+use dumbbell_units::param::Raw;
 use dumbbell_units::{Dur, Rate, Time};
 
 /// The fate of an arrival.
@@ -49,11 +50,20 @@ impl QdiscFixture {
     /// See [`QdiscFixture::new`].
     #[must_use]
     pub fn on(link: &LinkInfo, name: &str, params: &[(&str, &str)]) -> QdiscFixture {
+        QdiscFixture::with(link, name, &crate::given(params))
+    }
+
+    /// Like [`QdiscFixture::on`], with parameters that aren't all text.
+    ///
+    /// # Panics
+    /// See [`QdiscFixture::new`].
+    #[must_use]
+    pub fn with(link: &LinkInfo, name: &str, params: &[(String, Raw)]) -> QdiscFixture {
         let mut cx = QdiscContext::default();
         cx.link_busy = true;
         QdiscFixture {
             row: find(name).unwrap(),
-            qdisc: dumbbell_qdisc::build(name, &crate::given(params), link).unwrap(),
+            qdisc: dumbbell_qdisc::build(name, params, link).unwrap(),
             cx,
             arrived: 0,
             ecn: Ecn::NOT_ECT,

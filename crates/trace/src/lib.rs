@@ -121,14 +121,10 @@ impl Table {
             .fold(self, |table, (name, values)| table.with(*name, ColumnData::F64(values)))
     }
 
-    /// Sorts the rows by an integer column; rows with equal values keep their order.
+    /// Puts the rows into this order: `order` has the number of each row once.
     #[must_use]
-    pub fn sorted_by(mut self, name: &str) -> Table {
-        if let Some(ColumnData::U64(keys)) = self.column(name) {
-            let mut order: Vec<usize> = (0..keys.len()).collect();
-            order.sort_by_key(|&i| keys[i]);
-            self.columns.iter_mut().for_each(|column| column.data = column.data.reordered(&order));
-        }
+    pub fn in_order(mut self, order: &[usize]) -> Table {
+        self.columns.iter_mut().for_each(|column| column.data = column.data.reordered(order));
         self
     }
 
@@ -165,12 +161,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorting_keeps_rows_together_and_equal_keys_in_order() {
+    fn the_values_of_a_row_stay_together() {
         let table = Table::new("packets")
-            .with("t_ns", ColumnData::U64(vec![30, 10, 20, 10]))
-            .with("event", ColumnData::U8(vec![0, 1, 2, 3]))
-            .sorted_by("t_ns");
-        assert_eq!(table.column("t_ns"), Some(&ColumnData::U64(vec![10, 10, 20, 30])));
-        assert_eq!(table.column("event"), Some(&ColumnData::U8(vec![1, 3, 2, 0])));
+            .with("t_ns", ColumnData::U64(vec![30, 10, 20]))
+            .with("event", ColumnData::U8(vec![0, 1, 2]))
+            .in_order(&[1, 2, 0]);
+        assert_eq!(table.column("t_ns"), Some(&ColumnData::U64(vec![10, 20, 30])));
+        assert_eq!(table.column("event"), Some(&ColumnData::U8(vec![1, 2, 0])));
     }
 }

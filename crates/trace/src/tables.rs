@@ -124,8 +124,10 @@ table! {
     inflight: u64 "bytes" "Bytes in flight: with SACK the pipe of RFC 6675, otherwise from `snd_una` to `snd_nxt`.";
     snd_una: u64 "bytes" "Payload bytes acknowledged so far on the current connection.";
     snd_nxt: u64 "bytes" "Offset of the next payload byte to send. It decreases when a sender without SACK returns to a hole.";
-    delivered: u64 "bytes" "Payload bytes delivered in order to the receiver, over all connections of the flow.";
+    delivered: u64 "bytes" "Payload bytes that have reached the receiver, in order or not, each counted once, over all connections of the flow.";
+    delivered_in_order: u64 "bytes" "The part of `delivered` before the first hole: the application can read it.";
     phase: u8 "code" "Phase of the sender, see below.";
+    timeouts: u64 "count" "Expiries of the retransmission timer so far on the current connection.";
 }
 
 table! {
@@ -141,10 +143,29 @@ table! {
 }
 
 table! {
+    /// The RTT samples of a TCP flow: one row per packet that an ACK or SACK first covers. `rtt_mean_ms` is the mean of the
+    /// rows within the measurement.
+    RttTable, "rtt", kernel_only: false;
+    t_ns: u64 "ns" "Time at which the ACK reached the sender.";
+    rtt_ns: u64 "ns" "Time since the packet was sent; only packets sent once.";
+}
+
+table! {
     /// The round-trip times of a ping flow: one row per request.
     PingTable, "ping", kernel_only: false;
     t_ns: u64 "ns" "Time at which the request was sent.";
     rtt_ns: f64 "ns" "Time until the reply; NaN if the request counts as lost.";
+}
+
+table! {
+    /// The player of a video: one row per change. Between two rows the buffer is linear in time.
+    VideoTable, "video", kernel_only: false;
+    t_ns: u64 "ns" "Time of the row since the start of the run.";
+    buffer_ns: u64 "ns" "Media buffered ahead of the playback position.";
+    bitrate: f64 "bit/s" "Bit rate of the segment that was requested last; NaN before the first.";
+    downloaded_ns: u64 "ns" "Media that has arrived.";
+    played_ns: u64 "ns" "Media played.";
+    state: u8 "code" "0: before the start of playback, 1: playing, 2: stalled, 3: at the end of the video.";
 }
 
 table! {
@@ -176,6 +197,27 @@ table! {
 }
 
 table! {
+    /// The stations of a Wi-Fi medium: at each time one row for each of them. Sums count from the start of the measurement.
+    WifiTable, "wifi", kernel_only: false;
+    t_ns: u64 "ns" "Time of the row since the start of the run.";
+    station: u32 "code" "Number of the station, from 0: those with flows in the order of the nodes, then the background.";
+    signal_dbm: f64 "dBm" "Signal of the access point at the station, with fading.";
+    down_airtime_ns: u64 "ns" "Airtime of frames to the station, with their ACKs, without collisions.";
+    down_frames: u64 "frames" "Frames sent to it.";
+    down_failed: u64 "frames" "Those that were not acknowledged.";
+    down_lost: u64 "frames" "Frames given up after the last retry.";
+    down_bytes: u64 "bytes" "IP bytes acknowledged.";
+    down_rate_bps: f64 "bit/s" "Mean bit rate of the frames; NaN without one.";
+    up_airtime_ns: u64 "ns" "Airtime of frames of the station, with their ACKs, without collisions.";
+    up_frames: u64 "frames" "Frames that it sent.";
+    up_failed: u64 "frames" "Those that were not acknowledged.";
+    up_lost: u64 "frames" "Frames given up after the last retry.";
+    up_bytes: u64 "bytes" "IP bytes acknowledged.";
+    up_rate_bps: f64 "bit/s" "Mean bit rate of the frames; NaN without one.";
+    collided_ns: u64 "ns" "Time of collisions of all devices, the same for all stations.";
+}
+
+table! {
     /// All packets that were sent, received or dropped.
     PacketTable, "packets", kernel_only: false;
     t_ns: u64 "ns" "Time of the row since the start of the run.";
@@ -192,10 +234,13 @@ table! {
 pub const TABLES: &[TableSpec] = &[
     FlowTable::SPEC,
     KernelFlowColumns::SPEC,
+    RttTable::SPEC,
     PingTable::SPEC,
+    VideoTable::SPEC,
     QueueTable::SPEC,
     DepartureTable::SPEC,
     DropTable::SPEC,
+    WifiTable::SPEC,
     PacketTable::SPEC,
 ];
 
@@ -217,7 +262,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_within_a_kind() {
-        for kind in ["flow", "ping", "queue", "departures", "drops", "packets"] {
+        for kind in ["flow", "rtt", "ping", "video", "queue", "departures", "drops", "wifi", "packets"] {
             let mut names: Vec<&str> = TABLES
                 .iter()
                 .filter(|t| t.kind == kind)

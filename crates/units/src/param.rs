@@ -75,6 +75,19 @@ pub struct Spec {
     pub doc: &'static str,
 }
 
+/// Returns the specs with other defaults: name, default.
+pub fn with_defaults(
+    mut specs: Vec<Spec>,
+    defaults: impl Iterator<Item = (&'static str, &'static str)>,
+) -> Vec<Spec> {
+    for (name, default) in defaults {
+        if let Some(spec) = specs.iter_mut().find(|spec| spec.name == name) {
+            spec.default = default;
+        }
+    }
+    specs
+}
+
 /// The value of one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

@@ -52,6 +52,9 @@ const BYTES: &[(&str, f64)] = &[
 ];
 const PACKETS: &[(&str, f64)] = &[("packets", 1.0), ("packet", 1.0)];
 const BDP: &[(&str, f64)] = &[("bdp", 1.0), ("BDP", 1.0)];
+const DBM: &[(&str, f64)] = &[("dBm", 1.0)];
+const DB: &[(&str, f64)] = &[("dB", 1.0)];
+const MHZ: &[(&str, f64)] = &[("MHz", 1.0), ("GHz", 1000.0)];
 const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 
 /// Splits "12.5 ms" into 12.5 and "ms".
@@ -73,7 +76,9 @@ fn split(text: &str) -> Option<(f64, &str)> {
         })
         .map_or(text.len(), |(i, _)| i);
     let number = text[..end].replace('_', "").parse::<f64>().ok()?;
-    Some((number, text[end..].trim()))
+    // The Greek letter mu looks like the micro sign.
+    let unit = text[end..].trim();
+    Some((number, if unit == "\u{3bc}s" { "µs" } else { unit }))
 }
 
 /// Returns the number in base units and the index of the table that has its unit.
@@ -123,6 +128,34 @@ pub fn duration(text: &str) -> Result<Dur, String> {
 /// The errors of [`duration`].
 pub fn rate(text: &str) -> Result<Rate, String> {
     whole(scaled(text, "a rate", "\"10 Mbit/s\"", &[RATE])?.0, text).map(Rate)
+}
+
+/// Parses a signal in dBm, which may be negative.
+///
+/// # Errors
+/// The errors of [`duration`].
+pub fn dbm(text: &str) -> Result<f64, String> {
+    let (sign, magnitude) = match text.trim().strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text),
+    };
+    Ok(sign * scaled(magnitude, "a signal", "\"-70 dBm\"", &[DBM])?.0)
+}
+
+/// Parses a ratio in dB.
+///
+/// # Errors
+/// The errors of [`duration`].
+pub fn db(text: &str) -> Result<f64, String> {
+    Ok(scaled(text, "a ratio", "\"7 dB\"", &[DB])?.0)
+}
+
+/// Parses the width of a channel, in MHz.
+///
+/// # Errors
+/// The errors of [`duration`].
+pub fn megahertz(text: &str) -> Result<u64, String> {
+    whole(scaled(text, "a width", "\"20 MHz\"", &[MHZ])?.0, text)
 }
 
 /// Parses a number of bytes.
@@ -201,6 +234,7 @@ mod tests {
         assert_eq!(duration("40 ms"), Ok(Dur::millis(40)));
         assert_eq!(duration("0.5s"), Ok(Dur::millis(500)));
         assert_eq!(duration("1e-3 s"), Ok(Dur::millis(1)));
+        assert_eq!(duration("10 \u{3bc}s"), duration("10 µs"));
         assert_eq!(rate("10 Mbit/s"), Ok(Rate(10_000_000)));
         assert_eq!(rate("7.2 Mbit/s"), Ok(Rate(7_200_000)));
         assert_eq!(bytes("177_669 bytes"), Ok(Bytes(177_669)));

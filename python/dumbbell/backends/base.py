@@ -50,7 +50,10 @@ class Finished:
     tables : dict of str to Table
         Series by name, such as ``flow/f``.
     captures : dict of str to callable
-        By capture point: a function that writes the capture file to a path.
+        By capture point: a function that writes the capture file to a path. Names of
+        qlog files that programs have written end with ".qlog".
+    qlogs : dict of str to str
+        The qlog files of QUIC connections, by name.
     facts : dict
         How the run was made. Empty for the simulator; for a kernel its version and settings, measurements of the
         link, and sentences about the run's validity (``invalid``, ``warnings``).
@@ -62,6 +65,7 @@ class Finished:
     transfers: list[dict[str, Any]]
     tables: dict[str, Table] = field(default_factory=dict)
     captures: dict[str, Callable[[Path], None]] = field(default_factory=dict)
+    qlogs: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
 

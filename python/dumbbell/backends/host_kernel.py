@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,11 +19,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from dumbbell import _core
 from dumbbell.backends import programs
 from dumbbell.backends.base import Finished, Job
-from dumbbell.backends.options import cell_of, one_of, sample
+from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
-from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean
+from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean, qlogs
 from dumbbell.kernel.guest import end, program
 from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant
+from dumbbell.kernel.host_load import HostLoad
 from dumbbell.kernel.outcome import Outcome, outcome
 
 __all__ = ["Calibration", "HostKernel", "Requirements", "run_host"]
@@ -29,6 +32,11 @@ __all__ = ["Calibration", "HostKernel", "Requirements", "run_host"]
 Calibration = Literal["refuse", "mark", "off"]
 TRAIN_OVER_RATE = 1.5
 """Rate of a calibration's packet train over the bottleneck's rate, as `calibrate.rs` has it."""
+LINK_DIFFERS = "the link differs from the scenario"
+"""The beginning of the error of `calibrate.rs` that is worth another attempt."""
+ATTEMPTS = 3
+PAUSE_S = 1.0
+"""Time between two attempts, s."""
 BUSY = 0.8
 """Share of the processors' time above which a run gets a warning."""
 LARGEST_WINDOW = 2**30 / 536
@@ -72,7 +80,10 @@ class HostKernel(ABC):
         Time between two samples of a connection's state (cwnd, ssthresh, srtt ...).
     calibration : "refuse", "mark" or "off"
         Action on a run whose link differs from the scenario, in rate by more than 2 % or in round-trip time by
-        more than 5 % (or 0.2 ms if that is more): it is refused, it is marked invalid, or nothing is measured.
+        more than 5 % (or 0.2 ms if that is more): it is refused, it is marked invalid, or nothing is measured. A
+        refused run is tried again twice.
+    allow_programs : "off" or "on"
+        ``on``: a scenario may start programs of its own choice; see `programs.own_commands`.
 
     Attributes
     ----------
@@ -86,10 +97,11 @@ class HostKernel(ABC):
     emulation: str
     description: str
 
-    def __init__(self, sample_ms: float, calibration: Calibration) -> None:
+    def __init__(self, sample_ms: float, calibration: Calibration, allow_programs: Switch = "off") -> None:
         one_of("calibration", calibration, get_args(Calibration))
         self.sample_ms = sample(sample_ms)
         self.calibration: Calibration = calibration
+        self.allow_programs = is_on("allow_programs", allow_programs)
 
     @abstractmethod
     def _requirements(self, job: Job) -> Requirements:
@@ -126,9 +138,11 @@ class HostKernel(ABC):
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse jobs that this host's kernel can't run; see `Backend.check`."""
+        if platform.system() != "Linux":
+            raise BackendError(f"back end 'kernel': the host's kernel is {platform.system()}, not Linux")
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
-            reason = programs.refusal(job.plan())
+            reason = self._without_consent(job) or programs.refusal(job.plan())
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{cell_of(job)}")
             for name in self._requirements(job).variants:
@@ -141,13 +155,47 @@ class HostKernel(ABC):
         if reason is not None:
             raise BackendError(f"back end 'kernel': {reason}")
 
+    def _without_consent(self, job: Job) -> str | None:
+        """Return the first program that the scenario has chosen, if such programs aren't allowed."""
+        for place, command in programs.own_commands(job.cell.scenario).items():
+            if not self.allow_programs:
+                return (
+                    f"{place}: the scenario runs a program of its own choice: {command}: if you trust it, give "
+                    "--allow-programs (in Python: allow_programs='on')"
+                )
+        return None
+
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        """Run all jobs, one after the other; see `Backend.run`."""
+        """Run all jobs, one after the other; see `Backend.run`. An error waits until the other runs are made."""
         del parallel
         self.check(jobs)
         clean()
+        failed = []
         for job in jobs:
-            yield self._one(job)
+            try:
+                yield self._tried(job)
+            except BackendError as e:
+                failed.append(f"repetition {job.repetition}{cell_of(job)}: {e}")
+        if failed:
+            count = f"{len(failed)} of {len(jobs)} runs failed: " if len(jobs) > 1 else ""
+            raise BackendError(f"back end 'kernel', {count}" + "\n".join(failed))
+
+    def _tried(self, job: Job) -> Finished:
+        """Make a run; one whose link differs from the scenario is tried again."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._one(job)
+            except BackendError as e:
+                if LINK_DIFFERS not in str(e):
+                    raise
+            time.sleep(PAUSE_S)
+        load = HostLoad()
+        try:
+            return self._one(job)
+        except BackendError as e:
+            if LINK_DIFFERS not in str(e):
+                raise
+            raise BackendError(f"{e} (attempt {ATTEMPTS} of {ATTEMPTS}; {load.since()})") from None
 
     def _one(self, job: Job) -> Finished:
         plan = job.plan()
@@ -158,27 +206,30 @@ class HostKernel(ABC):
             "bpf": self._in_bpf(self._requirements(job).variants),
             **self._order(),
         }
-        folder = Folder(HOST_PREFIX)
+        folder = Folder(HOST_PREFIX, program())
         kept = captures(folder, plan)
         try:
+            programs.prepare(plan, folder.path)
             made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
-        except BackendError as e:
-            raise BackendError(f"back end 'kernel', repetition {job.repetition}{cell_of(job)}: {e}") from None
+            kept |= qlogs(folder, plan)
         finally:
             if not kept:
                 folder.remove()
         result = made.result
-        reports, failures = programs.read(plan, result, made.tables)
+        read = programs.read(plan, result, made.tables)
+        if read.failures:
+            raise BackendError("; ".join(read.failures))
         facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}
         facts["invalid"], facts["warnings"] = self._verdict(facts, plan)
         facts["invalid"] += [text for path in facts["calibration"] or [] for text in path["off"]]
         facts["invalid"] += impossible_windows(result["flows"])
+        facts["invalid"] += read.contradictions
         if max((facts["cpu"] or {}).get("share", 0.0), facts["link"].get("cpu_share", 0.0)) > BUSY:
-            facts["warnings"].append(f"the processors were busy for more than {BUSY:.0%} of the run")
-        if reports:
-            facts["programs"] = reports
-        facts["warnings"] += failures
-        return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts)
+            facts["warnings"].append(f"the processors were busy for more than {100 * BUSY:.0f} % of the run")
+        if read.reports:
+            facts["programs"] = read.reports
+        facts["warnings"] += read.warnings
+        return Finished(job, result["flows"], result["queues"], result["transfers"], made.tables, kept, facts=facts)
 
     @staticmethod
     def _in_bpf(variants: list[str]) -> list[str]:
@@ -204,9 +255,11 @@ def run_host(place: Path, order: dict[str, Any], duration_s: float) -> Outcome:
     BackendError
         The order is refused, or the run fails.
     """
-    (place / "plan.json").write_text(
-        json.dumps({**order, "parent_pid": os.getpid()}, allow_nan=False), encoding="utf-8"
-    )
+    text = json.dumps({**order, "parent_pid": os.getpid()}, allow_nan=False)
+    try:
+        (place / "plan.json").write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise BackendError(f"{place}: {e.strerror or e}: a run needs space there (or in $TMPDIR)") from None
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             [str(program()), "host"], cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=output

@@ -29,7 +29,7 @@ class Kernel:
         The emulation of the network between the hosts. ``link``: the host's kernel, links emulated by Dumbbell.
         ``tc``: the host's kernel, links made of its queue disciplines. ``uml``: User-mode Linux in virtual time.
         ``best``: the first of these that the host and the scenario allow.
-    sample_ms, calibration, max_late_ms
+    sample_ms, calibration, max_late_ms, allow_programs
         See `LinkEmulation`.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB. Not with
@@ -45,6 +45,7 @@ class Kernel:
         calibration: Calibration = "refuse",
         max_late_ms: float | None = None,
         offloads: Switch = "off",
+        allow_programs: Switch = "off",
     ) -> None:
         one_of("emulation", emulation, get_args(Emulation))
         self.emulation: Emulation = emulation
@@ -52,8 +53,8 @@ class Kernel:
         if on and emulation == "link":
             raise BackendError("offloads: 'on' given: link emulation carries single packets; use emulation=tc")
         self._all: dict[str, HostKernel | Uml] = {
-            "link": LinkEmulation(sample_ms, calibration, max_late_ms),
-            "tc": Tc(sample_ms, calibration, offloads=offloads),
+            "link": LinkEmulation(sample_ms, calibration, max_late_ms, allow_programs),
+            "tc": Tc(sample_ms, calibration, offloads, allow_programs),
             "uml": Uml(sample_ms, offloads=offloads),
         }
         if on:
@@ -80,10 +81,10 @@ class Kernel:
         for name in list(self._all) if self.emulation == "best" else [self.emulation]:
             candidate = self._all[name]
             try:
+                candidate.check(jobs)
                 if isinstance(candidate, Uml):
                     program()
                     find()
-                candidate.check(jobs)
             except BackendError as e:
                 against.setdefault(str(e).partition("': ")[2] or str(e), str(e))
                 continue

@@ -3,36 +3,136 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dumbbell import kernel
+from dumbbell import _core, kernel
+from dumbbell.backends import browser
+from dumbbell.backends.certificate import fingerprint, make_certificate
+from dumbbell.extras import missing
+from dumbbell.kernel.chromium import CHROMIUM, find_chromium
+from dumbbell.kernel.host import OF_A_RUN
 from dumbbell.kernel.outcome import Table
+from dumbbell.scenario import Scenario
+from dumbbell.scenario.programs import Commands, Iperf3
 
-__all__ = ["commands", "read", "refusal"]
+__all__ = ["Readings", "commands", "own_commands", "prepare", "read", "refusal"]
 
-WEB = Path(kernel.__file__).with_name("web.py")
+HERE = Path(kernel.__file__).parent
+SCRIPTS = {
+    **{f"{{{name}}}": str(HERE / f"{name}.py") for name in ("web", "web_server", "web_client", "browser_client")},
+    "{player}": str(HERE / "player"),
+}
+"""Programs of the package, by the words of plans, and the folder of the browser's page."""
+CHROMIUM_WORD = "{chromium}"
+WEB_PACKAGES = ("aioquic", "hypercorn", "cryptography")
+"""Packages of the extra ``web`` that the server and the client of HTTP/3 import."""
+AIOQUIC = {"reno": "reno", "newreno": "reno", "cubic": "cubic"}
+"""Variants of aioquic, with its names."""
+HTTP3 = "--http3-only"
+CURL_VERSIONS = {"--http1.1": "1.1", "--http2": "2", HTTP3: "3"}
+"""Versions of HTTP as curl reports them, by its options."""
 PACKAGES = {"iperf3": "iperf3", "curl": "curl", "ping": "iputils-ping"}
 """Debian's packages of the programs that scenarios name by kind."""
+REASON_LENGTH = 300
+"""Characters of a program's message that are shown."""
+DIFFERENCE = 0.05
+"""Largest difference of a program's count from that of the links, as a fraction."""
+IN_FLIGHT = 4 * 1500
+"""Bytes for each packet in flight on average, by which the counts may differ: the program ends before they arrive."""
+CONTROL = 65_536
+"""Bytes of control connections and headers by which the counts may differ, too."""
 REPLY = re.compile(r"icmp_seq=(\d+) .*time=([\d.]+) ms")
 SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+) received.* time (\d+)ms")
 
 
 def commands(plan: dict[str, Any]) -> dict[str, Any]:
     """Return a plan in which the commands of programs have this host's paths."""
+    plan = json.loads(json.dumps(plan, allow_nan=False))
+    for flow in plan["flows"]:
+        if flow["application"]["kind"] == "program" and flow["transport"]["kind"] == "quic":
+            variant = flow["transport"]["variant"]["name"]
+            command = flow["application"]["server"]["command"]
+            command[:] = [AIOQUIC.get(variant, variant) if word == "{variant}" else word for word in command]
     text = json.dumps(plan, allow_nan=False)
-    for word, path in (("{python}", sys.executable), ("{web}", str(WEB))):
+    found = {"{python}": _python(), "{site}": _site(), CHROMIUM_WORD: find_chromium() or "", **SCRIPTS}
+    for word, path in found.items():
         text = text.replace(word, json.dumps(path)[1:-1])
     return dict(json.loads(text))
 
 
+def prepare(plan: dict[str, Any], folder: Path) -> None:
+    """Write a certificate for each server with TLS into its directory: made for the run, and removed with it.
+
+    A browser's directory has the fingerprint of the only certificate that it trusts.
+    """
+    for number, flow in enumerate(plan["flows"]):
+        application = flow["application"]
+        if application["kind"] == "program" and "{web_server}" in (application["server"] or {}).get("command", []):
+            place = folder / f"flow-{number}-server"
+            place.mkdir()
+            certificate, key = make_certificate()
+            (place / "cert.pem").write_bytes(certificate)
+            (place / "key.pem").write_bytes(key)
+            if CHROMIUM_WORD in application["client"]["command"]:
+                place = folder / f"flow-{number}-client"
+                place.mkdir()
+                (place / "spki").write_text(fingerprint(certificate), encoding="ascii")
+
+
+def _site() -> str:
+    """Return the folders with the packages of the extra ``web``: the interpreter of programs may be another one."""
+    found = [find_spec(name) for name in WEB_PACKAGES]
+    places = [str(Path(spec.origin).parent.parent) for spec in found if spec is not None and spec.origin]
+    return os.pathsep.join(dict.fromkeys(places))
+
+
+def _python() -> str:
+    """Return an interpreter that an unprivileged user can start; programs of root's runs are such a user's."""
+    own = Path(sys.executable)
+    candidates = [own, own.resolve(), *(Path(p) for p in [shutil.which("python3", path=os.defpath)] if p)]
+    return str(next((p for p in candidates if os.geteuid() != 0 or _is_public(p)), own))
+
+
+def _is_public(program: Path) -> bool:
+    """Return True if every user can reach and start a program."""
+    try:
+        return all(p.stat().st_mode & 0o001 for p in (program, *program.parents, *program.resolve().parents))
+    except OSError:
+        return False
+
+
+def own_commands(scenario: Scenario) -> dict[str, str]:
+    """Return the commands that a scenario makes up itself, by their places.
+
+    These are all of kind ``command``, and iperf3 with ``args``. The other kinds start only commands of Dumbbell's.
+    """
+    found = {}
+    for flow in scenario.flows:
+        application, place = flow.application, f"flows.{flow.name}.application"
+        if isinstance(application, Commands):
+            for part, command in (("server", application.server), ("client", application.client)):
+                if command:
+                    found[f"{place}.{part}"] = shlex.join(command)
+        elif isinstance(application, Iperf3) and application.args:
+            found[f"{place}.args"] = shlex.join(["iperf3", "...", *application.args])
+    return found
+
+
 def refusal(plan: dict[str, Any]) -> str | None:
-    """Return the first program of a plan that isn't installed here, with its place and package; None if all are."""
+    """Return the first program of a plan that can't run here, with its place and remedy; None if all can."""
     for flow in plan["flows"]:
         application = flow["application"]
         if application["kind"] != "program":
@@ -43,14 +143,77 @@ def refusal(plan: dict[str, Any]) -> str | None:
             if name != "{python}" and shutil.which(name) is None:
                 remedy = f" (Debian: `apt-get install {PACKAGES[name]}`)" if name in PACKAGES else ""
                 return f"{place}: '{name}' isn't installed{remedy}"
+        if application["server"] and "{web_server}" in application["server"]["command"]:
+            reason = _no_web_server(flow)
+            if reason is not None:
+                return f"flows.{flow['name']}.{reason}"
+        if CHROMIUM_WORD in application["client"]["command"] and find_chromium() is None:
+            return (
+                f"{place}.client: no browser is installed ({', '.join(CHROMIUM)}; Debian: `apt-get install chromium`)"
+            )
+        if HTTP3 in application["client"]["command"] and not _curl_has_http3():
+            return f"{place}.tool: this curl was built without HTTP/3 (`curl -V`): remove it, and aioquic downloads"
     return None
 
 
-def read(
-    plan: dict[str, Any],
-    result: dict[str, Any],
-    tables: dict[str, Table],
-) -> tuple[dict[str, Any], list[str]]:
+def _no_web_server(flow: dict[str, Any]) -> str | None:
+    """Return why the server for TLS and QUIC can't run a flow, with the place within the flow."""
+    key = "client" if flow["application"]["name"] == "video" else "version"
+    for module in WEB_PACKAGES:
+        if find_spec(module) is None:
+            return f"application.{key}: {missing(module)}"
+    transport = flow["transport"]
+    if transport["kind"] == "quic":
+        variant = transport["variant"]["name"]
+        if variant not in AIOQUIC:
+            return f"variant: '{variant}' given: aioquic's server has {', '.join(AIOQUIC)}"
+        for part in ("variant", "stack"):
+            if transport[part]["params"]:
+                return f"{part}.{next(iter(transport[part]['params']))}: aioquic's server has no such parameter"
+    reason = _no_import(_python(), _site())
+    return None if reason is None else f"application.{key}: {reason}"
+
+
+@cache
+def _no_import(python: str, site: str) -> str | None:
+    """Return why the interpreter of programs can't import the packages of the extra ``web``; None if it can."""
+    code = f"import sys; sys.path[:0] = sys.argv[1].split({os.pathsep!r}); import {', '.join(WEB_PACKAGES)}"
+    done = subprocess.run([python, "-I", "-c", code, site], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    last = done.stderr.strip().splitlines()[-1:]
+    return f"{python} can't import the packages in {site}: {''.join(last)}"
+
+
+@cache
+def _curl_has_http3() -> bool:
+    found = subprocess.run(["curl", "-V"], capture_output=True, text=True, check=False).stdout
+    return "HTTP3" in found.partition("Features:")[2].split()
+
+
+@dataclass
+class Readings:
+    """What `read` has found.
+
+    Attributes
+    ----------
+    reports : dict
+        Commands, outputs and results of the programs by flow.
+    failures : list of str
+        Sentences: programs that have failed. The run has no valid result.
+    contradictions : list of str
+        Sentences: figures of a program that differ from those of the link.
+    warnings : list of str
+        Sentences about doubtful results.
+    """
+
+    reports: dict[str, Any]
+    failures: list[str] = field(default_factory=list)
+    contradictions: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read(plan: dict[str, Any], result: dict[str, Any], tables: dict[str, Table]) -> Readings:
     """Read the output of a run's programs into its flows, transfers and tables.
 
     Parameters
@@ -61,36 +224,90 @@ def read(
         The run's results. Rows of flows are changed, transfers are added, ``facts.programs`` is taken out.
     tables : dict of str to Table
         The run's series; tables of the programs are added.
-
-    Returns
-    -------
-    dict, list of str
-        Commands, outputs and results of the programs by flow; a sentence for each failure.
     """
-    reports: dict[str, Any] = result["facts"].pop("programs", {})
-    failures = []
+    found = Readings(result["facts"].pop("programs", {}))
     rows = {row["name"]: row for row in result["flows"]}
     for flow in plan["flows"]:
-        client = reports.get(flow["name"], {}).get("client")
+        report = found.reports.get(flow["name"], {})
+        client = report.get("client")
         if client is None:
             continue
         name, row = flow["application"]["name"], rows[flow["name"]]
-        if client["exit"] != 0:
-            how = "didn't end by itself" if client["exit"] is None else f"ended with {client['exit']}"
-            last = (client["stderr"].strip() or client["stdout"].strip()[-300:]).splitlines()[-1:]
-            failures.append(
-                f"flow '{row['name']}': {client['command'][0]} {how}{': ' if last else ''}{''.join(last)}"
-            )
+        who = f"flow '{row['name']}'"
+        for part in ("server", "client"):
+            _check_end(report.get(part), name, f"{who}: its {part} ", found)
         try:
             if name == "iperf3":
-                reports[row["name"]]["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)
+                report["figures"] = _iperf3(json.loads(client["stdout"]), row, tables)
             elif name == "ping":
                 _ping(client["stdout"], row, tables, flow)
+            elif name == "video":
+                report["browser"] = browser.read(flow, report, row, result["transfers"], tables)
             elif name == "http":
-                _http(client["stdout"], row, result["transfers"])
+                found.warnings += _http(client["stdout"], row, result["transfers"], flow["application"])
+        except browser.PlayerError as e:
+            found.failures.append(f"{who}: {e}")
         except (ValueError, KeyError, IndexError, TypeError) as e:
-            failures.append(f"flow '{row['name']}': the output of {client['command'][0]} can't be read ({e})")
-    return reports, failures
+            found.failures.append(f"{who}: the output of {client['command'][0]} can't be read ({e})")
+        _check_variant(report, flow, row, found)
+        if "figures" in report and plan["measure_from_ns"] <= row["start_s"] * 1e9:
+            _compare(report["figures"]["delivered_bytes"], row, who, found)
+    return found
+
+
+def _check_end(program: dict[str, Any] | None, name: str, who: str, found: Readings) -> None:
+    """Note a program that has failed, or whose output is too long."""
+    if program is None:
+        return
+    if program.get("left_out_bytes"):
+        found.warnings.append(f"{who}wrote {program['left_out_bytes']} bytes more than are kept")
+    code = program["exit"]
+    if code in (0, None) or (name == "ping" and code == 1 and SUMMARY.search(program["stdout"])):
+        # ping ends with 1 if a reply is missing. A program that still runs at the flow's end is ended then.
+        return
+    how = f"ended by signal {signal_name(code - 128)}" if code > 128 else f"ended with {code}"
+    found.failures.append(f"{who}({program['command'][0]}) {how}{_reason(program)}")
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name, such as SIGSEGV."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _reason(program: dict[str, Any]) -> str:
+    """Return the line of a program's output that has the reason of its failure."""
+    try:
+        return f": {json.loads(program['stdout'])['error']}"
+    except (ValueError, KeyError, TypeError):
+        pass
+    lines = [line.strip() for line in (program["stderr"] or program["stdout"]).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    # Python's reason is in the last line; other programs begin with it and may add their usage.
+    return f": {lines[-1] if lines[0].startswith('Traceback') else lines[0]}"[:REASON_LENGTH]
+
+
+def _check_variant(report: dict[str, Any], flow: dict[str, Any], row: dict[str, Any], found: Readings) -> None:
+    """Replace the row's variant if the program has chosen another one for its connection."""
+    used, names = report.get("variant"), _core.kernel_variants()
+    asked = flow["transport"].get("variant", {}).get("name")
+    if not used or asked is None or OF_A_RUN.fullmatch(used) or names.get(asked, asked) == used:
+        return
+    row["variant"] = used
+    found.warnings.append(f"flow '{row['name']}': the program chose '{used}' for its connection, not '{asked}'")
+
+
+def _compare(delivered: float, row: dict[str, Any], who: str, found: Readings) -> None:
+    """Compare the bytes that a program has counted with those that have passed the links."""
+    on_link = row["delivered_bytes"]
+    allowed = max(DIFFERENCE * delivered, CONTROL + IN_FLIGHT * (row["mean_inflight_packets"] or 0.0))
+    if abs(on_link - delivered) > allowed:
+        found.contradictions.append(
+            f"{who}: the program counts {delivered:.0f} delivered bytes, the links {on_link:.0f}"
+        )
 
 
 def _iperf3(document: dict[str, Any], row: dict[str, Any], tables: dict[str, Table]) -> dict[str, Any]:
@@ -136,9 +353,15 @@ def _ping(output: str, row: dict[str, Any], tables: dict[str, Table], flow: dict
     }
 
 
-def _http(output: str, row: dict[str, Any], transfers: list[dict[str, Any]]) -> None:
-    """Read curl's downloads, one per line."""
-    at, done = row["start_s"], 0
+def _http(
+    output: str, row: dict[str, Any], transfers: list[dict[str, Any]], application: dict[str, Any]
+) -> list[str]:
+    """Read the downloads of curl or aioquic, one per line; returns a sentence for each with another version."""
+    client = application["client"]["command"]
+    asked = next(
+        (v for option, v in CURL_VERSIONS.items() if option in client), "3" if "{web_client}" in client else ""
+    )
+    at, done, odd = row["start_s"], 0, []
     for number, line in enumerate(output.splitlines()):
         download = json.loads(line)
         whole = download["http_code"] == 200 and download["exitcode"] == 0
@@ -152,8 +375,11 @@ def _http(output: str, row: dict[str, Any], transfers: list[dict[str, Any]]) -> 
                 "bytes": download["size_download"],
             }
         )
+        if whole and asked and download["http_version"] != asked:
+            odd.append(f"flow '{row['name']}': download {number} had HTTP/{download['http_version']}, not {asked}")
         at, done = end, done + whole
     tried = len(output.splitlines())
     row["transfers_started"], row["transfers_completed"] = tried, done
     if done == tried > 0:
         row["completion_time_s"] = at - row["start_s"]
+    return odd

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-import json
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
+from dumbbell.plan.text import plan_text
+from dumbbell.scenario.abr import OwnRule
 from dumbbell.scenario.own_variants import OwnVariant
+from dumbbell.scenario.video import Video
 
 __all__ = ["Simulator"]
 
 AHEAD = 4
-"""Runs queued for each thread in advance: enough that no thread waits for Python, few enough to save memory."""
+"""Batches queued for each thread in advance: enough that no thread waits for Python, few enough to save memory."""
+BATCH_S = 0.02
+"""About the length of a batch in seconds: much longer than handing it to a thread takes, too short to be noticed."""
+BATCH_RUNS = 64
+"""Most runs of a batch."""
+LONGEST_S = 0.2
+"""Seconds after which a batch makes no further run: the runs of its cells may take longer than those before."""
+NOTICED_S = 0.1
+"""Seconds after which a wait for runs notices Ctrl-C."""
+
+
+@dataclass
+class _Batch:
+    """Runs that one thread makes one after the other: those finished, those left, and the error that ended it."""
+
+    finished: list[Finished] = field(default_factory=list)
+    left: Sequence[Job] = ()
+    error: Exception | None = None
+    took_s: float = 0.0
 
 
 class Simulator:
@@ -29,37 +52,60 @@ class Simulator:
 
     def run(self, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
         """Run all jobs; see `Backend.run`."""
-        if any(own.key != "library" for job in jobs for own in _own_variants(job).values()):
-            parallel = 1  # Python code can't run in parallel, and only the main thread receives Ctrl-C
-        if parallel == 1:
+        sweeps = {id(job.cell.cells): job.cell.cells for job in jobs}
+        if any(cells.seen.python for cells in sweeps.values()):
+            # Python code can't run in parallel, and only in the main thread Ctrl-C interrupts it.
             yield from (self._one(job) for job in jobs)
             return
         pool = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="dumbbell")
         try:
             yield from self._all(pool, jobs, parallel)
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            # A run that has begun can't be stopped. After Ctrl-C its result isn't needed: don't wait for it.
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _all(self, pool: ThreadPoolExecutor, jobs: Sequence[Job], parallel: int) -> Iterator[Finished]:
-        remaining = iter(jobs)
-        running: set[Future[Finished]] = set()
-        more = True
-        while running or more:
-            while more and len(running) < parallel * AHEAD:
-                job = next(remaining, None)
-                if job is None:
-                    more = False
-                else:
-                    running.add(pool.submit(self._one, job))
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
+        remaining = deque(jobs)
+        size = 1
+        running: list[Future[_Batch]] = []
+        while running or remaining:
+            while remaining and len(running) < parallel * AHEAD:
+                batch = [remaining.popleft() for _ in range(min(size, len(remaining)))]
+                running.append(pool.submit(self._batch, batch))
+            done: set[Future[_Batch]] = set()
+            while not done:  # polars makes Ctrl-C restart system calls: a wait without end would not notice it
+                done, _ = wait(running, timeout=NOTICED_S, return_when=FIRST_COMPLETED)
+            batches = [future.result() for future in running if future in done]
+            running = [future for future in running if future not in done]
+            for made in batches:
+                yield from made.finished
+            for made in batches:  # after all finished runs: an error loses none of them
+                if made.error is not None:
+                    raise made.error
+                remaining.extendleft(reversed(made.left))
+                fair = len(remaining) // (parallel * AHEAD) + 1  # all threads end at about the same time
+                size = max(1, min(int(BATCH_S * len(made.finished) / max(made.took_s, 1e-6)), BATCH_RUNS, fair))
+
+    def _batch(self, jobs: Sequence[Job]) -> _Batch:
+        """Make runs one after the other, until one fails or they take much longer than those before."""
+        batch = _Batch()
+        began = time.perf_counter()
+        try:
+            for k, job in enumerate(jobs):
+                if batch.finished and time.perf_counter() - began > LONGEST_S:
+                    batch.left = jobs[k:]
+                    break
+                batch.finished.append(self._one(job))
+        except Exception as e:
+            batch.error = e
+        batch.took_s = time.perf_counter() - began
+        return batch
 
     @staticmethod
     def _one(job: Job) -> Finished:
         try:
             variants = {name: own.handle for name, own in _own_variants(job).items()}
-            output = _core.run(json.dumps(job.plan(), allow_nan=False), variants)
+            output = _core.run(plan_text(job.cell).with_seed(job.seed), variants, _own_rules(job))
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""
@@ -68,10 +114,17 @@ class Simulator:
         captures: dict[str, Callable[[Path], None]] = {
             name: partial(output.write_capture, name) for name in output.captures()
         }
-        return Finished(job, output.flows, output.queues, output.transfers, tables, captures)
+        return Finished(job, output.flows, output.queues, output.transfers, tables, captures, dict(output.qlogs()))
 
 
 def _own_variants(job: Job) -> dict[str, OwnVariant]:
     """Return the own variants of a run's flows, by name."""
     variants = (flow.variant for flow in job.cell.scenario.flows)
     return {v.name: v.own for v in variants if v is not None and v.own is not None}
+
+
+def _own_rules(job: Job) -> dict[str, tuple[type, str]]:
+    """Return the rules of videos that are Python classes, with their files, by the names that the plan uses."""
+    apps = (flow.application for flow in job.cell.scenario.flows)
+    own = (app.abr.own for app in apps if isinstance(app, Video) and isinstance(app.abr, OwnRule))
+    return {rule.name: (rule.python_class, rule.file) for rule in own if rule.python_class is not None}

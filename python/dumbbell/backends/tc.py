@@ -25,7 +25,7 @@ class Tc(HostKernel):
 
     Parameters
     ----------
-    sample_ms, calibration
+    sample_ms, calibration, allow_programs
         See `HostKernel`.
     offloads : "off" or "on"
         ``on``: interfaces may segment and merge, so that hosts send super-packets of up to 64 KiB.
@@ -35,9 +35,13 @@ class Tc(HostKernel):
     description = "kernel: this host's own, with its own queue disciplines (tc)"
 
     def __init__(
-        self, sample_ms: float = 10.0, calibration: Calibration = "refuse", offloads: Switch = "off"
+        self,
+        sample_ms: float = 10.0,
+        calibration: Calibration = "refuse",
+        offloads: Switch = "off",
+        allow_programs: Switch = "off",
     ) -> None:
-        super().__init__(sample_ms, calibration)
+        super().__init__(sample_ms, calibration, allow_programs)
         self.offloads = is_on("offloads", offloads)
 
     @cached_property

@@ -20,11 +20,14 @@ from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import UML_PREFIX, Folder, captures, clean
 from dumbbell.kernel.guest import end, program, run_guest
 from dumbbell.kernel.store import Kernel, find
+from dumbbell.kernel.tools import unsupported
 
 __all__ = ["Uml", "packets_of"]
 
 WAIT_S = 0.2
 """Longest wait for a result, s: Python handles Ctrl-C between two waits."""
+BYTES_A_PACKET = 200.0
+"""Least payload of a transfer for each of its packets, bytes: data and ACKs, with many retransmissions."""
 
 
 class Uml:
@@ -54,6 +57,8 @@ class Uml:
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Refuse jobs that the kernel can't run; see `Backend.check`."""
+        if (reason := unsupported()) is not None:
+            raise BackendError(f"back end 'uml': {reason}")
         for job in {id(job.cell): job for job in jobs}.values():
             self.steps(job)
 
@@ -110,7 +115,7 @@ class Uml:
         packets = packets_of(plan)
         *_, options, made = self._translated(job)
         memory = 256 + (made >> 20) + (packets // 4000 if plan["trace"]["series"] else packets // 40_000)
-        folder = Folder(UML_PREFIX)
+        folder = Folder(UML_PREFIX, kernel.path)
         kept = captures(folder, plan)
         memory += packets // 1500 if kept else 0
         processes: list[subprocess.Popen[bytes]] = []
@@ -139,10 +144,16 @@ class Uml:
                 folder.remove()
         result = finished.result
         facts = {"emulation": "uml", "host": result["facts"]["host"], "counters": result["counters"]}
-        return Finished(job, result["flows"], result["queues"], result["transfers"], finished.tables, kept, facts)
+        return Finished(
+            job, result["flows"], result["queues"], result["transfers"], finished.tables, kept, facts=facts
+        )
 
 
 def packets_of(plan: dict[str, Any]) -> int:
     """Return an upper estimate of the packets of a run, for its memory and its time limit."""
     slowest = sorted(link["rate_bps"] for link in plan["links"])
-    return int(sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9)
+    by_rate = sum(slowest[: len(slowest) // 2 or 1]) / 12_000 * plan["duration_ns"] * 1e-9
+    bounded = [flow["application"] for flow in plan["flows"] if flow["application"].get("repeat", 0)]
+    if len(bounded) < len(plan["flows"]):
+        return int(by_rate)
+    return int(min(by_rate, sum(a["bytes"] * a["repeat"] for a in bounded) / BYTES_A_PACKET))

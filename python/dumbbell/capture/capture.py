@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import glob
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from dumbbell import _core
 from dumbbell.capture.select import Selection
+from dumbbell.capture.tables import Tables, frame_of
 from dumbbell.exceptions import CaptureError
+from dumbbell.kernel.folders import CAPTURE_PREFIX, Folder
+from dumbbell.processors import cores
+from dumbbell.words import counted
 
-__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "frame_of", "read_capture"]
+__all__ = ["Capture", "Name", "Progress", "analyze", "files_of", "read_capture"]
 
 Progress = Callable[[int, int, int | None], object]
 """Called with the file's number, the bytes read of it and its size (None where unknown, as of stdin)."""
@@ -49,19 +49,6 @@ def files_of(paths: Name | Iterable[Name]) -> list[str]:
     return files
 
 
-def frame_of(table: dict[str, Any]) -> pl.DataFrame:
-    """Make a frame; missing values are null."""
-    columns = []
-    for name, values in table.items():
-        series = pl.Series(name, values)
-        if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-            series = series.fill_nan(None)
-        elif isinstance(values, np.ndarray) and values.dtype == np.int32:
-            series = series.set(series < 0, None)
-        columns.append(series)
-    return pl.DataFrame(columns)
-
-
 def _lengths(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Make a frame of the packet-length table; the ends of a range are columns."""
     parts = []
@@ -89,13 +76,18 @@ class Capture:
         Of each file, as Wireshark shows them: format, encapsulation, times, sizes, rates, interfaces.
     lengths : polars.DataFrame
         The packet-length table.
-    tables : dict of polars.DataFrame
-        ``flows`` (a row for each direction of each TCP connection), ``udp``, ``quic``, ``series``, ``total``,
-        ``phases`` ...
+    tables : Tables
+        Frames by name: ``flows`` (a row for each direction of each TCP connection), ``udp``, ``quic``, ``series``,
+        ``total``, ``phases`` ... Each is made when it is first used. ``tables.pages("flows")`` makes it page by page,
+        for captures with so many connections that a whole table is too large.
     warnings : list of dict
         Traps that may invalidate the rest: ``kind``, ``flow`` (or None), ``text``.
     damage : list of dict
         Places where files end early or are damaged: ``file``, ``offset`` (bytes), ``frames`` (read before), ``text``.
+    contents : dict of int
+        Number of frames by content, such as ``TCP``, ``ARP`` or ``in ESP not entered``; they add up to all frames.
+    tunnels : dict of int
+        Number of frames in each tunnel that was decapsulated.
     """
 
     files: list[str]
@@ -106,9 +98,11 @@ class Capture:
     lengths: pl.DataFrame
     lengths_text: str
     properties_text: list[str]
-    tables: dict[str, pl.DataFrame]
+    tables: Tables
     warnings: list[dict[str, Any]]
     damage: list[dict[str, Any]]
+    contents: dict[str, int] = field(default_factory=dict)
+    tunnels: dict[str, int] = field(default_factory=dict)
     options: dict[str, Any] = field(repr=False, default_factory=dict)
     chosen: Selection = field(default_factory=Selection)
     _packets: dict[str, Path] | None = field(repr=False, default=None)
@@ -154,6 +148,27 @@ class Capture:
         return self.tables["classify"]
 
     @property
+    def ip(self) -> pl.DataFrame:
+        """One row for each pair of addresses: packets and bytes of both directions; times in ns."""
+        return self.tables["ip"]
+
+    @property
+    def endpoints(self) -> pl.DataFrame:
+        """One row for each address: packets and bytes, sent and received."""
+        return self.tables["endpoints"]
+
+    @property
+    def names(self) -> pl.DataFrame:
+        """One row for each address with a name in the capture: of answers of DNS, of TLS and of QUIC."""
+        return self.tables["names"]
+
+    @property
+    def host_names(self) -> dict[str, str]:
+        """The names of `names` by address."""
+        table = self.tables["names"]
+        return dict(zip(table["address"].to_list(), table["name"].to_list(), strict=True))
+
+    @property
     def labels(self) -> list[str]:
         """Names of the labels, each a column of `flows` and `series` that counts it."""
         return list(_core.capture_labels())
@@ -178,12 +193,11 @@ class Capture:
             self._packets = self._read_packets()
         rows = pl.scan_parquet(self._packets[table] / "*.parquet")
         if self.chosen and "flow" in rows.collect_schema():
-            rows = rows.filter(pl.col("flow").is_in(self.tables["flows"]["flow"].unique().to_list()))
+            rows = rows.filter(pl.col("flow").is_in(list(self.tables.flows)))
         return rows
 
     def _read_packets(self) -> dict[str, Path]:
-        folder = Path(tempfile.mkdtemp(prefix="dumbbell-capture-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        folder = Folder(CAPTURE_PREFIX).keep()
         places = {name: folder / name for name in ("packets", "sacks", "spurious")}
         for place in places.values():
             place.mkdir()
@@ -211,22 +225,39 @@ class Capture:
         """
         if not chosen:
             return self
-        flows, udp = self.tables["flows"], self.tables["udp"]
-        known: list[int] = flows["flow"].unique().sort().to_list()
+        known = self.tables.flows
         if missing := sorted(set(chosen.flow) - set(known)):
             existing = f"its connections are {known[0]} to {known[-1]}" if known else "it has none"
             raise CaptureError(f"--flow: {', '.join(self.files)} has no TCP connection {missing[0]}: {existing}")
-        wanted = chosen.numbers(flows).to_list()
-        tables = dict(self.tables)
-        for name, table in tables.items():
-            if "flow" in table.columns:
-                tables[name] = table.filter(pl.col("flow").is_in(wanted))
-        if chosen.flow or chosen.where:
-            tables["udp"] = udp.clear()
-        else:
-            tables["udp"] = udp.filter(pl.col("conversation").is_in(chosen.numbers(udp, "conversation").to_list()))
-        warnings = [w for w in self.warnings if w["flow"] is None or w["flow"] in wanted]
+        wanted = [n for page in self.tables.pages("flows") for n in chosen.numbers(page).to_list()]
+        conversations: list[int] = []
+        if not (chosen.flow or chosen.where):
+            pages = self.tables.pages("udp")
+            conversations = [n for page in pages for n in chosen.numbers(page, "conversation").to_list()]
+        of = set(wanted)
+        warnings = [w for w in self.warnings if w["flow"] is None or w["flow"] in of]
+        tables = self.tables.only(wanted, conversations)
         return replace(self, tables=tables, warnings=warnings, chosen=chosen, _packets=None)
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Totals of the chosen TCP connections, or of all, listed or not.
+
+        ``connections``, ``data_packets``, ``retransmitted_packets``, ``timeouts``.
+        """
+        if not self.chosen:
+            return self.tables.totals
+        names = ["data_packets", "retransmitted_packets", "timeouts"]
+        sums = pl.concat([page.select(pl.col(names).sum()) for page in self.tables.pages("flows")]).sum()
+        return {"connections": len(self.tables.flows), **{name: int(sums[name].item()) for name in names}}
+
+    @property
+    def errors(self) -> pl.DataFrame:
+        """Packets with an error label in each interval, of the chosen connections: ``t_ns``, ``errors``."""
+        if not self.chosen:
+            return self.total.select("t_ns", "errors")
+        pages = [page.group_by("t_ns").agg(pl.col("errors").sum()) for page in self.tables.pages("series")]
+        return pl.concat(pages).group_by("t_ns").agg(pl.col("errors").sum()).sort("t_ns")
 
     @property
     def seconds(self) -> float:
@@ -252,8 +283,8 @@ class Capture:
 
     def __repr__(self) -> str:
         frames = sum(p["packets"] for p in self.properties)
-        flows = self.tables["flows"]["flow"].n_unique()
-        return f"<Capture of {', '.join(self.files)}: {frames} frames, {flows} TCP connections, rules {self.rules}>"
+        held = f"{counted(frames, 'frame')}, {counted(self.totals['connections'], 'TCP connection')}"
+        return f"<Capture of {', '.join(self.files)}: {held}, rules {self.rules}>"
 
 
 def _flags(labels: Sequence[str]) -> list[pl.Expr]:
@@ -274,12 +305,14 @@ def read_capture(
     *,
     rules: str | None = None,
     interval_s: float | None = None,
-    enter_tunnels: bool = False,
+    enter_tunnels: bool = True,
     from_s: float | None = None,
     to_s: float | None = None,
     select: Selection | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    log: Callable[[bytes], object] | None = None,
+    live: Callable[[pl.DataFrame], object] | None = None,
 ) -> Capture:
     """Read and analyze capture files; several are read as one, in the order given.
 
@@ -292,7 +325,7 @@ def read_capture(
     interval_s : float, optional
         Length of the intervals of series, s; default: at most 2000 of them.
     enter_tunnels : bool
-        Decapsulate GRE, IP in IP and VXLAN.
+        Decapsulate tunnels, as Wireshark does. The UDP conversations that carry them are listed in both cases.
     from_s, to_s : float, optional
         Only this part of the time, s from the first frame.
     select : Selection, optional
@@ -300,6 +333,11 @@ def read_capture(
     threads : int, optional
         Default: one for each core.
     progress : callable, optional
+        If it returns False, reading ends there.
+    log : callable, optional
+        Called with lines of JSON, one for each connection that has ended, while the files are read.
+    live : callable, optional
+        Called with the flows of each second of the capture: rates, retransmissions, mean RTT. Not with ``log``.
 
     Returns
     -------
@@ -333,10 +371,18 @@ def read_capture(
         "enter_tunnels": enter_tunnels,
         "from_ns": None if from_s is None else round(from_s * 1e9),
         "to_ns": None if to_s is None else round(to_s * 1e9),
-        "threads": threads or len(os.sched_getaffinity(0)),
+        "threads": threads or cores(),
     }
     moved = None if progress is None else (lambda file, done, size, _frames: progress(file, done, size))
-    found = _analyze(files, progress=moved, **options)
+    following: dict[str, Any] = {}
+    if log is not None:
+        following = {"log": True, "packets": lambda tables: log(tables["log"]) if tables["log"] else None}
+    elif live is not None:
+        following = {
+            "live": True,
+            "packets": lambda tables: live(frame_of(tables["live"])) if tables["live"] else None,
+        }
+    found = _analyze(files, progress=moved, **options, **following)
     capture = Capture(
         files=files,
         rules=rules or known[0],
@@ -346,9 +392,11 @@ def read_capture(
         lengths=_lengths(found.lengths()),
         lengths_text=found.lengths_text(),
         properties_text=found.properties_text(),
-        tables={name: frame_of(found.table(name)) for name in found.tables()},
+        tables=Tables(found),
         warnings=found.warnings,
         damage=found.damage,
+        contents=dict(found.contents),
+        tunnels=dict(found.tunnels),
         options=options,
     )
     return capture.select(select) if select is not None else capture

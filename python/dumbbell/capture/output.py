@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,15 +12,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from dumbbell.capture.capture import Capture
 from dumbbell.capture.figures import name_of, talkers, with_gaps
 from dumbbell.exceptions import CaptureError
 from dumbbell.metrics import spikes
+from dumbbell.words import counted
 
 __all__ = [
     "FORMAT",
     "conversations",
+    "datagrams",
     "document",
     "guesses",
     "medians",
@@ -66,7 +70,7 @@ def properties(capture: Capture) -> Iterator[tuple[str, str]]:
         for i in p["interfaces"]:
             if i["name"] or i["dropped"]:
                 dropped = "unknown" if i["dropped"] is None else str(i["dropped"])
-                yield "interface", f"{i['name'] or '?'}: {i['packets']} packets, dropped {dropped}"
+                yield "interface", f"{i['name'] or '?'}: {counted(i['packets'], 'packet')}, dropped {dropped}"
         yield "first packet", _time(p["first_ns"])
         yield "last packet", _time(p["last_ns"])
         yield "elapsed", f"{(p['duration_ns'] or 0) * 1e-9:.6f} s"
@@ -101,23 +105,51 @@ COLUMNS: list[tuple[str, str, float]] = [
 def conversations(capture: Capture, most: int = 10) -> pl.DataFrame:
     """Return the top talkers for the terminal; ``dup ACKs`` are those received."""
     rows = []
-    back = {(r["flow"], r["direction"]): r for r in capture.flows.iter_rows(named=True)}
-    for row in talkers(capture, most).iter_rows(named=True):
+    names = capture.host_names
+    largest = talkers(capture, most)
+    both = capture.tables.rows("flows", largest["flow"].unique().to_list())
+    back = {(r["flow"], r["direction"]): r for r in both.iter_rows(named=True)}
+    for row in largest.iter_rows(named=True):
         shown: dict[str, Any] = {"connection": name_of(row)}
         for column, heading, factor in COLUMNS:
             value = row.get(column)
             if column == "duplicate_ack":
                 value = back[row["flow"], 1 - row["direction"]][column]
             shown[heading] = None if value is None else value * factor if factor != 1 else value
-        rows.append(shown | {"end": row["ending"]})
+        name = names.get(row["src"]) or names.get(row["dst"])
+        rows.append(shown | {"end": row["ending"], **({"name": name} if names else {})})
+    return pl.DataFrame(rows)
+
+
+def datagrams(capture: Capture, most: int = 10) -> pl.DataFrame:
+    """Return the UDP conversations with the most bytes for the terminal."""
+    largest: list[tuple[int, int]] = []
+    for page in capture.tables.pages("udp"):
+        sums = page.group_by("conversation").agg(pl.col("bytes").sum()).rows()
+        largest = sorted([*largest, *((size, n) for n, size in sums)], key=lambda r: (-r[0], r[1]))[:most]
+    names = capture.host_names
+    rows = []
+    for _, n in largest:
+        there, back = capture.tables.rows("udp", [n]).sort("direction").iter_rows(named=True)
+        name = names.get(there["dst"]) or names.get(there["src"])
+        rows.append({
+            "conversation": name_of({"flow": n, **there}),
+            "packets": there["packets"] + back["packets"],
+            "sent kB": there["bytes"] * 1e-3,
+            "received kB": back["bytes"] * 1e-3,
+            "sent Mbit/s": (there["throughput_bps"] or 0) * 1e-6,
+            "received Mbit/s": (back["throughput_bps"] or 0) * 1e-6,
+            **({"name": name} if names else {}),
+        })  # fmt: skip
     return pl.DataFrame(rows)
 
 
 def error_rates(capture: Capture) -> npt.NDArray[np.float64]:
     """Count error packets in each second (or interval, if that is longer), per second; long gaps are cut short."""
     second = max(1.0, capture.interval_s)
-    when = np.floor(capture.series["t_ns"].to_numpy() * 1e-9 / second).astype(np.int64)
-    return with_gaps(when, capture.series["errors"].to_numpy() / second)[1]
+    found = capture.errors
+    when = np.floor(found["t_ns"].to_numpy() * 1e-9 / second).astype(np.int64)
+    return with_gaps(when, found["errors"].to_numpy() / second)[1]
 
 
 def guesses(capture: Capture) -> pl.DataFrame:
@@ -125,7 +157,8 @@ def guesses(capture: Capture) -> pl.DataFrame:
     table = capture.tables["classify"]
     if not table.height:
         return pl.DataFrame()
-    flows = capture.flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", "payload_bytes")
+    flows = capture.tables.rows("flows", table["flow"].unique().to_list())
+    flows = flows.select("flow", "direction", "src", "src_port", "dst", "dst_port", "payload_bytes")
     both = table.join(flows, on=["flow", "direction"]).sort("payload_bytes", descending=True)
     rows = [
         {
@@ -144,34 +177,54 @@ def guesses(capture: Capture) -> pl.DataFrame:
 
 def summary(capture: Capture) -> Iterator[str]:
     """Describe the capture in sentences."""
-    flows, udp = capture.flows, capture.udp
+    totals = capture.totals
     frames = sum(p["packets"] for p in capture.properties)
-    yield f"{frames} packets in {capture.seconds:.4g} s: {flows['flow'].n_unique()} TCP connections, " \
-          f"{udp['conversation'].n_unique()} UDP conversations."  # fmt: skip
-    again, data = int(flows["retransmitted_packets"].sum()), int(flows["data_packets"].sum())
+    yield (
+        f"{counted(frames, 'packet')} in {capture.seconds:.4g} s: "
+        f"{counted(totals['connections'], 'TCP connection')}, "
+        f"{counted(len(capture.tables.conversations), 'UDP conversation')}."
+    )
+    yield f"Frames: {', '.join(f'{count} {name}' for name, count in capture.contents.items()) or 'none'}."
+    if capture.tunnels:
+        yield f"Of these in tunnels: {', '.join(f'{count} {name}' for name, count in capture.tunnels.items())}."
+    again, data = totals["retransmitted_packets"], totals["data_packets"]
     if data:
         share = 100 * again / data
-        timeouts = int(flows["timeouts"].sum())
-        yield f"{again} of {data} TCP data packets were sent again ({share:.3g} %), {timeouts} timeouts."
+        yield (
+            f"{again} of {counted(data, 'TCP data packet')} {'was' if again == 1 else 'were'} sent again "
+            f"({share:.3g} %), {counted(totals['timeouts'], 'timeout')}."
+        )
     found = spikes(error_rates(capture), SPIKE)
     if found.count:
-        yield f"{found.count} spikes above {SPIKE:g} error packets/s, {found.maximum:.4g} at most."
+        window = max(1.0, capture.interval_s)
+        yield (
+            f"{counted(found.count, 'spike')} above {SPIKE:g} error packets/s, {found.maximum:.4g} at most "
+            f"(in windows of {window:g} s)."
+        )
 
 
-def document(capture: Capture) -> dict[str, Any]:
-    """Return everything but the packets as ``--json`` prints it; units are in the names, null is unknown."""
-    return {
+def document(capture: Capture) -> Iterator[bytes]:
+    """Return everything but the packets as ``--json`` prints it, in parts; null is unknown."""
+    head = {
         "format": FORMAT,
         "files": capture.files,
         "rules": capture.rules,
         "interval_s": capture.interval_s,
         "summary": list(summary(capture)),
+        "contents": capture.contents,
+        "tunnels": capture.tunnels,
         "warnings": capture.warnings,
         "damage": capture.damage,
         "properties": capture.properties,
         "lengths": capture.lengths.to_dicts(),
-        **{name: json.loads(table.write_json()) for name, table in capture.tables.items() if name not in LARGE},
     }
+    yield json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1].encode()
+    for name in capture.tables:
+        if name not in LARGE:
+            yield f', "{name}": ['.encode()
+            yield from capture.tables.json(name)
+            yield b"]"
+    yield b"}"
 
 
 def medians(captures: Sequence[Capture]) -> pl.DataFrame:
@@ -223,10 +276,33 @@ def write_tables(capture: Capture, folder: Path, form: Form) -> list[Path]:
     CaptureError
         If a file can't be written.
     """
-    tables: dict[str, pl.DataFrame | pl.LazyFrame] = {**capture.tables, "lengths": capture.lengths}
+    written = write_frames({"lengths": capture.lengths}, folder, form)
+    for name in capture.tables:
+        written.append(write_pages(capture.tables.pages(name), folder / f"{name}.{form}", form))
     if "-" not in capture.files:
-        tables["packets"] = capture.packets
-    return write_frames(tables, folder, form)
+        written += write_frames({"packets": capture.packets}, folder, form)
+    return written
+
+
+def write_pages(pages: Iterator[pl.DataFrame], place: Path, form: Form) -> Path:
+    """Write a table that is made page by page into one file.
+
+    Raises
+    ------
+    CaptureError
+        If the file can't be written.
+    """
+    try:
+        if form == "csv":
+            with place.open("wb") as file:
+                for n, page in enumerate(pages):
+                    page.write_csv(file, include_header=n == 0)
+        else:
+            first = next(pages)
+            register_io_source(lambda *_: itertools.chain([first], pages), schema=first.schema).sink_parquet(place)
+    except OSError as e:
+        raise CaptureError(f"{place}: can't be written: {e.strerror or e}") from None
+    return place
 
 
 def write_frames(tables: Mapping[str, pl.DataFrame | pl.LazyFrame], folder: Path, form: Form) -> list[Path]:

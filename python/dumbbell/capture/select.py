@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,18 @@ import polars as pl
 from dumbbell.exceptions import CaptureError
 
 __all__ = ["Selection"]
+
+
+def _reason(error: Exception, columns: Sequence[str]) -> str:
+    """Explain an error in a condition; for an unknown column with the nearest one."""
+    text = str(error).splitlines()[0]
+    if isinstance(error, pl.exceptions.ColumnNotFoundError):
+        quoted = re.search(r'["\'`]([^"\'`]+)["\'`]', text)
+        if quoted and quoted[1] not in columns:
+            from dumbbell.registry import unknown  # noqa: PLC0415
+
+            return unknown("column", quoted[1], list(columns))
+    return f"{text} (columns: {', '.join(columns[:12])} ...)"
 
 
 @dataclass(frozen=True)
@@ -61,9 +74,7 @@ class Selection:
             except (pl.exceptions.PolarsError, BaseException) as e:
                 if not isinstance(e, Exception):
                     raise
-                names = ", ".join(rows.columns[:12])
-                text = str(e).splitlines()[0]
-                raise CaptureError(f"--where: '{self.where}': {text} (columns: {names} ...)") from None
+                raise CaptureError(f"--where: '{self.where}': {_reason(e, rows.columns)}") from None
         return chosen[number].unique().sort()
 
     def _hosts(self, rows: pl.DataFrame) -> pl.Expr:

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from dumbbell import _core
-from dumbbell.capture.capture import Name, frame_of
+from dumbbell.capture.capture import Name
+from dumbbell.capture.tables import frame_of
 from dumbbell.exceptions import CaptureError
 
 __all__ = ["Pair", "pair"]

@@ -1,87 +1,150 @@
 """The command line: ``dumbbell run``, ``schema``, ``variants`` ... One file per command.
 
 Data go to stdout, everything else to stderr. Exit codes: 0 done, 2 wrong usage or input (with a message, never a
-traceback), 130 interrupted, 143 terminated.
+traceback), 1 the environment fails, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
-from importlib import import_module
-from pkgutil import iter_modules
+from typing import NoReturn
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="dumbbell",
-    help="A laboratory for TCP congestion control.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+SECTIONS = {
+    "Experiments": {
+        "run": "Run a scenario: every cell of its sweep, every repetition, in parallel.",
+        "study": "Repeat published experiments, and compare the results with their claims.",
+    },
+    "Teaching": {
+        "lab": "Exercises for a class: start a lab, check the answers, grade hand-ins.",
+    },
+    "Results": {
+        "results": "Summarize, query, export, verify or merge results that were kept with --out.",
+        "stats": "Print a metric's statistics over repetitions, and its significant differences.",
+        "compare": "Compare two sets of results and list the significant changes.",
+        "plot": "Draw a figure of results that were kept with --out.",
+        "report": "Write the report of results that were kept with --out.",
+    },
+    "Captures": {
+        "analyze": "Analyze capture files: connections, labels as in Wireshark, RTTs, losses, series.",
+    },
+    "Names for scenario files": {
+        "variants": "List the congestion control variants, or show one.",
+        "disciplines": "List the queue disciplines, or show one.",
+        "stacks": "List the presets of the TCP and QUIC endpoints, or show one.",
+        "schema": "Print the JSON Schema of scenario files.",
+    },
+    "Real kernel": {
+        "doctor": "List the features that this host supports, and how to add the others.",
+        "kernel": "Build and list kernels for virtual time (`run --backend uml`).",
+        "validate": "Compare the simulator with the real kernel: the same scenarios on both.",
+        "mahimahi": "Write the packets that a link delivered as a trace for mahimahi.",
+        "clean": "Remove the folders and processes that killed runs on a real kernel have left.",
+    },
+}
+"""The commands with the first sentence of their help, as the list of commands shows them."""
 
-FIRST = ("run", "study")
-"""The commands that the help lists first."""
-EXTRA = ("jinja2", "matplotlib", "plotly")
-"""Modules of the extra `studies`, which figures and reports need."""
 
-
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         from dumbbell import __version__  # noqa: PLC0415
 
-        typer.echo(f"dumbbell {__version__}")
-        raise typer.Exit
+        click.echo(f"dumbbell {__version__}")
+        ctx.exit()
 
 
-@app.callback()
-def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
-) -> None:
+@click.group(
+    "dumbbell",
+    cls=front.LazyGroup,
+    sections=SECTIONS,
+    package=__name__,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`dumbbell COMMAND --help` explains a command, with examples.",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+def app() -> None:
     """A laboratory for TCP congestion control."""
 
 
-def _modules() -> list[str]:
-    """Name the modules of this package, the main commands first."""
-    names = sorted(module.name for module in iter_modules(__path__))
-    return sorted(names, key=lambda n: FIRST.index(n) if n in FIRST else len(FIRST))
-
-
-for _name in _modules():
-    # Every module that defines ``register(app)`` adds its commands.
-    if hasattr(_module := import_module(f"dumbbell.cli.{_name}"), "register"):
-        _module.register(app)
+def _leave(code: int) -> NoReturn:
+    """End the process at once: after the clean-up, without waiting for threads that still simulate."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
 
+    # Looking for plugins of pydantic reads the metadata of every installed package, and no command needs one.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # With SystemExit, `finally` blocks and `atexit` functions run on this signal too.
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     try:
-        app()
+        code = app.main(prog_name="dumbbell", standalone_mode=False)
+        sys.stdout.flush()
+        # All is done: an interrupt from here on changes nothing.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.exit(code)
+    except click.exceptions.NoArgsIsHelpError as e:
+        e.show()
+        sys.exit(2)
+    except click.ClickException as e:
+        output.errors(e.format_message())
+        if isinstance(e, click.UsageError) and e.ctx is not None:
+            output.note(f"`{e.ctx.command_path} --help` explains the usage")
+        sys.exit(2)
+    except SystemExit as e:
+        if e.code == 128 + signal.SIGTERM:
+            _leave(e.code)
+        raise
     except DumbbellError as e:
         output.errors(str(e))
         sys.exit(2)
     except ModuleNotFoundError as e:
+        from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415
+
         module = (e.name or "").partition(".")[0]
-        if module not in EXTRA:
+        if module not in EXTRAS:
             raise
-        output.errors(f"this command needs {module}: pip install 'dumbbell[studies]'")
+        output.errors(missing(module))
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         output.errors("interrupted")
-        sys.exit(130)
+        _leave(130)
     except BrokenPipeError:
         # The reader of stdout has closed the pipe: nothing more may be written to it, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         sys.exit(1)
+    except (OSError, RecursionError, MemoryError) as e:
+        _fail(e)
+
+
+def _fail(error: OSError | RecursionError | MemoryError) -> NoReturn:
+    """End with one line: the surroundings failed, such as a full disk, or the input is too deep."""
+    _drop_stdout()
+    if isinstance(error, RecursionError):
+        output.errors("the input is nested too deeply")
+        sys.exit(2)
+    if isinstance(error, MemoryError):
+        output.errors("out of memory")
+    else:
+        output.errors(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
+    sys.exit(1)
+
+
+def _drop_stdout() -> None:
+    """Send the rest of stdout nowhere: at the end of the process it would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

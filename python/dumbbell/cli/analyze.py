@@ -7,127 +7,132 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.cli.follow import following, stopping
+from dumbbell.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dumbbell.capture import Capture
 
-__all__ = ["register"]
+__all__ = ["analyze"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="analyze", epilog=EXAMPLES)(analyze)
-
-
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell analyze trace.pcapng
-
-dumbbell analyze trace.pcap.gz --rules wireshark-4.0 --flow 3 --out results/trace    (plots and report)
-
-dumbbell analyze trace.pcap --json | jq '.flows\\[] | select(.retransmission > 0) | .src'
-
-dumbbell analyze run-*.pcap --compare
-
-dumbbell analyze --pair sender.pcap receiver.pcap    (one-way delays, losses between)
-
-dumbbell analyze trace.pcap --classify    (which congestion control?)
-
-tcpdump -w - -c 10000 | dumbbell analyze - --where "dst_port = 443"
-"""
-
-
+@front.command(
+    "analyze",
+    "dumbbell analyze trace.pcapng",
+    "dumbbell analyze trace.pcap.gz --rules wireshark-4.0 --flow 1 --out results/trace",
+    "dumbbell analyze trace.pcap --json | jq '.flows[] | select(.retransmission > 0) | .src'",
+    "dumbbell analyze run-*.pcap --compare",
+    "dumbbell analyze --pair sender.pcap receiver.pcap    # one-way delays and losses between the two",
+    "dumbbell analyze trace.pcap --classify               # which congestion control?",
+    'tcpdump -w - -c 10000 | dumbbell analyze - --where "dst_port = 443"',
+)
+@click.argument(
+    "files",
+    nargs=-1,
+    type=click.Path(),
+    metavar="[FILE]...",
+    help="Files in pcap or pcapng format, also compressed; patterns; or - for stdin.",
+)
+@click.option(
+    "--rules", metavar="NAME", help="Rules of the labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell."
+)
+@click.option("--flow", multiple=True, type=int, metavar="N", help="Only this TCP connection. Repeatable.")
+@click.option("--host", multiple=True, metavar="ADDRESS", help="Only this address or network. Repeatable.")
+@click.option(
+    "--port", multiple=True, type=click.IntRange(0, 65_535), metavar="N", help="Only this port. Repeatable."
+)
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Only connections that meet this condition: SQL over the table of flows, such as "
+    "'goodput_bps > 1e6 AND retransmission > 0'.",
+)
+@click.option("--from", "begin", metavar="TIME", help="From this time after the first packet, such as '10 s'.")
+@click.option("--to", "end", metavar="TIME", help="Up to this time.")
+@click.option(
+    "--interval", metavar="TIME", help="Length of the intervals of series, such as '100 ms'. Default: chosen."
+)
+@click.option("--no-tunnels", is_flag=True, help="Read the outer headers of tunnels only.")
+@front.tables()
+@front.json()
+@click.option(
+    "--csv", type=front.directory(), metavar="DIR", help="Write every table, packets too, as CSV into this directory."
+)
+@click.option("--parquet", type=front.directory(), metavar="DIR", help="The same as Parquet.")
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Write tables, figures and the report into this directory.",
+)
+@click.option("--xplot", type=front.directory(), metavar="DIR", help="Write time-sequence graphs for xplot into it.")
+@click.option(
+    "--conn-log", is_flag=True, help="Print one line of JSON for each connection as it ends, and no report."
+)
+@click.option(
+    "--compare", is_flag=True, help="Analyze each file separately, and print them side by side, with medians."
+)
+@click.option(
+    "--classify",
+    is_flag=True,
+    help="Estimate the congestion control of each long transfer, with the evidence.",
+)
+@click.option(
+    "--pair",
+    nargs=2,
+    type=click.Path(),
+    metavar="A B",
+    help="Two captures of one path, the sender's first: match them packet by packet.",
+)
+@click.option("--same-clock", is_flag=True, help="With --pair: one clock stamped both files, so delays are absolute.")
+@front.jobs("Threads")
 def analyze(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(help="pcap or pcapng files, patterns, or - for stdin.", show_default=False, metavar="FILE..."),
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            help="Rules of the labels: wireshark-4.4 (default), wireshark-4.0 or dumbbell.", show_default=False
-        ),
-    ] = None,
-    flow: Annotated[
-        list[int] | None, typer.Option(help="Only this TCP connection (may be repeated).", show_default=False)
-    ] = None,
-    host: Annotated[
-        list[str] | None, typer.Option(help="Only this address or network (may be repeated).", show_default=False)
-    ] = None,
-    port: Annotated[
-        list[int] | None,
-        typer.Option(help="Only this port (may be repeated).", show_default=False, min=0, max=65_535),
-    ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            help="Only connections for which this holds: an SQL condition over the table of flows, such as "
-            "'goodput_bps > 1e6 AND retransmission > 0'.",
-            show_default=False,
-        ),
-    ] = None,
-    begin: Annotated[
-        str | None,
-        typer.Option("--from", help="From this time after the first packet, such as '10 s'.", show_default=False),
-    ] = None,
-    end: Annotated[str | None, typer.Option("--to", help="Up to this time.", show_default=False)] = None,
-    interval: Annotated[
-        str | None, typer.Option(help="Intervals of series, such as '100 ms' (default: chosen).", show_default=False)
-    ] = None,
-    tunnels: Annotated[bool, typer.Option("--tunnels", help="Decapsulate GRE, IP in IP and VXLAN.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
-    csv: Annotated[
-        Path | None,
-        typer.Option(help="Write every table, packets too, as CSV into this directory.", show_default=False),
-    ] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Likewise as Parquet.", show_default=False)] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write tables, plots and the report into this directory.", show_default=False)
-    ] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Analyze each file separately; print them side by side, with medians.")
-    ] = False,
-    classify: Annotated[
-        bool,
-        typer.Option("--classify", help="Estimate the congestion control of each long transfer, with the evidence."),
-    ] = False,
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            help="Two captures of one path, the sender's first: match them packet by packet.",
-            show_default=False,
-            metavar="A B",
-        ),
-    ] = None,
-    same_clock: Annotated[
-        bool, typer.Option("--same-clock", help="With --pair: one clock stamped both, so delays are absolute.")
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Threads (default: one for each core).", show_default=False),
-    ] = None,
+    files: tuple[str, ...],
+    rules: str | None,
+    flow: tuple[int, ...],
+    host: tuple[str, ...],
+    port: tuple[int, ...],
+    where: str | None,
+    begin: str | None,
+    end: str | None,
+    interval: str | None,
+    no_tunnels: bool,
+    as_json: bool,
+    csv: Path | None,
+    parquet: Path | None,
+    out: Path | None,
+    xplot: Path | None,
+    conn_log: bool,
+    compare: bool,
+    classify: bool,
+    pair: tuple[str, str] | None,
+    same_clock: bool,
+    jobs: int | None,
 ) -> None:
-    """Analyze capture files: connections, labels as in Wireshark, round trips, losses, series.
+    """Analyze capture files: connections, labels as in Wireshark, RTTs, losses, series.
 
-    Exit code 1 if a file is damaged or cut off: the results hold everything that could be read, and a message names
-    the place of the damage.
+    From stdin (`tcpdump -w - | dumbbell analyze -`) the flows of each second are printed on stderr while the capture
+    is written, and the report at the end or after Ctrl-C.
+
+    The exit code is 1 if a file is damaged or truncated. The results then contain everything that could be read, and
+    a message names the place of the damage.
     """
     from dumbbell.capture import Selection  # noqa: PLC0415
     from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
     from dumbbell.capture.capture import files_of  # noqa: PLC0415
     from dumbbell.capture.output import short_names  # noqa: PLC0415
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+    from dumbbell.extras import require  # noqa: PLC0415
 
     if pair is not None:
-        _only_pair(files, rules, flow, host, port, where, begin, end, tunnels, compare, classify)
+        _only_pair(files, rules, flow, host, port, where, begin, end, no_tunnels, compare, classify)
         from dumbbell.cli.analyze_pair import analyze_pair  # noqa: PLC0415
 
         interval_s = _seconds("--interval", interval)
@@ -137,37 +142,73 @@ def analyze(
         return
     if same_clock:
         raise CaptureError("--same-clock: only with --pair")
-    select = Selection(flow or (), host or (), port or (), where)
+    if out is not None:
+        require("jinja2")
+    select = Selection(flow, host, port, where)
     options: dict[str, Any] = {
         "rules": rules,
         "interval_s": _seconds("--interval", interval),
-        "enter_tunnels": tunnels,
+        "enter_tunnels": not no_tunnels,
         "from_s": _seconds("--from", begin),
         "to_s": _seconds("--to", end),
         "select": select,
         "threads": jobs,
     }
-    names = files_of(files or [])
+    names = files_of(list(files))
+    if conn_log:
+        _log(names, options, as_json=as_json or compare or classify or bool(select))
+        return
     captures = []
     for part in [[name] for name in names] if compare else [names]:
+        if part == ["-"]:
+            with following() as (moved, live):
+                captures.append(analyze_files(part, progress=moved, live=live, **options))
+            continue
         with _progress(part) as moved:
             captures.append(analyze_files(part, progress=moved, **options))
     _show(captures, compare=compare, classify=classify, as_json=as_json)
     places = short_names(captures) if len(captures) > 1 else [""]
     for capture, place in zip(captures, places, strict=True):
         _keep(capture, place, csv, parquet, out)
+        if xplot is not None:
+            from dumbbell.capture.xplot import write_xplot  # noqa: PLC0415
+
+            output.note(f"{counted(len(write_xplot(capture, xplot / place)), 'graph')} in {xplot / place}")
     if compare:
         _keep_comparison(captures, csv, parquet, out)
     if any(capture.damage for capture in captures):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
+
+
+def _log(names: list[str], options: dict[str, Any], *, as_json: bool) -> None:
+    """Print the connection log while the files are read."""
+    from dumbbell.capture import analyze as analyze_files  # noqa: PLC0415
+    from dumbbell.exceptions import CaptureError  # noqa: PLC0415
+
+    if as_json:
+        raise CaptureError(
+            "--conn-log: can't be combined with --json, --compare, --classify, --flow, --host, --port or --where"
+        )
+    stream = sys.stdout.buffer
+
+    def log(lines: bytes) -> None:
+        stream.write(lines + b"\n")
+        stream.flush()
+
+    with stopping() as go_on:
+        capture = analyze_files(names, log=log, progress=lambda *_: go_on(), **options)
+    for damage in capture.damage:
+        output.note(f"damage: {damage['file']}, byte {damage['offset']}: {damage['text']}")
+    if capture.damage:
+        raise click.exceptions.Exit(1)
 
 
 def _only_pair(*others: object) -> None:
     """Refuse options that have no meaning for a pair."""
     from dumbbell.exceptions import CaptureError  # noqa: PLC0415
 
-    names = ("FILE", "--rules", "--flow", "--host", "--port", "--where", "--from", "--to", "--tunnels", "--compare",
-             "--classify")  # fmt: skip
+    names = ("FILE", "--rules", "--flow", "--host", "--port", "--where", "--from", "--to", "--no-tunnels",
+             "--compare", "--classify")  # fmt: skip
     given = [name for name, value in zip(names, others, strict=True) if value]
     if given:
         raise CaptureError(f"--pair: can't be combined with {', '.join(given)}")
@@ -198,8 +239,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
     from dumbbell.capture.output import document, medians  # noqa: PLC0415
 
     if as_json:
-        documents = [document(c) for c in captures]
-        output.document(documents if compare else documents[0])
+        output.parts([document(c) for c in captures], as_list=compare)
         return
     if compare or classify:
         for capture in captures:
@@ -208,7 +248,7 @@ def _show(captures: list[Capture], *, compare: bool, classify: bool, as_json: bo
         for capture in captures:
             _print_classes(capture)
     if compare:
-        output.print_frame(f"{len(captures)} captures side by side", medians(captures))
+        output.print_frame(f"{counted(len(captures), 'capture')} side by side", medians(captures))
     if not (compare or classify):
         _print(captures[0])
 
@@ -219,37 +259,45 @@ def _print_classes(capture: Capture) -> None:
 
     table = guesses(capture)
     if not table.height:
-        typer.echo(f"{', '.join(capture.files)}: no transfer is long enough to classify its congestion control.")
+        output.line(f"{', '.join(capture.files)}: no transfer is long enough to classify its congestion control.")
         return
     output.print_frame(f"Congestion control, {', '.join(capture.files)}", table.drop("evidence"))
     for row in table.iter_rows(named=True):
-        typer.echo(f"{row['connection']}: {row['evidence']}")
+        output.line(f"{row['connection']}: {row['evidence']}")
 
 
 def _warn(capture: Capture) -> None:
     for damage in capture.damage:
-        where = f"{damage['file']}, byte {damage['offset']}, after {damage['frames']} packets"
+        where = f"{damage['file']}, byte {damage['offset']}, after {counted(damage['frames'], 'packet')}"
         output.note(f"damage: {where}: {damage['text']}")
     for warning in capture.warnings:
         output.note(f"warning: {warning['text']}")
 
 
 def _print(capture: Capture) -> None:
-    from dumbbell.capture.output import conversations, guesses, properties, summary  # noqa: PLC0415
+    from dumbbell.capture.output import conversations, datagrams, guesses, properties, summary  # noqa: PLC0415
 
     _warn(capture)
     for sentence in summary(capture):
-        typer.echo(sentence)
-    typer.echo("")
+        output.line(sentence)
+    output.line("")
     width = max(len(name) for name, _ in properties(capture))
     for name, value in properties(capture):
-        typer.echo(f"{name:<{width}}  {value}")
-    typer.echo("")
-    typer.echo(capture.lengths_text.strip("\n"))
-    typer.echo("")
+        output.line(f"{name:<{width}}  {value}")
+    output.line("")
+    output.line(capture.lengths_text.strip("\n"))
+    output.line("")
     table = conversations(capture)
     if table.height:
         output.print_frame(f"Top talkers, labels by {capture.rules}", table)
+    udp = datagrams(capture)
+    if udp.height:
+        output.print_frame("UDP conversations", udp)
+    for name, title in (("ip", "IP conversations"), ("endpoints", "Endpoints")):
+        hosts = capture.tables[name]
+        if hosts.height and not capture.chosen:
+            columns = [column for column in hosts.columns if not column.endswith("_ns")]
+            output.print_frame(title, hosts.select(columns).head(10))
     quic = capture.tables["quic"]
     if quic.height:
         columns = ["conversation", "version", "sni", "alpn", "original_cid", "handshake_rtt_ms"]

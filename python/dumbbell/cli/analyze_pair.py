@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from dumbbell.cli import output
 
@@ -61,14 +61,14 @@ def analyze_pair(
         output.document(found.document())
     else:
         for sentence in found.summary():
-            typer.echo(sentence)
+            output.line(sentence)
         busy = found.busy()
         if busy.height:
-            typer.echo("")
+            output.line("")
             output.print_frame("From place to place", _shown(busy))
     _keep(found, csv, parquet, out)
     if found.damage:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _shown(busy: pl.DataFrame) -> pl.DataFrame:

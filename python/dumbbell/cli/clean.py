@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import typer
+from dumbbell.cli import front, output
 
-from dumbbell.cli import output
-
-__all__ = ["register"]
+__all__ = ["clean"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="clean")(clean)
-
-
+@front.command("clean", "dumbbell clean")
 def clean() -> None:
-    """Remove the folders and processes that killed runs on a real kernel have left behind, nothing else.
+    """Remove the folders and processes that killed runs on a real kernel have left.
 
-    Namespaces, interfaces and queue disciplines of a run have no name outside of it: the kernel removes them when its
-    process ends, also when it is killed.
+    Nothing else is removed. The kernel itself removes the namespaces, interfaces and queue disciplines of a run when
+    its process ends, also when it is killed.
     """
     from dumbbell.kernel.folders import clean as clean_up  # noqa: PLC0415
 

@@ -2,70 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.cli.reading import load
+from dumbbell.words import counted
 
 if TYPE_CHECKING:
     from dumbbell.results.changes import Change
 
-__all__ = ["register"]
+__all__ = ["compare"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="compare", epilog=EXAMPLES)(compare)
-
-
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell compare results/before results/after
-
-dumbbell compare results/before results/after --gate --metric goodput_bps    (exit code 1 if something got worse)
-
-dumbbell compare results/sim results/kernel --all --json
-"""
-
-
-def compare(
-    first: Annotated[Path, typer.Argument(help="Results to compare with.", show_default=False, metavar="DIR_A")],
-    second: Annotated[Path, typer.Argument(help="Results to judge.", show_default=False, metavar="DIR_B")],
-    metric: Annotated[
-        list[str] | None, typer.Option(help="Only this metric (may be repeated).", show_default=False)
-    ] = None,
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Exit with code 1 if something is significantly worse.")
-    ] = False,
-    every: Annotated[bool, typer.Option("--all", help="List all comparisons, not only significant changes.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
-) -> None:
+@front.command(
+    "compare",
+    "dumbbell compare results/before results/after",
+    "dumbbell compare results/before results/after --gate --metric goodput_bps",
+    "dumbbell compare results/sim results/kernel --all --json",
+)
+@click.argument("first", type=front.directory(), metavar="DIR_A", help="Results to compare with.")
+@click.argument("second", type=front.directory(), metavar="DIR_B", help="Results to judge.")
+@click.option("--metric", multiple=True, metavar="COLUMN", help="Only this metric. Repeatable.")
+@click.option("--gate", is_flag=True, help="Exit with code 1 if something is significantly worse.")
+@click.option("--all", "every", is_flag=True, help="List all comparisons, not only significant changes.")
+@front.tables()
+@front.json("Print one JSON document instead of a table.")
+def compare(first: Path, second: Path, metric: tuple[str, ...], gate: bool, every: bool, as_json: bool) -> None:
     """Compare two sets of results and list the significant changes.
 
     Cells, flows and queues are matched by name, repetitions by seed. A change is significant if Student's t
     test on the pairs (Welch's t test where the seeds differ) is, at 95 % for all comparisons together (Holm).
     """
-    from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.results.changes import compare as compare_results  # noqa: PLC0415
 
-    changes = compare_results(Results.load(first), Results.load(second), metric)
+    changes = compare_results(load(first), load(second), list(metric) or None)
     worse = [c for c in changes if c.worse]
     if as_json:
         output.document({"a": str(first), "b": str(second), "changes": [c.document() for c in changes]})
     else:
         _print([c for c in changes if every or c.significant], len(changes), len(worse))
     if gate and worse:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _print(changes: list[Change], made: int, worse: int) -> None:
     from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
 
     rows = []
-    for c in sorted(changes, key=lambda c: (not c.worse, not c.significant, -abs(c.relative or 0))):
+    for c in sorted(changes, key=_rank):
         shown = quantity(c.metric)
         change = f"{100 * c.relative:+.2f} %" if c.a else "-"
         rows.append(
@@ -74,4 +62,13 @@ def _print(changes: list[Change], made: int, worse: int) -> None:
     if rows:
         output.print_table("Changes", ("cell", "of", "metric", "A", "B", "change", "n", "verdict"), rows)
     differ = sum(c.significant for c in changes)
-    typer.echo(f"{made} comparisons: {differ} differ, {worse} of them for the worse")
+    output.line(f"{counted(made, 'comparison')}: {differ} differ, {worse} of them for the worse")
+
+
+def _rank(change: Change) -> tuple[bool, bool, float]:
+    """Return the sort key of a change: worse before significant before the others, the largest first.
+
+    A change from zero has no relative size: it is the last of its kind. Equal keys keep the order of the sweep.
+    """
+    size = abs(change.relative)
+    return not change.worse, not change.significant, 0.0 if math.isnan(size) else -size

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
+from dumbbell.cli import front, output
 
-from dumbbell.cli import output
-from dumbbell.cli.registry_entry import print_details
-
-__all__ = ["register"]
+__all__ = ["disciplines"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    epilog = "[bold]Examples[/bold]\n\ndumbbell disciplines\n\ndumbbell disciplines red"
-    app.command(name="disciplines", epilog=epilog)(disciplines)
-
-
-def disciplines(
-    name: Annotated[str | None, typer.Argument(help="Show one with its parameters.", show_default=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@front.command("disciplines", "dumbbell disciplines", "dumbbell disciplines red")
+@front.entry("disciplines")
+@front.json("Print one JSON document instead of a table.")
+def disciplines(name: str | None, as_json: bool) -> None:
     """List the queue disciplines, or show one."""
     from dumbbell import registry  # noqa: PLC0415
+    from dumbbell.cli.registry_entry import print_details  # noqa: PLC0415 - loads rich
 
     rows = list(registry.disciplines().values()) if name is None else [registry.discipline(name)]
     if as_json:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="doctor")(doctor)
+__all__ = ["doctor"]
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+@front.command("doctor", "dumbbell doctor", "dumbbell doctor --hosts hosts.toml    # the machines of --backend ssh")
+@click.option(
+    "--hosts",
+    type=front.file(),
+    metavar="FILE",
+    help="Examine the machines of this file instead, over SSH: whether --backend ssh can use them.",
+)
+@front.json()
+def doctor(hosts: Path | None, as_json: bool) -> None:
     """List the features that this host supports, and how to add the others."""
     from dumbbell.kernel.doctor import examine  # noqa: PLC0415
+    from dumbbell.remote.doctor import examine_hosts  # noqa: PLC0415
 
-    report = examine()
+    report = examine() if hosts is None else examine_hosts(hosts)
     if as_json:
         output.document(report.document())
         return

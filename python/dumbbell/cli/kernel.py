@@ -7,67 +7,58 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    kernel = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    kernel.command(name="build", epilog=EXAMPLES)(build)
-    kernel.command(name="list")(list_)
-    app.add_typer(kernel, name="kernel", help="The real Linux kernel in virtual time, for `run --backend uml`.")
+__all__ = ["kernel"]
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell kernel build
-
-dumbbell kernel build --source linux-6.12.63.tar.xz
-
-dumbbell kernel build --cache /var/cache/dumbbell    (as root: for every user)
-"""
+@click.group("kernel", cls=front.Group)
+def kernel() -> None:
+    """Build and list kernels for virtual time (`run --backend uml`)."""
 
 
-def build(
-    source: Annotated[
-        Path | None,
-        typer.Option(
-            help="Archive of the source (kernel.org's or Debian's). Default: Debian's package, by apt.",
-            show_default=False,
-        ),
-    ] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Keep it here. Default: the user's cache directory.", show_default=False)
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Compilers at a time (default: one a core).", show_default=False),
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Build it again even if it exists.")] = False,
-) -> None:
+@kernel.command(
+    "build",
+    examples=(
+        "dumbbell kernel build",
+        "dumbbell kernel build --source linux-6.12.63.tar.xz",
+        "dumbbell kernel build --cache /var/cache/dumbbell    # as root: for every user",
+    ),
+)
+@click.option(
+    "--source",
+    type=front.file(),
+    metavar="FILE",
+    help="Archive of the source (kernel.org's or Debian's). Default: Debian's package, by apt.",
+)
+@click.option(
+    "--cache",
+    type=front.directory(),
+    metavar="DIR",
+    help="Keep the kernel here. Default: the cache directory of the user.",
+)
+@front.jobs("Compilers")
+@click.option("--again", is_flag=True, help="Build it again even if it exists.")
+def build(source: Path | None, cache: Path | None, jobs: int | None, again: bool) -> None:
     """Build the kernel: once, in a few minutes, as an ordinary user."""
     from dumbbell.kernel import build as build_kernel  # noqa: PLC0415
 
     began = time.monotonic()
     with _watching() as watch:
-        kernel = build_kernel(given=source, cache=cache, jobs=jobs, again=again, watch=watch)
+        built = build_kernel(given=source, cache=cache, jobs=jobs, again=again, watch=watch)
     took = time.monotonic() - began
     output.note(
-        f"Linux {kernel.version}, ready after {took:.0f} s"
-        if took > 1
-        else f"Linux {kernel.version} is already built"
+        f"Linux {built.version}, ready after {took:.0f} s" if took > 1 else f"Linux {built.version} is already built"
     )
-    typer.echo(str(kernel.path))
+    click.echo(str(built.path))
 
 
-def list_(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+@kernel.command("list")
+@front.json()
+def list_(as_json: bool) -> None:
     """List the kernels that are built."""
     from dumbbell.kernel import installed  # noqa: PLC0415
 

@@ -3,51 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.cli.reading import load
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="mahimahi", epilog=EXAMPLES)(mahimahi)
+__all__ = ["mahimahi"]
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
+@front.command(
+    "mahimahi",
+    "dumbbell run first.toml --repetitions 4 --out results/first --trace",
+    'dumbbell mahimahi results/first "r1->r2" --out down.trace',
+    'dumbbell mahimahi results/first "r1->r2" --out down.trace --run 3 --from "5 s"',
+)
+@click.argument("results", type=front.directory(), metavar="DIR", help="Results that --out and --trace kept.")
+@click.argument("link", metavar="LINK", help='A direction of a link, such as "r1->r2".')
+@click.option("--out", "-o", type=front.file(), required=True, metavar="FILE", help="The file to write.")
+@click.option("--run", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="The run, from 0.")
+@click.option(
+    "--from",
+    "begin",
+    default="0 s",
+    show_default=True,
+    metavar="TIME",
+    help="The time of the run at which the trace begins.",
+)
+def mahimahi(results: Path, link: str, out: Path, run: int, begin: str) -> None:
+    """Write the packets that a link delivered as a trace for mahimahi.
 
-dumbbell run cell.toml --out results/cell --trace
-
-dumbbell mahimahi results/cell "r1->r2" --out down.trace
-
-dumbbell mahimahi results/cell "r1->r2" --out down.trace --run 3 --from "5 s"
-"""
-
-
-def mahimahi(
-    results: Annotated[Path, typer.Argument(help="A results directory.", show_default=False, metavar="DIR")],
-    link: Annotated[
-        str, typer.Argument(help='A direction of a link, such as "r1->r2".', show_default=False, metavar="LINK")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)],
-    run: Annotated[int, typer.Option(min=0, help="Which run, from 0.")] = 0,
-    begin: Annotated[
-        str, typer.Option("--from", help="The time of the run at which the trace begins.", metavar="TIME")
-    ] = "0 s",
-) -> None:
-    """Write the packets that a link delivered as a packet-delivery trace for mahimahi's mm-link."""
+    The file is a packet-delivery trace, which mahimahi's mm-link reads.
+    """
     from dumbbell import mahimahi as traces  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-    from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.scenario.units import Duration  # noqa: PLC0415
 
     try:
         from_ns = Duration(begin).ns
     except ValueError as e:
         raise DumbbellError(f"--from: {e}") from None
-    lines = traces.write(Results.load(results), link, out, run=run, from_ns=from_ns)
+    lines = traces.write(load(results), link, out, run=run, from_ns=from_ns)
     output.note(f"{lines} lines of {traces.OPPORTUNITY} bytes in {out}")

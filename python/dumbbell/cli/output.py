@@ -1,78 +1,221 @@
-"""Output of the command line: tables and documents on stdout, messages and progress on stderr."""
+"""Output of the command line: tables and documents on stdout, messages and progress on stderr.
+
+Rich is imported only for a progress bar, and for tables with cells that have to be folded: it takes long to import.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Literal
 
-from rich import box
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
+import click
+
+from dumbbell.cli.front import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
+    from rich.console import Console
 
-__all__ = ["document", "errors", "note", "print_frame", "print_table", "progress", "stderr", "stdout"]
+    from dumbbell.results.summary import Summary
+
+__all__ = [
+    "document",
+    "errors",
+    "is_latex",
+    "line",
+    "note",
+    "parts",
+    "print_frame",
+    "print_summary",
+    "print_table",
+    "progress",
+    "reserved",
+    "stderr",
+    "stdout",
+    "visible",
+]
 
 
 def stdout(width: int = 10_000) -> Console:
-    """A console for data. Into a pipe or file, lines may be ``width`` long."""
+    """Return a console for data. Lines in a pipe or file may be ``width`` long."""
+    from rich.console import Console  # noqa: PLC0415
+
     return Console(width=None if sys.stdout.isatty() else width, highlight=False)
 
 
 def stderr() -> Console:
-    """A console for messages."""
+    """Return a console for messages."""
+    from rich.console import Console  # noqa: PLC0415
+
     return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def visible(text: str) -> str:
+    """Replace characters that control a terminal, such as in a name, by their codes."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and newline, and those that change the direction of text."""
 
 
 def errors(message: str) -> None:
     """Print an error's lines."""
-    console = stderr()
-    for line in message.splitlines():
-        console.print(Text("error: ", style="bold red").append(line, style="default not bold"))
+    for line in message.split("\n"):
+        click.echo(click.style("error: ", fg="red", bold=True) + visible(line), err=True)
 
 
 def note(message: str) -> None:
     """Print a message."""
-    stderr().print(Text(message))
+    click.echo(visible(message), err=True)
 
 
 def document(content: object) -> None:
     """Print one JSON document."""
+    if is_latex():
+        raise click.UsageError("--format latex: can't be combined with --json")
     json.dump(content, sys.stdout, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 
-def print_table(title: str, headings: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """Print a table; numbers are aligned to the right."""
+def parts(documents: Iterable[Iterable[bytes]], *, as_list: bool) -> None:
+    """Print JSON documents that come in parts: one, or a list of them."""
+    if is_latex():
+        raise click.UsageError("--format latex: can't be combined with --json")
+    stream = sys.stdout.buffer
+    for n, document in enumerate(documents):
+        if as_list:
+            stream.write(b", " if n else b"[")
+        for part in document:
+            stream.write(part)
+    stream.write(b"]\n" if as_list else b"\n")
+    stream.flush()
+
+
+@contextmanager
+def reserved(wanted: bool) -> Iterator[None]:
+    """Send what code of a scenario prints to stderr, if that is wanted: stdout is for one document then."""
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def is_latex() -> bool:
+    """Return True if the command was called with ``--format latex``."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and ctx.meta.get(FORMAT) == "latex"
+
+
+def line(text: str) -> None:
+    """Print lines of text; between tables in LaTeX they are comments."""
+    text = visible(text)
+    lines = (f"% {part}" if part else "" for part in text.split("\n"))
+    click.echo("\n".join(lines) if is_latex() else text)
+
+
+def print_table(
+    title: str,
+    headings: Iterable[str],
+    rows: Iterable[Iterable[object]],
+    units: Mapping[str, str] | None = None,
+) -> None:
+    """Print a table; numbers are aligned to the right. Cells are folded where the terminal is too narrow.
+
+    Parameters
+    ----------
+    units : mapping of str to str, optional
+        Units of columns that the title names: a table in LaTeX has them in its head.
+    """
+    if is_latex():
+        from dumbbell.report import latex_table  # noqa: PLC0415
+
+        click.echo(latex_table((list(headings), [list(row) for row in rows]), caption=title, units=units))
+        return
     cells = [list(row) for row in rows]
+    names = [visible(name) for name in headings]
+    title = visible(title)
+    columns = [
+        _Column(name, [_cell(row[n]) for row in cells], all(_is_number(row[n]) for row in cells))
+        for n, name in enumerate(names)
+    ]
+    width = sum(column.width + 3 for column in columns)
+    if sys.stdout.isatty() and width > get_terminal_size().columns:
+        _print_folded(title, columns)
+        return
+    lines = [click.style(title, bold=True), ""]
+    lines.append(" " + "   ".join(column.aligned(column.name) for column in columns).rstrip())
+    lines.append(" " + "─" * (width - 2))
+    for texts in zip(*(column.texts for column in columns), strict=True):
+        lines.append(" " + "   ".join(c.aligned(text) for c, text in zip(columns, texts, strict=True)).rstrip())
+    click.echo("\n".join([*lines, ""]))
+
+
+@dataclass
+class _Column:
+    """A column of a table: its heading, its cells, and True if its cells are numbers."""
+
+    name: str
+    texts: list[str]
+    numeric: bool
+
+    @cached_property
+    def width(self) -> int:
+        return max(map(len, [self.name, *self.texts]))
+
+    def aligned(self, text: str) -> str:
+        return text.rjust(self.width) if self.numeric else text.ljust(self.width)
+
+
+def _print_folded(title: str, columns: list[_Column]) -> None:
+    """Print a table that is wider than the terminal: Rich folds its cells."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for n, heading in enumerate(headings):
-        numeric = all(isinstance(row[n], int | float) or row[n] is None for row in cells)
-        table.add_column(heading, justify="right" if numeric else "left")
-    for row in cells:
-        table.add_row(*(Text(_cell(value)) for value in row))
+    for column in columns:
+        table.add_column(column.name, justify="right" if column.numeric else "left")
+    for texts in zip(*(column.texts for column in columns), strict=True):
+        table.add_row(*map(Text, texts))
     stdout().print(table)
 
 
-def print_frame(title: str, frame: pl.DataFrame) -> None:
+def print_frame(title: str, frame: pl.DataFrame, units: Mapping[str, str] | None = None) -> None:
     """Print a polars frame as a table."""
-    print_table(title, frame.columns, frame.iter_rows())
+    print_table(title, frame.columns, frame.iter_rows(), units)
+
+
+def print_summary(title: str, table: Summary, *, every_row: bool, units: Mapping[str, str] | None = None) -> None:
+    """Print a summary: every row, or the extremes where the rows are too many to read."""
+    from dumbbell.results.extremes import READABLE, extremes  # noqa: PLC0415
+
+    if len(table.rows) > READABLE and not every_row:
+        title += f": the extremes of {len(table.rows)} rows (--all prints every row)"
+        table, units = extremes(table), None
+    print_table(title, [*table.keys, *table.metrics], table.rows, units)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) or value is None
 
 
 def _cell(value: object) -> str:
@@ -82,7 +225,7 @@ def _cell(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
-    return str(value)
+    return visible(str(value)).replace("\n", "\\n")
 
 
 @contextmanager
@@ -91,8 +234,26 @@ def progress(what: str, unit: Literal["", "bytes"] = "") -> Iterator[Callable[[i
     if not sys.stderr.isatty():
         yield lambda _done, _all: None
         return
+    from rich.cells import cell_len  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text  # noqa: PLC0415
+
+    console = stderr()
     count = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=stderr(), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+    # The count, the time and the spaces need this; the name gets the rest, so that a long one hides no number.
+    numbers = (18 if unit == "bytes" else 11) + len(" 0:00:00 left ")
+    shortest = max(console.width // 6, 1)
+    name = Text(what)
+    name.truncate(max(console.width - numbers - shortest, 1), overflow="ellipsis")
+    bar_width = min(max(console.width - numbers - cell_len(name.plain), shortest), 40)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width), count, TimeRemainingColumn())
+    with Progress(*columns, TextColumn("left"), console=console, transient=True) as bar:
+        task = bar.add_task(name.plain, total=None)
         yield lambda done, all_: bar.update(task, completed=done, total=all_)

@@ -3,80 +3,118 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.cli.reading import load
 
-__all__ = ["register"]
+__all__ = ["plot"]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="plot", epilog=EXAMPLES)(plot)
+OVER_TIME = ("cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph")
+OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap")
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell plot results/cbr --kind cwnd --flow tcp
-
-dumbbell plot results/cbr --kind lines --metric goodput_bps --x cbr.application.rate --by tcp.variant -o goodput.pdf
-
-dumbbell plot results/fairness --kind matrix -o matrix.html    (interactive, works offline)
-"""
-
-
-def _kinds() -> str:
-    return "cwnd, queue, rtt, goodput, sequence, inflight, iograph (one run over time); " \
-           "matrix, lines, bars, box, cdf, ellipse, heatmap (over all runs)"  # fmt: skip
-
-
+@front.command(
+    "plot",
+    "dumbbell plot results/sweep --kind bars --by variant",
+    "dumbbell plot results/sweep --kind lines --metric goodput_bps --x cbr.application.rate --by tcp.variant",
+    "dumbbell plot results/first --kind cwnd --flow a -o cwnd.pdf    # results of a run with --trace",
+    "dumbbell plot results/sweep --kind plane --where cbr.application.rate='2 Mbit/s' --width column -o plane.pdf",
+    "dumbbell plot results/pairs --kind matrix -o matrix.html        # variants of two flows, interactive",
+)
+@click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
+@click.option(
+    "--kind",
+    "-k",
+    required=True,
+    metavar="KIND",
+    shell_complete=front.names(lambda: [*OVER_TIME, *OVER_RUNS]),
+    help=f"The kind of figure. One run over time: {', '.join(OVER_TIME)}. All runs: {', '.join(OVER_RUNS)}.",
+)
+@click.option(
+    "--run", type=int, default=0, show_default=True, metavar="N", help="The run, from 0, for kinds over time."
+)
+@click.option("--metric", metavar="COLUMN", help="A column of the results. Default: goodput_bps.")
+@click.option("--x", metavar="PATH", help="The swept path on the x-axis.")
+@click.option("--by", metavar="COLUMN", help="The column that distinguishes curves: a swept path, name or variant.")
+@click.option("--flow", multiple=True, metavar="NAME", help="Only this flow. Repeatable.")
+@click.option("--queue", multiple=True, metavar="NAME", help="Only this queue. Repeatable.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Only the cells where a swept path has this value, for kinds over all runs. Repeatable.",
+)
+@click.option(
+    "--window", metavar="TIME", help="Length of the windows over which rates are computed, such as '100 ms'."
+)
+@click.option(
+    "--out",
+    "-o",
+    type=front.file(),
+    metavar="FILE",
+    help="The file: .png, .svg, .pdf or .html. Default: DIR/KIND.png.",
+)
+@click.option(
+    "--width",
+    metavar="WIDTH",
+    help="Printed width of a png, svg or pdf: column (3.5 in), two-column (7.16 in), slide, or a length such as "
+    "'85 mm'. Its text keeps a legible size.",
+)
+@click.option("--bare", is_flag=True, help="Omit the title and the small print. The metadata of the file has both.")
 def plot(
-    directory: Annotated[Path, typer.Argument(help="Results that --out kept.", show_default=False, metavar="DIR")],
-    kind: Annotated[str, typer.Option("--kind", "-k", help=f"The kind of figure: {_kinds()}.", show_default=False)],
-    run: Annotated[int, typer.Option(help="Which run, from 0, for kinds over time.")] = 0,
-    metric: Annotated[
-        str | None,
-        typer.Option(help="A column of the results, such as goodput_bps (default).", show_default=False),
-    ] = None,
-    x: Annotated[str | None, typer.Option("--x", help="The swept path across.", show_default=False)] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", help="The column that distinguishes curves: a swept path, name, variant.", show_default=False
-        ),
-    ] = None,
-    flow: Annotated[
-        list[str] | None, typer.Option(help="Only this flow (may be repeated).", show_default=False)
-    ] = None,
-    queue: Annotated[
-        list[str] | None, typer.Option(help="Only this queue (may be repeated).", show_default=False)
-    ] = None,
-    window: Annotated[
-        str | None,
-        typer.Option(help="Length of the windows that rates are shown in, such as '100 ms'.", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="The file: .png, .svg, .pdf or .html (default: DIR/KIND.png).", show_default=False
-        ),
-    ] = None,
+    directory: Path,
+    kind: str,
+    run: int,
+    metric: str | None,
+    x: str | None,
+    by: str | None,
+    flow: tuple[str, ...],
+    queue: tuple[str, ...],
+    where: tuple[str, ...],
+    window: str | None,
+    out: Path | None,
+    width: str | None,
+    bare: bool,
 ) -> None:
     """Draw a figure of results that were kept with --out."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.plots.accessor import write  # noqa: PLC0415
     from dumbbell.plots.catalog import make  # noqa: PLC0415
-    from dumbbell.results import Results  # noqa: PLC0415
     from dumbbell.scenario.units import PositiveDuration  # noqa: PLC0415
 
     try:
         window_s = PositiveDuration(window).seconds if window is not None else None
     except ValueError as e:
         raise DumbbellError(f"--window: {e}") from None
-    results = Results.load(directory)
-    picture = make(results, kind, run=run, metric=metric, x=x, by=by, flow=flow, queue=queue, window_s=window_s)
-    typer.echo(write(picture, out or directory / f"{kind}.png"))
+    results = load(directory)
+    picture = make(
+        results,
+        kind,
+        run=run,
+        metric=metric,
+        x=x,
+        by=by,
+        flow=list(flow) or None,
+        queue=list(queue) or None,
+        window_s=window_s,
+        where=_conditions(where) or None,
+    )
+    click.echo(write(picture, out or directory / f"{kind}.png", width=width, bare=bare))
     output.note(picture.title)
+
+
+def _conditions(given: tuple[str, ...]) -> dict[str, object]:
+    """Read the conditions of ``--where``."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    found: dict[str, object] = {}
+    for text in given:
+        path, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not path:
+            raise DumbbellError(f"--where: '{text}' given: PATH=VALUE is needed, such as tcp.variant=vegas")
+        if path in found:
+            raise DumbbellError(f"--where: '{path}' is given twice")
+        found[path] = value
+    return found

@@ -4,61 +4,54 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="report", epilog=EXAMPLES)(report)
+__all__ = ["report"]
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
+@front.command(
+    "report",
+    "dumbbell run first.toml --out results/first && dumbbell report results/first",
+    "dumbbell report results/first -o hand-in/report.html",
+    "dumbbell report results/ns2-cbr --format md    # the directory of a study",
+)
+@click.argument(
+    "directory",
+    type=front.directory(),
+    metavar="DIR",
+    help="Results that `dumbbell run --out` or `dumbbell study run` kept.",
+)
+@click.option(
+    "--out", "-o", type=front.file(), metavar="FILE", help="The file to write. Default: DIR/report.html or .md."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md"]),
+    default="html",
+    show_default=True,
+    help="html: one file that works offline. md: Markdown for a repository.",
+)
+@front.jobs("Figures")
+def report(directory: Path, out: Path | None, form: Literal["html", "md"], jobs: int | None) -> None:
+    """Write the report of results that were kept with --out.
 
-dumbbell run pair.toml --out results/pair; dumbbell report results/pair
-
-dumbbell report results/pair -o hand-in/report.html
-
-dumbbell report results/ns2-cbr --format md    (a study's directory)
-"""
-
-
-def report(
-    directory: Annotated[
-        Path,
-        typer.Argument(help="Results that `dumbbell run --out` or a study kept.", show_default=False, metavar="DIR"),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The file (default: DIR/report.html or .md).", show_default=False),
-    ] = None,
-    form: Annotated[
-        Literal["html", "md"], typer.Option("--format", help="One HTML file, or Markdown for a repository.")
-    ] = "html",
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Figures at a time (default: one for each core).", show_default=False
-        ),
-    ] = None,
-) -> None:
-    """Write the report of results that were kept: summary, figures, tables, warnings, how to run it again."""
+    It has a summary, figures, tables, warnings, and the command that runs the experiment again.
+    """
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.report import write_results_report  # noqa: PLC0415
 
     if (directory / "study.json").is_file():
-        typer.echo(_of_study(directory, out, form, jobs))
+        click.echo(_of_study(directory, out, form, jobs))
         return
     if not (directory / "manifest.json").is_file():
         raise DumbbellError(f"{directory}: neither results of `dumbbell run --out` nor of a study")
     with output.progress("figures") as moved:
-        typer.echo(write_results_report(directory, out, form=form, jobs=jobs, progress=moved))
+        click.echo(write_results_report(directory, out, form=form, jobs=jobs, progress=moved))
 
 
 def _of_study(directory: Path, out: Path | None, form: Literal["html", "md"], jobs: int | None) -> Path:

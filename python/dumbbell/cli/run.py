@@ -2,113 +2,142 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output, summaries
 
 if TYPE_CHECKING:
     from dumbbell.backends import Backend
     from dumbbell.scenario import Scenario
 
-__all__ = ["register"]
+__all__ = ["run"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="run", epilog=EXAMPLES)(run)
+def _backends() -> list[str]:
+    from dumbbell.backends import NAMES  # noqa: PLC0415
+
+    return list(NAMES)
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell run cbr.toml
-
-dumbbell run cbr.toml --set flows.tcp.variant=vegas --set "network.bottleneck.rate=5 Mbit/s"
-
-dumbbell run cbr.toml --out results/cbr    (keeps everything; a further call runs only the missing runs)
-
-dumbbell run cbr.toml --backend kernel    (the same on the real kernel)
-
-dumbbell run cbr.toml --backend kernel -o sample_ms=1 -o calibration=mark
-
-dumbbell run cbr.toml --json | jq '.runs\\[].flows\\[0].goodput_bps'
-"""
-
-
+@front.command(
+    "run",
+    "dumbbell run first.toml",
+    'dumbbell run first.toml --set flows.a.variant=vegas --set "network.bottleneck.rate=5 Mbit/s"',
+    "dumbbell run first.toml --out results/first         # keeps everything; runs only what is missing",
+    "dumbbell run first.toml --backend kernel            # the same on the real kernel",
+    "dumbbell run first.toml --backend kernel -o sample_ms=1 -o calibration=mark",
+    "dumbbell run first.toml --backend ssh --hosts hosts.toml",
+    "dumbbell run first.toml --json | jq '.runs[].flows[0].goodput_bps'",
+)
+@click.argument("file", type=front.file(), metavar="FILE", help="The scenario, a TOML file.")
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value of the scenario: a dotted path, and the value as in TOML (the quotes of a text may be left "
+    "out). Repeatable. A swept path keeps only this value.",
+)
+@click.option("--repetitions", type=int, metavar="N", help="Repetitions of each cell.")
+@click.option(
+    "--until",
+    metavar="PERCENT",
+    help="Repeat each cell until the 95 % confidence interval of the goodput of its flows is this narrow to either "
+    "side, such as '5 %'. In the scenario, until.metric and until.at_most set another metric and the maximum.",
+)
+@click.option("--seed", type=int, metavar="N", help="The seed of the scenario.")
+@front.jobs()
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Keep everything in this directory. Finished runs in it are not run again.",
+)
+@front.tables()
+@front.every_row()
+@front.json()
+@click.option(
+    "--qlog",
+    type=click.Choice(["draft", "0.3"]),
+    help="Keep qlog files of QUIC flows (needs --out): by the IETF's current drafts, or 0.3 for today's viewers.",
+)
+@click.option("--trace", is_flag=True, help="Keep the series of flows and queues (needs --out).")
+@click.option(
+    "--backend",
+    metavar="NAME",
+    default="sim",
+    show_default=True,
+    shell_complete=front.names(_backends),
+    help="The back end. sim: the simulator. kernel: real Linux, with the best link emulation that this host "
+    "supports (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` builds it once). ssh: the "
+    "machines of --hosts.",
+)
+@front.hosts()
+@click.option(
+    "--option",
+    "-o",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. Repeatable.",
+)
+@click.option(
+    "--allow-programs",
+    is_flag=True,
+    help="Let the scenario start programs of its own choice on this host (applications of kind command, args of "
+    "iperf3), isolated and without rights. Without this option, a question at the terminal.",
+)
+@click.option(
+    "--no-code",
+    is_flag=True,
+    help="Refuse scenarios that run code of their author's: own variants and rules, applications of kind command, "
+    "args of iperf3.",
+)
+@click.option("--yes", is_flag=True, help="Begin very large sweeps without a question.")
+@click.option(
+    "--plan", is_flag=True, help="Print the steps of a kernel back end for the first cell, and run nothing."
+)
 def run(
-    file: Annotated[Path, typer.Argument(help="The scenario, a TOML file.", show_default=False, metavar="FILE")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="Change the scenario: a dotted path and a value as in TOML (quotes of a text may be left out). "
-            "May be given several times. A swept path keeps the one value.",
-            show_default=False,
-        ),
-    ] = None,
-    repetitions: Annotated[int | None, typer.Option(help="Repetitions of each cell.", show_default=False)] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            help="Repeat each cell until the 95 % interval of its flows' goodput is this narrow to either side, "
-            "such as '5 %' (until.metric and until.at_most in the scenario: of what, and how often at most).",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="The scenario's seed.", show_default=False)] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Directory that keeps everything; finished runs in it are not run again.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Keep the series of flows and queues (needs --out).")
-    ] = False,
-    backend: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="The back end. sim: the simulator. kernel: real Linux, with the best emulation that this "
-            "host has (`dumbbell doctor`). uml: Linux in virtual time (`dumbbell kernel build` makes it once).",
-        ),
-    ] = "sim",
-    options: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            "-o",
-            metavar="NAME=VALUE",
-            help="An option of the back end, such as sample_ms=1, calibration=mark, emulation=tc, offloads=on. "
-            "May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Print every step of a kernel back end for the first cell; do nothing.")
-    ] = False,
+    file: Path,
+    changes: tuple[str, ...],
+    repetitions: int | None,
+    until: str | None,
+    seed: int | None,
+    jobs: int | None,
+    out: Path | None,
+    every_row: bool,
+    as_json: bool,
+    qlog: str | None,
+    trace: bool,
+    backend: str,
+    hosts: Path | None,
+    keep_agent: bool,
+    options: tuple[str, ...],
+    allow_programs: bool,
+    no_code: bool,
+    yes: bool,
+    plan: bool,
 ) -> None:
     """Run a scenario: every cell of its sweep, every repetition, in parallel."""
     from dumbbell.backends import backend as find_backend  # noqa: PLC0415
+    from dumbbell.cli.announce import announce  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.processors import cores  # noqa: PLC0415
     from dumbbell.results import run as run_scenario  # noqa: PLC0415
     from dumbbell.results.lint import lint  # noqa: PLC0415
-    from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
-    from dumbbell.scenario import Scenario  # noqa: PLC0415
+    from dumbbell.scenario import Scenario, code_gate  # noqa: PLC0415
+    from dumbbell.scenario.model import before_cells  # noqa: PLC0415
 
+    if qlog is not None and out is None:
+        raise DumbbellError("--qlog: the files need a place: give --out DIR too")
     if trace and out is None:
         raise DumbbellError("--trace: the series need a place: give --out DIR too")
-    every = _changes(changes or [])
+    every = _changes(changes)
     every |= {
         k: v
         for k, v in (
@@ -119,38 +148,87 @@ def run(
         )
         if v is not None
     }
-    scenario = Scenario.load(file, every)
-    chosen = find_backend(backend, _options(options or []))
+    announced = partial(announce, backend=backend, jobs=jobs or cores(), keeps=out is not None, yes=yes or plan)
+    with output.reserved(as_json), code_gate.guarded(_Gate(refuse=no_code)), before_cells(announced):
+        scenario = Scenario.load(file, every)
+    if no_code:
+        _refuse_commands(scenario)
+    given = {**_options(options), **front.of_hosts(backend, hosts, keep_agent)}
+    if allow_programs or _consents(scenario, backend, given, plan=plan):
+        given["allow_programs"] = "on"
+    chosen = find_backend(backend, given)
     if plan:
         _print_plan(chosen, scenario)
         return
     if out is None and (scenario.trace.series or scenario.trace.packets):
         output.note("the scenario's series are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"trace": {}})
-    if out is None and scenario.capture.at:
+    if qlog is not None:
+        scenario = scenario.with_changes({"capture": {**scenario.to_dict().get("capture", {}), "qlog": qlog}})
+    if out is None and scenario.capture.keeps:
         output.note("the scenario's captures are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"capture": []})
-    _say_way(chosen, scenario)
-    with output.progress(scenario.name) as moved:
+    _note_kernel(chosen, scenario)
+    with output.reserved(as_json), output.progress(scenario.name) as moved:
         results = run_scenario(scenario, jobs=jobs, out=out, backend=chosen, progress=moved)
     if as_json:
         output.document(results.document())
     else:
-        counts = sorted({len(runs) for runs in results.by_cell()})
-        n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        each = f"mean of {n} repetitions" if counts[-1] > 1 else "one repetition"
-        output.print_frame(f"{results.scenario.name}: flows ({each})", flow_summary(results))
-        queues = queue_summary(results)
-        if queues.height:
-            output.print_frame(f"{results.scenario.name}: queues ({each})", queues)
+        summaries.print_results(results, every_row=every_row)
     for warned in lint(results):
         output.note(f"warning: {warned}")
     if out is not None:
         output.note(f"kept in {out}")
 
 
-def _say_way(backend: Backend, scenario: Scenario) -> None:
+class _Gate:
+    """Prints the code that a scenario runs before it is loaded, or refuses it."""
+
+    def __init__(self, *, refuse: bool) -> None:
+        self._refuse = refuse
+        self._shown: set[str] = set()
+
+    def __call__(self, what: str) -> None:
+        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+        if self._refuse:
+            raise DumbbellError(f"--no-code: the scenario runs {what}")
+        if what not in self._shown:
+            self._shown.add(what)
+            output.note(f"the scenario runs {what}")
+
+
+def _refuse_commands(scenario: Scenario) -> None:
+    """Refuse programs of the author's choice."""
+    from dumbbell.backends.programs import own_commands  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    for cell in scenario.cells:
+        for place, command in own_commands(cell.scenario).items():
+            raise DumbbellError(f"--no-code: {place} starts a program: {command}")
+
+
+def _consents(scenario: Scenario, backend: str, options: dict[str, Any], *, plan: bool) -> bool:
+    """Ask at the terminal whether the scenario may start programs of its own choice; without one, False."""
+    if backend != "kernel" or "allow_programs" in options:
+        return False
+    from dumbbell.backends.programs import own_commands  # noqa: PLC0415
+
+    asked = {place: command for cell in scenario.cells for place, command in own_commands(cell.scenario).items()}
+    if not asked or plan:
+        return bool(asked)  # a plan starts nothing
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    output.note("the scenario starts programs on this host, isolated and without rights:")
+    for place, command in asked.items():
+        output.note(f"  {place}: {command}")
+    return click.confirm("Start them?", err=True)
+
+
+def _note_kernel(backend: Backend, scenario: Scenario) -> None:
     """Print the kernel that runs a scenario."""
+    if backend.name == "sim":
+        return
     from dumbbell.backends import Kernel  # noqa: PLC0415
     from dumbbell.results.runner import jobs_of  # noqa: PLC0415
 
@@ -167,10 +245,10 @@ def _print_plan(backend: Backend, scenario: Scenario) -> None:
     if not isinstance(backend, Kernel | Uml):
         raise DumbbellError(f"--plan: back end '{backend.name}' has no steps to print: give --backend kernel or uml")
     for step in backend.steps(jobs_of(scenario)[0]):
-        typer.echo(step)
+        click.echo(step)
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _options(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the options of a back end."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.scenario import toml  # noqa: PLC0415
@@ -186,7 +264,7 @@ def _options(given: list[str]) -> dict[str, Any]:
     return options
 
 
-def _changes(given: list[str]) -> dict[str, Any]:
+def _changes(given: tuple[str, ...]) -> dict[str, Any]:
     """Read the changes of ``--set``."""
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.scenario import toml  # noqa: PLC0415

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 
-import typer
+import click
 
-__all__ = ["register"]
+from dumbbell.cli import front
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="schema", epilog="[bold]Example[/bold]\n\ndumbbell schema > scenario.schema.json")(schema)
+__all__ = ["schema"]
 
 
+@front.command("schema", "dumbbell schema > scenario.schema.json")
 def schema() -> None:
-    """Print the JSON Schema of scenario files, with every variant, discipline and parameter."""
+    """Print the JSON Schema of scenario files.
+
+    It has every variant, queue discipline and parameter. Editors use it to complete and check scenario files.
+    """
     from dumbbell.scenario import json_schema  # noqa: PLC0415
 
-    typer.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -2,69 +2,84 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.cli.reading import load
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from dumbbell.metrics import Compared
+    from dumbbell.plots.axis_labels import Quantity
     from dumbbell.results import Results
 
-__all__ = ["register"]
+__all__ = ["stats"]
 
+SPREAD = ("mean", "median", "sd")
+"""Columns whose extremes are shown where the cells are too many to read."""
+INTERVALS = {"bca": "of the median (BCa bootstrap)", "student": "of the mean (Student's t)"}
+"""The intervals of ``--interval`` in words."""
 MEASURED = ("alone", "contested", "harm")
 """Columns of `Results.harm` that are summarized."""
 
 
-class Interval(StrEnum):
-    """Kinds of intervals."""
-
-    BCA = "bca"
-    STUDENT = "student"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="stats", epilog=EXAMPLES)(stats)
-
-
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell stats results/cbr                                 (goodput: n, mean, median, sd, 95 % interval by cell)
-
-dumbbell stats results/cbr --metric rtt_p95_ms --by variant    (and which variants differ, on the same seeds)
-
-dumbbell stats results/pair --harm                         (the loss of each flow by the others: runs each flow alone)
-
-dumbbell stats results/cbr --metric utilization --name 'r1->r2' --interval student --json
-"""
-
-
+@front.command(
+    "stats",
+    "dumbbell stats results/sweep                                  # n, mean, median, sd and interval by cell",
+    "dumbbell stats results/sweep --metric rtt_p95_ms --by variant # which variants differ, on the same seeds",
+    "dumbbell stats results/first --harm                           # the loss of each flow by the others",
+    "dumbbell stats results/sweep --metric utilization --name 'r1->r2' --interval student --json",
+)
+@click.argument("directory", type=front.directory(), metavar="DIR", help="Results that --out kept.")
+@click.option(
+    "--metric",
+    default="goodput_bps",
+    show_default=True,
+    metavar="COLUMN",
+    help="A column of the flows, queues or transfers.",
+)
+@click.option(
+    "--by", metavar="PATH", help="Compare the values of this swept path with each other, on the same seeds."
+)
+@click.option(
+    "--harm", is_flag=True, help="Run each flow alone too, and print the share of the metric that the others cost it."
+)
+@click.option("--name", multiple=True, metavar="NAME", help="Only this flow or queue. Repeatable.")
+@click.option(
+    "--interval",
+    type=click.Choice(["bca", "student"]),
+    default="bca",
+    show_default=True,
+    help="bca: bootstrap of the median; student: Student's t about the mean.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 0.999),
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="Confidence level.",
+)
+@front.tables()
+@front.every_row()
+@front.json()
 def stats(
-    directory: Annotated[Path, typer.Argument(help="Directory of results.", show_default=False, metavar="DIR")],
-    metric: Annotated[str, typer.Option(help="A column of flows, queues or transfers.")] = "goodput_bps",
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="Compare the values of this swept path with each other, on the same seeds.", metavar="PATH"
-        ),
-    ] = None,
-    harm: Annotated[
-        bool, typer.Option("--harm", help="Run each flow alone too, and give the part that the others cost it.")
-    ] = False,
-    name: Annotated[
-        list[str] | None, typer.Option(help="Only this flow or queue (may be repeated).", show_default=False)
-    ] = None,
-    interval: Annotated[
-        Interval, typer.Option(help="bca: bootstrap of the median; student: Student's t about the mean.")
-    ] = Interval.BCA,
-    level: Annotated[float, typer.Option(help="Confidence level.", min=0.5, max=0.999)] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    directory: Path,
+    metric: str,
+    by: str | None,
+    harm: bool,
+    name: tuple[str, ...],
+    interval: Literal["bca", "student"],
+    level: float,
+    every_row: bool,
+    as_json: bool,
 ) -> None:
     """Print a metric's statistics over repetitions, and its significant differences."""
     import polars as pl  # noqa: PLC0415
@@ -72,14 +87,12 @@ def stats(
     from dumbbell.exceptions import ResultsError  # noqa: PLC0415
     from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
     from dumbbell.registry import unknown  # noqa: PLC0415
-    from dumbbell.results import Results  # noqa: PLC0415
-    from dumbbell.results.summary import short_names  # noqa: PLC0415
 
-    results = Results.load(directory)
+    results = load(directory)
     if harm:
-        _harm(results, directory, metric, name, as_json=as_json)
+        _harm(results, directory, metric, list(name) or None, every_row=every_row, as_json=as_json)
         return
-    table = results.statistics(metric, interval=interval.value, level=level)
+    table = results.statistics(metric, interval=interval, level=level)
     compared = results.comparisons(metric, by, level=level) if by is not None else []
     if name:
         who = "flow" if "flow" in table.columns else "name"
@@ -89,30 +102,67 @@ def stats(
         table = table.filter(pl.col(who).is_in(name))
         compared = [(cell, c) for cell, c in compared if cell[who] in name]
     if as_json:
-        document = {"metric": metric, "interval": interval.value, "level": level, "cells": table.to_dicts()}
+        table = table.with_columns(pl.col("values").list.eval(pl.element().fill_nan(None)))
+        document = {"metric": metric, "interval": interval, "level": level, "cells": table.to_dicts()}
         output.document({**document, "comparisons": [_plain(cell, c) for cell, c in compared]})
         return
     shown = quantity(metric)
-    cell = [c for c in table.columns[: table.columns.index("n")] if c not in {"name", "flow"}]
-    scaled = table.drop("values").with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
-    output.print_frame(f"{shown.label}: {100 * level:g} % intervals", scaled)
+    words = f"{100 * level:g} % interval {INTERVALS[interval]}"
+    _print_cells(table.drop("values"), shown, words, every_row=every_row)
+    _print_comparisons(compared, shown, every_row=every_row)
+
+
+def _print_cells(table: pl.DataFrame, shown: Quantity, interval: str, *, every_row: bool) -> None:
+    """Print the statistics of every cell, or the extremes where the cells are too many to read.
+
+    `interval` describes the columns low and high.
+    """
+    import polars as pl  # noqa: PLC0415
+
+    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
+    from dumbbell.results.summary import Summary, short_names  # noqa: PLC0415
+
+    *cell, who = table.columns[: table.columns.index("n")]
+    scaled = table.with_columns(pl.selectors.float() * shown.factor).rename(short_names(cell))
+    measured = dict.fromkeys((*SPREAD, "min", "max", "low", "high"), shown.unit)
+    if every_row or table.height <= READABLE:
+        output.print_frame(f"{shown.label}; low, high: {interval}", scaled, measured)
+        return
+    scaled = scaled.rename({who: "name"})  # transfers have the name of their flow
+    keys = tuple(scaled.columns[: scaled.columns.index("n")])
+    output.print_summary(shown.label, Summary(keys, SPREAD, scaled.select(*keys, *SPREAD).rows()), every_row=False)
+
+
+def _print_comparisons(
+    compared: Sequence[tuple[dict[str, object], Compared]], shown: Quantity, *, every_row: bool
+) -> None:
+    """Print a sentence for each comparison, or for the extremes where they are too many to read."""
+    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
+    from dumbbell.results.summary import short_names  # noqa: PLC0415
+
     short = short_names(list(dict.fromkeys(p for rest, _ in compared for p in rest if p not in {"name", "flow"})))
+    if len(compared) > READABLE and not every_row:
+        differ = sum(c.significant for _, c in compared)
+        output.line(f"{len(compared)} comparisons: {differ} differ. The extremes (--all prints every comparison):")
+        ranked = sorted((c for c in compared if c[1].difference.n), key=lambda c: c[1].difference.mean)
+        compared = [ranked[0], ranked[len(ranked) // 2], ranked[-1]] if ranked else []
     for rest, c in compared:
         where = ", ".join(f"{short.get(path, path)} {value}" for path, value in rest.items())
-        output.stdout().print(
-            f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}", soft_wrap=True, highlight=False
-        )
+        output.line(f"{where}: {c.scaled(shown.factor).sentence(shown.unit)}")
 
 
-def _harm(results: Results, directory: Path, metric: str, name: list[str] | None, *, as_json: bool) -> None:
+def _harm(
+    results: Results, directory: Path, metric: str, name: list[str] | None, *, every_row: bool, as_json: bool
+) -> None:
     """Run the flows alone, on the back end that made the results, and print the harm of the others."""
     import polars as pl  # noqa: PLC0415
 
     from dumbbell.backends import backend  # noqa: PLC0415
     from dumbbell.metrics import summarize  # noqa: PLC0415
     from dumbbell.plots.axis_labels import quantity  # noqa: PLC0415
+    from dumbbell.results.extremes import READABLE  # noqa: PLC0415
     from dumbbell.results.store import Store  # noqa: PLC0415
-    from dumbbell.results.summary import short_names  # noqa: PLC0415
+    from dumbbell.results.summary import Summary, short_names  # noqa: PLC0415
 
     made_by = backend(Store(directory).manifest().get("backend", "sim"))
     with output.progress("alone") as moved:
@@ -122,20 +172,27 @@ def _harm(results: Results, directory: Path, metric: str, name: list[str] | None
         return
     shown = quantity(metric)
     cell = table.columns[: table.columns.index("run")]
-    rows = []
+    factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
+    rows: list[list[Any]] = []
+    medians: list[tuple[Any, ...]] = []
     for key, part in table.partition_by([*cell, "name"], maintain_order=True, as_dict=True).items():
         values = {c: part[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in MEASURED}
-        factors = {"alone": shown.factor, "contested": shown.factor, "harm": 1.0}
-        rows.append([*key, *(summarize(factors[c] * values[c]).text() for c in MEASURED)])
+        found = [summarize(factors[c] * values[c]) for c in MEASURED]
+        rows.append([*key, *(s.text() for s in found)])
+        medians.append((*key, *(s.median for s in found)))
     short = short_names(cell)
-    headings = [*(short[c] for c in cell), "name", *MEASURED]
-    output.print_table(f"Harm: {shown.label}, alone and contested; median [95 % interval]", headings, rows)
+    keys = (*(short[c] for c in cell), "name")
+    title = f"Harm: {shown.label}, alone and contested; median"
+    if every_row or len(rows) <= READABLE:
+        output.print_table(f"{title} [95 % interval]", [*keys, *MEASURED], rows)
+    else:
+        output.print_summary(title, Summary(keys, MEASURED, medians), every_row=False)
 
 
 def _plain(cell: dict[str, object], c: Compared) -> dict[str, object]:
-    """Return a comparison as plain values."""
+    """Return a comparison as plain values; None for a number that doesn't exist."""
     d = c.difference
-    return {
+    values = {
         "cell": cell,
         "a": c.a,
         "b": c.b,
@@ -145,3 +202,4 @@ def _plain(cell: dict[str, object], c: Compared) -> dict[str, object]:
         **{name: getattr(d, name) for name in ("n", "mean", "low", "high", "median", "cliffs_delta")},
         "sentence": c.sentence(),
     }
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}

@@ -4,48 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output
+from dumbbell.words import counted
 
 if TYPE_CHECKING:
     from dumbbell.studies import Done, Finding
 
-__all__ = ["register"]
+__all__ = ["study"]
 
-COLORS = {"agrees": "green", "differs": "dark_orange3", "not measured": "bright_black"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    studies = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    studies.command(name="list")(list_)
-    studies.command(name="show", epilog="[bold]Example[/bold]\n\ndumbbell study show ns2-cbr")(show)
-    studies.command(name="run", epilog=EXAMPLES)(run)
-    app.add_typer(
-        studies, name="study", help="Repeat published experiments, and compare the results with their claims."
-    )
+COLORS = {
+    "agrees": "green",
+    "differs": "dark_orange3",
+    "depends": "dark_cyan",
+    "not shown": "bright_black",
+    "not measured": "bright_black",
+}
 
 
-EXAMPLES = """
-[bold]Examples[/bold]
+def _names() -> list[str]:
+    from dumbbell.studies import studies  # noqa: PLC0415
 
-dumbbell study run ns2-cbr --quick
-
-dumbbell study run ns2-cbr --out results/ns2-cbr    (a further call runs only the missing runs)
-
-dumbbell study run netem-iperf --backend uml    (on the real Linux kernel)
-
-dumbbell study run ns2-cbr --json | jq '.claims\\[] | {id, verdict}'
-"""
-
-Name = Annotated[str, typer.Argument(help="The study; `dumbbell study list` lists them.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+    return list(studies())
 
 
-def list_(as_json: Json = False) -> None:
+name_argument = click.argument(
+    "name",
+    metavar="NAME",
+    shell_complete=front.names(_names),
+    help="The study; `dumbbell study list` lists them.",
+)
+
+
+@click.group("study", cls=front.Group)
+def study() -> None:
+    """Repeat published experiments, and compare the results with their claims."""
+
+
+@study.command("list")
+@front.json()
+def list_(as_json: bool) -> None:
     """List the studies."""
     from dumbbell.studies import studies  # noqa: PLC0415
 
@@ -58,15 +59,18 @@ def list_(as_json: Json = False) -> None:
     output.print_table("Studies", ["name", "title", "experiments", "claims"], rows)
 
 
-def show(name: Name, as_json: Json = False) -> None:
+@study.command("show", examples=["dumbbell study show ns2-cbr"])
+@name_argument
+@front.json()
+def show(name: str, as_json: bool) -> None:
     """Show a study: its source, its experiments with their scenario files, the claims."""
     from rich.padding import Padding  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from dumbbell.studies import study  # noqa: PLC0415
+    from dumbbell.studies import study as find_study  # noqa: PLC0415
 
-    s = study(name)
+    s = find_study(name)
     if as_json:
         files = [{**e.model_dump(), "file": str(s.scenario_file(e))} for e in s.experiments]
         output.document({**s.model_dump(), "experiments": files})
@@ -78,7 +82,7 @@ def show(name: Name, as_json: Json = False) -> None:
     console.print("\n[bold]Experiments[/bold] (plain scenarios: copy one, change it, `dumbbell run` it)")
     for e in s.experiments:
         scenario = s.scenario(e)
-        size = f"{len(scenario.cells)} cells x {scenario.repetitions} repetitions"
+        size = f"{counted(len(scenario.cells), 'cell')} x {counted(scenario.repetitions, 'repetition')}"
         figures = f"; figures {e.figures}" if e.figures else ""
         console.print(Padding(Text(f"{e.name}: {e.what} ({size}{figures})"), (0, 0, 0, 2), expand=False))
         console.print(
@@ -88,36 +92,85 @@ def show(name: Name, as_json: Json = False) -> None:
     claims = Table.grid(padding=(0, 2))
     claims.add_column(style="cyan", no_wrap=True)
     for c in s.paper.claims:
-        claims.add_row(f"  {c.id}", Text(c.text))
+        judged = s.rule_text(c) + (f" Revised after numbers were seen: {c.revised}" if c.revised else "")
+        claims.add_row(f"  {c.id}", Text(c.text).append(f"\n{judged}" if judged else "", style="dim"))
     console.print(claims)
 
 
+@study.command(
+    "run",
+    examples=(
+        "dumbbell study run ns2-cbr --quick",
+        "dumbbell study run ns2-cbr --out results/ns2-cbr    # runs only what is missing there",
+        "dumbbell study run netem-iperf --backend uml        # on the real Linux kernel",
+        "dumbbell study run ns2-cbr --json | jq '.claims[] | {id, verdict}'",
+    ),
+)
+@name_argument
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Directory for runs, figures and report. Default: results/NAME.",
+)
+@click.option("--quick", is_flag=True, help="Fewer repetitions and points, for a first impression.")
+@front.jobs()
+@click.option(
+    "--backend",
+    metavar="NAME",
+    default="sim",
+    show_default=True,
+    help="The back end, as with `dumbbell run`: sim, uml, kernel or ssh.",
+)
+@front.hosts()
+@click.option(
+    "--kernel/--no-kernel",
+    default=True,
+    show_default=True,
+    help="With the simulator: run the decisive cells on the virtual-time kernel too, if one is there.",
+)
+@front.json()
 def run(
-    name: Name,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory for runs, figures and report (default: results/NAME).", show_default=False),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points, for a look.")] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
-    ] = None,
-    backend: Annotated[
-        str, typer.Option(metavar="NAME", help="The back end, as with `dumbbell run`: sim or uml.")
-    ] = "sim",
-    as_json: Json = False,
+    name: str,
+    out: Path | None,
+    quick: bool,
+    jobs: int | None,
+    backend: str,
+    hosts: Path | None,
+    keep_agent: bool,
+    kernel: bool,
+    as_json: bool,
 ) -> None:
     """Run a study: all its experiments, a verdict for each claim, figures and a report."""
     from dumbbell.backends import backend as find_backend  # noqa: PLC0415
+    from dumbbell.extras import require  # noqa: PLC0415
     from dumbbell.report import document  # noqa: PLC0415
-    from dumbbell.studies import run_study, study  # noqa: PLC0415
+    from dumbbell.studies import run_study  # noqa: PLC0415
+    from dumbbell.studies import study as find_study  # noqa: PLC0415
+    from dumbbell.studies.kernel_column import why_no_kernel  # noqa: PLC0415
+    from dumbbell.studies.real_time import real_time_text  # noqa: PLC0415
 
-    found = study(name)
-    chosen = find_backend(backend)
+    require("jinja2", "matplotlib")  # before the runs, which may take long
+    found = find_study(name)
+    chosen = find_backend(backend, front.of_hosts(backend, hosts, keep_agent))
+    if backend == "kernel":
+        absent, real = why_no_kernel(), real_time_text(found, quick=quick)
+        if found.real_programs:
+            output.note(f"The runs have real programs and are made in real time, one by one: up to {real}.")
+        elif absent:
+            output.note(
+                f"The runs are made in real time, one by one: up to {real}. Virtual time is faster: {absent}."
+            )
+        else:
+            chosen = find_backend("kernel", {"emulation": "uml"})
+            output.note(f"The runs are made in virtual time: in real time they would take up to {real}.")
+    if backend == "ssh":
+        output.note(f"The runs are made in real time, one by one: up to {real_time_text(found, quick=quick)}.")
     made_by = "" if backend == "sim" else f"-{backend}"
     place = out if out is not None else Path("results") / (name + made_by + ("-quick" if quick else ""))
-    done = run_study(found, place, quick=quick, jobs=jobs, backend=chosen, watch=output.progress, note=output.note)
+    done = run_study(
+        found, place, quick=quick, jobs=jobs, backend=chosen, kernel=kernel, watch=output.progress, note=output.note
+    )
     if as_json:
         output.document(document(done))
     else:
@@ -135,17 +188,23 @@ def _print(done: Done) -> None:
         output.print_frame(table.title, table.frame)
     for sentence in done.analysis.summary[:1]:
         output.stdout().print(sentence, soft_wrap=True)
-    typer.echo(
-        f"{done.runs} runs in {done.seconds:.1f} s{' (quick: fewer repetitions and points)' if done.quick else ''}"
-    )
-    typer.echo("")
+    if done.column is not None:
+        for row in [done.column.table()] if done.column.rows else []:
+            output.print_frame(row.title, row.frame)
+        output.stdout().print(done.column.summary, soft_wrap=True)
+    for name, cells in done.refused.items():
+        reasons = "; ".join(dict.fromkeys(cells.values()))
+        output.note(f"{name}: {len(cells)} cells can't run on the back end {done.backend}: {reasons}")
+    quick = " (quick: fewer repetitions and points)" if done.quick else ""
+    click.echo(f"{counted(done.runs, 'run')} in {done.seconds:.1f} s{quick}")
+    click.echo("")
     named = files(done)
-    typer.echo(f"numbers   {done.out / 'study.json'}, {done.out / 'tables'}/*.csv")
-    typer.echo(f"runs      {done.out / 'runs'}/*")
+    click.echo(f"numbers   {done.out / 'study.json'}, {done.out / 'tables'}/*.csv")
+    click.echo(f"runs      {done.out / 'runs'}/*")
     for path in named:
         if path.suffix == ".png":
-            typer.echo(f"figure    {path} (.svg)")
-    typer.echo(f"report    {done.report}")
+            click.echo(f"figure    {path} (.svg)")
+    click.echo(f"report    {done.report}")
 
 
 def _print_claims(findings: Sequence[Finding], texts: dict[str, str]) -> None:

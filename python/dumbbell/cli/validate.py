@@ -8,84 +8,110 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from dumbbell.cli import output
+from dumbbell.cli import front, output, validate_random
 
 if TYPE_CHECKING:
     from dumbbell.validate import Case, Comparison, Measured
 
-__all__ = ["register"]
+__all__ = ["validate"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="validate", epilog=EXAMPLES)(validate)
-
-
-EXAMPLES = """
-[bold]Examples[/bold]
-
-dumbbell validate --only 'single/reno/*'
-
-dumbbell validate my-scenario.toml --out results/validate
-
-dumbbell validate --stored validation/linux    (the kernel's side as it was measured: no kernel is needed)
-"""
-
-
+@front.command(
+    "validate",
+    "dumbbell validate --only 'single/reno/*'",
+    "dumbbell validate my-scenario.toml --out results/validate",
+    "dumbbell validate --stored validation/linux    # with the stored measurements of the kernel",
+    "dumbbell validate --random 60 --seed 7 --shrink 5 --out results/random",
+)
+@click.argument(
+    "scenarios",
+    nargs=-1,
+    type=front.file(),
+    metavar="[FILE]...",
+    help="Scenario files; each cell is a case. Default: the built-in cases.",
+)
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Cases whose name matches, such as 'loss/*'. Repeatable."
+)
+@click.option(
+    "--out",
+    type=front.directory(),
+    metavar="DIR",
+    help="Directory for the page, figures and tables, and for the runs of the kernel.",
+)
+@click.option(
+    "--stored",
+    type=front.directory(),
+    metavar="DIR",
+    help="Take the measurements of the kernel from this directory; no kernel is needed.",
+)
+@click.option(
+    "--store", type=front.directory(), metavar="DIR", help="Store the measurements of the kernel in this directory."
+)
+@click.option(
+    "--random",
+    "number",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compare N scenarios that are drawn from stated ranges.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of the draws. Default: 1.")
+@click.option("--repetitions", type=click.IntRange(min=2), metavar="R", help="Runs of each side. Default: 3.")
+@click.option(
+    "--shrink",
+    type=click.IntRange(min=0),
+    metavar="K",
+    help="Make the K worst cases smaller while they still differ, at most 24 runs each. Default: 0.",
+)
+@front.jobs()
+@click.option("--list", "listed", is_flag=True, help="List the cases and do nothing else.")
+@front.json()
 def validate(
-    scenarios: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Scenario files, each cell a case. Default: the built-in set.", show_default=False),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Cases whose name matches, such as 'loss/*'; may be given several times.", show_default=False
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Directory for the page, figures and tables, and for the kernel's runs.", show_default=False
-        ),
-    ] = None,
-    stored: Annotated[
-        Path | None, typer.Option(help="Take the kernel's side from this directory.", show_default=False)
-    ] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="Store the kernel's side in this directory.", show_default=False)
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time (default: one for each core).", show_default=False),
-    ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the cases and do nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    scenarios: tuple[Path, ...],
+    only: tuple[str, ...],
+    out: Path | None,
+    stored: Path | None,
+    store: Path | None,
+    number: int | None,
+    seed: int | None,
+    repetitions: int | None,
+    shrink: int | None,
+    jobs: int | None,
+    listed: bool,
+    as_json: bool,
 ) -> None:
-    """Compare the simulator with the real kernel: the same scenarios on both."""
+    """Compare the simulator with the real kernel: the same scenarios on both.
+
+    Exit code 1: a flow is outside of the tolerances.
+    """
     from dumbbell.backends import Simulator, Uml  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
     from dumbbell.kernel import find  # noqa: PLC0415
-    from dumbbell.results.runner import cores  # noqa: PLC0415
+    from dumbbell.processors import cores  # noqa: PLC0415
     from dumbbell.validate import built_in, compare, load, measure, of_file  # noqa: PLC0415
     from dumbbell.validate import store as store_cases  # noqa: PLC0415
 
+    options = {"seed": seed, "repetitions": repetitions, "shrink": shrink}
+    if number is not None or any(value is not None for value in options.values()):
+        others = scenarios or only or stored is not None or store is not None
+        validate_random.run(
+            number, options, bool(others), out=out, jobs=jobs or cores(), listed=listed, as_json=as_json
+        )
+        return
     if stored is not None and (scenarios or store is not None):
         raise DumbbellError("--stored: the scenarios are the stored ones; leave out SCENARIO and --store")
     held = {case.name: (case, measured) for case, measured in load(stored)} if stored is not None else {}
     cases: list[Case] = [case for case, _ in held.values()]
     if stored is None:
-        cases = [case for path in scenarios for case in of_file(path)] if scenarios else list(built_in())
-    cases = [c for c in cases if not only or any(fnmatch.fnmatch(c.name, pattern) for pattern in only)]
-    if not cases:
-        raise DumbbellError(f"--only: no case matches {', '.join(only or ())} (`--list` lists them)")
+        cases = [case for path in scenarios for case in of_file(path)] or list(built_in())
+    cases = _chosen(cases, only)
     if listed:
         for case in cases:
-            typer.echo(case.name)
+            click.echo(case.name)
         return
     at_a_time = jobs or cores()
     if stored is not None:
@@ -106,6 +132,18 @@ def validate(
         _print(comparisons)
     if out is not None:
         _write(out, cases, sim, kernel, comparisons, version)
+    if any(c.outside for c in comparisons):
+        sys.exit(1)
+
+
+def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
+    """Return the cases whose names match; DumbbellError if none does."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    chosen = [c for c in cases if not only or any(fnmatch.fnmatch(c.name, pattern) for pattern in only)]
+    if not chosen:
+        raise DumbbellError(f"--only: no case matches {', '.join(only)} (`--list` lists them)")
+    return chosen
 
 
 def _row(c: Comparison) -> dict[str, object]:
@@ -114,9 +152,12 @@ def _row(c: Comparison) -> dict[str, object]:
 
 def _print(comparisons: Sequence[Comparison]) -> None:
     from dumbbell.validate.page import summary, table  # noqa: PLC0415
+    from dumbbell.validate.words import sentences, tolerances  # noqa: PLC0415
 
     output.print_frame("Every flow: simulator, kernel, difference", table(comparisons))
     output.print_frame("By variant", summary(comparisons))
+    for sentence in [tolerances(), *sentences(comparisons)]:
+        click.echo(sentence)
 
 
 def _write(

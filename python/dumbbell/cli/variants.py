@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
+from dumbbell.cli import front, output
 
-from dumbbell.cli import output
-from dumbbell.cli.registry_entry import print_details
-
-__all__ = ["register"]
+__all__ = ["variants"]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="variants", epilog="[bold]Examples[/bold]\n\ndumbbell variants\n\ndumbbell variants vegas")(
-        variants
-    )
-
-
-def variants(
-    name: Annotated[str | None, typer.Argument(help="Show one with its parameters.", show_default=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@front.command("variants", "dumbbell variants", "dumbbell variants vegas")
+@front.entry("variants")
+@front.json("Print one JSON document instead of a table.")
+def variants(name: str | None, as_json: bool) -> None:
     """List the congestion control variants, or show one."""
     from dumbbell import registry  # noqa: PLC0415
+    from dumbbell.cli.registry_entry import print_details  # noqa: PLC0415 - loads rich
 
     rows = list(registry.variants().values()) if name is None else [registry.variant(name)]
     if as_json:
         output.document([asdict(row) for row in rows])
     elif name is None:
         cells = [
-            (", ".join([v.name, *v.aliases]), v.year, v.title, ", ".join(p.name for p in v.params)) for v in rows
+            (", ".join([v.name, *v.aliases]), v.year, v.default_stack, v.title, ", ".join(p.name for p in v.params))
+            for v in rows
         ]
-        output.print_table("Variants", ["name", "year", "description", "parameters"], cells)
+        output.print_table("Variants", ["name", "year", "default stack", "description", "parameters"], cells)
     else:
         v = rows[0]
         facts = {
             **({"also called": ", ".join(v.aliases)} if v.aliases else {}),
             "year": v.year,
             "source": v.source,
+            "default stack": v.default_stack,
             "recovery": v.loss_recovery or "chosen by the stack",
             "answer to loss": v.on_loss,
             "answer to delay": v.on_delay,

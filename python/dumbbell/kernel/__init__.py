@@ -8,7 +8,15 @@
     web                                    the web server of flows of kind http
 """
 
-from dumbbell.kernel.compile import build
-from dumbbell.kernel.store import Kernel, find, installed
+from typing import TYPE_CHECKING
+
+from dumbbell.lazy import lazy as _lazy
+
+if TYPE_CHECKING:
+    from dumbbell.kernel.compile import build
+    from dumbbell.kernel.store import Kernel, find, installed
 
 __all__ = ["Kernel", "build", "find", "installed"]
+
+_HOMES = {"Kernel": "store", "build": "compile", "find": "store", "installed": "store"}
+__getattr__ = _lazy(__name__, {name: f"{__name__}.{module}" for name, module in _HOMES.items()})

@@ -7,14 +7,15 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import patch, source, tools
+from dumbbell.kernel.build_folder import build_folder, die_with_parent
 from dumbbell.kernel.store import CONFIG, Kernel, cache_of_user, installed, key
+from dumbbell.processors import cores
 
 __all__ = ["build"]
 
@@ -79,8 +80,8 @@ def build(
     place = (cache or cache_of_user()) / "kernel"
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=place) as work:
-            return _build(Path(work), place, given, jobs or len(os.sched_getaffinity(0)), watch)
+        with build_folder(place) as work:
+            return _build(work, place, given, jobs or cores(), watch)
     except OSError as e:
         raise BackendError(f"{e.filename or place}: {e.strerror or e}") from None
 
@@ -88,7 +89,7 @@ def build(
 def _build(work: Path, place: Path, given: Path | None, jobs: int, watch: Watch) -> Kernel:
     began = time.monotonic()
     watch("source", 0, 0)
-    tree = source.obtain(work, given)
+    tree = source.obtain(work, given, place / "source")
     version = source.version_of(tree)
     watch("configuration", 0, 0)
     patch.apply(tree)
@@ -140,6 +141,7 @@ def _make(command: list[str], log: Path, each: Callable[[int], None] | None = No
             stdin=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - a build starts no threads
         )
         try:
             for line in process.stdout or ():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 from collections.abc import Iterator
@@ -13,8 +12,12 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel import tools
+from dumbbell.kernel.chromium import find_chromium
 from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import (
+    CAPABILITIES,
+    DENIED,
+    READ_ONLY_SETTINGS,
     Probe,
     available_variants,
     bpf_variants,
@@ -24,6 +27,7 @@ from dumbbell.kernel.host import (
     why_not,
 )
 from dumbbell.kernel.store import installed
+from dumbbell.processors import cores
 from dumbbell.registry import variants
 
 __all__ = ["Finding", "Report", "examine"]
@@ -32,6 +36,7 @@ PROGRAMS = {
     "iperf3": ("applications of kind iperf3", "iperf3"),
     "ping": ("applications of kind ping with tool = 'ping'", "iputils-ping"),
     "curl": ("applications of kind http", "curl"),
+    "chromium": ("videos with client = 'browser'", "chromium"),
     "tshark": ("comparing captures", "tshark"),
 }
 """Programs of the host: purpose, and Debian's package."""
@@ -124,6 +129,7 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
         return
     user = "root" if found.as_root else "an ordinary user"
     yield _right("network namespaces", found.namespaces, user, "run as root, or allow user namespaces")
+    yield _right("settings of namespaces", found.settings, user, READ_ONLY_SETTINGS.format("see the left"))
     yield _right(
         "TUN interfaces",
         found.tunnel,
@@ -145,6 +151,8 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
 def _right(name: str, why_not: str | None, user: str, remedy: str) -> Finding:
     if why_not is None:
         return Finding(name, True, f"yes, as {user}")
+    if DENIED in why_not and user == "root":  # root of a container, or with few capabilities
+        remedy = f"root lacks a right here: {CAPABILITIES}"
     return Finding(name, False, f"no: {why_not}", remedy)
 
 
@@ -180,6 +188,8 @@ def _disciplines(found: Probe | None) -> Iterator[Finding]:
         module = f"sch_{name}"
         if reason is None:
             yield Finding(name, True, "yes")
+        elif DENIED in reason:
+            yield Finding(name, False, f"not tried: {reason}", f"the right to it is missing: {CAPABILITIES}")
         elif find_module(module) is not None:
             yield Finding(name, False, "module", f"`modprobe {module}` as root")
         else:
@@ -203,9 +213,9 @@ def _clock() -> Iterator[Finding]:
     slow = source in SLOW_CLOCKS
     remedy = "slow to read: `echo tsc > " + str(place) + "` as root, if the machine has it" if slow else None
     yield Finding("clock", not slow, source, remedy)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    few = "with one, link and hosts take turns: expect packets to be late above some 10 Mbit/s" if cores < 2 else None
-    yield Finding("processors", cores > 1, str(cores), few)
+    count = cores()
+    few = "with one, link and hosts take turns: expect packets to be late above some 10 Mbit/s" if count < 2 else None
+    yield Finding("processors", count > 1, str(count), few)
     yield Finding("kernel", platform.system() == "Linux", f"{platform.system()} {platform.release()}")
     why = bpf_variants()[1]
     remedy = "run as root on Linux 6.4 or later with CONFIG_DEBUG_INFO_BTF=y" if why else None
@@ -214,7 +224,7 @@ def _clock() -> Iterator[Finding]:
 
 def _programs() -> Iterator[Finding]:
     for name, (purpose, package) in PROGRAMS.items():
-        path = shutil.which(name)
+        path = find_chromium() if name == "chromium" else shutil.which(name)
         if path is not None:
             yield Finding(name, True, path)
         else:

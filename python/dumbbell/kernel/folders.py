@@ -1,42 +1,71 @@
 """Folders of runs, and the remains of runs that were killed.
 
-A run's files lie in a folder of the system's directory for temporary files, named after the process that the run
-belongs to. Everything else that a run makes (processes, namespaces, interfaces) is removed by the kernel when that
-process ends. A kill may leave the folder, and a stopped process of the virtual machine whose tracer has died.
+A run's files lie in a folder of the system's directory for temporary files. Everything else that a run makes
+(processes, namespaces, interfaces) is removed by the kernel when the run's process ends. A kill may leave the folder,
+and a stopped process of the virtual machine whose tracer has died.
+
+Each folder has a marker, which the process of the run keeps locked [flock(2)]. The lock ends with that process,
+however it ends, and every PID namespace sees it. A folder is removed only if its marker is this user's and isn't
+locked.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOST_PREFIX", "UML_PREFIX", "Folder", "Left", "captures", "clean", "left_behind"]
+from dumbbell.exceptions import BackendError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no back end that makes folders
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "CAPTURE_PREFIX",
+    "HOST_PREFIX",
+    "UML_PREFIX",
+    "Folder",
+    "Left",
+    "captures",
+    "clean",
+    "left_behind",
+    "qlogs",
+]
 
 UML_PREFIX = "dumbbell-uml-"
-"""Name of a virtual machine's folder; the number of the process that made it follows."""
+"""Name of a virtual machine's folder; the number of the process that made it and random characters follow."""
 HOST_PREFIX = "dumbbell-kernel-"
 """Likewise for a run on the host's own kernel."""
+CAPTURE_PREFIX = "dumbbell-capture-"
+"""Likewise for the packets of a capture that is analyzed."""
+MARKER = ".dumbbell-run"
+"""The marker's name: a JSON object with the folder's own name and the programs of the run, as device and inode."""
+
+Program = tuple[int, int]
+"""Device and inode of an executable."""
 
 
 @dataclass(frozen=True)
 class Left:
-    """A folder whose process has ended.
+    """A folder whose run has ended without removing it.
 
     Attributes
     ----------
     place : Path
         The folder.
     processes : tuple of int
-        Processes whose working directory it still is.
+        Processes of the run that still work in it.
     """
 
     place: Path
@@ -44,12 +73,46 @@ class Left:
 
 
 class Folder:
-    """A new folder of this process. It is removed when the object is collected, at exit at the latest."""
+    """A new folder of this process. It is removed when the object is collected, at exit at the latest.
 
-    def __init__(self, prefix: str) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
-        self.remove = weakref.finalize(self, _remove, self.path)
-        """Kills the processes that work in the folder and removes it, now."""
+    Parameters
+    ----------
+    prefix : str
+        The first part of its name.
+    *programs : Path
+        Executables whose processes work in it.
+    """
+
+    def __init__(self, prefix: str, *programs: Path) -> None:
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")).resolve()
+            lock = _mark(self.path, programs)
+        except OSError as e:
+            place = e.filename or tempfile.gettempdir()
+            raise BackendError(f"{place}: {e.strerror or e}: a run needs a folder there (or in $TMPDIR)") from None
+        self.remove = weakref.finalize(self, _end, self.path, {_identity(p) for p in programs}, lock)
+        """Kills the run's processes that work in the folder and removes it, now."""
+
+    def keep(self) -> Path:
+        """Keep the folder until this process ends; returns its path."""
+        _KEPT.append(self)
+        return self.path
+
+
+_KEPT: list[Folder] = []
+
+
+def _mark(place: Path, programs: Sequence[Path]) -> int:
+    """Make a folder's marker; returns its descriptor, which is locked."""
+    mark = {"folder": place.name, "programs": [_identity(p) for p in programs]}
+    new = place / f"{MARKER}.new"
+    # The marker has its name only when it is locked.
+    lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    if fcntl is not None:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    os.write(lock, json.dumps(mark).encode())
+    new.rename(place / MARKER)
+    return lock
 
 
 def captures(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path], None]]:
@@ -61,34 +124,69 @@ def captures(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path],
     return {point["name"]: partial(_copy, folder, f"capture-{n}.pcapng") for n, point in enumerate(points)}
 
 
+def qlogs(folder: Folder, plan: dict[str, Any]) -> dict[str, Callable[[Path], None]]:
+    """Return, for each qlog file that the programs of a finished run have written, the same; named FLOW-N.qlog."""
+    found: dict[str, Callable[[Path], None]] = {}
+    for number, flow in enumerate(plan["flows"]):
+        files = sorted((folder.path / f"flow-{number}-client").glob("*.qlog"), key=lambda p: p.stat().st_mtime_ns)
+        for k, file in enumerate(files):
+            found[f"{flow['name']}-{k}.qlog"] = partial(_copy, folder, str(file.relative_to(folder.path)))
+    return found
+
+
 def _copy(folder: Folder, name: str, to: Path) -> None:
     shutil.copyfile(folder.path / name, to)
 
 
 def left_behind() -> list[Left]:
-    """Return the folders of runs whose process was killed before it could clean up."""
-    base = Path(tempfile.gettempdir()).resolve()
-    places: dict[Path, list[int]] = {
-        place: [] for prefix in (UML_PREFIX, HOST_PREFIX) for place in base.glob(f"{prefix}*")
-    }
-    for pid, place in _at_work():
-        if place.parent == base:
-            places.setdefault(place, []).append(pid)
-    return [Left(place, tuple(pids)) for place, pids in sorted(places.items()) if _is_orphaned(place)]
-
-
-def clean() -> list[Left]:
-    """Remove the folders that `left_behind` finds; returns them."""
-    found = left_behind()
-    for left in found:
-        _remove(left.place)
+    """Return the folders of this user's runs that were killed before they could clean up."""
+    found = []
+    for place, programs, lock in _orphans():
+        found.append(Left(place, tuple(_at_work(place, programs))))
+        os.close(lock)
     return found
 
 
-def _remove(place: Path) -> None:
-    """Kill the processes that work in a folder, and remove it."""
+def clean() -> list[Left]:
+    """Remove the folders that `left_behind` finds; returns those that are gone."""
+    found = []
+    for place, programs, lock in _orphans():
+        left = Left(place, tuple(_at_work(place, programs)))
+        _end(place, programs, lock)
+        if not place.exists():
+            found.append(left)
+    return found
+
+
+def _orphans() -> Iterator[tuple[Path, set[Program], int]]:
+    """Yield each folder whose run has ended, with its programs and the descriptor of its marker, which is locked."""
+    if fcntl is None:
+        return
+    base = Path(tempfile.gettempdir()).resolve()
+    for place in sorted(p for prefix in (UML_PREFIX, HOST_PREFIX, CAPTURE_PREFIX) for p in base.glob(f"{prefix}*")):
+        if place.is_symlink():
+            continue
+        try:
+            lock = os.open(place / MARKER, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:
+            continue  # another user's, or nothing of ours
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            mark = json.loads(os.read(lock, 1 << 16))
+            owner = os.geteuid()
+            if mark["folder"] != place.name or {place.stat().st_uid, os.fstat(lock).st_uid} != {owner}:
+                raise ValueError
+            programs = {(int(device), int(inode)) for device, inode in mark["programs"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            os.close(lock)
+            continue
+        yield place, programs, lock
+
+
+def _end(place: Path, programs: set[Program], lock: int) -> None:
+    """Kill the run's processes that work in a folder, remove it, and release its marker."""
     until = time.monotonic() + 5
-    while (pids := [pid for pid, where in _at_work() if where == place]) and time.monotonic() < until:
+    while (pids := list(_at_work(place, programs))) and time.monotonic() < until:
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -96,19 +194,20 @@ def _remove(place: Path) -> None:
                 continue
         time.sleep(0.005)
     shutil.rmtree(place, ignore_errors=True)
+    os.close(lock)
 
 
-def _is_orphaned(place: Path) -> bool:
-    owner = place.name.removeprefix(UML_PREFIX).removeprefix(HOST_PREFIX).partition("-")[0]
-    return owner.isdigit() and not Path(f"/proc/{owner}").exists()
-
-
-def _at_work() -> Iterator[tuple[int, Path]]:
-    """Yield each process whose working directory is a run's folder, with the folder; it may be deleted already."""
+def _at_work(place: Path, programs: set[Program]) -> Iterator[int]:
+    """Yield each process of these programs whose working directory is the folder."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            where = Path(str((entry / "cwd").readlink()).removesuffix(" (deleted)"))
+            if str((entry / "cwd").readlink()) == str(place) and _identity(entry / "exe") in programs:
+                yield int(entry.name)
         except OSError:
             continue
-        if where.name.startswith((UML_PREFIX, HOST_PREFIX)):
-            yield int(entry.name), where
+
+
+def _identity(program: Path) -> Program:
+    """Return a program's device and inode."""
+    about = program.stat()
+    return about.st_dev, about.st_ino

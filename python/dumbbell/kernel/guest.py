@@ -23,6 +23,9 @@ __all__ = ["GUEST", "command_line", "end", "prepare", "program", "run_guest"]
 GUEST = Path(__file__).with_name("dumbbell-guest")
 """The guest's only program. It is linked statically, so that it needs no file of the host."""
 
+LEAST_MB = 64
+"""Memory that any guest touches, MiB; the rest of its file may stay empty."""
+
 BOOT = 1_000_000_000 * 10**9
 """The guest's clock at boot, ns: always the same, so that runs are repeatable."""
 
@@ -80,9 +83,12 @@ def run_guest(
     BackendError
         The guest refuses the order, dies, or takes too long.
     """
-    place = folder or Folder(UML_PREFIX)
+    place = folder or Folder(UML_PREFIX, kernel.path)
     try:
-        prepare(place.path, order)
+        try:
+            prepare(place.path, order)
+        except OSError as e:
+            raise BackendError(f"{place.path}: {e.strerror or e}: a run needs space there (or in $TMPDIR)") from None
         output = _boot(command_line(kernel, memory_mb, seed, options), place.path, memory_mb, limit_s, on_start)
         damaged = f"{kernel.path} may be damaged: `dumbbell kernel build --again` builds it again"
         return outcome(place.path, output or damaged, "the virtual machine")
@@ -130,6 +136,11 @@ def _boot(
     """Run the kernel to its end; returns its output."""
     environment = {"HOME": str(place), "PATH": "/usr/bin:/bin"}
     if not _fits("/dev/shm", memory_mb):
+        if not _fits(str(place), LEAST_MB):
+            raise BackendError(
+                f"neither /dev/shm nor {place.parent} can hold the guest's memory: one of them must have space and "
+                "must not be mounted noexec ($TMPDIR chooses another directory)"
+            )
         environment["TMPDIR"] = str(place)
     with tempfile.TemporaryFile() as output, claimed() as processor:
         try:
@@ -159,9 +170,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _fits(place: str, memory_mb: int) -> bool:
-    """Return True if the guest's memory, a sparse file, fits into that file system."""
+    """Return True if the guest's memory, a sparse file that is executable, fits into that file system."""
     try:
         free = os.statvfs(place)
     except OSError:
         return False
-    return free.f_bavail * free.f_frsize >= memory_mb * 2**20
+    return not free.f_flag & os.ST_NOEXEC and free.f_bavail * free.f_frsize >= memory_mb * 2**20

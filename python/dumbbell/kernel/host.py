@@ -28,6 +28,13 @@ __all__ = [
     "why_not",
 ]
 
+DENIED = "Operation not permitted"
+CAPABILITIES = "give the container --device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN --cap-add SYS_NICE"
+NO_RIGHT = f"no interface can be made ({{}}): this user lacks the right to it: {CAPABILITIES}, or run as root"
+READ_ONLY_SETTINGS = (
+    "/proc/sys is read-only and no other can be mounted ({}): the settings of a run's hosts can't be made: give the "
+    "container --security-opt systempaths=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN"
+)
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 OF_A_RUN = re.compile(r"db[0-9a-f]+v\d+")
 """Names under which runs load variants; they exist as long as the run does."""
@@ -88,6 +95,8 @@ class Probe:
     ----------
     namespaces : str or None
         Network namespaces.
+    settings : str or None
+        Settings of a namespace (``/proc/sys``), which containers often have read-only.
     tunnel : str or None
         TUN devices.
     veth : str or None
@@ -103,6 +112,7 @@ class Probe:
     """
 
     namespaces: str | None
+    settings: str | None
     tunnel: str | None
     veth: str | None
     offloads: dict[str, str | None]
@@ -155,12 +165,18 @@ def _why_not(interface: Literal["tunnel", "veth"], remedy: str) -> str | None:
         return str(e)
     if found.namespaces is not None:
         return _no_namespace(found)
+    if found.settings is not None:
+        return READ_ONLY_SETTINGS.format(found.settings)
     reason = getattr(found, interface)
-    return None if reason is None else remedy.format(reason)
+    if reason is None:
+        return None
+    return (NO_RIGHT if DENIED in reason else remedy).format(reason)
 
 
 def _no_namespace(found: Probe) -> str:
-    who = "" if found.as_root else " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
+    if found.as_root:
+        return f"no network namespace can be made ({found.namespaces}): root lacks a right here: {CAPABILITIES}"
+    who = " (or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1)"
     return f"no network namespace can be made ({found.namespaces}): run as root{who}"
 
 

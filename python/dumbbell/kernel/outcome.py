@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell.exceptions import BackendError
 
-__all__ = ["Outcome", "Table", "outcome"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Table = dict[str, npt.NDArray[np.generic]]
+__all__ = ["Outcome", "Table", "outcome", "tables"]
+
+Table: TypeAlias = "dict[str, npt.NDArray[np.generic]]"
 """Columns by name, all of one length."""
 
 
@@ -64,11 +65,13 @@ def outcome(place: Path, output: str, who: str) -> Outcome:
     except (OSError, ValueError):
         last = [line for line in output.splitlines() if line.strip()][-5:]
         raise BackendError("\n".join([f"{who} has left no result; its output:", *last])) from None
-    return Outcome(result, _tables(result.pop("tables"), raw))
+    return Outcome(result, tables(result.pop("tables"), raw))
 
 
-def _tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:
-    """Return the columns of ``tables.bin`` as arrays."""
+def tables(contents: list[dict[str, Any]], raw: bytes) -> dict[str, Table]:
+    """Return the columns in ``raw`` as arrays; ``contents`` has their names, types and offsets."""
+    import numpy as np  # noqa: PLC0415 - slow to import
+
     return {
         table["name"]: {
             column["name"]: np.frombuffer(raw, np.dtype(column["type"]), column["rows"], column["offset"])

@@ -79,7 +79,38 @@ _MAIN = [
     Edit(_PROGRAM, "\tset_stklim();\n\n", _text("main.c")),
 ]
 
-EDITS: tuple[Edit, ...] = (_HZ, _CLOCK, *_XSTATE, _SEED, *_MAIN)
+# Watching a run changes nothing in it. The guest's only program sends the traffic and also measures. The timers of
+# its measurement are interrupts, and its memory and system calls depend on the series and captures that it keeps.
+_WATCH = [
+    # The amount of memory isn't part of the command line, which the kernel mixes into its random numbers.
+    Edit(
+        "arch/um/kernel/physmem.c",
+        "static int __init uml_mem_setup(char *line, int *add)\n{\n\tchar *retptr;\n",
+        "static int __init uml_mem_setup(char *line, int *add)\n{\n\tchar *retptr;\n\n\t*add = 0;\n",
+    ),
+    # Interrupts aren't mixed into the random numbers.
+    Edit("kernel/irq/handle.c", "\tadd_interrupt_randomness(desc->irq_data.irq);\n\n", ""),
+    # The clock doesn't advance when process 1, one of its system calls or the kernel itself (the idle task) reads it.
+    Edit(
+        "arch/um/kernel/time.c",
+        "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);",
+        "\t\t    current->mm && !is_global_init(current) &&\n"
+        "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);",
+    ),
+    # A timer's interrupt comes at the instant of its expiry, also if another one came just before. The original adds
+    # 1 ns, and at least 500 ns pass after the last one.
+    Edit("arch/um/kernel/time.c", "\tdelta += 1;\n", "\tdelta += !delta;\n"),
+    Edit("arch/um/include/linux/time-internal.h", "#define TIMER_MIN_DELTA  500", "#define TIMER_MIN_DELTA  1"),
+    # A timer with slack expires at the end of its slack: otherwise any other timer's interrupt within it ends it.
+    # TCP delays merged ACKs with such timers [Linux net/ipv4/tcp_input.c __tcp_ack_snd_check].
+    Edit(
+        "kernel/time/hrtimer.c",
+        "if (basenow < hrtimer_get_softexpires_tv64(timer))",
+        "if (basenow < hrtimer_get_expires_tv64(timer))",
+    ),
+]
+
+EDITS: tuple[Edit, ...] = (_HZ, _CLOCK, *_XSTATE, _SEED, *_MAIN, *_WATCH)
 
 
 def apply(tree: Path, edits: tuple[Edit, ...] = EDITS) -> None:

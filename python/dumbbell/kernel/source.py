@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from dumbbell.exceptions import BackendError
+from dumbbell.kernel.build_folder import die_with_parent
 
 __all__ = ["SERIES", "obtain", "version_of"]
 
@@ -17,7 +18,7 @@ PACKAGE = f"linux-source-{SERIES}"
 INSTALLED = Path(f"/usr/src/{PACKAGE}.tar.xz")
 
 
-def obtain(into: Path, given: Path | None) -> Path:
+def obtain(into: Path, given: Path | None, kept: Path) -> Path:
     """Unpack the source below ``into``.
 
     Parameters
@@ -27,6 +28,9 @@ def obtain(into: Path, given: Path | None) -> Path:
     given : Path or None
         An archive (``linux-6.12.N.tar.xz`` of kernel.org works), or a Debian package of one. None: the archive that
         Debian's package has installed, else the package itself, downloaded with apt.
+    kept : Path
+        The directory for the downloaded package. It stays, so that a later build needs no download; apt continues one
+        that was interrupted.
 
     Returns
     -------
@@ -38,7 +42,7 @@ def obtain(into: Path, given: Path | None) -> Path:
     BackendError
         No source is available, or it isn't of this series.
     """
-    archive = given or (INSTALLED if INSTALLED.exists() else _download(into))
+    archive = given or (INSTALLED if INSTALLED.exists() else _download(kept))
     if not archive.is_file():
         raise BackendError(f"{archive}: no such file: an archive or a Debian package of Linux {SERIES} is needed")
     if archive.suffix == ".deb":
@@ -67,6 +71,7 @@ def _download(into: Path) -> Path:
             f"the source of Linux {SERIES} is needed and this host has no apt to get it: download "
             f"linux-{SERIES}.N.tar.xz from kernel.org and give it with --source"
         )
+    into.mkdir(exist_ok=True)
     _run(["apt-get", "download", "-qq", PACKAGE], f"download {PACKAGE}", cwd=into)
     packages = sorted(into.glob(f"{PACKAGE}_*.deb"))
     if not packages:
@@ -85,7 +90,7 @@ def _archive_in(package: Path, into: Path) -> Path:
 
 
 def _run(command: list[str], what: str, cwd: Path | None = None) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, preexec_fn=die_with_parent)
     if done.returncode != 0:
         last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
         raise BackendError(f"can't {what}: {last}")

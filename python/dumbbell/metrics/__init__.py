@@ -11,7 +11,14 @@ from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p
 from dumbbell.metrics.spike_detection import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
-from dumbbell.metrics.windows import edges_of, mean_per_window, packet_rtts, rate_per_window, segment_rate
+from dumbbell.metrics.windows import (
+    edges_of,
+    mean_per_window,
+    packet_ack_delays,
+    rate_per_window,
+    segment_rate,
+    sliding_rate,
+)
 
 __all__ = [
     "Compared",
@@ -31,7 +38,7 @@ __all__ = [
     "mean_per_window",
     "number",
     "p_value",
-    "packet_rtts",
+    "packet_ack_delays",
     "paired",
     "rate_per_window",
     "ratio",
@@ -39,6 +46,7 @@ __all__ = [
     "segment_rate",
     "share_ratios",
     "shares",
+    "sliding_rate",
     "spikes",
     "summarize",
     "summarize_all",

@@ -11,7 +11,8 @@ Efron, B., "Better bootstrap confidence intervals", J. Amer. Statist. Assoc. 82 
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal
 
@@ -27,6 +28,8 @@ RESAMPLES = 4000
 """Resamples: the ends of a 95 % interval are then the 100th values from either side, which another seed moves by
 about a tenth of its width."""
 SEED = 1
+CHUNK = 1 << 20
+"""Numbers that are drawn, and resampled values that are kept, at a time: memory doesn't grow with their product."""
 _NORMAL = NormalDist()
 
 
@@ -39,10 +42,28 @@ def statistic_of(values: Floats, statistic: Statistic) -> Floats:
     return np.asarray((ordered[..., n // 2] + ordered[..., (n - 1) // 2]) / 2)
 
 
-@cache
-def _draws(n: int, resamples: int) -> npt.NDArray[np.int64]:
-    """Draw which values make each resample, in order; the same for all rows of one length."""
-    return np.sort(np.random.default_rng(SEED).integers(0, n, size=(resamples, n)), axis=1)
+def _draws(n: int, resamples: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Draw which values make each resample, some resamples at a time; the same for all rows of one length."""
+    random = np.random.default_rng(SEED)
+    while resamples > 0:
+        count = min(resamples, max(1, CHUNK // n))
+        yield random.integers(0, n, size=(count, n))
+        resamples -= count
+
+
+@lru_cache(maxsize=256)
+def _middles(n: int, resamples: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the ranks of the values that are in the middle of each resample: the lower and the upper one."""
+    ranks = [(n - 1) // 2, n // 2]
+    found = np.concatenate([np.partition(draws, ranks, axis=1)[:, ranks] for draws in _draws(n, resamples)])
+    return found[:, 0], found[:, 1]
+
+
+def _counted(draws: npt.NDArray[np.int64]) -> Floats:
+    """Count how often each value is in each resample; (n, resamples)."""
+    resamples, n = draws.shape
+    places = draws + n * np.arange(resamples)[:, None]
+    return np.bincount(places.ravel(), minlength=n * resamples).reshape(resamples, n).T.astype(np.float64)
 
 
 def _resampled(ordered: Floats, statistic: Statistic, resamples: int) -> Floats:
@@ -51,11 +72,10 @@ def _resampled(ordered: Floats, statistic: Statistic, resamples: int) -> Floats:
     Of ordered values, the resample's middle is known from the drawn numbers alone, and a mean is a weighted sum.
     """
     n = ordered.shape[1]
-    draws = _draws(n, resamples)
     if statistic == "median":
-        return np.asarray((ordered[:, draws[:, (n - 1) // 2]] + ordered[:, draws[:, n // 2]]) / 2)
-    counts = np.stack([(draws == k).sum(axis=1) for k in range(n)])
-    return np.asarray(ordered @ counts / n)
+        lower, upper = _middles(n, resamples)
+        return np.asarray((ordered[:, lower] + ordered[:, upper]) / 2)
+    return np.concatenate([ordered @ _counted(draws) / n for draws in _draws(n, resamples)], axis=1)
 
 
 def bca(
@@ -83,7 +103,13 @@ def bca(
     m, n = rows.shape
     if n < 2 or m == 0:
         return np.full(m, np.nan), np.full(m, np.nan)
-    rows = np.sort(rows, axis=1)
+    step = max(1, CHUNK // resamples)
+    blocks = [_bca(np.sort(rows[k : k + step], axis=1), statistic, level, resamples) for k in range(0, m, step)]
+    return np.concatenate([low for low, _ in blocks]), np.concatenate([high for _, high in blocks])
+
+
+def _bca(rows: Floats, statistic: Statistic, level: float, resamples: int) -> tuple[Floats, Floats]:
+    """Return the intervals of sorted rows."""
     estimate = statistic_of(rows, statistic)
     resampled = _resampled(rows, statistic, resamples)
     below = (resampled < estimate[:, None]).mean(axis=1) + 0.5 * (resampled == estimate[:, None]).mean(axis=1)
@@ -97,14 +123,27 @@ def bca(
 
 
 def _acceleration(rows: Floats, statistic: Statistic) -> Floats:
-    """Skewness of the statistic under leaving out one value, over six: Efron's (6.6)."""
-    n = rows.shape[1]
-    others = np.array([[j for j in range(n) if j != i] for i in range(n)])
-    left_out = statistic_of(rows[:, others], statistic)
+    """Skewness of the statistic under leaving out one value, over six: Efron's (6.6).
+
+    It doesn't depend on the unit, so that the deviations are divided by the largest: no power overflows.
+    """
+    left_out = _left_out(rows, statistic)
     deviation = left_out.mean(axis=1, keepdims=True) - left_out
+    largest = np.abs(deviation).max(axis=1, keepdims=True)
+    np.divide(deviation, largest, out=deviation, where=largest > 0)
     spread = (deviation**2).sum(axis=1) ** 1.5
     skew = (deviation**3).sum(axis=1) / 6
     return np.asarray(np.divide(skew, spread, out=np.zeros_like(skew), where=spread > 0))
+
+
+def _left_out(rows: Floats, statistic: Statistic) -> Floats:
+    """Return the statistic of sorted rows without each of their values in turn; (m, n)."""
+    n = rows.shape[1]
+    if statistic == "mean":
+        return np.asarray((rows.sum(axis=1, keepdims=True) - rows) / (n - 1))
+    out = np.arange(n)
+    lower, upper = (n - 2) // 2, (n - 1) // 2  # of the others, whose ranks rise by one from the one left out on
+    return np.asarray((rows[:, lower + (lower >= out)] + rows[:, upper + (upper >= out)]) / 2)
 
 
 def _shifted(below: float, acceleration: float, tail: float) -> tuple[float, float]:

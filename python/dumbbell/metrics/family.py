@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
-from dumbbell.metrics.significance import LEVEL, holm, holm_levels, p_value, too_few
+from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.significance import LEVEL, holm, holm_levels, p_value
 
 __all__ = ["Compared", "compare_all"]
 

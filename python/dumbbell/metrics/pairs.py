@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.metrics.bootstrap import statistic_of
-from dumbbell.metrics.significance import LEVEL, MeanDifference, compare_means, too_few, whole_pairs
+from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.significance import LEVEL, MeanDifference, compare_means, whole_pairs
 from dumbbell.metrics.summary import number
+from dumbbell.words import counted
 
 __all__ = ["Paired", "paired"]
 
@@ -103,7 +105,7 @@ class Paired:
         """Write the comparison as a sentence."""
         if self.n == 0:
             return f"{a} and {b} were not measured together"
-        numbers = f"mean difference {self.text(unit, digits)}, {self.n} pair{'s' if self.n > 1 else ''}"
+        numbers = f"mean difference {self.text(unit, digits)}, {counted(self.n, 'pair')}"
         if self.direction is not None:
             return f"{a} is {self.direction} than {b} ({numbers})"
         few = too_few(self.test)

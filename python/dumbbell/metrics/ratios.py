@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from dumbbell.metrics.significance import LEVEL, compare_means, fieller, too_few, whole_pairs
+from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.significance import LEVEL, compare_means, fieller, whole_pairs
 from dumbbell.metrics.summary import number
 
 __all__ = ["Ratio", "ratio"]
@@ -25,6 +26,8 @@ class Ratio:
         Mean of a over mean of b; NaN where the mean of b is not above zero.
     low, high : float
         Fieller's interval. It excludes one exactly where the difference is significant; NaN where it is unbounded.
+        Where no value of the pairs is negative, neither is `low`: a quantity that can't be negative has no negative
+        ratio, and leaving out impossible ones keeps the level.
     p : float
         Two-sided p-value of the difference.
     level : float
@@ -88,4 +91,6 @@ def ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = LEVEL) -> Ratio:
     if not base > 0:
         return Ratio(test.n, math.nan, math.nan, math.nan, test.p, level, too_few(test))
     low, high = fieller(first, second, level)
+    if low < 0 and (first >= 0).all() and (second >= 0).all():
+        low = 0.0
     return Ratio(test.n, float(first.mean()) / base, low, high, test.p, level, too_few(test))

@@ -27,15 +27,15 @@ import numpy.typing as npt
 from dumbbell.exceptions import DumbbellError
 
 __all__ = [
+    "LEAST",
     "LEVEL",
     "MeanDifference",
     "compare_means",
     "fieller",
     "holm",
     "holm_levels",
-    "least_repetitions",
     "p_value",
-    "too_few",
+    "t_quantile",
     "whole_pairs",
 ]
 
@@ -204,11 +204,11 @@ def _student(n: int, difference: float, error: float, freedom: float, level: flo
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import
 
     p = 2 * float(stdtr(freedom, -abs(difference) / error))
-    half = _quantile(freedom, level) * error
+    half = t_quantile(freedom, level) * error
     return MeanDifference(n, difference, difference - half, difference + half, p, level)
 
 
-def _quantile(freedom: float, level: float) -> float:
+def t_quantile(freedom: float, level: float) -> float:
     """Return the two-sided critical value of Student's t."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
@@ -252,7 +252,7 @@ def fieller(a: Floats, b: Floats, level: float = LEVEL) -> tuple[float, float]:
         return math.nan, math.nan
     (var_a, cov), (_, var_b) = np.cov(a, b)
     mean_a, mean_b = float(a.mean()), float(b.mean())
-    t = _quantile(n - 1, level) ** 2 / n
+    t = t_quantile(n - 1, level) ** 2 / n
     # (mean_a - r mean_b)^2 <= t (var_a - 2 r cov + r^2 var_b), a quadratic inequality in r.
     square, half, constant = mean_b**2 - t * var_b, mean_a * mean_b - t * cov, mean_a**2 - t * var_a
     if mean_b <= 0 or square <= 0:
@@ -312,41 +312,3 @@ def _steps(p: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     """Order the p-values that exist, with the number of comparisons that are left at each step."""
     order = np.argsort(p)[: int((~np.isnan(p)).sum())]
     return order, np.arange(order.size, 0, -1, dtype=np.float64)
-
-
-def least_repetitions(level: float = LEVEL, *, tied: bool = False) -> int:
-    """Return the number of repetitions from which the test can reach its level.
-
-    Parameters
-    ----------
-    level : float, no unit
-        Confidence level of the comparison; in a family, that of its step of Holm's procedure.
-    tied : bool
-        True if all differences are equal.
-
-    Examples
-    --------
-    >>> least_repetitions(), least_repetitions(tied=True), least_repetitions(0.999, tied=True)
-    (2, 4, 6)
-    """
-    if not tied:
-        return LEAST
-    n = LEAST
-    while 4.0 ** (1 - n) > 1 - level:
-        n += 1
-    return n
-
-
-def too_few(found: MeanDifference) -> str:
-    """Return why a test cannot reach its level with the repetitions used; empty if it can.
-
-    Examples
-    --------
-    >>> too_few(compare_means([2.0, 2.0, 2.0], [1.0, 1.0, 1.0]))
-    '3 repetitions are too few for this test: at least 4'
-    """
-    least = least_repetitions(found.level, tied=found.tied and found.difference != 0)
-    if found.n >= least:
-        return ""
-    count = f"{found.n} repetition is" if found.n == 1 else f"{found.n} repetitions are"
-    return f"{count} too few for this test: at least {least}"

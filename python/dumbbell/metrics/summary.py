@@ -21,13 +21,22 @@ FEWEST = 5
 """Values from which a bootstrap interval may decide a verdict: fewer give too few different resamples."""
 
 
+SMALLEST = 1e-7
+"""Size from which `number` writes no exponent."""
+
+
 def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
-    """Write a number with so many significant digits, zeros at its end kept: 63 is ``63.0`` beside 62.7."""
+    """Write a number with so many significant digits, zeros at its end kept: 63 is ``63.0`` beside 62.7.
+
+    From 1e-7 on without an exponent.
+    """
     plus = "+" if sign else ""
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     if abs(value) >= 10**digits:
         return f"{value:{plus}.0f}"
+    if SMALLEST <= abs(value) < 1e-4:  # where the format g begins to write exponents
+        return f"{value:{plus}.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
     return f"{value:{plus}#.{digits}g}".rstrip(".")
 
 

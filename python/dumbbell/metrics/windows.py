@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["edges_of", "mean_per_window", "packet_rtts", "rate_per_window", "segment_rate"]
+__all__ = ["edges_of", "mean_per_window", "packet_ack_delays", "rate_per_window", "segment_rate", "sliding_rate"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,15 +43,36 @@ def rate_per_window(time: npt.ArrayLike, total: npt.ArrayLike, edges: npt.ArrayL
     return np.asarray(8 * np.diff(at) / np.diff(borders))
 
 
+def sliding_rate(time: npt.ArrayLike, total: npt.ArrayLike, ends: npt.ArrayLike, window: float) -> Floats:
+    """Turn a running total of bytes into the rate over the window that ends at each given time.
+
+    Parameters
+    ----------
+    time, total
+        As in `rate_per_window`.
+    ends : (k,) float64, seconds
+        Ends of the windows, which may overlap.
+    window : float, seconds
+        Their length.
+
+    Returns
+    -------
+    (k,) float64, bit/s
+    """
+    t, sums = np.asarray(time, dtype=np.float64), np.asarray(total, dtype=np.float64)
+    last = np.asarray(ends, dtype=np.float64)
+    return np.asarray(8 * (_at(t, sums, last) - _at(t, sums, last - window)) / window)
+
+
 def segment_rate(time: npt.ArrayLike, total: npt.ArrayLike, begin: float, end: float) -> float:
     """Return the rate over one span of time, bit/s; parameters as in `rate_per_window`."""
     return float(rate_per_window(time, total, [begin, end])[0])
 
 
-def packet_rtts(
+def packet_ack_delays(
     time: npt.ArrayLike, snd_una: npt.ArrayLike, snd_nxt: npt.ArrayLike, packet: int
 ) -> tuple[Floats, Floats]:
-    """Return each packet's time from its first transmission to its ACK, retransmitted packets included.
+    """Return each packet's time from its first transmission to its cumulative ACK, retransmitted packets included.
 
     Parameters
     ----------
@@ -66,7 +87,7 @@ def packet_rtts(
     -------
     when : (k,) float64, seconds
         Time of the ACK.
-    rtt : (k,) float64, seconds
+    delay : (k,) float64, seconds
         One for each packet acknowledged.
     """
     t = np.asarray(time, dtype=np.float64)

@@ -9,6 +9,7 @@ from dumbbell.scenario import Scenario
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
 from dumbbell.scenario.registry_choice import Named
+from dumbbell.scenario.web import Web
 
 __all__ = ["build"]
 
@@ -31,6 +32,8 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
     layout = scenario.layout
     drawing = layout.drawing
     numbers = {name: n for n, name in enumerate(drawing.nodes)}
+    settings = {id(edge.settings): edge.settings for edge in drawing.edges}  # access links share theirs
+    of_settings = {key: link_plan(each, scenario.duration.ns) for key, each in settings.items()}
     return {
         "seed": seed,
         "duration_ns": scenario.duration.ns,
@@ -44,11 +47,12 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "to": numbers[edge.to],
                 "base_rtt_ns": base_rtt_ns,
                 "queue": _named(edge.settings.queue),
-                **link_plan(edge.settings, scenario.duration.ns),
+                **of_settings[id(edge.settings)],
                 "drops": [_drop(drop) for drop in drops],
             }
             for edge, base_rtt_ns, drops in zip(drawing.edges, layout.base_rtt_ns, layout.drops, strict=True)
         ],
+        **_media(scenario, numbers),
         "flows": [
             {
                 "name": flow.name,
@@ -57,7 +61,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "start_ns": flow.start.ns,
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
-                "application": flow.application.plan(),
+                "application": _application(flow),
                 "transport": _transport(flow),
             }
             for flow, (sender, receiver) in zip(scenario.flows, drawing.ends, strict=True)
@@ -72,23 +76,47 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
     }
 
 
+def _media(scenario: Scenario, numbers: dict[str, int]) -> dict[str, Any]:
+    """Return the plan's entry for Wi-Fi media; empty without one."""
+    media = [
+        {
+            "down": medium.down,
+            "up": medium.up,
+            "nodes": [numbers[station] for station in medium.stations],
+            "wifi": medium.wifi.plan(medium.stations),
+        }
+        for medium in scenario.layout.media
+    ]
+    return {"media": media} if media else {}
+
+
 def _captures(scenario: Scenario) -> dict[str, Any]:
-    """Return the plan's entry for capture points; empty without points."""
+    """Return the plan's entry for captures; empty without any."""
     points = [{"name": p.name, "nodes": p.nodes, "links": p.links} for p in scenario.layout.points]
-    return {"capture": {"points": points, "snaplen_bytes": scenario.capture.snaplen.bytes}} if points else {}
+    if not scenario.capture.keeps:
+        return {}
+    qlog = {} if scenario.capture.qlog is None else {"qlog": scenario.capture.qlog}
+    return {"capture": {"points": points, "snaplen_bytes": scenario.capture.snaplen.bytes, **qlog}}
 
 
 def _named(named: Named) -> dict[str, Any]:
     return {"name": named.name, "params": dict(named.params)}
 
 
+def _application(flow: Flow) -> dict[str, Any]:
+    app = flow.application
+    return app.plan(flow.transport) if isinstance(app, Web) else app.plan()
+
+
 def _transport(flow: Flow) -> dict[str, Any]:
-    if flow.variant is None or flow.datagrams:
+    stack = flow.endpoint_stack
+    if flow.variant is None or stack is None:
         return {"kind": "udp"}
     variant = _named(flow.variant)
     if flow.variant.own is not None:
         variant["content"] = flow.variant.own.content
-    return {"kind": "tcp", "variant": variant, "stack": _named(flow.stack)}
+    tls = {} if flow.tls is None else {"tls": _named(flow.tls)}
+    return {"kind": flow.transport, "variant": variant, "stack": _named(stack), **tls}
 
 
 def _drop(drop: Drop) -> dict[str, Any]:

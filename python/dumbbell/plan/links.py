@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dumbbell import mahimahi
+from dumbbell.scenario.cellular import Cellular
 from dumbbell.scenario.directions import Settings
 from dumbbell.scenario.impairments import corruption_plan, duplication_plan, jitter_plan, loss_plan
-from dumbbell.scenario.schedules import DelaySteps, RateSteps, RateTrace, first_delay_ns, first_rate_bps
+from dumbbell.scenario.schedules import DelaySteps, RateSteps, RateTrace, delivery_trace, first_delay_ns
 
 __all__ = ["link_plan"]
 
@@ -15,15 +15,15 @@ __all__ = ["link_plan"]
 def link_plan(settings: Settings, duration_ns: int) -> dict[str, Any]:
     """Return the plan's entry for a direction of a link, without its ends, its queue and its scripted drops."""
     plan: dict[str, Any] = {
-        "rate_bps": first_rate_bps(settings.rate) if settings.rate is not None else 0,
+        "rate_bps": settings.rate_bps,
         "delay_ns": first_delay_ns(settings.delay) if settings.delay is not None else 0,
         "overhead_bytes": settings.overhead.bytes,
     }
     if isinstance(settings.rate, RateSteps):
         plan["rate_course"] = settings.rate.plan()
-    if isinstance(settings.rate, RateTrace):
-        trace = settings.rate.trace.trace
-        plan["opportunities"] = {"counts": mahimahi.within(trace, duration_ns), "period_ms": trace.period}
+    if isinstance(settings.rate, RateTrace | Cellular):
+        trace = delivery_trace(settings.rate)
+        plan["opportunities"] = {"counts": trace.until(duration_ns), "period_ms": trace.period}
     if isinstance(settings.delay, DelaySteps):
         plan["delay_course"] = settings.delay.plan()
         plan["delay_reorders"] = settings.delay.reorders

@@ -30,6 +30,7 @@ _BY_SUFFIX = (("_bps", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "kB", 1e-
 _SHARES = ("drop_rate", "utilization", "mark_rate", "retransmission_rate")
 _WORDS = {
     "rtt": "RTT",
+    "ack": "ACK",
     "owd": "one-way delay",
     "cwnd": "cwnd",
     "srtt": "srtt",

@@ -5,47 +5,68 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from dumbbell.plots.spec import Curve, Grid, Panel
+from dumbbell.plots.spec import FEWEST_BOX, Curve, Grid, Panel
 from dumbbell.plots.style import INK, Look, look
+from dumbbell.plots.web.colors import luminance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["block", "cells", "hatching"]
 
-DARK = 0.45
-"""Lightness below which words in a cell are white."""
+Floats = npt.NDArray[np.float64]
+
+MIDDLE = 0.179
+"""Relative luminance (WCAG 2) below which white has more contrast to a color than black."""
 
 
-def block(ax: Axes, curve: Curve, shift: float, width: float) -> None:
-    """Draw bars with their intervals, or boxes of the dots."""
+def block(ax: Axes, curve: Curve, x: Floats, width: float) -> None:
+    """Draw bars with their intervals, or boxes of the dots.
+
+    Parameters
+    ----------
+    ax : Axes
+    curve : Curve
+        Of the kind ``bars`` or ``box``.
+    x : (n,) float64, the unit of the x axis
+        Place of each bar or box.
+    width : float, the unit of the x axis
+    """
     style = look(curve.look)
     color, hatch = style.color, hatching(style)
-    x = curve.x + shift
     if curve.kind == "bars":
         ax.bar(x, curve.y, width, color=color, alpha=0.75, linewidth=0, hatch=hatch, edgecolor="white", zorder=2)
         if curve.low is not None and curve.high is not None:
             ax.vlines(x, curve.low, curve.high, color=INK, linewidth=1.2, zorder=4)
     elif curve.dots is not None:
-        ax.boxplot(
-            [row[~np.isnan(row)] for row in curve.dots],
-            positions=list(x),
-            widths=width,
-            manage_ticks=False,
-            patch_artist=True,
-            showfliers=False,
-            boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color, "hatch": hatch},
-            whiskerprops={"color": color},
-            capprops={"color": color},
-            medianprops={"color": INK, "linewidth": 1.4},
-            zorder=2,
-        )
+        rows = [row[~np.isnan(row)] for row in curve.dots]
+        full = [k for k, row in enumerate(rows) if row.size >= FEWEST_BOX]
+        few = [k for k, row in enumerate(rows) if 0 < row.size < FEWEST_BOX]
+        middles = [float(np.median(rows[k])) for k in few]
+        ax.hlines(middles, x[few] - width / 2, x[few] + width / 2, color=INK, linewidth=1.4, zorder=2)
+        if full:
+            ax.boxplot(
+                [rows[k] for k in full],
+                positions=list(x[full]),
+                widths=width,
+                manage_ticks=False,
+                patch_artist=True,
+                showfliers=False,
+                boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color, "hatch": hatch},
+                whiskerprops={"color": color},
+                capprops={"color": color},
+                medianprops={"color": INK, "linewidth": 1.4},
+                zorder=2,
+            )
     if curve.dots is not None:
         count = curve.dots.shape[1]
         across = np.repeat(x, count) + np.tile(_spread(count, width * 0.5), len(x))
-        ax.plot(across, curve.dots.ravel(), linestyle="none", marker=".", markersize=3.5, markeredgewidth=0,
-                color=color if curve.kind == "box" else INK, alpha=0.6, zorder=3)  # fmt: skip
+        # The median is not hidden by a dot that lies on it.
+        ax.plot(across, curve.dots.ravel(), linestyle="none", marker=style.marker or "o", markersize=3,
+                markeredgewidth=0.5, markerfacecolor="none", color=color if curve.kind == "box" else INK, alpha=0.8,
+                zorder=3)  # fmt: skip
 
 
 def hatching(style: Look) -> str | None:
@@ -71,9 +92,11 @@ def cells(ax: Axes, panel: Panel, grid: Grid) -> None:
     for r, row in enumerate(grid.texts):
         for c, text in enumerate(row):
             value = grid.values[r, c]
-            red, green, blue, _ = scale((value - low) / (high - low)) if not np.isnan(value) else (1, 1, 1, 1)
-            light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-            ax.text(c, r, text, ha="center", va="center", fontsize=8, color="white" if light < DARK else INK)
+            shade = scale((value - low) / (high - low)) if not np.isnan(value) else (1.0, 1.0, 1.0, 1.0)
+            light = luminance(*shade[:3])
+            ax.text(
+                c, r, text, ha="center", va="center", fontsize="small", color="white" if light < MIDDLE else "black"
+            )
     ax.set_xticks(range(len(grid.columns)), list(grid.columns))
     ax.set_yticks(range(len(grid.rows)), list(grid.rows))
     ax.set_xlabel(panel.x_label)

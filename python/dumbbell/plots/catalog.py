@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.exceptions import DumbbellError
-from dumbbell.plots import by_cell, over_time
+from dumbbell.plots import (
+    by_cell,
+    delay_plane,
+    distribution,
+    fairness_over_time,
+    grids,
+    over_time,
+    queues_over_time,
+    sequence,
+    timelapse,
+    videos_over_time,
+)
+from dumbbell.plots.source import source_of
 from dumbbell.plots.spec import Picture
 from dumbbell.registry import unknown
 
@@ -31,22 +43,28 @@ class Of:
         return (self.draw.__doc__ or "").strip().splitlines()[0]
 
 
-_CELLS = ("metric", "x", "by", "flow")
+_CELLS = ("metric", "x", "by", "flow", "where")
 KINDS: dict[str, Of] = {
     "cwnd": Of(True, over_time.cwnd, ("flow",)),
-    "queue": Of(True, over_time.queue, ("queue",)),
+    "queue": Of(True, queues_over_time.queue, ("queue",)),
     "rtt": Of(True, over_time.rtt, ("flow",)),
+    "srtt": Of(True, over_time.srtt, ("flow",)),
     "goodput": Of(True, over_time.goodput, ("flow", "window_s")),
-    "sequence": Of(True, over_time.sequence, ("flow",)),
+    "sequence": Of(True, sequence.sequence, ("flow",)),
     "inflight": Of(True, over_time.inflight, ("flow",)),
-    "iograph": Of(True, over_time.iograph, ("queue", "window_s")),
-    "matrix": Of(False, by_cell.matrix, ("metric", "flow")),
+    "fairness": Of(True, fairness_over_time.fairness, ("flow", "window_s")),
+    "iograph": Of(True, queues_over_time.iograph, ("queue", "window_s")),
+    "video": Of(True, videos_over_time.video, ("flow",)),
+    "waterfall": Of(True, videos_over_time.waterfall, ("flow",)),
+    "timelapse": Of(False, timelapse.timelapse, ("metric", "flow", "window_s", "where")),
+    "matrix": Of(False, grids.matrix, ("metric", "flow", "where")),
     "lines": Of(False, by_cell.lines, _CELLS),
     "bars": Of(False, by_cell.bars, _CELLS),
     "box": Of(False, by_cell.box, _CELLS),
-    "cdf": Of(False, by_cell.cdf, ("metric", "by", "flow")),
-    "ellipse": Of(False, by_cell.ellipse, ("metric", "by", "flow")),
-    "heatmap": Of(False, by_cell.heatmap, _CELLS),
+    "cdf": Of(False, distribution.cdf, ("metric", "by", "flow", "where")),
+    "ellipse": Of(False, delay_plane.ellipse, ("metric", "by", "flow", "where")),
+    "plane": Of(False, delay_plane.plane, _CELLS),
+    "heatmap": Of(False, grids.heatmap, _CELLS),
 }
 """Every kind."""
 
@@ -62,6 +80,7 @@ def make(
     flow: Sequence[str] | None = None,
     queue: Sequence[str] | None = None,
     window_s: float | None = None,
+    where: Mapping[str, object] | None = None,
 ) -> Picture:
     """Make a figure of results; options that the kind doesn't take are errors.
 
@@ -73,7 +92,8 @@ def make(
     if kind not in KINDS:
         raise DumbbellError(unknown("kind of plot", kind, list(KINDS)))
     of = KINDS[kind]
-    given: dict[str, Any] = {"metric": metric, "x": x, "by": by, "flow": flow, "queue": queue, "window_s": window_s}
+    given: dict[str, Any] = {"metric": metric, "x": x, "by": by, "flow": flow, "queue": queue}
+    given |= {"window_s": window_s, "where": where}
     given = {name: value for name, value in given.items() if value}
     for name in given:
         if name not in of.options:
@@ -84,7 +104,7 @@ def make(
     if not len(results):
         raise DumbbellError("the results hold no finished run")
     if not of.over_time:
-        return of.draw(results, **given)
+        return replace(of.draw(results, **given), source=source_of(results))
     if not 0 <= run < len(results):
         raise DumbbellError(f"--run: {run} given: the results hold runs 0 to {len(results) - 1}")
-    return of.draw(results, results.runs[run], **given)
+    return replace(of.draw(results, results.runs[run], **given), source=source_of(results, results.runs[run]))

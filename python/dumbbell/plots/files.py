@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import io
 import os
-import re
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
+from types import ModuleType
 
 from dumbbell.plots.draw import draw, settings
+from dumbbell.plots.inline_svg import inline
 from dumbbell.plots.spec import Picture
 
 __all__ = ["Drawn", "save", "save_all"]
 
 DPI = 130
 """Resolution of the PNG: about 960 pixels across for one panel."""
+WAIT_S = 0.1
+"""Longest wait for a figure, s: Python handles Ctrl-C between two waits."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +41,14 @@ def save(picture: Picture, folder: str | os.PathLike[str]) -> Drawn:
     place = Path(folder)
     png, svg = place / f"{picture.name}.png", place / f"{picture.name}.svg"
     figure = draw(picture)
+    facts = {"Title": picture.title, "Description": picture.small_print}
     text = io.StringIO()
     # The salt makes the ids of the SVG the same each time, and different from those of other figures on a page.
-    with settings({"svg.hashsalt": picture.name}):
-        figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    with settings(more={"svg.hashsalt": picture.name}):
+        figure.savefig(png, dpi=DPI, metadata={**facts, "Software": None}, pil_kwargs={"compress_level": 3})
+        figure.savefig(text, format="svg", metadata={**facts, "Date": None, "Creator": None})
     svg.write_text(text.getvalue(), encoding="utf-8")
-    return Drawn(picture, png, svg, _inline(text.getvalue(), picture))
-
-
-def _inline(svg: str, picture: Picture) -> str:
-    """Extract the drawing of an SVG file, with ids that are unique to the figure."""
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="([^"]+)"', rf'id="{picture.name}-\1"', body)
-    body = re.sub(r'(href="#|url\(#)', rf"\g<1>{picture.name}-", body)
-    return body.replace("<svg ", '<svg role="img" ', 1)
+    return Drawn(picture, png, svg, inline(text.getvalue(), picture.name, picture.title))
 
 
 def save_all(
@@ -69,12 +67,56 @@ def save_all(
             done.append(save(picture, folder))
             moved(len(done), len(pictures))
         return done
-    # Not "fork": the simulator's threads may hold locks that a child would wait for.
-    # The fork server imports the slow modules once.
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["dumbbell.plots.preload"])
-    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=context) as pool:
-        for drawn in pool.map(save, pictures, [folder] * len(pictures)):
-            done.append(drawn)
-            moved(len(done), len(pictures))
+    # Not "fork": the simulator's threads may hold locks that a child would wait for. Not "forkserver": a process that
+    # the server is about to start can't be ended.
+    others = set(active_children())
+    with ProcessPoolExecutor(min(jobs, len(pictures)), mp_context=get_context("spawn")) as pool:
+        try:
+            with _without_main(), _without_interrupts():  # the first call starts all processes
+                futures = [pool.submit(save, picture, folder) for picture in pictures]
+            for future in futures:
+                # With a timeout: a library's signal handler may keep Ctrl-C from interrupting a wait without one.
+                while not future.done():
+                    wait([future], timeout=WAIT_S)
+                done.append(future.result())
+                moved(len(done), len(pictures))
+        except BaseException:
+            # The end of the pool would wait for every figure.
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise
     return done
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Block SIGINT for this time and in new processes.
+
+    Ctrl-C reaches every process of the terminal: this one ends the others, which would print tracebacks.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - not on Windows
+
+    resource_tracker.ensure_running()  # its start unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the program from new processes.
+
+    They import the module ``__main__`` of their parent first, so a script without ``if __name__ == "__main__"`` would
+    run again in each, and fail. The drawing needs nothing of it: figures are data.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main

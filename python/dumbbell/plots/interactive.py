@@ -1,204 +1,285 @@
-"""Interactive figures with Plotly: zoom, values under the pointer, curves that can be hidden; pages work offline."""
+"""Interactive figures: zoom, values under the pointer, curves that can be hidden; pages work offline.
+
+`figure` describes a figure in JSON: panels with axes and marks, in the units of the axes. The scripts of
+`dumbbell.plots.web` draw each kind of mark: ``line``, ``band``, ``outline``, ``points``, ``intervals``, ``segments``,
+``strokes``, ``bars``, ``boxes``, ``spans`` and ``rule``. A new kind of curve is translated into these here.
+"""
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from dumbbell.plots.downsample import thin
-from dumbbell.plots.spec import Curve, Panel, Picture
-from dumbbell.plots.style import INK, MUTED, SHADE, look
+from dumbbell.metrics import number
+from dumbbell.plots.dodge import dodged
+from dumbbell.plots.downsample import COLUMNS, merged, thin
+from dumbbell.plots.spec import FEWEST_BOX, MANY_EVENTS, Curve, Floats, Grid, Panel, Picture, Span
+from dumbbell.plots.style import DASHES, INK, MUTED, SHADE, look
+from dumbbell.plots.web import dark_colors, pack, script, style
 
-__all__ = ["figure", "page", "script"]
+__all__ = ["as_json", "colors", "figure", "page"]
 
-_DASH = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
-_MARKER = {
-    "s": "square",
-    "^": "triangle-up",
-    "v": "triangle-down",
-    "D": "diamond",
-    "P": "cross",
-    "X": "x",
-    "*": "star",
-}
-DIVERGING = [[0.0, "#7f3b08"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#998ec3"], [1.0, "#2d004b"]]
+Mark = dict[str, Any]
+LEAST_COLUMNS = 150
+"""Columns that a long curve keeps at least, however many curves a figure has."""
+CURVES = 4
+"""Long curves that a figure has at full resolution; more share it."""
+STROKES, FEW_STROKES = 20_000, 3000
+"""Strokes of a curve that the page of a figure holds, and that of a report; of more, neighbors are merged."""
+HATCHED = ("recovery", "timeout")
+"""Phases that a page hatches, so that they differ from the others in gray: a page has one pattern."""
+WIDTH = 1.7
+"""Width of a line in pixels."""
+DIVERGING = ("#7f3b08", "#f1a340", "#f7f7f7", "#998ec3", "#2d004b")
 """Orange to purple, ColorBrewer's PuOr."""
-HEIGHT = {1: 360, 2: 320, 3: 280}
-"""Height of a row of panels in pixels, by the number of panels side by side."""
-WIDTH, ENTRY, LETTER, LEGEND_ROW, TOOLS = 850, 55, 7, 20, 24
-"""Sizes in pixels: width of a legend, of an entry without its text, of a letter; height of a row, of the buttons."""
+SEQUENTIAL = ("#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838")
+"""Blue to yellow, Matplotlib's cividis at equal distances."""
 
 
-def script() -> str:
-    """Return Plotly's JavaScript; a page contains it once.
+def figure(picture: Picture, *, strokes: int = FEW_STROKES) -> dict[str, Any]:
+    """Return a figure as values for JSON.
 
-    Raises
-    ------
-    DumbbellError
-        If Plotly isn't installed.
+    Parameters
+    ----------
+    picture : Picture
+    strokes : int
+        Strokes of a sequence diagram's curve, the resolution to which a reader can enlarge it.
     """
-    try:
-        from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra
-    except ImportError:
-        from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
-
-        raise DumbbellError("interactive figures need plotly: pip install 'dumbbell[studies]'") from None
-    return str(get_plotlyjs())
-
-
-def figure(picture: Picture) -> dict[str, Any]:
-    """Return a figure as Plotly's JSON: data and layout in plain values."""
-    data: list[dict[str, Any]] = []
-    columns = min(picture.columns, len(picture.panels))
-    rows = -(-len(picture.panels) // columns)
-    layout: dict[str, Any] = {
-        "template": "none",
-        "font": {"family": "sans-serif", "size": 12, "color": INK},
-        "margin": {"l": 64, "r": 16, "t": 24, "b": 48},
-        "hovermode": "closest",
-        "legend": {"orientation": "h", "yref": "container", "y": 1.0, "yanchor": "top", "x": 0},
-        "grid": {"rows": rows, "columns": columns, "pattern": "independent", "roworder": "top to bottom"},
-        "annotations": [],
-        "shapes": [],
-        "barmode": "group",
+    long = sum(len(curve.x) > 4 * LEAST_COLUMNS for panel in picture.panels for curve in panel.curves)
+    columns = max(LEAST_COLUMNS, COLUMNS * CURVES // max(long, CURVES))
+    legend: dict[str, Mark] = {}
+    panels = [_panel(panel, picture, columns, strokes, legend) for panel in picture.panels]
+    return {
+        "title": picture.title,
+        "columns": min(picture.columns, len(picture.panels)),
+        "share_y": picture.share_y,
+        "legend": list(legend.values()),
+        "panels": panels,
     }
-    seen: set[str] = set()
-    for number, panel in enumerate(picture.panels):
-        _panel(panel, "" if number == 0 else str(number + 1), picture, data, layout, seen)
-    layout["showlegend"] = len(seen) > 1
-    if layout["showlegend"]:  # it is above the panels' titles
-        across = sum(ENTRY + LETTER * len(label) for label in seen)
-        layout["margin"]["t"] += TOOLS + LEGEND_ROW * -(-across // WIDTH)
-    layout["height"] = rows * HEIGHT[columns] + layout["margin"]["t"]
-    layout["legend"]["y"] = 1 - TOOLS / layout["height"]
-    return {"data": data, "layout": layout}
 
 
-def _panel(
-    panel: Panel, axis: str, picture: Picture, data: list[dict[str, Any]], layout: dict[str, Any], seen: set[str]
-) -> None:
-    grid_color = {
-        "gridcolor": "#DDDDDD",
-        "zeroline": False,
-        "linecolor": MUTED,
-        "showline": True,
-        "automargin": True,
-    }
-    x: dict[str, Any] = {"title": {"text": panel.x_label}, **grid_color}
-    y: dict[str, Any] = {"title": {"text": panel.y_label}, **grid_color}
-    layout[f"xaxis{axis}"], layout[f"yaxis{axis}"] = x, y
-    place = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
-    if panel.title:
-        ends = {"xref": f"x{axis} domain", "yref": f"y{axis} domain", "x": 0, "y": 1.0}
-        layout["annotations"].append(
-            {"text": html.escape(panel.title), "showarrow": False, "yanchor": "bottom", **ends}
-        )
-    if panel.grid is not None:
-        grid = panel.grid
-        low, high = grid.low, grid.high
-        texts = [[html.escape(t).replace("\n", "<br>") for t in row] for row in grid.texts]
-        data.append({
-            "type": "heatmap", "x": list(grid.columns), "y": list(grid.rows), "z": _plain(grid.values),
-            "text": texts, "texttemplate": "%{text}", "zmin": low, "zmax": high,
-            "colorscale": DIVERGING if grid.diverging else "Cividis", "colorbar": {"title": {"text": grid.unit}},
-            "hovertemplate": "%{y}, %{x}: %{z:.4g}<extra></extra>", **place,
-        })  # fmt: skip
-        y["autorange"] = "reversed"
-        return
+def _panel(panel: Panel, picture: Picture, columns: int, strokes: int, legend: dict[str, Mark]) -> dict[str, Any]:
+    x: dict[str, Any] = {"label": panel.x_label, "log": panel.x_log, "reversed": panel.x_reversed}
+    y: dict[str, Any] = {"label": panel.y_label, "log": panel.y_log, "zero": panel.y_from_zero}
     if panel.categories:
-        x |= {"tickvals": list(range(len(panel.categories))), "ticktext": list(panel.categories)}
-    x |= {"type": "log"} if panel.x_log else {}
-    y |= {"type": "log"} if panel.y_log else {"rangemode": "tozero"} if panel.y_from_zero else {}
-    for span in panel.spans:
-        layout["shapes"].append({
-            "type": "rect", "xref": f"x{axis}", "yref": f"y{axis} domain", "x0": span.begin, "x1": span.end,
-            "y0": 0, "y1": 1, "fillcolor": look(span.look).color, "opacity": SHADE, "line": {"width": 0},
-            "layer": "below",
-        })  # fmt: skip
-        if span.label not in seen:
-            seen.add(span.label)
-            square = {"symbol": "square", "size": 12, "color": look(span.look).color, "opacity": 0.4}
-            data.append({"type": "scatter", "mode": "markers", "x": [None], "y": [None], "name": span.label,
-                         "marker": square, **place})  # fmt: skip
-    for mark in panel.marks:
-        line = {"color": MUTED, "width": 1, "dash": "dot"}
-        layout["shapes"].append({"type": "line", "xref": f"x{axis}", "yref": f"y{axis} domain", "x0": mark.x,
-                                 "x1": mark.x, "y0": 0, "y1": 1, "line": line})  # fmt: skip
-    for number, curve in enumerate(panel.curves):
-        shift = 0.0
-        if panel.categories:
-            shift = (0.8 if curve.kind in {"bars", "box"} else 0.3) / len(panel.curves)
-            shift *= number - (len(panel.curves) - 1) / 2
-        data.extend(_traces(curve, shift, place, seen, 0.8 / max(1, len(panel.curves)), markers=picture.markers))
+        x["names"] = list(panel.categories)
+    if panel.x_ticks:
+        x["ticks"] = [float(place) for place in panel.x_ticks]
+    if panel.y_top is not None:
+        y["top"] = panel.y_top
+    if panel.x_range is not None:
+        x["range"] = list(panel.x_range)
+    if panel.strips:
+        y["names"] = list(panel.strips)
+    if panel.grid is not None:
+        return {"title": panel.title, "x": x, "y": y, "marks": [], "grid": _grid(panel.grid)}
+    marks: list[Mark] = list(_spans(panel, legend))
+    marks += [
+        {"kind": "rule", "x": [mark.x], "text": mark.text, "at": mark.at, "color": MUTED} for mark in panel.marks
+    ]
+    places, width = dodged(panel)
+    if any(curve.kind == "segments" for curve in panel.curves):
+        columns = max(columns, strokes // 4)  # zooming in shows single segments, and the lines beside them
+    for curve, at in zip(panel.curves, places, strict=True):
+        marks += _curve(curve, at, width * 0.9, (columns, strokes), legend, markers=picture.markers)
+    return {"title": panel.title, "x": x, "y": y, "marks": marks, "better": panel.better,
+            "height": panel.height}  # fmt: skip
 
 
-def _traces(
-    curve: Curve, shift: float, place: dict[str, str], seen: set[str], width: float, *, markers: bool
-) -> list[dict[str, Any]]:
-    style = look(curve.look)
-    first = curve.label not in seen
-    seen.add(curve.label)
-    common: dict[str, Any] = {"name": curve.label, "legendgroup": curve.label, "showlegend": first, **place}
-    dots: list[dict[str, Any]] = []
-    if curve.dots is not None and curve.kind != "box":
-        across = np.repeat(curve.x + shift, curve.dots.shape[1])
-        small = {"size": 4, "color": style.color, "opacity": 0.5}
-        dots.append({**common, "type": "scatter", "mode": "markers", "x": _plain(across),
-                     "y": _plain(curve.dots.ravel()), "marker": small, "hoverinfo": "skip",
-                     "showlegend": False})  # fmt: skip
-    if curve.kind == "box" and curve.dots is not None:
-        return [{**common, "type": "box", "x": _plain(np.repeat(curve.x + shift, curve.dots.shape[1])),
-                 "y": _plain(curve.dots.ravel()), "boxpoints": "all", "pointpos": 0, "width": width * 0.9,
-                 "marker": {"color": style.color, "size": 3}}]  # fmt: skip
-    around = _interval(curve)
+def _spans(panel: Panel, legend: dict[str, Mark]) -> Iterator[Mark]:
+    def key(span: Span) -> tuple[str, str, int]:
+        return span.label, span.look, -1 if span.strip is None else span.strip
+
+    for (label, name, strip), group in groupby(sorted(panel.spans, key=key), key):
+        spans = list(group)
+        color = look(name).color
+        hatched = name in HATCHED
+        legend.setdefault(label, {"label": label, "color": color, "area": SHADE * 3, "hatched": hatched})
+        begin, end = np.array([s.begin for s in spans]), np.array([s.end for s in spans])
+        yield {"kind": "spans", "label": label, "color": color, "x": pack(begin), "x2": pack(end),
+               "hatched": hatched} | ({} if strip < 0 else {"strip": strip})  # fmt: skip
+
+
+def _curve(
+    curve: Curve, x: Floats, width: float, bounds: tuple[int, int], legend: dict[str, Mark], *, markers: bool
+) -> Iterator[Mark]:
+    """Translate a curve, whose points are at `x`, into marks, the ones behind first.
+
+    `bounds` are the columns of a line and the strokes of a sequence diagram that are kept.
+    """
+    shown = look(curve.look)
+    base: Mark = {"label": curve.label, "color": shown.color}
+    if curve.kind != "outline":
+        legend.setdefault(curve.label, base | _sample(curve, markers=markers))
+    if curve.kind in {"outline", "segments"}:
+        yield base | _shape(curve, x, bounds[1])
+        return
+    if curve.kind == "box":
+        yield from _boxes(base, x, curve.dots, width)
+        return
     if curve.kind == "bars":
-        return [{**common, "type": "bar", "x": _plain(curve.x + shift), "y": _plain(curve.y), "width": width * 0.9,
-                 "marker": {"color": style.color}, "error_y": around}, *dots]  # fmt: skip
-    xs, ys = thin(curve.x + shift, curve.y)
-    points = curve.kind in {"points", "dots", "events"}
-    if curve.kind == "dots":
-        pale = {"size": 4, "color": style.color, "opacity": 0.5}
-        return [{**common, "type": "scatter", "mode": "markers", "x": _plain(curve.x), "y": _plain(curve.y),
-                 "marker": pale}]  # fmt: skip
-    symbol = "x" if curve.kind == "events" else _MARKER.get(style.marker, "circle")
-    mode = "markers" if points else "lines+markers" if markers and style.marker else "lines"
-    main = {
-        **common, "type": "scatter" if len(xs) < 5000 else "scattergl", "mode": mode,
-        "x": _plain(xs), "y": _plain(ys),
-        "line": {"color": style.color, "width": 1.6, "dash": _DASH.get(style.dash, "solid"),
-                 "shape": "hv" if curve.kind == "steps" else "linear"},
-        "marker": {"color": style.color, "size": 7, "symbol": f"{symbol}-open" if style.hollow else symbol},
-        "error_y": around if len(xs) == len(curve.x) else None,
-    }  # fmt: skip
-    return [*dots, main]
+        yield {**base, "kind": "bars", "x": pack(x), "y": pack(curve.y), "width": width,
+               "hatched": shown.dash != "-", "ends": _ends(curve)}  # fmt: skip
+    if curve.dots is not None:
+        yield _dots(base, x, curve.dots, width * 0.5 if curve.kind == "bars" else 0.0)
+    if curve.low is not None and curve.high is not None and not np.isnan(curve.low).all():
+        kind = "intervals" if curve.kind in {"points", "bars"} else "band"
+        color = INK if curve.kind == "bars" else shown.color
+        yield {"label": curve.label, "color": color, "kind": kind, "x": pack(x),
+               "low": pack(np.where(np.isnan(curve.low), curve.y, curve.low)),
+               "high": pack(np.where(np.isnan(curve.high), curve.y, curve.high))}  # fmt: skip
+    if curve.kind == "bars":
+        return
+    across, up = thin(x, curve.y, bounds[0])
+    values: Mark = {**base, "x": pack(across), "y": pack(up), "hollow": shown.hollow}
+    if len(across) == len(x):
+        values |= {"ends": _ends(curve), "texts": list(curve.texts)}
+    if curve.kind == "points":
+        yield {**values, "kind": "points", "symbol": shown.marker or "o", "size": 4}
+    elif curve.kind == "dots":
+        yield {**values, "kind": "points", "symbol": "o", "size": 2.2, "opacity": 0.5, "hollow": False}
+    elif curve.kind == "events":
+        yield {**values, "kind": "points", "symbol": shown.marker or "x", "size": 4 if len(x) <= MANY_EVENTS else 2.6}
+    else:
+        sign = {"symbol": shown.marker} if markers and shown.marker else {}
+        yield {**values, "kind": "line", "dash": _dash(shown.dash), "steps": curve.kind == "steps", **sign}
 
 
-def _interval(curve: Curve) -> dict[str, Any] | None:
-    if curve.low is None or curve.high is None or np.isnan(curve.low).all():
+def _boxes(base: Mark, x: Floats, dots: Floats | None, width: float) -> Iterator[Mark]:
+    if dots is not None:
+        yield {**base, "kind": "boxes", "x": pack(x), "width": width, **_quartiles(dots)}
+        yield _dots(base, x, dots, width * 0.5)
+
+
+def _shape(curve: Curve, x: Floats, strokes: int) -> Mark:
+    """Return the mark of a curve that is neither a line nor points."""
+    if curve.low is None or curve.high is None:
+        return {"kind": "outline", "x": pack(x), "y": pack(curve.y)}
+    at, low, high = merged(x, curve.low, curve.high, strokes)
+    return {"kind": "strokes", "x": pack(at), "low": pack(low), "high": pack(high)}
+
+
+def _sample(curve: Curve, *, markers: bool) -> Mark:
+    """Return the look of a curve in the legend: an area, a symbol, or a line with or without one."""
+    shown = look(curve.look)
+    if curve.kind in {"bars", "box"}:
+        return {"area": 0.8, "hatched": shown.dash != "-"}
+    if curve.kind in {"points", "dots", "events"}:
+        symbol = "o" if curve.kind == "dots" else shown.marker or "o"
+        return {"symbol": symbol, "hollow": shown.hollow}
+    symbols = {"symbol": shown.marker, "hollow": shown.hollow} if markers and shown.marker else {}
+    return {"dash": _dash(shown.dash), **symbols}
+
+
+def _dots(base: Mark, x: Floats, dots: Floats, width: float) -> Mark:
+    """Make the points of single runs, side by side within a width."""
+    count = dots.shape[1]
+    across = np.repeat(x, count) + np.tile(np.linspace(-width / 2, width / 2, count) if count > 1 else [0.0], len(x))
+    return {
+        **base,
+        "kind": "points",
+        "symbol": "o",
+        "size": 2,
+        "opacity": 0.55,
+        "x": pack(across),
+        "y": pack(dots.ravel()),
+    }
+
+
+def _dash(name: str) -> str:
+    """Return dashes and gaps in pixels, as SVG has them."""
+    return " ".join(f"{WIDTH * length:g}" for length in DASHES[name])
+
+
+def _quartiles(dots: Floats) -> Mark:
+    """Return the boxes of rows: median, quartiles, whiskers to the last dot within 1.5 times their distance.
+
+    Few values have a median only.
+    """
+    boxes = np.full((len(dots), 5), np.nan)
+    for place, row in enumerate(dots):
+        known = row[~np.isnan(row)]
+        if known.size < FEWEST_BOX:
+            boxes[place, 2] = np.median(known) if known.size else np.nan
+            continue
+        q1, median, q3 = np.percentile(known, (25, 50, 75))
+        reach = 1.5 * (q3 - q1)
+        inside = known[(known >= q1 - reach) & (known <= q3 + reach)]
+        boxes[place] = inside.min(), q1, median, q3, inside.max()
+    return {key: pack(boxes[:, k]) for k, key in enumerate(("low", "q1", "y", "q3", "high"))}
+
+
+def _ends(curve: Curve) -> list[str] | None:
+    """Return the interval of each value in words."""
+    if curve.low is None or curve.high is None:
         return None
-    up, down = curve.high - curve.y, curve.y - curve.low
-    return {"type": "data", "symmetric": False, "array": _plain(up), "arrayminus": _plain(down), "thickness": 1}
+    return [
+        "" if np.isnan(a) or np.isnan(b) else f"[{number(a)}, {number(b)}]"
+        for a, b in zip(curve.low, curve.high, strict=True)
+    ]
 
 
-def _plain(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[Any]:
-    """Return values for JSON: None for NaN, six digits, as a screen cannot show more."""
-    if values.ndim > 1:
-        return [_plain(row) for row in values]
-    return [None if not np.isfinite(v) else float(f"{v:.7g}") for v in values.tolist()]
+def _grid(grid: Grid) -> dict[str, Any]:
+    known = grid.values[~np.isnan(grid.values)]
+    low = grid.low if grid.low is not None else float(known.min()) if known.size else 0.0
+    high = grid.high if grid.high is not None else float(known.max()) if known.size else 1.0
+    return {
+        "rows": list(grid.rows),
+        "columns": list(grid.columns),
+        "values": [[None if np.isnan(v) else float(f"{v:.7g}") for v in row] for row in grid.values.tolist()],
+        "texts": [list(row) for row in grid.texts],
+        "unit": grid.unit,
+        "low": low,
+        "high": high if high > low else low + 1.0,
+        "stops": DIVERGING if grid.diverging else SEQUENTIAL,
+    }
+
+
+def colors(figures: Sequence[dict[str, Any]]) -> str:
+    """Return CSS that gives figures their colors on a dark page."""
+    used = {mark["color"] for f in figures for panel in f["panels"] for mark in panel["marks"]}
+    return dark_colors(used | {entry["color"] for f in figures for entry in f["legend"]})
+
+
+def as_json(values: object) -> str:
+    """Return values as JSON for the inside of a script element: no text in it can end the element."""
+    text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def page(pictures: Sequence[Picture]) -> str:
     """Return an HTML page of figures that works offline."""
+    figures = [figure(picture, strokes=STROKES) for picture in pictures]
     parts = []
-    for number, picture in enumerate(pictures):
-        content = json.dumps(figure(picture), allow_nan=False).replace("</", "<\\/")
+    for place, (picture, described) in enumerate(zip(pictures, figures, strict=True)):
         title, reading = html.escape(picture.title), html.escape(picture.reading)
-        draw = f'{{const f = {content}; Plotly.newPlot("p{number}", f.data, f.layout, {{responsive: true}});}}'
-        parts.append(f'<h2>{title}</h2><p>{reading}</p><div id="p{number}"></div><script>{draw}</script>')
-    head = f'<meta charset="utf-8"><title>{html.escape(pictures[0].title)}</title><script>{script()}</script>'
-    style = "<style>body{font-family:sans-serif;max-width:70em;margin:2em auto;color:#222}h2{font-size:1.1em}</style>"
-    return f'<!doctype html><html lang="en"><head>{head}{style}</head><body>{"".join(parts)}</body></html>\n'
+        small = html.escape(picture.small_print).replace("\n", "<br>")
+        small = f"<p><small>{small}</small></p>" if small else ""
+        parts.append(
+            f'<figure aria-labelledby="t{place}"><h2 id="t{place}">{title}</h2>'
+            f'<div class="live" id="f{place}"></div>'
+            f'<script type="application/json" class="figure-data" data-for="f{place}">{as_json(described)}</script>'
+            f"<figcaption>{reading}{small}</figcaption></figure>"
+        )
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>{html.escape(pictures[0].title)}</title>'
+        f"<style>{style()}{colors(figures)}{PAGE}</style>"
+    )
+    without = "<noscript><p>This figure needs JavaScript. The same figure as .svg or .png doesn't.</p></noscript>"
+    body = f"<main>{without}{''.join(parts)}</main><script>{script()}</script>"
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+PAGE = """
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 66rem; margin: 0 auto; padding: 1rem; }
+figure { margin: 0 0 2rem; }
+h2 { font-size: 1.1rem; line-height: 1.3; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+figcaption { margin-top: .5rem; color: var(--muted); }
+"""

@@ -15,14 +15,22 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.metrics import Summary
+from dumbbell.plots.style import Look
 
-__all__ = ["Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_of"]
+__all__ = ["FEWEST_BOX", "MANY_EVENTS", "Curve", "Grid", "Kind", "Mark", "Panel", "Picture", "Span", "curve_of"]
 
 Floats = npt.NDArray[np.float64]
-Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events"]
+Kind = Literal["line", "steps", "points", "dots", "bars", "box", "events", "outline", "segments"]
 """In this order: points joined by lines; steps that hold each value until the next; separate points; small pale
 points, for single runs; bars from zero; boxes of the dots (median, quartiles, whiskers to the last dot within 1.5
-times the distance of the quartiles); large crosses, for events."""
+times the distance of the quartiles), or a short line at the median where a box has fewer than `FEWEST_BOX` dots;
+large markers, for events; thin lines without markers, filled where they are closed, such as ellipses; vertical
+strokes from `Curve.low` to `Curve.high`, for the bytes of segments."""
+
+FEWEST_BOX = 5
+"""Values from which quartiles describe them better than the values themselves."""
+MANY_EVENTS = 25
+"""Number of events on a curve above which their markers are smaller."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +41,8 @@ class Curve:
     ----------
     label : str
         For the legend; the same label in several panels appears once.
-    look : str
-        A name of `style.look`.
+    look : str or Look
+        A name of `style.look`, or the look itself.
     x, y : (n,) float64, units of the panel's axes
     low, high : (n,) float64 or None, the unit of `y`
         Interval around y.
@@ -42,26 +50,41 @@ class Curve:
         The repetitions behind each y.
     kind : Kind
         How it is drawn.
+    texts : sequence of str
+        Words beside the points; none, or one for each.
     """
 
     label: str
-    look: str
+    look: str | Look
     x: Floats
     y: Floats
     low: Floats | None = None
     high: Floats | None = None
     dots: Floats | None = None
     kind: Kind = "line"
+    texts: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A shaded interval of the x axis; ``label`` appears in the legend once, ``look`` gives its color."""
+    """A shaded interval of the x axis.
+
+    Attributes
+    ----------
+    begin, end : float, the unit of the x axis
+    label : str
+        Appears in the legend once.
+    look : str
+        Name of its color and hatching.
+    strip : int or None
+        The row that it is drawn in, in a panel with `Panel.strips`; None: it is as high as the panel.
+    """
 
     begin: float
     end: float
     label: str
     look: str
+    strip: int | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +146,18 @@ class Panel:
         Shaded intervals, such as a sender's phases.
     grid : Grid or None
         Cells instead of curves.
+    x_reversed : bool
+        True if x decreases from left to right.
+    better : bool
+        True if an arrow to the upper right is labeled "better".
+    strips : sequence of str
+        Names of rows from the top, each a strip of spans; y is then the number of the row.
+    x_range : (float, float) or None
+        Ends of the x axis; default: those of the data.
+    height : float
+        Height of the panel in parts of that of a usual one.
+    x_ticks : sequence of float
+        Places of the x axis's labels; default: chosen by the axis.
     """
 
     title: str
@@ -137,6 +172,12 @@ class Panel:
     x_log: bool = False
     spans: Sequence[Span] = ()
     grid: Grid | None = None
+    x_reversed: bool = False
+    better: bool = False
+    strips: Sequence[str] = ()
+    x_range: tuple[float, float] | None = None
+    height: float = 1.0
+    x_ticks: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -157,6 +198,10 @@ class Picture:
         True if points have markers.
     share_y : bool
         True if all panels have the same y axis.
+    note : str
+        How the marks are to be read, for the small print; may be empty.
+    source : str
+        Origin of the data for the small print: scenario, seed, version; may be empty.
     """
 
     name: str
@@ -166,6 +211,13 @@ class Picture:
     columns: int = 1
     markers: bool = True
     share_y: bool = False
+    note: str = ""
+    source: str = ""
+
+    @property
+    def small_print(self) -> str:
+        """The note and the origin."""
+        return "\n".join(part for part in (self.note, self.source) if part)
 
     def rows(self) -> pl.DataFrame:
         """List everything that is drawn: one row per point of each curve."""
@@ -218,7 +270,7 @@ def _or_nan(values: Floats | None, n: int) -> Floats:
 
 def curve_of(
     label: str,
-    look: str,
+    look: str | Look,
     x: npt.ArrayLike,
     summaries: Sequence[Summary],
     *,

@@ -11,7 +11,7 @@ marker and in dash, so figures stay legible without color.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -19,7 +19,7 @@ from typing import Any
 
 from dumbbell import registry
 
-__all__ = ["INK", "MUTED", "RC", "SHADE", "Look", "look"]
+__all__ = ["DASHES", "INK", "MUTED", "RC", "SHADE", "Look", "distinct", "look", "ranked"]
 
 INK = "#222222"
 """Text and axes."""
@@ -33,7 +33,7 @@ SHADE = 0.14
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Color (hex), marker and dash (Matplotlib's names); `hollow` markers are white inside."""
+    """Color (hex), marker (Matplotlib's name) and dash (a key of `DASHES`); `hollow` markers are white inside."""
 
     color: str
     marker: str = "o"
@@ -62,6 +62,7 @@ FAMOUS = {
 LOOKS = {
     # the other side of a comparison
     "kernel": Look("#000000", "o", "--"),
+    "simulator": Look("#0072B2", "D", hollow=True),
     # phases of a sender
     "slow start": Look("#009E73"),
     "congestion avoidance": Look("#56B4E9"),
@@ -79,8 +80,21 @@ LOOKS = {
     "probe up": Look("#0072B2"),
     "probe RTT": Look("#AA4499"),
     # events
+    "timeout event": Look("#000000", "v"),
     "drop": Look("#D55E00", "x"),
     "mark": Look("#E69F00", "+"),
+    # time-sequence figures
+    "segment": Look("#0072B2", ""),
+    "acknowledged": Look("#009E73", ""),
+    "receive window": Look(MUTED, "", "--"),
+    "SACK": Look("#CC79A7", ""),
+    "retransmission": Look("#882255", "^"),
+    "out of order": Look("#E69F00", "D"),
+    # references beside the flows
+    "ssthresh": Look(MUTED, "", "--"),
+    "limit": Look(MUTED, "", ":"),
+    # numbers of a publication
+    "report": Look("#7A4A00", "*", "two dashes"),
     # everything else
     "cbr": Look(MUTED, "", ":"),
     "jittered": Look("#000000", "o"),
@@ -124,12 +138,28 @@ def _derived(names: Iterable[str], markers: set[tuple[str, str]]) -> dict[str, L
     return looks
 
 
-def look(name: str) -> Look:
+DASHES: dict[str, tuple[float, ...]] = {
+    "-": (),
+    "--": (4.0, 1.6),
+    "-.": (6.0, 1.6, 1.0, 1.6),
+    ":": (1.0, 1.6),
+    "long": (9.0, 2.4),
+    "dot dot": (4.0, 1.6, 1.0, 1.6, 1.0, 1.6),
+    "wide dots": (1.0, 4.0),
+    "two dashes": (9.0, 1.6, 4.0, 1.6),
+}
+"""Lengths of dashes and gaps, in line widths, by name: legible in gray and by readers with color blindness."""
+
+
+def look(name: str | Look) -> Look:
     """Return the look of a name; a suffix gives a second look of the same kind.
 
     ``reno`` is the variant, ``reno:2`` has the same color with hollow markers and a dashed line. A name that is
-    neither in the registry nor in `LOOKS` gets a look from its hash, which is always the same.
+    neither in the registry nor in `LOOKS` gets a look from its hash, which is always the same. A look is returned
+    as it is.
     """
+    if isinstance(name, Look):
+        return name
     base, _, suffix = name.partition(":")
     found = LOOKS.get(base) or _registered().get(base)
     if found is None:
@@ -139,6 +169,81 @@ def look(name: str) -> Look:
     return replace(found, dash="--", hollow=True) if suffix else found
 
 
+def distinct(names: Sequence[object], *, dashes: bool = False) -> list[Look]:
+    """Return a look for each of the names that one figure compares; no two are equal.
+
+    A variant or discipline keeps its usual look; an alias beside its variant gets another marker and dash. Other
+    names get the colors of the palette in turn.
+
+    Parameters
+    ----------
+    names : sequence
+        Each once. Parameters in parentheses don't change the look: ``vegas(alpha=2)`` looks like ``vegas``, unless
+        both are present.
+    dashes : bool
+        True for curves without markers: each of the first eight has its own dash.
+    """
+    found: list[Look] = []
+    for number, name in enumerate(names):
+        base = str(name).partition("(")[0].strip()
+        known = base in LOOKS or base in _registered()
+        usual = look(base) if known else _nth(number)
+        if any(_alike(usual, other) for other in found):
+            candidates = [replace(usual, marker=m, dash=d) for d in DASHES for m in _MARKERS]
+            candidates = [c for c in candidates if not any(_alike(c, other) for other in found)]
+            usual = candidates[0] if candidates else usual
+        if dashes:
+            usual = replace(usual, dash=list(DASHES)[number % len(DASHES)])
+        found.append(usual)
+    return found
+
+
+def _nth(number: int) -> Look:
+    turn = number // len(_COLORS)
+    marker = _MARKERS[(number + 6 + 5 * turn) % len(_MARKERS)]
+    return Look(_ORDER[number % len(_ORDER)], marker, list(DASHES)[turn % len(DASHES)])
+
+
+def _alike(one: Look, other: Look) -> bool:
+    """Return True if two looks have the same marker, or the same dash, in one color."""
+    return one.color == other.color and (one.marker == other.marker or one.dash == other.dash)
+
+
+def ranked(count: int) -> list[Look]:
+    """Return looks for values that have an order, such as rates: colors from dark to light.
+
+    The colors are those of Matplotlib's viridis up to the lightness that is legible on white. Their gray has the
+    same order.
+    """
+    found = []
+    for k in range(count):
+        place = (len(_SCALE) - 1) * k / max(1, count - 1)
+        low = min(int(place), len(_SCALE) - 2)
+        parts = zip(_rgb(_SCALE[low]), _rgb(_SCALE[low + 1]), strict=True)
+        color = "#" + "".join(f"{round(a + (place - low) * (b - a)):02X}" for a, b in parts)
+        found.append(Look(color, _MARKERS[(k + 6) % len(_MARKERS)], list(DASHES)[k % len(DASHES)]))
+    return found
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+_SCALE = ("#440154", "#414487", "#2A788E", "#22A884")
+_ORDER = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#332288",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+    *_COLORS[:4],
+    "#999933",
+)
+
+
 RC: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica", "sans-serif"],
@@ -146,8 +251,8 @@ RC: dict[str, Any] = {
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": MUTED,
-    "axes.labelsize": 9,
-    "axes.titlesize": 9.5,
+    "axes.labelsize": "medium",
+    "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -158,11 +263,12 @@ RC: dict[str, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
     "legend.frameon": False,
-    "legend.fontsize": 9,
+    "legend.fontsize": "medium",
     "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
+    "pdf.fonttype": 42,  # TrueType: publishers refuse the fonts of type 3
     "svg.fonttype": "none",  # text stays text: searchable, readable by machines, a third of the size
     "path.simplify_threshold": 0.3,
 }

@@ -1,6 +1,7 @@
 """Reports: a study, or the results of any scenario, on one self-contained page; and the same for programs."""
 
 from dumbbell.report.json_document import document
+from dumbbell.report.latex import latex_table
 from dumbbell.report.write import (
     Format,
     files,
@@ -15,6 +16,7 @@ __all__ = [
     "Format",
     "document",
     "files",
+    "latex_table",
     "write_capture_report",
     "write_markdown",
     "write_pair_report",

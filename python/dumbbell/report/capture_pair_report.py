@@ -23,6 +23,7 @@ def of_pair(pair: Pair, command: Sequence[str]) -> Content:
         title="One path, two captures",
         kind="Analysis of a pair of captures",
         what="",
+        setting=[("A", a), ("B", b)],
         version=_core.version,
         begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         ran=[],
@@ -32,8 +33,8 @@ def of_pair(pair: Pair, command: Sequence[str]) -> Content:
         summary=list(pair.summary()),
         tables=[Table("flows", "Connections, by direction", pair.flows)] if pair.flows.height else [],
         warnings=[("damage", Warned("damage", text)) for text in pair.damage],
-        facts=[("A", a), ("B", b), ("analyzed by", f"Dumbbell {_core.version}"), ("host", platform.platform())],
+        facts=[("analyzed by", f"Dumbbell {_core.version}"), ("host", platform.platform())],
         definitions="Direction 0 is from A to B. A packet is lost if the first of both places has it and the second "
-        "one doesn't within ten seconds; reordered if one that was behind it at the first place came before it to "
-        "the second. Queueing is a delay minus the least of its direction.",
+        "one doesn't have it within ten seconds. It is reordered if a packet that was behind it at the first place "
+        "is before it at the second. Queueing is a delay minus the least of its direction.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -52,11 +52,17 @@ class Content:
         The heading, the kind of report, the purpose.
     source : str
         The publication whose experiment it repeats; empty without one.
+    setting : sequence of (str, str)
+        The conditions of the runs, shown first: bottleneck, flows, swept values.
     notice : str
         A notice shown first, for instance that it was a quick run.
     summary : sequence of str
     findings : sequence of (Finding, str)
         Verdicts, each with the claim's text.
+    disclosed : sequence of str
+        When the rules were written, and which of them changed after numbers were seen.
+    revised : mapping of str to str
+        By the id of a claim: what changed in its rule after numbers were seen.
     pictures, tables, notes : sequences
     figure_note : str
         A note on all figures.
@@ -80,9 +86,12 @@ class Content:
     pictures: Sequence[Picture]
     again: str
     source: str = ""
+    setting: Sequence[tuple[str, str]] = ()
     notice: str = ""
     summary: Sequence[str] = ()
     findings: Sequence[tuple[Finding, str]] = ()
+    disclosed: Sequence[str] = ()
+    revised: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[Table] = ()
     notes: Sequence[Note] = ()
     figure_note: str = ""

@@ -1,73 +1,78 @@
 """The page: one HTML file that needs nothing else, and works without a network.
 
-Each figure appears twice: drawn for print and for readers without scripts, and interactive for the screen.
+Each figure appears twice: drawn for print and for readers without scripts, and interactive for the screen. The size
+is bounded: figures hold as many points as a screen shows, and long tables are files beside the page.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from dumbbell.plots.interactive import as_json, colors, figure
+from dumbbell.plots.web import script, style
 from dumbbell.report.content import Content
+from dumbbell.report.template import template
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from dumbbell.plots import Drawn
 
 __all__ = ["page"]
 
-ROWS = 250
-"""Rows of a table on the page; all of them are in the CSV file that it downloads."""
+ROWS, FIGURE_ROWS = 250, 60
+"""Rows of a table, and of the values of a figure, on the page; all of them are in the CSV file."""
+WIDE, LOW = 14, 6
+"""Columns from which a table is turned, its columns written as rows, if it has at most so many rows."""
 INLINE = 20_000
-"""Rows that the page itself holds for download; longer tables are links to the file beside it."""
+"""Characters of a CSV file that the page itself holds for download; it links longer ones beside it."""
 
 
 def page(content: Content, drawn: Sequence[Drawn]) -> str:
     """Write the page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
-
-    from dumbbell.plots.interactive import figure, script  # noqa: PLC0415 - needs plotly
-
-    surroundings = Environment(
-        loader=PackageLoader("dumbbell.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    described = [figure(d.picture) for d in drawn]
     figures = [
         {
             "picture": d.picture,
             "svg": d.inline,
-            "data": json.dumps(figure(d.picture), allow_nan=False).replace("</", "<\\/"),
-            "table": _table(d.picture.rows(), d.picture.name),
+            "data": as_json(shown),
+            "table": _table(d.picture.rows(), d.picture.name, d.picture.title, FIGURE_ROWS),
         }
-        for d in drawn
+        for d, shown in zip(drawn, described, strict=True)
     ]
-    tables = [{"title": t.title, "rows": _table(t.frame, t.name)} for t in content.tables]
-    template = surroundings.get_template("report.html")
-    text: str = template.render(content=content, figures=figures, tables=tables, plotly=script())
-    return text
+    tables = [{"title": t.title, "rows": _table(t.frame, t.name, t.title, ROWS)} for t in content.tables]
+    return template("report.html").render(
+        content=content, figures=figures, tables=tables, style=style() + colors(described), script=script()
+    )
 
 
-def _table(frame: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Prepare a frame for the page: headings, the first rows as texts, and all of them as CSV."""
-    numeric = [dtype.is_numeric() for dtype in frame.dtypes]
-    rows = [[_cell(value) for value in row] for row in frame.head(ROWS).iter_rows()]
-    csv = frame.write_csv().replace("</", "<\\/") if frame.height <= INLINE else None
+def _table(frame: pl.DataFrame, name: str, title: str, most: int) -> dict[str, Any]:
+    """Prepare a frame for the page: headings, the first rows as texts, and all of them as CSV if they are few."""
+    csv = frame.write_csv()
+    frame = _in_seconds(frame)
     return {
         "name": name,
+        "label": f"Table: {title}",
         "headings": frame.columns,
-        "numeric": numeric,
-        "rows": rows,
-        "more": max(0, frame.height - ROWS),
-        "csv": csv,
+        "turned": frame.width >= WIDE and frame.height <= LOW,
+        "numeric": [dtype.is_numeric() for dtype in frame.dtypes],
+        "rows": [[_cell(value) for value in row] for row in frame.head(most).iter_rows()],
+        "more": max(0, frame.height - most),
+        "csv": as_json(csv) if len(csv) <= INLINE else None,
     }
 
 
+def _in_seconds(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with its times in nanoseconds in seconds, which people can read."""
+    times = {name: f"{name.removesuffix('_ns')}, s" for name in frame.columns if name.endswith("_ns")}
+    return frame.with_columns(pl.col(name) / 1e9 for name in times).rename(times)
+
+
 def _cell(value: object) -> str:
+    """Return a value as text: four significant digits, no exponent for the usual sizes."""
     if value is None:
         return "-"
+    if isinstance(value, float) and 1e4 <= abs(value) < 1e15:
+        return f"{float(f'{value:.4g}'):,.0f}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -14,7 +14,7 @@ __all__ = ["document"]
 
 def document(done: Done) -> dict[str, Any]:
     """Return everything but the runs in plain values; paths are relative to the directory."""
-    claims = {c.id: c.text for c in done.study.paper.claims}
+    claims = {c.id: c for c in done.study.paper.claims}
     analysis = done.analysis
     return {
         "study": done.study.name,
@@ -35,7 +35,13 @@ def document(done: Done) -> dict[str, Any]:
             }
             for e in done.study.experiments
         ],
-        "claims": [{**f.document(), "text": claims[f.claim]} for f in analysis.findings],
+        "kernel": done.column.document() if done.column is not None else None,
+        "refused": done.refused,
+        "claims": [
+            {**f.document(), "text": claims[f.claim].text, "revised": claims[f.claim].revised}
+            for f in analysis.findings
+        ],
+        "disclosed": done.study.paper.disclosed,
         "figures": [
             {
                 "name": d.picture.name,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.report.content import Content
+from dumbbell.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,15 +22,19 @@ ROWS = 60
 def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
     """Write the report; links to figures are relative to `place`."""
     after = f", {content.source}" if content.source else ""
-    made = f"{content.runs} runs in Dumbbell {content.version}, {content.begun} UTC"
+    made = f"{counted(content.runs, 'run')} in Dumbbell {content.version}, {content.begun} UTC"
     parts = [f"# {content.title}", f"{content.kind}{after}. {made}."]
     parts += [f"> {content.notice}"] if content.notice else []
     parts += [content.what.strip()] if content.what.strip() else []
     if content.summary:
         parts += ["## Summary", "\n".join(f"- {sentence}" for sentence in content.summary)]
     if content.findings:
-        rows = [f"| {f.verdict.value} | {_cell(text)} | {_cell(f.why)} |" for f, text in content.findings]
+        rows = [
+            f"| {f.verdict.value} | {_cell(text)} | {_cell(f.why + _revised(content.revised.get(f.claim)))} |"
+            for f, text in content.findings
+        ]
         parts += ["## Claims", "\n".join(["| verdict | claim | result |", "|---|---|---|", *rows])]
+        parts += ["\n".join(f"- {sentence}" for sentence in content.disclosed)] if content.disclosed else []
     if content.warnings:
         lines = [f"- {f'{name}: ' if name else ''}{warned}" for name, warned in content.warnings]
         parts += ["## Warnings", "\n".join(lines)]
@@ -44,12 +49,16 @@ def markdown(content: Content, drawn: Sequence[Drawn], place: Path) -> str:
         parts += [f"## {note.headline}", note.text]
     parts += ["## Runs", "\n".join(f"- {name}: {fact}" for name, fact in content.facts)]
     for ran in content.ran:
-        times = f"{ran.cells} cells x {ran.repetitions} repetitions of {ran.duration}, seed {ran.seeds}"
-        parts += [f"### {ran.name}", f"{ran.what}. {times}."]
+        times = f"{counted(ran.cells, 'cell')} x {counted(ran.repetitions, 'repetition')} of {ran.duration}"
+        parts += [f"### {ran.name}", f"{ran.what}. {times}, seed {ran.seeds}."]
         parts += ["Changed:", "\n".join(f"- `{c}`" for c in ran.changes)] if ran.changes else []
         parts += [f"```toml\n{ran.text.strip()}\n```"]
     parts += ["## Run it again", f"```\n{content.again}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def _revised(revision: str | None) -> str:
+    return f". Rule revised after numbers were seen: {revision}" if revision else ""
 
 
 def _relative(path: Path, place: Path) -> str:

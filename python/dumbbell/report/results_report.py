@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +12,31 @@ import polars as pl
 
 from dumbbell import _core
 from dumbbell.exceptions import DumbbellError
-from dumbbell.metrics import number, summarize
+from dumbbell.metrics import number, summarize, summarize_all
 from dumbbell.plots import Picture
 from dumbbell.plots.axis_labels import quantity
+from dumbbell.plots.axis_values import AxisValues
 from dumbbell.plots.catalog import make
+from dumbbell.plots.cell_table import word
 from dumbbell.report.content import Content, Ran
+from dumbbell.report.reading import extremes
+from dumbbell.report.setting import setting_of
 from dumbbell.results.lint import lint
+from dumbbell.results.record import Run
 from dumbbell.results.results import Results
 from dumbbell.results.store import Store
 from dumbbell.results.summary import flow_summary, queue_summary, short_names
+from dumbbell.results.swept import paths_of
+from dumbbell.results.warned import cell_names
 from dumbbell.studies.finding import Table
+from dumbbell.words import counted
 
-__all__ = ["host", "of_results"]
+__all__ = ["comparison_sentences", "extremes", "host", "of_results"]
 
 METRICS = ("goodput_bps", "rtt_p95_ms", "drop_rate", "completion_time_s")
 """Metrics that are drawn over the sweep, where they were measured."""
+FEW_CELLS = 6
+"""Most cells whose goodput is written one by one."""
 FEW = 12
 """Most comparisons that are written as sentences; more are not readable."""
 
@@ -46,6 +57,7 @@ def of_results(results: Results, folder: Path) -> Content:
         title=scenario.name,
         kind="Results of a scenario",
         what=scenario.description,
+        setting=list(setting_of(results)),
         version=str(manifest["version"]),
         begun=str(manifest["started"])[:19].replace("T", " "),
         ran=[
@@ -69,9 +81,17 @@ def of_results(results: Results, folder: Path) -> Content:
         tables=list(_tables(results)),
         warnings=[("", warned) for warned in lint(results)],
         facts=[("made by", f"Dumbbell {manifest['version']}, report by {_core.version}"), ("host", host(manifest))],
-        definitions="Goodput is payload delivered in order, each byte once, over the flow's own time; round-trip "
-        "times are those of packets sent once; drop rate is dropped over sent packets.",
+        definitions="Goodput is payload that reached the receiver, each byte once, over the flow's measured time; "
+        "round-trip times are those of packets sent once; drop rate is dropped over sent packets.",
     )
+
+
+def _repetitions(cells: Sequence[Sequence[Run]]) -> str:
+    """Return the number of repetitions of each cell in words."""
+    numbers = [len(runs) for runs in cells]
+    if min(numbers) == max(numbers):
+        return counted(numbers[0], "repetition")
+    return f"{min(numbers)} to {counted(max(numbers), 'repetition')}"
 
 
 def _summary(results: Results) -> Iterator[str]:
@@ -79,24 +99,58 @@ def _summary(results: Results) -> Iterator[str]:
     if not cells:
         yield "No run is finished yet."
         return
-    least = min(len(runs) for runs in cells)
-    yield f"{len(results)} runs: {len(cells)} cell{'s' if len(cells) > 1 else ''} x at least {least} repetitions."
-    queues = results.queues.filter(pl.col("utilization") > 0.05)
-    if queues.height:
-        busiest = queues.group_by("name").agg(pl.col("utilization").mean()).sort("utilization")
-        name, used = busiest["name"][-1], busiest["utilization"][-1]
-        yield f"The busiest link is {name}: {100 * used:.1f} % of the time in use, on average over all runs."
+    yield f"{counted(len(results), 'run')}: {counted(len(cells), 'cell')} x {_repetitions(cells)}."
+    yield from _busiest(results)
     for flow in results.flows["name"].unique(maintain_order=True):
-        values = results.flows.filter(pl.col("name") == flow)["goodput_bps"].to_numpy() * 1e-6
-        yield f"Flow '{flow}': goodput {summarize(values).text('Mbit/s')} over all runs, {number(values.min())} to " \
-              f"{number(values.max())}."  # fmt: skip
-    yield from _comparisons(results)
+        yield f"Flow '{flow}': {_goodput(cells, flow)}."
+    yield from comparison_sentences(results)
 
 
-def _comparisons(results: Results) -> Iterator[str]:
+def _busiest(results: Results) -> Iterator[str]:
+    """Name the link that is in use for most of the time, with its utilization in the cells."""
+    queues = results.queues.filter(pl.col("utilization") > 0.05)
+    if queues.is_empty():
+        return
+    name = queues.group_by("name").agg(pl.col("utilization").mean()).sort("utilization")["name"][-1]
+    used = [
+        100 * float(np.mean([q["utilization"] for run in runs for q in run.queues if q["name"] == name]))
+        for runs in results.by_cell()
+    ]
+    if len(used) == 1:
+        yield f"The busiest link is {name}: in use for {used[0]:.1f} % of the time."
+    else:
+        yield f"The busiest link is {name}: in use for {min(used):.1f} to {max(used):.1f} % of the time, by cell."
+
+
+def _goodput(cells: Sequence[Sequence[Run]], flow: str) -> str:
+    """Write a flow's goodput: in each cell, or the extremes where the cells are many. Cells are never pooled."""
+    samples = {
+        next(iter(cell_names(runs)), ""): [
+            1e-6 * row["goodput_bps"] for run in runs for row in run.flows if row["name"] == flow
+        ]
+        for runs in cells
+    }
+    found = dict(zip(samples, summarize_all(list(samples.values())), strict=True))
+    if len(found) == 1:
+        (only,) = found.values()
+        (values,) = samples.values()
+        spread = (
+            f", {number(min(values))} to {number(max(values))} over {len(values)} runs" if len(values) > 1 else ""
+        )
+        return f"goodput {only.text('Mbit/s')}{spread}"
+    if len(found) <= FEW_CELLS:
+        return "goodput in Mbit/s: " + "; ".join(f"{cell}: {summary.text()}" for cell, summary in found.items())
+    low, high = (pick(found, key=lambda cell: found[cell].value) for pick in (min, max))
+    return (
+        f"median goodput in {len(found)} cells from {number(found[low].value)} Mbit/s ({low}) to "
+        f"{number(found[high].value)} Mbit/s ({high})"
+    )
+
+
+def comparison_sentences(results: Results) -> Iterator[str]:
     """Compare the values of a swept path where it is the only one: the family of `Results.comparisons`."""
     flows = results.flows
-    paths = flows.columns[: flows.columns.index("run")]
+    paths = paths_of(flows)
     if len(paths) != 1 or flows[paths[0]].n_unique() * (flows[paths[0]].n_unique() - 1) // 2 > FEW:
         return
     for cell, compared in results.comparisons("goodput_bps", paths[0]):
@@ -105,50 +159,41 @@ def _comparisons(results: Results) -> Iterator[str]:
 
 
 def _pictures(results: Results) -> Iterator[Picture]:
-    swept = results.flows.columns[: results.flows.columns.index("run")]
+    swept = paths_of(results.flows)
     wanted: list[tuple[str, dict[str, Any]]] = []
     for metric in METRICS:
         if metric in results.flows.columns and results.flows[metric].drop_nulls().len():
             wanted.append(("lines" if swept else "bars", {"metric": metric} | ({} if swept else {"by": "name"})))
-    wanted += [("matrix", {}), ("ellipse", {})]
-    wanted += [(kind, {}) for kind in ("cwnd", "inflight", "rtt", "goodput", "queue")]
+    wanted += [("matrix", {}), ("plane" if any(_is_number(results, path) for path in swept) else "ellipse", {})]
+    over_time = ["timelapse"] if len(results.by_cell()) > 1 else []
+    over_time += ["cwnd", "inflight", "rtt", "goodput", "fairness", "queue"]
+    if "packets" in results.tables(0):
+        over_time.append("sequence")
+    wanted += [(kind, {}) for kind in over_time]
     for kind, options in wanted:
         try:
             picture = make(results, kind, **options)
         except DumbbellError:
             continue  # the results have no data for this kind: no series, no pair of flows, or a single value
         name = f"{picture.name}-{options['metric'].rsplit('_', 1)[0]}" if "metric" in options else picture.name
-        yield Picture(name, picture.title, picture.reading or _reading(picture), picture.panels, picture.columns,
-                      picture.markers, picture.share_y)  # fmt: skip
+        yield replace(picture, name=name, reading=picture.reading or extremes(picture))
 
 
-def _reading(picture: Picture) -> str:
-    """Name the largest and the smallest value of a figure with their places."""
-    best: list[tuple[float, str]] = []
-    for panel in picture.panels:
-        for curve in panel.curves:
-            if curve.kind in {"steps", "events"} or np.isnan(curve.y).all():
-                continue
-            where = panel.categories
-            for pick in (np.nanargmax, np.nanargmin):
-                k = int(pick(curve.y))
-                x = where[int(curve.x[k])] if where else f"{curve.x[k]:g}"
-                best.append((float(curve.y[k]), f"{curve.label} at {x}{f' ({panel.title})' if panel.title else ''}"))
-    if len(best) < 4:
-        return ""
-    (low, there), (high, here) = min(best), max(best)
-    return f"Highest: {number(high)} ({here}); lowest: {number(low)} ({there})."
+def _is_number(results: Results, path: str) -> bool:
+    """Return True if a swept path has several values with an order, so that a path through them has a meaning."""
+    words = [word(value) for value in results.flows[path].unique(maintain_order=True)]
+    return len(words) > 1 and AxisValues.of(words).numeric
 
 
 def _tables(results: Results) -> Iterator[Table]:
     for name, title, frame in (
-        ("flows", "Flows: means over repetitions", flow_summary(results)),
-        ("queues", "Queues: means over repetitions", queue_summary(results)),
+        ("flows", "Flows: means over repetitions", flow_summary(results).frame()),
+        ("queues", "Queues: means over repetitions", queue_summary(results).frame()),
     ):
         if frame.height:
             yield Table(name, title, frame)
     flows = results.flows
-    paths = flows.columns[: flows.columns.index("run")]
+    paths = paths_of(flows)
     rows = []
     for key, part in flows.partition_by([*paths, "name"], as_dict=True, maintain_order=True).items():
         row = dict(zip([*short_names(paths).values(), "flow"], key, strict=True))

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.exceptions import DumbbellError
+from dumbbell.words import counted
 
 __all__ = ["Table", "read_table", "write_tables"]
 
@@ -60,7 +61,8 @@ class Table:
             raise DumbbellError(f"a title occurs twice: {', '.join(self.columns)}")
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise DumbbellError(f"{len(row)} cells in a table of {len(self.columns)} columns: {', '.join(row)}")
+                found, columns = counted(len(row), "cell"), counted(len(self.columns), "column")
+                raise DumbbellError(f"{found} in a table of {columns}: {', '.join(row)}")
 
     def csv(self) -> str:
         """Return the content of the CSV file."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.plots import Drawn, save_all
+from dumbbell.processors import cores
 from dumbbell.report.capture_pair_report import of_pair
 from dumbbell.report.capture_report import of_capture
 from dumbbell.report.content import Content
@@ -18,7 +20,7 @@ from dumbbell.report.markdown import markdown
 from dumbbell.report.results_report import of_results
 from dumbbell.report.study_report import of_study
 from dumbbell.results import Results
-from dumbbell.results.runner import Progress, cores
+from dumbbell.results.runner import Progress
 
 if TYPE_CHECKING:
     from dumbbell.capture import Capture, Pair
@@ -99,6 +101,8 @@ def write_pair_report(pair: Pair, folder: Path, command: str, *, progress: Progr
 
 def write_content(content: Content, folder: Path, *, progress: Progress | None = None) -> Path:
     """Write ``report.html``, figures and tables of any content into a directory."""
+    source = f"{content.title} · Dumbbell {content.version}"
+    content = replace(content, pictures=[replace(p, source=p.source or source) for p in content.pictures])
     drawn = save_all(content.pictures, folder / "figures", jobs=cores(), progress=progress)
     _write_tables(content, folder)
     place = folder / "report.html"

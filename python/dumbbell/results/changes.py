@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.exceptions import ResultsError
-from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels, too_few
+from dumbbell.metrics.repetitions import too_few
+from dumbbell.metrics.significance import LEVEL, compare_means, holm, holm_levels
 from dumbbell.registry import unknown
 from dumbbell.results.frames import label
 from dumbbell.results.record import Run
@@ -31,6 +32,8 @@ BETTER: dict[str, Literal["more", "less"]] = {
     "rtt_p50_ms": "less",
     "rtt_p95_ms": "less",
     "rtt_p99_ms": "less",
+    "ack_delay_mean_ms": "less",
+    "ack_delay_p95_ms": "less",
     "drop_rate": "less",
     "retransmitted_packets": "less",
     "timeouts": "less",

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from dumbbell import _core, registry
-from dumbbell.plan.build import build
+from dumbbell.plan.text import plan_text
 from dumbbell.scenario import Cell
-from dumbbell.scenario.routes import Routes
+from dumbbell.scenario.routes import routes_of
 
-__all__ = ["IdlePath", "flow_metrics", "idle_paths", "transfer_metrics"]
+__all__ = ["IdlePath", "flow_metrics", "idle_paths", "stacks", "transfer_metrics"]
 
 ACK = 52
 """IP packet of an ACK with timestamps, and headers of a segment, bytes."""
+UDP_IP = 28
 TCP_IP = 40
 """Headers of a segment without options, bytes."""
+TIMESTAMPS = 12
+"""The timestamps option of a segment, bytes."""
+QUIC = 1 + 8 + 2 + 16 + 8
+"""In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 ICMP_IP = 28
 """Headers of an echo request, bytes."""
 
@@ -32,6 +38,10 @@ class IdlePath:
         The smallest rate on the path from its sender to its receiver.
     packet_bytes : int
         IP packet of a full segment, or of a datagram.
+    header_bytes : int
+        The part of it that isn't payload.
+    handshake_rtts : int
+        Round trips before the first data: of the transport, and of TLS.
     rtt_ms : float
         Time from sending a full packet to its ACK without other traffic: propagation and transmission in both
         directions.
@@ -41,6 +51,8 @@ class IdlePath:
 
     rate_bps: float
     packet_bytes: int
+    header_bytes: int
+    handshake_rtts: int
     rtt_ms: float
     small_rtt_ms: float
 
@@ -48,16 +60,17 @@ class IdlePath:
 @lru_cache(maxsize=64)
 def idle_paths(cell: Cell) -> dict[str, IdlePath]:
     """Return each flow's idle path by name, without flows that cross a link whose rate or delay is not fixed."""
-    plan = build(cell.scenario)
+    plan = plan_text(cell).values
     links = plan["links"]
-    routes = Routes(len(plan["nodes"]), [(link["from"], link["to"]) for link in links])
+    routes = routes_of(len(plan["nodes"]), tuple((link["from"], link["to"]) for link in links))
+    shared = {n for medium in plan.get("media", []) for n in (medium["down"], medium["up"])}
     found = {}
     for flow in plan["flows"]:
         there, back = (routes.path(*ends) for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"])))
         if there is None or back is None:
             continue
         data, acks = [links[n] for n in there], [links[n] for n in back]
-        if not data or any(_varies(link) for link in (*data, *acks)):
+        if not data or shared.intersection([*there, *back]) or any(_varies(link) for link in (*data, *acks)):
             continue
         size = _packet(flow)
         if size is None:
@@ -65,7 +78,8 @@ def idle_paths(cell: Cell) -> dict[str, IdlePath]:
         reply = size if "ping" in (flow["application"]["kind"], flow["application"].get("name")) else ACK
         small = _ms(data, ACK) + _ms(acks, ACK)
         rate = min(_rate(link) for link in data)
-        found[flow["name"]] = IdlePath(rate, size, _ms(data, size) + _ms(acks, reply), small)
+        header, trips = _headers(flow["transport"]), _handshake_rtts(flow["transport"])
+        found[flow["name"]] = IdlePath(rate, size, header, trips, _ms(data, size) + _ms(acks, reply), small)
     return found
 
 
@@ -77,16 +91,54 @@ def _varies(link: Mapping[str, Any]) -> bool:
 def _packet(flow: Mapping[str, Any]) -> int | None:
     """The IP packet of a full segment, or of a datagram, bytes; None for a real program, whose sizes are unknown."""
     application = flow["application"]
-    if flow["transport"]["kind"] != "tcp" and application["kind"] == "program":
+    if flow["transport"]["kind"] == "udp" and application["kind"] == "program":
         if application["name"] != "ping":
             return None
         command = application["client"]["command"]
         return int(command[command.index("-s") + 1]) + ICMP_IP
-    if flow["transport"]["kind"] != "tcp":
+    if flow["transport"]["kind"] == "udp":
         return int(application["packet_bytes"])
-    stack = flow["transport"]["stack"]
-    default = next(p.default for p in registry.stack(stack["name"]).params if p.name == "mss")
-    return int(_core.parse("bytes", str(stack["params"].get("mss", default)))) + TCP_IP
+    values = _stack_values(flow["transport"])
+    if flow["transport"]["kind"] == "quic":
+        datagram = values["max_datagram" if values["mtu_discovery"] == "true" else "initial_datagram"]
+        return int(_core.parse("bytes", datagram)) + UDP_IP
+    return int(_core.parse("bytes", values["mss"])) + TCP_IP
+
+
+def _stack_values(transport: Mapping[str, Any]) -> Mapping[str, str]:
+    """The parameters of a flow's stack, as texts."""
+    stack = transport["stack"]
+    if not stack["params"]:
+        return _defaults(stack["name"])
+    given = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in stack["params"].items()}
+    return {**_defaults(stack["name"]), **given}
+
+
+@cache
+def _defaults(stack: str) -> Mapping[str, str]:
+    return MappingProxyType({p.name: p.default for p in registry.stack(stack).params})
+
+
+def _headers(transport: Mapping[str, Any]) -> int:
+    """The headers of a full packet, bytes."""
+    if transport["kind"] == "udp":
+        return UDP_IP
+    if transport["kind"] == "quic":
+        return UDP_IP + QUIC
+    return TCP_IP + (TIMESTAMPS if _stack_values(transport)["timestamps"] == "true" else 0)
+
+
+def _handshake_rtts(transport: Mapping[str, Any]) -> int:
+    """Round trips before a flow's first data."""
+    if transport["kind"] == "udp":
+        return 0
+    start = _stack_values(transport)["handshake"]
+    of_transport = {"0-rtt": 0, "none": 0, "false": 0}.get(start, 1)
+    tls = transport.get("tls")
+    if tls is None:
+        return of_transport
+    resumed = tls["params"].get("handshake", "full")
+    return of_transport + {"1.2": {"full": 2}, "1.3": {"early-data": 0}}[tls["name"]].get(resumed, 1)
 
 
 def _rate(link: Mapping[str, Any]) -> float:
@@ -109,9 +161,23 @@ def _ms(path: list[Mapping[str, Any]], size: int) -> float:
     return float(sum(each))
 
 
-def flow_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
+    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one. A kernel's own is ``linux``."""
+    found: dict[str, str | None] = {}
+    for flow in cell.scenario.flows:
+        stack = flow.endpoint_stack
+        if stack is not None and on_kernel:
+            stack = stack.model_copy(update={"name": "aioquic" if flow.transport == "quic" else "linux"})
+        found[flow.name] = None if stack is None else stack.label
+    return found
+
+
+def flow_metrics(row: Mapping[str, Any], path: IdlePath | None, stack: str | None) -> dict[str, Any]:
     """Add the derived metrics to a flow's row.
 
+    ``stack``
+        the TCP endpoint, after the variant
     ``idle_rtt_ms``
         see `IdlePath.rtt_ms`; null where a link has no set rate or delay
     ``rtt_excess_ms``
@@ -124,7 +190,9 @@ def flow_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str, Any
     rtt, sent, again = row.get("rtt_mean_ms"), row.get("sent_bytes"), row.get("retransmitted_bytes")
     idle = None if path is None else path.rtt_ms
     goodput = row.get("goodput_bps")
+    names = {"name": row.get("name"), "variant": row.get("variant"), "stack": stack}
     return {
+        **names,
         **row,
         "idle_rtt_ms": idle,
         "rtt_excess_ms": rtt - idle if rtt is not None and idle is not None else None,
@@ -139,14 +207,16 @@ def transfer_metrics(row: Mapping[str, Any], path: IdlePath | None) -> dict[str,
     ``took_s``
         from its start to its last byte at the receiver
     ``slowdown``
-        that divided by the time that it would take at the path's full rate: one idle round trip for the handshake,
-        then all of its segments one behind the other; no unit, 1 at best
+        that divided by the time that it would take at the path's full rate: the idle round trips of its handshakes,
+        then all of its packets one behind the other; no unit, 1 at best; null for segments of a video and objects of
+        a page, which share connections
     """
     end = row.get("end_s")
     took = end - row["start_s"] if end is not None else None
     slowdown = None
-    if took is not None and path is not None and row.get("bytes"):
-        segments = -(-row["bytes"] // (path.packet_bytes - ACK))
-        wire = row["bytes"] + segments * ACK
-        slowdown = took / (path.small_rtt_ms / 1e3 + path.small_rtt_ms / 2e3 + 8 * wire / path.rate_bps)
+    if took is not None and path is not None and row.get("bytes") and row.get("object") is None:
+        packets = -(-row["bytes"] // (path.packet_bytes - path.header_bytes))
+        wire = row["bytes"] + packets * path.header_bytes
+        trips = path.handshake_rtts + 0.5
+        slowdown = took / (trips * path.small_rtt_ms / 1e3 + 8 * wire / path.rate_bps)
     return {**row, "took_s": took, "slowdown": slowdown}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import registry
 from dumbbell.plan.build import build
-from dumbbell.results.frames import label
+from dumbbell.results import lint_transport
 from dumbbell.results.record import Run
 from dumbbell.results.results import Results
-from dumbbell.results.summary import short_names
-from dumbbell.scenario import Scenario
+from dumbbell.results.warned import Warned, cell_names
+from dumbbell.scenario import Cell, Scenario
 
 __all__ = ["LIMITED", "Warned", "lint"]
 
@@ -21,40 +21,45 @@ LIMITED = 0.75
 """Mean bytes in flight over the mean cwnd below which a flow counts as not cwnd-limited. A flow that is always
 cwnd-limited has more than 0.9: only recoveries leave part of the window unused."""
 
-
-@dataclass(frozen=True, slots=True)
-class Warned:
-    """A warning: its name, the sentence, and the cells that it is about (all of them if empty)."""
-
-    name: str
-    text: str
-    cells: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        """The sentence, with up to three cells."""
-        if not self.cells:
-            return self.text
-        more = f" and {len(self.cells) - 3} more" if len(self.cells) > 3 else ""
-        return f"{self.text} ({'; '.join(self.cells[:3])}{more})"
-
-    def document(self) -> dict[str, Any]:
-        """Return the warning as plain values."""
-        return {"name": self.name, "text": self.text, "cells": list(self.cells)}
+MOST_CELLS = 2000
+"""Cells that are looked at."""
 
 
 def lint(results: Results) -> list[Warned]:
     """Return warnings about weak results: one for each kind of weakness."""
-    cells = results.by_cell()
-    if not cells:
+    pairs = _pairs(results)
+    if not pairs:
         return []
-    found = [
+    cells = [runs for _, runs in pairs]
+    return [
         *_facts(cells),
-        *_repetitions(results.scenario, cells),
-        *_flows(cells),
+        *_variants(results.scenario),
+        *lint_transport.stacks(pairs),
+        *lint_transport.mixed_stacks(pairs),
+        *_repetitions(results.scenario, pairs),
+        *_nothing_delivered(pairs),
+        *_flows(pairs),
+        *lint_transport.no_marks(pairs),
         *_losses(cells),
         *_intervals(results.scenario, cells),
+        *_phases(pairs),
     ]
-    return found + list(_phases(results.scenario))
+
+
+Pairs = Sequence[tuple[Cell, list[Run]]]
+
+
+def _pairs(results: Results) -> Pairs:
+    """Return the cells with their runs; of a very large sweep, cells at equal distances."""
+    cells = results.scenario.cells
+    step = -(-len(cells) // MOST_CELLS)
+    of = {json.dumps(cell.values, sort_keys=True): cell for cell in cells[::step]}
+    groups: dict[str, list[Run]] = {}
+    for index, (number, _) in enumerate(results.runs.places):
+        if step == 1 or number % step == 0:
+            run = results.runs[index]
+            groups.setdefault(json.dumps(run.cell, sort_keys=True), []).append(run)
+    return [(of[key], runs) for key, runs in groups.items()]
 
 
 def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
@@ -66,37 +71,48 @@ def _facts(cells: list[list[Run]]) -> Iterator[Warned]:
                 found.setdefault(sentence, []).append(run)
         for sentence, runs in found.items():
             text = f"{'invalid: ' if key == 'invalid' else ''}{sentence}"
-            yield Warned(name, text, tuple(dict.fromkeys(_named(runs))))
+            yield Warned(name, text, cell_names(runs))
 
 
-def _name(run: Run) -> str:
-    short = short_names(list(run.cell))
-    return ", ".join(f"{short[path]} {label(value)}" for path, value in run.cell.items())
+def _variants(scenario: Scenario) -> Iterator[Warned]:
+    """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
+    if not scenario.variants:
+        return
+    flows = (flow for cell in scenario.cells for flow in cell.scenario.flows)
+    used = {flow.variant.name for flow in flows if flow.variant is not None}
+    unused = [f"'{name}'" for name in scenario.variants if name not in used]
+    if unused:
+        yield Warned("unused-variant", f"no flow uses {', '.join(unused)} of [variants]")
 
 
-def _named(runs: Sequence[Run]) -> list[str]:
-    return [name for run in runs if (name := _name(run))]
-
-
-def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
+def _repetitions(scenario: Scenario, pairs: Pairs) -> Iterator[Warned]:
+    cells = [runs for _, runs in pairs]
     once = [runs[0] for runs in cells if len(runs) == 1]
     if once:
-        every = len(once) == len(cells)
+        compared = f" and is too few to compare cells (at least {_least()})" if len(cells) > 1 else ""
         yield Warned(
             "one-repetition",
-            "a single repetition doesn't show random variation: set repetitions = 10 or more",
-            () if every else tuple(_named(once)),
+            f"a single repetition doesn't show random variation{compared}: set repetitions = 10 or more",
+            () if len(once) == len(cells) else cell_names(once),
         )
-    same = [runs[0] for runs in cells if len(runs) > 1 and all(run.flows == runs[0].flows for run in runs)]
+    same = [(cell, runs) for cell, runs in pairs if len(runs) > 1 and _identical(runs)]
     if same:
-        every = len(same) == len(cells)
         why = (
-            " (nothing varies with the seed: set start_jitter, or jitter on a link)" if not _varies(scenario) else ""
+            " (nothing varies with the seed: set start_jitter, or jitter on a link)"
+            if not any(_varies(cell.scenario) for cell, _ in same)
+            else ""
         )
         yield Warned(
             "identical-repetitions",
             f"the repetitions are all identical, so their interval doesn't measure random variation{why}",
-            () if every else tuple(_named(same)),
+            () if len(same) == len(cells) else cell_names([runs[0] for _, runs in same]),
+        )
+    least = _least(tied=True) if len(same) > 1 else 0
+    few = sorted({len(runs) for _, runs in same if len(runs) < least})
+    if few:
+        yield Warned(
+            "too-few-repetitions",
+            f"{few[0]} identical repetitions are too few to test the difference between cells: at least {least}",
         )
     if scenario.until is not None:
         most = [runs[0] for runs in cells if len(runs) >= scenario.until.at_most]
@@ -105,8 +121,19 @@ def _repetitions(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]
                 "until-not-reached",
                 f"the interval may still be wider than {scenario.until.half_width}: the scenario allows no more than "
                 f"{scenario.until.at_most} repetitions",
-                tuple(_named(most)),
+                cell_names(most),
             )
+
+
+def _least(*, tied: bool = False) -> int:
+    """Return the number of repetitions from which a comparison of cells is possible."""
+    from dumbbell.metrics.repetitions import least_repetitions  # noqa: PLC0415 - imports NumPy
+
+    return least_repetitions(tied=tied)
+
+
+def _identical(runs: Sequence[Run]) -> bool:
+    return all(run.flows == runs[0].flows for run in runs)
 
 
 def _varies(scenario: Scenario) -> bool:
@@ -114,11 +141,30 @@ def _varies(scenario: Scenario) -> bool:
     return scenario.start_jitter.ns > 0 or _jittered(scenario)
 
 
-def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
+def _nothing_delivered(pairs: Pairs) -> Iterator[Warned]:
+    """Name the flows that have sent and delivered nothing, with the time that one packet takes."""
+    found: dict[str, list[Run]] = {}
+    for cell, runs in pairs:
+        packet_s = 12_000 / min((link["rate_bps"] for link in build(cell.scenario)["links"]), default=1)
+        for number, flow in enumerate(runs[0].flows):
+            rows = [run.flows[number] for run in runs]
+            if flow["application"] != "ping" and not any(row["delivered_bytes"] for row in rows):
+                text = (
+                    f"flow '{flow['name']}' delivered nothing: a packet of 1500 bytes takes {packet_s:.3g} s on the "
+                    "slowest link"
+                )
+                found.setdefault(text, []).append(runs[0])
+    for text, runs in found.items():
+        yield Warned("nothing-delivered", text, () if len(runs) == len(pairs) else cell_names(runs))
+
+
+def _flows(pairs: Pairs) -> Iterator[Warned]:
     limited: dict[str, list[Run]] = {}
     unsettled: dict[str, list[Run]] = {}
-    known = registry.variants()
-    for runs in cells:
+    variants = registry.variants()
+    # Results of a kernel have its names, such as bbr for bbr1.
+    known = {**variants, **{alias: v for v in variants.values() for alias in v.aliases}}
+    for cell, runs in pairs:
         for number, flow in enumerate(runs[0].flows):
             rows = [run.flows[number] for run in runs]
             used = _mean(rows, "mean_inflight_packets") / (_mean(rows, "cwnd_mean_packets") or math.nan)
@@ -129,22 +175,29 @@ def _flows(cells: list[list[Run]]) -> Iterator[Warned]:
                 limited.setdefault(flow["name"], []).append(runs[0])
                 continue
             calm = all(row["fast_retransmits"] + row["timeouts"] == 0 for row in rows)
-            loss_based = variant is not None and variant.on_delay == "none" and variant.on_loss != "none"
-            if loss_based and flow["application"] == "bulk" and calm:
+            by_loss = variant is not None and variant.on_delay == "none" and variant.on_loss != "none"
+            loss_based = by_loss and variant is not None and not variant.needs_marks
+            # A mark is a congestion signal, too.
+            if (
+                loss_based
+                and flow["application"] == "bulk"
+                and calm
+                and not lint_transport.marks_of(cell, runs, flow["name"])
+            ):
                 unsettled.setdefault(flow["name"], []).append(runs[0])
     for name, where in limited.items():
         yield Warned(
             "not-window-limited",
-            f"flow '{name}' used less than {LIMITED:.0%} of its congestion window: its application or the receive "
-            "window limited it, so its rate doesn't show its congestion control",
-            tuple(_named(where)),
+            f"flow '{name}' used less than {100 * LIMITED:.0f} % of its congestion window: its application or the "
+            "receive window limited it, so its rate doesn't show its congestion control",
+            cell_names(where),
         )
     for name, where in unsettled.items():
         yield Warned(
             "no-loss",
             f"flow '{name}' saw no loss in any repetition: it may never have left slow start (run longer), or its "
             "receive window limits it",
-            tuple(_named(where)),
+            cell_names(where),
         )
 
 
@@ -157,13 +210,14 @@ def _losses(cells: list[list[Run]]) -> Iterator[Warned]:
     rare = []
     for runs in cells:
         drops = sum(flow["dropped_packets"] for run in runs for flow in run.flows)
-        if 0 < drops < len(runs):
+        marks = sum(queue["marks"] for run in runs for queue in run.queues)
+        if 0 < drops < len(runs) and marks < len(runs):
             rare.append(runs[0])
     if rare:
         yield Warned(
             "rare-losses",
             "less than one loss a run: figures that depend on losses are decided by a handful of packets",
-            tuple(_named(rare)),
+            cell_names(rare),
         )
 
 
@@ -184,23 +238,25 @@ def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
             "different-intervals",
             "the flows' rates are measured over different intervals (each over its own): compare shares over the "
             "time that they have in common (measure_from)",
-            tuple(_named(apart)) if len(apart) < len(cells) else (),
+            cell_names(apart) if len(apart) < len(cells) else (),
         )
 
 
-def _phases(scenario: Scenario) -> Iterator[Warned]:
-    """Warn of scenarios in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
-    if len(scenario.flows) > 1 and not _varies(scenario):
+def _phases(pairs: Pairs) -> Iterator[Warned]:
+    """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
+    found = [runs[0] for cell, runs in pairs if len(cell.scenario.flows) > 1 and not _varies(cell.scenario)]
+    if found:
         yield Warned(
             "phase-effects",
             "nothing varies the timing of packets: with drop-tail queues phase effects may decide which flow loses "
             "packets; set start_jitter, and jitter of a packet's transmission time on the access links",
+            () if len(found) == len(pairs) else cell_names(found),
         )
 
 
 def _jittered(scenario: Scenario) -> bool:
-    """True if, in the first cell, a link has jitter or a CBR flow's intervals have."""
-    plan = build(scenario.cells[0].scenario)
+    """True if a link has jitter or the intervals of a CBR flow have."""
+    plan = build(scenario)
     links = any(_spread_ns(link.get("jitter")) > 0 for link in plan["links"])
     return links or any(flow["application"].get("jitter", 0) > 0 for flow in plan["flows"])
 

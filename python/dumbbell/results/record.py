@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.backends import Finished, Job
-from dumbbell.results.derived import flow_metrics, idle_paths, transfer_metrics
+from dumbbell.plan.text import plan_text
+from dumbbell.results.derived import flow_metrics, idle_paths, stacks, transfer_metrics
 
 __all__ = ["Run", "run_key"]
 
 
 def run_key(job: Job) -> str:
     """Identify a run by everything that determines it: its plan, its seed, the values of its cell as written."""
-    text = json.dumps([job.cell.values, job.repetition, job.plan()], sort_keys=True, separators=(",", ":"))
+    text = plan_text(job.cell).of_run(job.repetition, job.seed)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -54,17 +54,32 @@ class Run:
         """Make the record of a finished run."""
         job = finished.job
         idle = idle_paths(job.cell)
+        endpoints = stacks(job.cell, on_kernel=bool(finished.facts))
         return cls(
             index=index,
             key=key,
             cell=job.cell.values,
             repetition=job.repetition,
             seed=job.seed,
-            flows=[flow_metrics(row, idle.get(row["name"])) for row in finished.flows],
+            flows=[flow_metrics(row, idle.get(row["name"]), endpoints.get(row["name"])) for row in finished.flows],
             queues=finished.queues,
             transfers=[transfer_metrics(row, idle.get(row["flow"])) for row in finished.transfers],
             facts=finished.facts,
         )
+
+    def stored(self) -> dict[str, Any]:
+        """Return everything but its number within the results, as plain values."""
+        return {
+            "index": 0,
+            "key": self.key,
+            "cell": self.cell,
+            "repetition": self.repetition,
+            "seed": self.seed,
+            "flows": self.flows,
+            "queues": self.queues,
+            "transfers": self.transfers,
+            "facts": self.facts,
+        }
 
     def document(self) -> dict[str, Any]:
         """Return the run as the command line's ``--json`` prints it."""

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import polars as pl
-
+from dumbbell import _core
 from dumbbell.backends import Table
 from dumbbell.exceptions import ResultsError
 from dumbbell.registry import unknown
+from dumbbell.results.export import Frame, to_duckdb, to_pandas
 from dumbbell.results.frames import frame
-from dumbbell.results.record import Run, run_key
-from dumbbell.results.statistics import comparisons, fairness, fairness_over_time, settled, statistics
+from dumbbell.results.record import Run
+from dumbbell.results.runs import Runs
 from dumbbell.results.store import Store
-from dumbbell.results.summary import flow_summary, queue_summary
+from dumbbell.results.summary import LARGE, flow_summary, queue_summary
 from dumbbell.scenario import Scenario
+from dumbbell.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import duckdb
+    import pandas
+    import polars as pl
 
     from dumbbell.backends import Backend
     from dumbbell.metrics import Compared
@@ -38,6 +43,9 @@ __all__ = ["Results", "read_results"]
 class Results:
     """The runs of a scenario: as objects (`runs`), as frames (`flows`, `queues`, `transfers`) and as series.
 
+    ``loaded`` is True if they were read from a directory, whose code never runs.
+    ``damaged`` counts the stored runs that were left out, because their content isn't the content that was stored.
+
     Each frame has one column per swept path, then ``run``, ``repetition`` and ``seed``, then the metrics. Where no
     measurement exists (the RTT of a flow that delivered nothing), the value is null.
     """
@@ -45,39 +53,99 @@ class Results:
     def __init__(
         self,
         scenario: Scenario,
-        runs: list[Run],
+        runs: Sequence[Run],
         tables: dict[str, dict[str, Table]] | None = None,
         store: Store | None = None,
     ) -> None:
         self.scenario = scenario
-        self.runs = tuple(runs)
+        self.runs = runs if isinstance(runs, Runs) else Runs.of(runs)
         self._tables = tables or {}
         self._store = store
+        self.damaged = 0
+        self.loaded = False
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Results:
         """Read a results directory; runs that are still missing are left out."""
-        from dumbbell.results.runner import jobs_of  # noqa: PLC0415
-
         store = Store(path)
         scenario = store.scenario()
-        loaded = [run for job in jobs_of(scenario) if (run := store.load(run_key(job), 0)) is not None]
-        return cls(scenario, [replace(run, index=n) for n, run in enumerate(loaded)], store=store)
+        log = store.read(scenario)
+        most = scenario.until.at_most if scenario.until is not None else scenario.repetitions
+        places = [(n, r) for n, r in log.places() if n < len(scenario.cells) and r < most]
+        results = cls(scenario, Runs(log, places), store=store)
+        results.damaged = log.damaged
+        results.loaded = True
+        return results
 
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per flow and run: goodput, drops, RTT and the rest."""
-        return frame(self.runs, lambda run: run.flows)
+        return self._made("flows", lambda run: run.flows)
 
     @cached_property
     def queues(self) -> pl.DataFrame:
         """One row per queue and run: drops, backlog, sojourn, utilization."""
-        return frame(self.runs, lambda run: run.queues)
+        return self._made("queues", lambda run: run.queues)
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
         """One row per transfer, page or ping and run."""
-        return frame(self.runs, lambda run: run.transfers)
+        return self._made("transfers", lambda run: run.transfers)
+
+    def columns(self, table: Frame, names: Sequence[str]) -> pl.DataFrame:
+        """Return some columns of a frame, as far as it has them, with the swept paths; the others aren't read."""
+        wanted = set(names)
+        if self._store is not None and table not in self.__dict__:
+            stored = self._store.frame(table, len(self.runs), wanted)
+            if stored is not None:
+                return stored
+        frame = self._frame(table)
+        before = frame.columns[: frame.columns.index("run")]
+        return frame.select([*before, *(name for name in frame.columns[len(before) :] if name in wanted)])
+
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """Return `flows`, `queues` and `transfers` by name."""
+        return {name: self._frame(name) for name in get_args(Frame)}
+
+    def made_frames(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Make each frame from the runs, one after the other; those of many runs aren't kept in memory."""
+        rows: dict[Frame, Callable[[Run], Iterable[dict[str, Any]]]] = {
+            "flows": lambda run: run.flows,
+            "queues": lambda run: run.queues,
+            "transfers": lambda run: run.transfers,
+        }
+        for name, rows_of in rows.items():
+            yield name, self._frame(name) if len(self) <= LARGE else frame(self.runs, rows_of)
+
+    def _made(self, name: str, rows_of: Callable[[Run], Iterable[dict[str, Any]]]) -> pl.DataFrame:
+        stored = self._store.frame(name, len(self.runs)) if self._store is not None else None
+        return frame(self.runs, rows_of) if stored is None else stored
+
+    def to_pandas(self, table: Frame = "flows") -> pandas.DataFrame:
+        """Return one of the frames as a pandas frame.
+
+        Raises
+        ------
+        ResultsError
+            If pandas or pyarrow is not installed.
+        """
+        return to_pandas(self._frame(table))
+
+    def to_duckdb(self) -> duckdb.DuckDBPyConnection:
+        """Return a DuckDB database in memory with the tables ``flows``, ``queues`` and ``transfers``.
+
+        Raises
+        ------
+        ResultsError
+            If duckdb or pyarrow is not installed.
+        """
+        return to_duckdb(self.frames())
+
+    def _frame(self, table: Frame) -> pl.DataFrame:
+        if table not in get_args(Frame):
+            raise ResultsError(unknown("table", str(table), list(get_args(Frame))))
+        frame: pl.DataFrame = getattr(self, table)
+        return frame
 
     def statistics(self, metric: str, *, interval: Interval = "bca", level: float = 0.95) -> pl.DataFrame:
         """Summarize a metric over the repetitions, by cell and flow (or queue).
@@ -96,6 +164,8 @@ class Results:
             Cell, ``name``, then ``n``, ``mean``, ``median``, ``sd``, ``min``, ``max``, ``low`` and
             ``high`` (the interval) in the metric's unit, and the single ``values``.
         """
+        from dumbbell.results.statistics import statistics  # noqa: PLC0415 - slow to import
+
         return statistics(self, metric, interval=interval, level=level)
 
     def comparisons(self, metric: str, by: str, *, level: float = 0.95) -> list[tuple[dict[str, object], Compared]]:
@@ -115,6 +185,8 @@ class Results:
         list of (dict, Compared)
             The rest of the cell, and the comparison.
         """
+        from dumbbell.results.statistics import comparisons  # noqa: PLC0415 - slow to import
+
         return comparisons(self, metric, by, level=level)
 
     def fairness(self, flows: Sequence[str] | None = None, *, window_s: float | None = None) -> pl.DataFrame:
@@ -134,6 +206,8 @@ class Results:
             the fair share) and ``rtt_slope`` (goodput over the idle round trip, both logarithmic; null where all have
             the same). With windows a row for each window: ``time_s`` (its end) and ``jain``.
         """
+        from dumbbell.results.statistics import fairness, fairness_over_time  # noqa: PLC0415 - slow to import
+
         return fairness(self, flows) if window_s is None else fairness_over_time(self, window_s, flows)
 
     def settled(self, window_s: float = 0.1, *, warm_up_s: float | None = None) -> pl.DataFrame:
@@ -149,6 +223,8 @@ class Results:
             Length of the beginning that is cut; default: until the series has settled (MSER-5), ``warm_up_s`` being
             null where a run is too short.
         """
+        from dumbbell.results.statistics import settled  # noqa: PLC0415 - slow to import
+
         return settled(self, window_s, warm_up_s)
 
     def harm(
@@ -196,6 +272,19 @@ class Results:
         return list(groups.values())
 
     @property
+    def repetitions(self) -> list[int]:
+        """The numbers of repetitions that cells have, each once, sorted; [0] without runs."""
+        return sorted(set(Counter(cell for cell, _ in self.runs.places).values())) or [0]
+
+    @property
+    def made_by(self) -> str:
+        """Name the version that made the runs, and the back end unless it is the simulator."""
+        kept = self._store.manifest() if self._store is not None else {}
+        name = kept.get("backend", "sim")
+        version = f"Dumbbell {kept.get('version', _core.version)}"
+        return version if name == "sim" else f"{version}, back end {name}"
+
+    @property
     def plot(self) -> Plots:
         """Figures: ``results.plot.cwnd()``, ``results.plot.bars(metric="drops")``; see `dumbbell.plots.catalog`."""
         from dumbbell.plots.accessor import Plots  # noqa: PLC0415 - imports this module
@@ -211,6 +300,10 @@ class Results:
     def captures(self, run: int | Run = 0) -> dict[str, Path]:
         """Find a run's captures: the pcapng file of each point. Only a results directory keeps them."""
         return self._store.captures(self._run(run).key) if self._store is not None else {}
+
+    def qlogs(self, run: int | Run = 0) -> dict[str, Path]:
+        """Find a run's qlog files, by ``FLOW.CONNECTION.client`` and ``.server``; a results directory keeps them."""
+        return self._store.qlogs(self._run(run).key) if self._store is not None else {}
 
     # ------------------------------------------------------------ series
 
@@ -229,6 +322,8 @@ class Results:
         ResultsError
             If the run has no such table.
         """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
         return pl.DataFrame(self.arrays(run, name))
 
     def arrays(self, run: int | Run, name: str) -> Table:
@@ -267,7 +362,8 @@ class Results:
         run : int or Run
             A run, or its number in `runs`.
         column : str
-            A traced column: ``cwnd``, ``ssthresh``, ``srtt``, ``inflight``, ``phase`` ... of a flow;
+            A traced column: ``cwnd``, ``ssthresh``, ``srtt``, ``inflight``, ``phase`` ... of a flow; ``rtt``, one row
+            per RTT sample;
             ``packets``, ``bytes`` of a queue (``sojourn`` of its departures).
         flow, queue : str, optional
             Its owner. With neither: all flows that have the column, with a further column ``flow``.
@@ -279,24 +375,9 @@ class Results:
         polars.DataFrame
             ``time_s`` (float64, seconds) and ``column``; times such as srtt and rto are in ms, sizes in bytes.
         """
-        run = self._run(run)
-        if flow is not None and queue is not None:
-            raise ResultsError("series of a flow or of a queue, not both")
-        if queue is not None:
-            return _over_time(self.table(run, f"{kind}/{queue}"), column)
-        if flow is not None:
-            return _over_time(self.table(run, f"flow/{flow}"), column)
-        found = []
-        for name in self.tables(run):
-            if name.startswith("flow/") and _column(self.table(run, name), column) is not None:
-                part = _over_time(self.table(run, name), column)
-                found.append(part.with_columns(flow=pl.lit(name.removeprefix("flow/"))))
-        if not found:
-            flow_tables = [t for t in self.tables(run) if t.startswith("flow/")]
-            if not flow_tables:
-                raise ResultsError("no series were kept: set trace.series = true (--trace on the command line)")
-            raise ResultsError(unknown("column", column, self.table(run, flow_tables[0]).columns))
-        return pl.concat(found)
+        from dumbbell.results.series import series  # noqa: PLC0415 - imports polars
+
+        return series(self, self._run(run), column, flow=flow, queue=queue, kind=kind)
 
     def _run(self, run: int | Run) -> Run:
         if isinstance(run, Run):
@@ -312,14 +393,14 @@ class Results:
 
     def __repr__(self) -> str:
         cells = len({str(run.cell) for run in self.runs})
-        return f"<Results of '{self.scenario.name}': {len(self.runs)} runs, {cells} cells>"
+        return f"<Results of '{self.scenario.name}': {counted(len(self.runs), 'run')}, {counted(cells, 'cell')}>"
 
     def _repr_html_(self) -> str:
         """Show means over repetitions and one figure, for notebooks."""
         from dumbbell.plots.notebook import page_of  # noqa: PLC0415 - slow to import
 
         title = f"{self!r}; means over repetitions"
-        return page_of(title, [flow_summary(self), queue_summary(self)], self._first_picture)
+        return page_of(title, [flow_summary(self).frame(), queue_summary(self).frame()], self._first_picture)
 
     def _first_picture(self) -> Picture:
         """Make the first figure: congestion windows over time, or else goodput by cell or flow."""
@@ -358,17 +439,3 @@ def read_results(path: str | os.PathLike[str]) -> Results:
     True
     """
     return Results.load(path)
-
-
-def _column(table: pl.DataFrame, column: str) -> str | None:
-    """Find the table's column: times may be named without their unit."""
-    return next((name for name in (column, f"{column}_ns") if name in table.columns), None)
-
-
-def _over_time(table: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Select one column of a table: time in s, durations in ms."""
-    name = _column(table, column)
-    if name is None:
-        raise ResultsError(unknown("column", column, [c for c in table.columns if c != "t_ns"]))
-    value = pl.col(name) * 1e-6 if name.endswith("_ns") else pl.col(name)
-    return table.select(time_s=pl.col("t_ns") * 1e-9, **{column: value})

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.backends import Backend, Job, Simulator, Table
+from dumbbell.backends import Backend, Finished, Job, Table
 from dumbbell.backends import backend as by_name
 from dumbbell.exceptions import DumbbellError
+from dumbbell.processors import cores
 from dumbbell.results.record import Run, run_key
 from dumbbell.results.results import Results
-from dumbbell.results.stopping_rule import next_repetitions
+from dumbbell.results.runs import PART, RunLog, Runs
 from dumbbell.results.store import Store
-from dumbbell.scenario import Scenario
+from dumbbell.scenario import Cell, Scenario
 
-__all__ = ["cores", "jobs_of", "run"]
+__all__ = ["jobs_of", "run"]
 
 Progress = Callable[[int, int], None]
-
-
-def cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def jobs_of(scenario: Scenario) -> list[Job]:
@@ -45,6 +40,7 @@ def run(
     trace: bool | None = None,
     changes: Mapping[str, Any] | None = None,
     backend: Backend | str | None = None,
+    only: Callable[[Cell], bool] | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Run every cell and repetition of a scenario.
@@ -64,6 +60,8 @@ def run(
         Further changes, path -> value, such as ``{"network.bottleneck.rate": "5 Mbit/s"}``.
     backend : Backend or str, optional
         The back end, or its name in `dumbbell.backends`; default: the simulator.
+    only : callable, optional
+        Called with each cell; cells for which it returns False are left out.
     progress : callable, optional
         Called with (finished, all) before the first run and after each.
 
@@ -92,70 +90,106 @@ def run(
         raise DumbbellError(f"jobs: {jobs} given: must be at least 1")
     if isinstance(backend, str):
         backend = by_name(backend)
-    backend = backend or Simulator()
+    backend = backend or by_name("sim")
     jobs = jobs or cores()
-    if out is None and any(cell.scenario.capture.at for cell in scenario.cells):
+    if out is None and scenario.cells.seen.captures:
         raise DumbbellError("capture: captures need a directory: give out (--out on the command line)")
+    if out is None and scenario.cells.seen.qlogs:
+        place = f"flows.{scenario.cells.seen.qlogs[0]}.application.qlog"
+        raise DumbbellError(f"{place}: qlog files need a directory: give out (--out on the command line)")
     if out is None:
-        return _run(scenario, backend, jobs, None, progress)
+        return _run(scenario, backend, jobs, None, only, progress)
     store = Store(out)
     with store.open(scenario, backend.name):
-        results = _run(scenario, backend, jobs, store, progress)
-        frames = {"flows": results.flows, "queues": results.queues, "transfers": results.transfers}
-        store.finish(scenario, backend.name, frames)
+        results = _run(scenario, backend, jobs, store, only, progress)
+        store.finish(scenario, backend.name, results.made_frames(), len(results))
     return results
 
 
 def _run(
-    scenario: Scenario, backend: Backend, parallel: int, store: Store | None, progress: Progress | None
-) -> Results:
-    """Make the runs that the store doesn't hold yet."""
-    tables: dict[str, dict[str, Table]] = {}
-    cells: list[list[Run]] = [[] for _ in scenario.cells]
-    wanted = [scenario.repetitions] * len(cells)
-    while wanted != [len(runs) for runs in cells]:
-        _round(scenario, cells, wanted, backend, parallel, store, tables, progress)
-        wanted = next_repetitions(scenario, cells)
-    runs = [run for cell in cells for run in cell]
-    return Results(scenario, [replace(run, index=n) for n, run in enumerate(runs)], tables, store)
-
-
-def _round(
     scenario: Scenario,
-    cells: list[list[Run]],
-    wanted: list[int],
     backend: Backend,
     parallel: int,
     store: Store | None,
-    tables: dict[str, dict[str, Table]],
+    only: Callable[[Cell], bool] | None,
     progress: Progress | None,
-) -> None:
-    """Bring each cell to the number of repetitions wanted; finished runs are read from the store."""
-    found: dict[tuple[int, int], Run] = {}
-    missing: dict[int, tuple[int, Job]] = {}
-    for n, cell in enumerate(scenario.cells):
-        for r in range(len(cells[n]), wanted[n]):
-            job = Job(cell, r, scenario.repetition_seed(r))
-            kept = store.load(run_key(job), 0) if store else None
-            if kept is None:
-                missing[id(job)] = (n, job)
-            else:
-                found[n, r] = kept
-    total = sum(wanted)
-    done = total - len(missing)
-    if progress is not None:
-        progress(done, total)
-    for finished in backend.run([job for _, job in missing.values()], parallel):
-        n, job = missing[id(finished.job)]
-        key = run_key(job)
-        found[n, job.repetition] = store.keep(finished, key, 0) if store else Run.of(finished, 0, key)
-        if store is None and finished.tables:
-            tables[key] = finished.tables
-        done += 1
-        if progress is not None:
-            progress(done, total)
-    for n, cell_runs in enumerate(cells):
-        cell_runs += [found[n, r] for r in range(len(cell_runs), wanted[n])]
+) -> Results:
+    """Make the runs that the store doesn't hold yet."""
+    chosen = [n for n, cell in enumerate(scenario.cells) if only is None or only(cell)]
+    log = store.read(scenario) if store else RunLog(max(PART // scenario.repetitions, 1))
+    making = _Making(scenario, backend, parallel, store, log, progress)
+    if scenario.until is None:
+        making.round(dict.fromkeys(chosen, scenario.repetitions), last=True)
+        return making.results(dict.fromkeys(chosen, scenario.repetitions))
+    from dumbbell.results.stopping_rule import next_repetitions  # noqa: PLC0415 - slow to import
+
+    wanted = dict.fromkeys(chosen, scenario.repetitions)
+    open_ = chosen
+    while open_:
+        making.round(wanted, last=False)
+        done = [[log.get((n, r)) for r in range(wanted[n])] for n in open_]
+        more = dict(zip(open_, next_repetitions(scenario.until, done), strict=True))
+        open_ = [n for n in open_ if more[n] > wanted[n]]
+        wanted |= more
+        making.close(set(wanted) - set(open_), open_)
+    return making.results(wanted)
+
+
+@dataclass
+class _Making:
+    """The runs of a scenario while they are made."""
+
+    scenario: Scenario
+    backend: Backend
+    parallel: int
+    store: Store | None
+    log: RunLog
+    progress: Progress | None
+    tables: dict[str, dict[str, Table]] = field(default_factory=dict)
+
+    def round(self, wanted: Mapping[int, int], *, last: bool) -> None:
+        """Bring each cell (its number) to the number of repetitions wanted."""
+        missing: list[Job] = []
+        expected: Counter[int] = Counter()
+        for n, count in wanted.items():
+            cell = self.scenario.cells[n]
+            for r in range(count):
+                if (n, r) not in self.log:
+                    missing.append(Job(cell, r, self.scenario.repetition_seed(r)))
+                    expected[self.log.part(n)] += 1
+        total = sum(wanted.values())
+        done = total - len(missing)
+        if self.progress is not None:
+            self.progress(done, total)
+        for finished in self.backend.run(missing, self.parallel):
+            part = self._keep(finished)
+            expected[part] -= 1
+            if last and not expected[part]:
+                (self.store.runs if self.store else self.log).close(part)
+            done += 1
+            if self.progress is not None:
+                self.progress(done, total)
+
+    def close(self, settled: Iterable[int], open_: Iterable[int]) -> None:
+        """Store the parts of settled cells that have no other cells."""
+        for part in sorted({self.log.part(n) for n in settled} - {self.log.part(n) for n in open_}):
+            (self.store.runs if self.store else self.log).close(part)
+
+    def _keep(self, finished: Finished) -> int:
+        """Keep a finished run; returns its part."""
+        key, cell = run_key(finished.job), finished.job.cell.number
+        if self.store is not None:
+            self.store.keep(finished, cell, key)
+        else:
+            self.log.add(cell, Run.of(finished, 0, key))
+            if finished.tables:
+                self.tables[key] = finished.tables
+        return self.log.part(cell)
+
+    def results(self, wanted: Mapping[int, int]) -> Results:
+        """Return the results of the runs that were wanted."""
+        runs = Runs(self.log, [(n, r) for n, count in wanted.items() for r in range(count)])
+        return Results(self.scenario, runs, self.tables, self.store)
 
 
 def _changed(

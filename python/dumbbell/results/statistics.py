@@ -24,6 +24,7 @@ from dumbbell.metrics import (
 )
 from dumbbell.registry import unknown
 from dumbbell.results.frames import label
+from dumbbell.results.swept import paths_of
 
 if TYPE_CHECKING:
     from dumbbell.metrics.summary import Interval
@@ -50,7 +51,7 @@ def _samples(results: Results, metric: str) -> tuple[list[str], dict[tuple[objec
         raise ResultsError(unknown("metric", metric, sorted(numbers)))
     if not frame.schema[metric].is_numeric():
         raise ResultsError(f"metric '{metric}' is no number")
-    keys = [*frame.columns[: frame.columns.index("run")], "flow" if frame is results.transfers else "name"]
+    keys = [*paths_of(frame), "flow" if frame is results.transfers else "name"]
     parts = frame.sort("repetition", maintain_order=True).partition_by(keys, maintain_order=True, as_dict=True)
     order = frame.select(keys).unique(maintain_order=True).iter_rows()
     # A repetition without a value keeps its place: values are paired by it.

@@ -2,19 +2,21 @@
 
 ::
 
-    DIR/manifest.json            the experiment: scenario, version, seed, host, start and end
+    DIR/manifest.json            the experiment: scenario, version, build, seed, host, start and end
     DIR/files/NAME               copies of the files that the scenario reads, such as packet-delivery traces
-    DIR/runs/KEY.json            one file per finished run, written at once and whole
-    DIR/series/KEY/TABLE.parquet its series, where the scenario traces them
+    DIR/runs/                    the finished runs (`dumbbell.results.batches`)
+    DIR/series/KEY/TABLE.parquet a run's series, where the scenario traces them
     DIR/captures/KEY/POINT.pcapng
                                  its captures, where the scenario makes some
+    DIR/captures/KEY/NAME.sqlog, FLOW-N.qlog
+                                 its qlog files, likewise
     DIR/flows.parquet, queues.parquet, transfers.parquet
                                  all runs as tables, written when the last run is finished
     DIR/.partial/                files being written, and the lock of the process that writes them; gone at the end
 
-KEY names a run by its whole plan, so a run is only ever taken over by the run that it is. A run's file appears by a
-rename after everything else of it is on disk: a process that is killed at any moment loses only the runs that it was
-making.
+KEY names a run by its whole plan. A run is stored after everything else of it is on disk: a process that is killed at
+any moment loses only the runs that it was making. Results of another scenario, version, build or back end are never
+mixed with those that a directory holds.
 """
 
 from __future__ import annotations
@@ -23,22 +25,27 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
-from urllib.parse import quote, unquote
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dumbbell import _core
 from dumbbell.backends import Finished, Table
 from dumbbell.exceptions import DumbbellError, ResultsError
+from dumbbell.results import former, manifests
+from dumbbell.results.batches import Batches, file_hash, unreadable
+from dumbbell.results.build_hash import build_hash
+from dumbbell.results.file_names import file_name, files_in, write_names
 from dumbbell.results.record import Run
-from dumbbell.scenario import Scenario, files
+from dumbbell.results.runs import PART, RunLog
+from dumbbell.scenario import Scenario, files, trusted
 from dumbbell.scenario.own_variants import OwnVariant, scope
+
+if TYPE_CHECKING:
+    import polars as pl
 
 try:
     import fcntl
@@ -47,7 +54,7 @@ except ImportError:  # not a Unix: two processes in one directory are not detect
 
 __all__ = ["Store"]
 
-FORMAT = 1
+FORMAT = 3
 EXTENDABLE = ("description", "repetitions", "until")
 """Keys that may differ between calls that share a directory: repetitions are only ever added."""
 
@@ -57,7 +64,9 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self.runs = Batches(self.path / "runs", self._replace)
         self._lock: TextIO | None = None
+        self._log: RunLog | None = None
 
     # ------------------------------------------------------------ begin and end
 
@@ -69,62 +78,99 @@ class Store:
             yield
         finally:
             if self._lock is not None:
+                self.runs.release()
                 shutil.rmtree(self._partial, ignore_errors=True)
                 self._lock.close()
+                if fcntl is None:  # Windows can't remove a file while it is open
+                    shutil.rmtree(self._partial, ignore_errors=True)
 
     @property
     def _partial(self) -> Path:
         return self.path / ".partial"
 
     def _begin(self, scenario: Scenario, backend: str) -> None:
-        try:
+        with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
-            manifest = self.path / "manifest.json"
-            if manifest.exists():
-                self._same(self.manifest(), scenario, backend)
+            if self.is_begun():
+                self.check_same(scenario, backend)
             elif any(self.path.iterdir()):
                 raise ResultsError(f"{self.path}: not empty, and not a results directory: choose another")
-            self._partial.mkdir(exist_ok=True)
             self._lock = self._locked()
             for left in self._partial.glob("*.new"):
                 left.unlink()
-            (self.path / "runs").mkdir(exist_ok=True)
             self._keep_files(scenario)
             self._write_manifest(scenario, backend, finished=None)
-        except OSError as e:
-            raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
+            self._log = self.runs.read(self._cells_per_part(scenario))
+            self.runs.begin(self._experiment(scenario, backend))
+
+    def is_begun(self) -> bool:
+        """Return True if the directory holds a manifest or runs."""
+        return (self.path / "manifest.json").exists() or any(self._experiments())
 
     def _locked(self) -> TextIO:
         """Lock the directory for this process; the lock ends with the process, even if it is killed."""
-        lock = (self._partial / "lock").open("w", encoding="utf-8")
-        if fcntl is not None:
+        while True:
+            self._partial.mkdir(exist_ok=True)
+            place = self._partial / "lock"
+            try:
+                lock = place.open("w", encoding="utf-8")
+            except FileNotFoundError:  # the process that had the lock has just removed the folder
+                continue
+            if fcntl is None:
+                return lock
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 lock.close()
                 raise ResultsError(f"{self.path}: another process is writing results into it") from None
-        return lock
+            if place.exists() and place.stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                return lock
+            lock.close()  # likewise: this lock has no name any more, so that it keeps nobody out
 
-    def finish(self, scenario: Scenario, backend: str, frames: dict[str, pl.DataFrame]) -> None:
-        """Write the tables and the end of the manifest."""
-        for name, frame in frames.items():
-            self._replace(self.path / f"{name}.parquet", frame.write_parquet)
-        self._write_manifest(scenario, backend, finished=_now())
+    def finish(self, scenario: Scenario, backend: str, frames: Iterable[tuple[str, pl.DataFrame]], runs: int) -> None:
+        """Write the tables, which have so many runs, and the end of the manifest."""
+        with self._writing():
+            self.runs.finish()
+            tables: dict[str, str | int] = {"runs": runs, "of": self.runs.hash()}
+            for name, frame in frames:
+                place = self.path / f"{name}.parquet"
+                self._replace(place, frame.write_parquet)
+                tables[name] = file_hash(place)
+            self._write_manifest(scenario, backend, finished=_now(), tables=tables)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn the errors of a full disk, or of a directory that can't be written, into ResultsError."""
+        try:
+            yield
+        except OSError as e:
+            raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
 
     def manifest(self) -> dict[str, Any]:
-        """Read the manifest."""
+        """Read the manifest. One that is lost, or can't be read, is put together again from the runs."""
         file = self.path / "manifest.json"
-        if not file.exists():
-            raise ResultsError(
-                f"{self.path}: no results here: a directory that dumbbell run --out has made is needed"
-            )
+        why = None
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            return manifests.checked(manifests.read(file), FORMAT)
+        except FileNotFoundError:
+            pass
         except (OSError, ValueError) as e:
-            raise ResultsError(f"{self.path}: no readable manifest.json: {e}") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise ResultsError(f"{self.path}: manifest.json is not of format {FORMAT}")
-        return content
+            why = str(e)
+        found = max(self._experiments(), key=lambda e: int(e["repetitions"]), default=None)
+        if found is not None:
+            return found
+        if why is not None:
+            raise ResultsError(f"{self.path}: no readable manifest.json: {why}")
+        raise ResultsError(f"{self.path}: no results here: a directory that dumbbell run --out has made is needed")
+
+    def _experiments(self) -> Iterator[dict[str, Any]]:
+        """Yield the experiments that the stored runs name."""
+        for content in self.runs.experiments():
+            try:
+                if content.get("format") == FORMAT:
+                    yield manifests.checked(content, FORMAT)
+            except ValueError:
+                continue
 
     def scenario(self) -> Scenario:
         """Read the scenario that the directory holds."""
@@ -132,24 +178,62 @@ class Store:
         try:
             stored = {text: self.path / "files" / name for text, name in manifest.get("files", {}).items()}
             named = {name: OwnVariant(name, content) for name, content in manifest.get("registered", {}).items()}
-            with files.beside(files.Files(self.path, stored, asleep=True)), scope(named):
-                return Scenario.from_dict(manifest["scenario"])
+            with files.beside(files.Files(self.path, stored, asleep=True)), scope(named), trusted():
+                document = manifest["scenario"]
+                if manifest["format"] == former.BEFORE_DEFAULT_STACKS:
+                    document = former.with_stacks(document)
+                return Scenario.from_dict(document)
         except (DumbbellError, KeyError) as e:
             raise ResultsError(f"{self.path}: its scenario does not read: {e}") from None
 
-    def _same(self, manifest: dict[str, Any], scenario: Scenario, backend: str) -> None:
-        """Refuse to mix two scenarios, versions or back ends in one directory."""
+    def read(self, scenario: Scenario) -> RunLog:
+        """Find the finished runs of the scenario that the directory holds, or of a new one."""
+        if self._log is not None:
+            return self._log
+        manifest = self.manifest()
+        if manifest["format"] <= former.BEFORE_BATCHES:
+            return former.read(self.path, scenario)
+        return self.runs.read(manifest["cells_per_part"])
+
+    def frame(self, name: str, runs: int, wanted: Container[str] | None = None) -> pl.DataFrame | None:
+        """Read a table that was written at the end; None unless it is whole and has the runs that are here.
+
+        With ``wanted``, only the swept paths and these columns are read.
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        tables = self.manifest().get("tables") or {}
+        place = self.path / f"{name}.parquet"
+        if [tables.get("runs"), tables.get("of")] != [runs, self.runs.hash()] or not place.exists():
+            return None
+        if file_hash(place) != tables.get(name):
+            return None
+        if wanted is None:
+            return pl.read_parquet(place)
+        columns = list(pl.read_parquet_schema(place))
+        before = columns.index("run")
+        return pl.read_parquet(place, columns=[c for k, c in enumerate(columns) if k < before or c in wanted])
+
+    def check_same(self, scenario: Scenario, backend: str) -> None:
+        """Refuse to mix two scenarios, versions, builds or back ends in one directory."""
+        manifest = self.manifest()
         if manifest.get("version") != _core.version:
             theirs = manifest.get("version")
             raise ResultsError(
                 f"{self.path}: holds results of dumbbell {theirs}, this is {_core.version}: choose another directory"
+            )
+        if manifest.get("build") != build_hash():
+            raise ResultsError(
+                f"{self.path}: holds results of another build of dumbbell {_core.version} "
+                f"({manifest.get('build', 'unknown')}; this is {build_hash()}): choose another directory"
             )
         if manifest.get("backend") != backend:
             raise ResultsError(
                 f"{self.path}: holds results of back end '{manifest.get('backend')}', not '{backend}': "
                 "choose another directory"
             )
-        held, now = _identity(self.scenario()), _identity(scenario)
+        held = _identity(self.scenario(), manifest["files"], manifest["registered"])
+        now = _identity(scenario, _stored_names(scenario), _registered(scenario))
         different = [key for key in now if held.get(key) != now[key]]
         if different:
             raise ResultsError(
@@ -166,22 +250,42 @@ class Store:
                 source = scenario.external_files[path]
                 self._replace(place, partial(shutil.copyfile, source))
 
-    def _write_manifest(self, scenario: Scenario, backend: str, *, finished: str | None) -> None:
-        path = self.path / "manifest.json"
-        started = _now()
-        if path.exists() and finished is not None:
-            started = self.manifest()["started"]
-        content = {
+    def _experiment(self, scenario: Scenario, backend: str) -> dict[str, Any]:
+        """Return everything of the manifest that the runs depend on."""
+        return {
             "format": FORMAT,
             "version": _core.version,
+            "build": build_hash(),
             "backend": backend,
             "name": scenario.name,
             "seed": scenario.seed,
             "repetitions": scenario.repetitions,
             "cells": len(scenario.cells),
+            "cells_per_part": self._cells_per_part(scenario),
+            "files": _stored_names(scenario),
+            "registered": _registered(scenario),
+            "scenario": scenario.to_dict(),
+        }
+
+    def _cells_per_part(self, scenario: Scenario) -> int:
+        """Return the number of neighboring cells whose runs are stored together; the same as long as they exist."""
+        if self.is_begun():
+            return int(self.manifest()["cells_per_part"])
+        return max(PART // scenario.repetitions, 1)
+
+    def _write_manifest(
+        self, scenario: Scenario, backend: str, *, finished: str | None, tables: dict[str, str | int] | None = None
+    ) -> None:
+        path = self.path / "manifest.json"
+        started = _now()
+        if path.exists() and finished is not None:
+            started = self.manifest()["started"]
+        content = {
+            **self._experiment(scenario, backend),
             "runs": len(scenario.cells) * scenario.repetitions,
             "started": started,
             "finished": finished,
+            "tables": tables,
             "host": {
                 "name": platform.node(),
                 "system": platform.platform(),
@@ -189,64 +293,65 @@ class Store:
                 "cpus": os.cpu_count(),
                 "python": platform.python_version(),
             },
-            "files": _stored_names(scenario),
-            "registered": _registered(scenario),
-            "scenario": scenario.to_dict(),
         }
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         self._replace(path, lambda p: p.write_text(text, encoding="utf-8"))
 
     # ------------------------------------------------------------ runs
 
-    def load(self, key: str, index: int) -> Run | None:
-        """Read a finished run; None if it doesn't exist or is incomplete (it is then made again)."""
-        try:
-            content = json.loads((self.path / "runs" / f"{key}.json").read_text(encoding="utf-8"))
-            return Run(index=index, key=key, **content)
-        except (OSError, ValueError, TypeError):
-            return None
-
-    def keep(self, finished: Finished, key: str, index: int) -> Run:
-        """Write a finished run, its series and captures first."""
-        try:
+    def keep(self, finished: Finished, cell: int, key: str) -> None:
+        """Write a finished run of a cell, its series and captures first."""
+        with self._writing():
             if finished.tables:
                 self._keep_series(finished.tables, key)
-            if finished.captures:
-                self._keep_captures(finished.captures, key)
-            run = Run.of(finished, index, key)
-            content = {**run.document(), "transfers": run.transfers}
-            text = json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
-            self._replace(self.path / "runs" / f"{key}.json", lambda p: p.write_text(text, encoding="utf-8"))
-        except OSError as e:
-            raise ResultsError(f"{self.path}: can't be written: {e.strerror or e}") from None
-        return run
+            if finished.captures or finished.qlogs:
+                self._keep_captures(finished, key)
+            self.runs.keep(cell, Run.of(finished, 0, key))
 
     def _keep_series(self, tables: dict[str, Table], key: str) -> None:
-        place = self.path / "series" / key
-        shutil.rmtree(place, ignore_errors=True)  # a killed process may have left it
-        place.mkdir(parents=True)
-        for name, table in tables.items():
-            self._replace(place / f"{quote(name, safe='')}.parquet", pl.DataFrame(table).write_parquet)
+        import polars as pl  # noqa: PLC0415 - slow to import
 
-    def _keep_captures(self, captures: dict[str, Callable[[Path], None]], key: str) -> None:
-        place = self.path / "captures" / key
+        place = self._emptied("series", key, tables)
+        for name, table in tables.items():
+            self._replace(place / f"{file_name(name)}.parquet", pl.DataFrame(table).write_parquet)
+
+    def _keep_captures(self, finished: Finished, key: str) -> None:
+        place = self._emptied("captures", key, [*finished.captures, *finished.qlogs])
+        for name, write in finished.captures.items():
+            suffix = "" if name.endswith(".qlog") else ".pcapng"
+            self._replace(place / f"{file_name(name)}{suffix}", write)
+        for name, text in finished.qlogs.items():
+            self._replace(place / f"{file_name(name)}.sqlog", partial(Path.write_bytes, data=text.encode()))
+
+    def _emptied(self, kind: str, key: str, names: Iterable[str]) -> Path:
+        """Make the folder of a run's files with these names; a killed process may have left some."""
+        place = self.path / kind / key
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        for name, write in captures.items():
-            self._replace(place / f"{quote(name, safe='')}.pcapng", write)
+        write_names(place, names)
+        return place
 
     def captures(self, key: str) -> dict[str, Path]:
         """Find the captures that are kept of a run, by point."""
-        found = (self.path / "captures" / key).glob("*.pcapng")
-        return {unquote(p.stem): p for p in sorted(found)}
+        return files_in(self.path / "captures" / key, ".pcapng")
+
+    def qlogs(self, key: str) -> dict[str, Path]:
+        """Find the qlog files that are kept of a run, by name."""
+        return files_in(self.path / "captures" / key, ".sqlog")
 
     def tables(self, key: str) -> list[str]:
         """Name the series tables that are kept of a run."""
-        return sorted(unquote(p.stem) for p in (self.path / "series" / key).glob("*.parquet"))
+        return sorted(files_in(self.path / "series" / key, ".parquet"))
 
     def table(self, key: str, name: str) -> pl.DataFrame:
-        """Read a series table."""
-        return pl.read_parquet(self.path / "series" / key / f"{quote(name, safe='')}.parquet")
+        """Read a series table; ResultsError if it is damaged."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        file = self.path / "series" / key / f"{file_name(name)}.parquet"
+        try:
+            return pl.read_parquet(file)
+        except unreadable() as e:
+            raise ResultsError(f"{file}: a series that can't be read: {str(e).splitlines()[0]}") from None
 
     def _replace(self, path: Path, write: Callable[[Path], object]) -> None:
         """Write a file apart, then put it into its place in one step."""
@@ -255,25 +360,22 @@ class Store:
         temporary.replace(path)
 
 
-def _identity(scenario: Scenario) -> dict[str, Any]:
+def _identity(scenario: Scenario, names: dict[str, str], registered: dict[str, str]) -> dict[str, Any]:
     """Everything that decides the results, defaults written out."""
-    content = scenario.model_dump(mode="json", by_alias=True) | {
-        "files": _stored_names(scenario),
-        "registered": _registered(scenario),
-    }
+    content = scenario.model_dump(mode="json", by_alias=True) | {"files": names, "registered": registered}
     return {key: value for key, value in content.items() if key not in EXTENDABLE}
 
 
 def _stored_names(scenario: Scenario) -> dict[str, str]:
     """Name the copies of the files that a scenario reads: by their content, with the suffix that they had."""
+    _ = scenario.cells.seen  # every cell has named its files
     every = scenario.external_files.items()
     return {text: files.digest(path) + path.suffix for text, path in sorted(every)}
 
 
 def _registered(scenario: Scenario) -> dict[str, str]:
     """Return the variants that the program has registered, by name, each with the hash of its content."""
-    variants = (flow.variant for cell in scenario.cells for flow in cell.scenario.flows)
-    found = {v.own.name: v.own.content for v in variants if v is not None and v.own is not None and not v.own.key}
+    found = {own.name: own.content for own in scenario.cells.seen.own.values() if not own.key}
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""Applications: the traffic of a flow. Sizes are payload bytes over TCP and IP packet bytes over UDP."""
+"""Applications: the traffic of a flow. Sizes are payload bytes over TCP and QUIC and IP packet bytes over UDP."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, field_validator
 
 from dumbbell.scenario.base import Flag, Fraction, Part, Whole, problem
+from dumbbell.scenario.page import Page
 from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
+from dumbbell.scenario.video import Video
 
-__all__ = ["Application", "Bulk", "Cbr", "Commands", "Http", "Iperf3", "OnOff", "Page", "Ping", "Transfer"]
+__all__ = ["Application", "Bulk", "Cbr", "Commands", "Http", "Iperf3", "OnOff", "Page", "Ping", "Transfer", "Video"]
 
 UDP_HEADERS = 28
 """IP and UDP headers, bytes: the smallest datagram [RFC 791 §3.1, RFC 768]."""
 
 
 class _Application(Part):
-    transports: ClassVar[tuple[str, ...]] = ("tcp",)
+    transports: ClassVar[tuple[str, ...]] = ("tcp", "quic")
 
     @abstractmethod
     def plan(self) -> dict[str, Any]:
@@ -59,7 +61,7 @@ class Transfer(_Application):
 class Cbr(_Application):
     """Packets of one size at a constant rate."""
 
-    transports = ("udp", "tcp")
+    transports = ("udp", "tcp", "quic")
 
     kind: Literal["cbr"]
     rate: Rate
@@ -96,7 +98,7 @@ class Cbr(_Application):
 class OnOff(_Application):
     """Constant rate that pauses."""
 
-    transports = ("udp", "tcp")
+    transports = ("udp", "tcp", "quic")
 
     kind: Literal["onoff"]
     rate: Rate
@@ -122,13 +124,21 @@ class OnOff(_Application):
         }
 
 
+class PingInterval(PositiveDuration):
+    """Time from one echo request to the next."""
+
+    __slots__ = ()
+    example = '"100 ms"'
+    minimum = (1_000, "at least 1 us")
+
+
 class Ping(_Application):
     """Echo request and reply: a series of round-trip times and losses."""
 
     transports = ("udp",)
 
     kind: Literal["ping"]
-    interval: PositiveDuration = PositiveDuration("1 s")
+    interval: PingInterval = PingInterval("1 s")
     """From one request to the next."""
     packet: PacketSize = PacketSize("64 bytes")
     """Size of request and reply, IP packet bytes."""
@@ -155,28 +165,6 @@ class Ping(_Application):
         }
 
 
-class Page(_Application):
-    """A download: the flow's receiver connects, asks, and gets the answer over a fresh connection."""
-
-    kind: Literal["page"]
-    size: Volume
-    """Payload bytes of the answer."""
-    request: Volume = Volume("300 bytes")
-    """Payload bytes of the request."""
-    repeat: Annotated[Whole, Field(ge=0)] = 1
-    """Number of times; 0: until the flow stops."""
-    every: Duration = Duration("0 s")
-    """From one start to the next; a download still running delays the next."""
-
-    def plan(self) -> dict[str, Any]:
-        """Return its part of the plan, as plain values."""
-        return {
-            "kind": "page",
-            "bytes": self.size.bytes,
-            "request_bytes": self.request.bytes,
-            "repeat": self.repeat,
-            "every_ns": self.every.ns,
-        }
-
-
-Application = Annotated[Bulk | Transfer | Cbr | OnOff | Ping | Page | Iperf3 | Http | Commands, Discriminator("kind")]
+Application = Annotated[
+    Bulk | Transfer | Cbr | OnOff | Ping | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
+]

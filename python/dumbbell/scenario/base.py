@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Strict, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, Strict, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from dumbbell.registry import unknown
+from dumbbell.scenario.descriptions import descriptions
 
 __all__ = ["Flag", "Fraction", "Part", "Text", "Whole", "problem"]
 
@@ -15,6 +17,9 @@ Flag = Annotated[bool, Strict()]
 Fraction = Annotated[float, Strict()]
 Text = Annotated[str, Strict()]
 Whole = Annotated[int, Strict()]
+
+LONGEST_NAME = 80
+"""Characters of a name: files of results have it, with other parts, and most file systems allow 255 bytes."""
 
 
 def problem(message: str, key: str = "") -> PydanticCustomError:
@@ -29,9 +34,9 @@ class Part(BaseModel):
         extra="forbid",
         frozen=True,
         populate_by_name=True,
-        use_attribute_docstrings=True,
         validate_default=True,
         allow_inf_nan=False,
+        defer_build=True,  # the parts are built within Scenario, not one by one: less time to import
     )
 
     elsewhere: ClassVar[dict[str, str]] = {}
@@ -52,3 +57,15 @@ class Part(BaseModel):
                 raise problem(cls.elsewhere[key], str(key))
             raise problem(unknown("key", str(key), names), str(key))
         return data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Add the descriptions of the keys."""
+        written = handler(schema)
+        properties = handler.resolve_ref_schema(written).get("properties", {})
+        texts = descriptions(cls)
+        for name, info in cls.model_fields.items():
+            key = info.alias or name
+            if name in texts and key in properties:
+                properties[key].setdefault("description", texts[name])
+        return written

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss, Policer, Reordering
 from dumbbell.scenario.link import Direction, DropRule, LinkOverride
 from dumbbell.scenario.registry_choice import Queue
-from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage
+from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage, first_rate_bps
 from dumbbell.scenario.units import Overhead
+from dumbbell.scenario.wifi import Wifi
 
 __all__ = ["Rule", "Settings", "both"]
 
@@ -40,6 +42,14 @@ class Settings:
     duplication: Duplication | None
     drops: tuple[Rule, ...]
     place: str
+    wifi: Wifi | None
+
+    @property
+    def rate_bps(self) -> int:
+        """The rate to which limits in time or bdp refer: the first, a trace's mean, or the fastest of Wi-Fi."""
+        if self.wifi is not None:
+            return self.wifi.rate_bps
+        return first_rate_bps(self.rate) if self.rate is not None else 0
 
 
 def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
@@ -59,9 +69,17 @@ def both(sections: list[tuple[LinkOverride, str]]) -> tuple[Settings, Settings]:
     return _settings(forward, forward, place), _settings(shared, backward, place)
 
 
-def _first(sections: list[tuple[Direction, str]], key: str) -> Any:  # noqa: ANN401
-    """Return the first value that a section gives."""
-    return next((v for v in (getattr(s, key) for s, _ in sections) if v is not None), None)
+def _given(sections: list[tuple[Direction, str]]) -> dict[str, Any]:
+    """Return each key with the value of the first section that gives it."""
+    found: dict[str, Any] = {}
+    for section, _ in reversed(sections):
+        found |= {key: value for key, value in section.__dict__.items() if value is not None}
+    return found
+
+
+@cache
+def _defaults() -> tuple[Queue, Overhead]:
+    return Queue(name="droptail"), Overhead("0 bytes")
 
 
 def _settings(shared: list[tuple[Direction, str]], own: list[tuple[Direction, str]], place: str) -> Settings:
@@ -71,19 +89,22 @@ def _settings(shared: list[tuple[Direction, str]], own: list[tuple[Direction, st
         if section.drops is not None:
             rules = tuple(Rule(r, f"{where}.drops.{n}") for n, r in enumerate(section.drops))
             break
+    common = _given(shared)
+    single = common if own is shared else _given(own)
     return Settings(
-        rate=_first(shared, "rate"),
-        delay=_first(shared, "delay"),
-        outages=tuple(_first(shared, "outages") or ()),
-        queue=_first(shared, "queue") or Queue(name="droptail"),
-        overhead=_first(shared, "overhead") or Overhead("0 bytes"),
-        policer=_first(own, "policer"),
-        loss=_first(own, "loss"),
-        corruption=_first(own, "corruption"),
-        jitter=_first(own, "jitter"),
-        jitter_reorders=bool(_first(own, "jitter_reorders")),
-        reordering=_first(own, "reordering"),
-        duplication=_first(own, "duplication"),
+        rate=common.get("rate"),
+        delay=common.get("delay"),
+        outages=tuple(common.get("outages", ())),
+        queue=common.get("queue") or _defaults()[0],
+        overhead=common.get("overhead") or _defaults()[1],
+        policer=single.get("policer"),
+        loss=single.get("loss"),
+        corruption=single.get("corruption"),
+        jitter=single.get("jitter"),
+        jitter_reorders=bool(single.get("jitter_reorders")),
+        reordering=single.get("reordering"),
+        duplication=single.get("duplication"),
         drops=rules,
         place=place,
+        wifi=common.get("wifi"),
     )

@@ -15,6 +15,8 @@ from dumbbell.scenario.paths import element_name, join
 
 __all__ = ["translate"]
 
+SHOWN = 100
+"""Characters of a value that a message shows."""
 _NEEDED = {
     "bool_type": "true or false",
     "dict_type": "a table",
@@ -87,11 +89,13 @@ def _message(detail: ErrorDetails) -> tuple[str, str]:
         return _tag(kind, ctx, given)
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
-        return f"{given!r} given: must be {words.format(ctx[key])}", ""
+        return f"{_show(given)} given: must be {words.format(ctx[key])}", ""
     if kind in _NEEDED:
         return f"{_show(given)} given: {_NEEDED[kind]} is needed", ""
     if kind in ("too_short", "string_too_short"):
         return f"must hold at least {ctx.get('min_length', 1)}", ""
+    if kind == "string_too_long":
+        return f"{len(str(given))} characters given: at most {ctx['max_length']} are allowed", ""
     return f"{_show(given)} given: {detail['msg']}", ""
 
 
@@ -102,7 +106,8 @@ def _show(given: object) -> str:
         return "a table"
     if isinstance(given, list):
         return "a list"
-    return repr(given)
+    text = repr(given)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _choice(what: str, given: object, allowed: list[str]) -> str:

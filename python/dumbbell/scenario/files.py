@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dumbbell.reading import read_bytes
+
 __all__ = ["Files", "beside", "current", "digest", "resolve"]
 
 
@@ -42,6 +44,8 @@ class Files:
         return Files(self.folder, self.stored, asleep=self.asleep)
 
 
+LARGEST = 1_000_000_000
+"""Bytes of the largest file that a scenario may name."""
 _FILES: ContextVar[Files | None] = ContextVar("files", default=None)
 
 
@@ -70,4 +74,4 @@ def resolve(text: str) -> Path:
 
 def digest(path: Path) -> str:
     """Name a file by its content."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+    return hashlib.sha256(read_bytes(path, LARGEST)).hexdigest()[:24]

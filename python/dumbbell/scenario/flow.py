@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from dumbbell import _core
+from dumbbell import _core, registry
 from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping
-from dumbbell.scenario.base import Part, Text, Whole, problem
+from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole, problem
 from dumbbell.scenario.link import LinkOverride
-from dumbbell.scenario.registry_choice import Stack, Variant
+from dumbbell.scenario.programs import Http
+from dumbbell.scenario.registry_choice import Stack, Tls, Variant
 from dumbbell.scenario.units import Duration, PositiveDuration
+from dumbbell.scenario.video import Video
+from dumbbell.scenario.web import Web
 
 __all__ = ["Flow"]
 
@@ -23,18 +27,20 @@ class Flow(Part):
         "kind": "belongs into application = { kind = ... }",
         "rate": "belongs into application = { kind = ..., rate = ... }",
         "delay": "belongs into access = { delay = ... }",
-        "cc": "the congestion control variant is called 'variant'",
-        "congestion_control": "the congestion control variant is called 'variant'",
     }
 
-    name: Annotated[Text, Field(min_length=1)]
+    name: Annotated[Text, Field(min_length=1, max_length=LONGEST_NAME)]
     """Its name: results, sweeps and drop rules refer to it."""
-    transport: Literal["tcp", "udp"] = "tcp"
-    """TCP or plain datagrams; a ping is always datagrams."""
+    transport: Literal["tcp", "udp", "quic"] = "tcp"
+    """TCP, plain datagrams, or QUIC (simulator only); a ping is always datagrams."""
     variant: Variant | None = None
-    """Congestion control (TCP only, where it is needed): a name, or { name = ..., its parameters }."""
-    stack: Stack = Stack(name="rfc")
-    """The TCP endpoint: a preset's name, or { preset = ..., parameters that differ from it }."""
+    """Congestion control (TCP and QUIC only, where it is needed): a name, or { name = ..., its parameters }."""
+    stack: Stack = Stack(name="")
+    """The endpoint: a preset's name, or { preset = ..., parameters that differ from it }. Default with TCP: the
+    variant's, which is `linux` for most, and `rfc` for Tahoe, Reno, NewReno and SACK; with QUIC: `rfc9002`."""
+    tls: Tls | None = None
+    """TLS over TCP (simulator only): its version, "1.2" or "1.3", or { version = ..., parameters that differ }; by
+    default none. QUIC contains TLS 1.3."""
     application: Application = Bulk()
     """Its traffic."""
     start: Duration = Duration("0 s")
@@ -60,13 +66,40 @@ class Flow(Part):
 
     @property
     def datagrams(self) -> bool:
-        """True if it runs without TCP."""
+        """True if it runs without TCP and QUIC."""
         return self.transport == "udp" or isinstance(self.application, Ping)
+
+    @cached_property
+    def endpoint_stack(self) -> Stack | None:
+        """Its endpoint: the stack that it names, or the default; None for datagrams."""
+        return None if self.datagrams or self.variant is None else self.stack.of(self.variant, self.transport)
+
+    @property
+    def has_series(self) -> bool:
+        """True if series of it exist."""
+        return not self.datagrams or isinstance(self.application, Ping)
+
+    @property
+    def _runs_programs(self) -> bool:
+        application = self.application
+        if isinstance(application, Video):
+            return application.client == "browser"
+        return application.kind in {"http", "iperf3", "command"}
 
     @property
     def own_hosts(self) -> bool:
         """True if it has its own pair of hosts and access links."""
         return self.at is None and self.from_ is None and self.to is None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset_of_quic(cls, data: Any) -> Any:  # noqa: ANN401
+        """Name the preset of a QUIC stack that has parameters only: they are those of QUIC, not of TCP."""
+        if isinstance(data, dict) and data.get("transport") == "quic":
+            stack = data.get("stack")
+            if isinstance(stack, dict) and not {Stack.key, "name"} & stack.keys():
+                return {**data, "stack": {Stack.key: registry.default_quic_stack(), **stack}}
+        return data
 
     @model_validator(mode="after")
     def _consistent(self) -> Flow:
@@ -83,15 +116,24 @@ class Flow(Part):
             if "application" not in given:
                 raise problem("needed: a udp flow carries cbr, onoff or ping", "application")
             raise problem(f"'{kind}' needs tcp: a udp flow carries cbr, onoff or ping", "application.kind")
-        if isinstance(self.application, Ping) and "transport" in given and self.transport == "tcp":
-            raise problem("'tcp' given: a ping is always datagrams", "transport")
+        if isinstance(self.application, Ping) and "transport" in given and self.transport != "udp":
+            raise problem(f"'{self.transport}' given: a ping is always datagrams", "transport")
+        if self.transport == "quic" and "quic" not in self.application.transports:
+            carries = "bulk, transfer, cbr, onoff, page or video"
+            raise problem(f"'{kind}' runs real programs: a quic flow carries {carries}", "application.kind")
+        if isinstance(self.application, Web | Http):
+            self.application.check_transport(self.transport)
+        if self.transport == "quic" and self.tls is not None:
+            raise problem("a quic flow has TLS 1.3 already: remove it (stack.handshake sets its handshake)", "tls")
         if not self.datagrams:
+            if self.tls is not None and self._runs_programs:
+                raise problem(f"'{self.application.kind}' runs real programs: remove it", "tls")
             if self.variant is None:
-                raise problem("needed: the congestion control variant of a tcp flow", "variant")
+                raise problem(f"needed: the congestion control variant of a {self.transport} flow", "variant")
             self._check_variant_and_stack(self.variant)
             return
         what = "a ping" if isinstance(self.application, Ping) else "a udp flow"
-        for key in ("variant", "stack"):
+        for key in ("variant", "stack", "tls"):
             if key in given and getattr(self, key) is not None:
                 raise problem(f"{what} has none: remove it, or make the flow tcp", key)
         if isinstance(self.application, Cbr | OnOff | Ping) and self.application.packet.bytes < UDP_HEADERS:
@@ -104,7 +146,12 @@ class Flow(Part):
         """Check the parameters of each against those of the other, and among themselves."""
         own = variant.own
         handle = None if own is None else own.handle
-        for family, part, beside in (("stack", self.stack, variant), ("variant", variant, self.stack)):
+        stack = self.stack.of(variant, self.transport)
+        of_transport = registry.stacks(self.transport)
+        if stack.name not in of_transport:
+            known = ", ".join(of_transport)
+            raise problem(f"'{stack.name}' given: the presets of a {self.transport} flow are {known}", "stack")
+        for family, part, beside in (("stack", stack, variant), ("variant", variant, stack)):
             try:
                 if own is None or (family == "stack" and handle is not None):
                     _core.check(family, part.name, dict(part.params), beside.name, handle)

@@ -18,9 +18,10 @@ from dumbbell.registry import unknown
 from dumbbell.scenario.capture_points import Point, capture_points
 from dumbbell.scenario.directions import Rule
 from dumbbell.scenario.flow import Flow
+from dumbbell.scenario.media import Medium, media
 from dumbbell.scenario.paths import join
-from dumbbell.scenario.routes import Routes
-from dumbbell.scenario.schedules import first_delay_ns, first_rate_bps
+from dumbbell.scenario.routes import routes_of
+from dumbbell.scenario.schedules import first_delay_ns
 from dumbbell.scenario.topology import Drawing, Edge, draw
 
 if TYPE_CHECKING:
@@ -51,12 +52,21 @@ class Layout:
         By edge: the rules that apply to it.
     points : list of Point
         Capture points.
+    has_classes : list of bool
+        By edge: True if its queue has classes.
+    crossed : list of lists of int
+        By flow: the edges on its path, in both directions.
+    media : list of Medium
+        Wi-Fi media with their stations.
     """
 
     drawing: Drawing
     base_rtt_ns: list[int]
     drops: list[list[Drop]]
     points: list[Point]
+    has_classes: list[bool]
+    crossed: list[list[int]]
+    media: list[Medium]
 
 
 def lay_out(scenario: Scenario) -> Layout:
@@ -71,9 +81,15 @@ def lay_out(scenario: Scenario) -> Layout:
     crossing = _Crossing(drawing, scenario.flows)
     drops = _drops(drawing, scenario.flows, crossing)
     _check_traced(scenario, [edge.name for edge in drawing.edges])
-    base_rtt_ns = _check_queues(drawing, scenario.flows, crossing)
+    base_rtt_ns, has_classes = _check_queues(drawing, scenario.flows, crossing)
     points = capture_points(scenario.capture, drawing)
-    return Layout(drawing, base_rtt_ns, drops, points)
+    crossed: list[list[int]] = [[] for _ in scenario.flows]
+    for number, flows in enumerate(crossing.flows):
+        for n in dict.fromkeys(flows):  # a path and its reverse may share a link
+            crossed[n].append(number)
+    return Layout(
+        drawing, base_rtt_ns, drops, points, has_classes, crossed, media(drawing, crossing.forward, crossing.flows)
+    )
 
 
 def _check_traced(scenario: Scenario, links: list[str]) -> None:
@@ -84,18 +100,25 @@ def _check_traced(scenario: Scenario, links: list[str]) -> None:
             raise ScenarioError([Problem(f"trace.only.{n}", unknown("flow or link", name, known))])
 
 
-def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> list[int]:
-    """Check the queues' parameters and the classes of the flows on them; return each edge's base RTT in ns."""
-    base_rtt_ns = []
+def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> tuple[list[int], list[bool]]:
+    """Check the queues' parameters and the classes of the flows on them.
+
+    Returns, for each edge, its base RTT in ns, and True if its queue has classes.
+    """
+    base_rtt_ns, has_classes = [], []
+    checked: dict[tuple[int, int], int | None] = {}  # most links have the settings of another one
     for number, edge in enumerate(drawing.edges):
-        queue, rate = edge.settings.queue, first_rate_bps(edge.settings.rate) if edge.settings.rate else 1
+        queue, rate = edge.settings.queue, edge.settings.rate_bps or 1
         rtt = _base_rtt(edge, crossing.base_rtt[number])
         base_rtt_ns.append(rtt)
-        try:
-            classes = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
-        except _core.ParamError as e:
-            where, message = e.args
-            raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+        if (same := (id(edge.settings), rtt)) not in checked:
+            try:
+                checked[same] = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
+            except _core.ParamError as e:
+                where, message = e.args
+                raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+        classes = checked[same]
+        has_classes.append(classes is not None)
         for n in crossing.flows[number]:
             if classes is not None and flows[n].class_ >= classes:
                 place = f"{join(['flows', flows[n].name])}.class"
@@ -103,7 +126,7 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> l
                     f"{flows[n].class_} given: the queue of {edge.name} ({queue.name}) has classes 0 to {classes - 1}"
                 )
                 raise ScenarioError([Problem(place, why)])
-    return base_rtt_ns
+    return base_rtt_ns, has_classes
 
 
 def _delay(edge: Edge) -> int:
@@ -119,7 +142,7 @@ class _Crossing:
 
     def __init__(self, drawing: Drawing, flows: list[Flow]) -> None:
         numbers = {name: n for n, name in enumerate(drawing.nodes)}
-        routes = Routes(len(drawing.nodes), [(numbers[e.from_], numbers[e.to]) for e in drawing.edges])
+        routes = routes_of(len(drawing.nodes), tuple((numbers[e.from_], numbers[e.to]) for e in drawing.edges))
         self.base_rtt: list[int | None] = [None] * len(drawing.edges)
         self.forward: list[set[int]] = []
         self.flows: list[list[int]] = [[] for _ in drawing.edges]

@@ -11,6 +11,7 @@ from dumbbell.scenario.impairments import Corruption, Duplication, Jitter, Loss,
 from dumbbell.scenario.registry_choice import Queue
 from dumbbell.scenario.schedules import LinkDelay, LinkRate, Outage
 from dumbbell.scenario.units import Duration, Overhead, PositiveDuration
+from dumbbell.scenario.wifi import Wifi
 
 __all__ = ["Direction", "DropRule", "Link", "LinkOverride", "NamedLink"]
 
@@ -46,7 +47,7 @@ class Direction(Part):
     """Values that one direction of a link may set; values that are left out are inherited."""
 
     rate: LinkRate | None = None
-    """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
+    """Bit rate; steps and ramps, { steps = [...] }; a delivery trace, { trace = "file" } or { cellular = "lte" }."""
     delay: LinkDelay | None = None
     """One-way propagation delay; or steps and ramps, { steps = [...] }."""
     outages: list[Outage] | None = None
@@ -87,15 +88,11 @@ class LinkOverride(Direction):
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
+        "rtt": "a link has a one-way 'delay': the RTT is twice the sum of the delays on the path",
         "buffer": "a buffer is queue = { discipline = ..., limit = ... }",
         "limit": "belongs into queue = { discipline = ..., limit = ... }",
-        "bandwidth": "the bit rate of a link is called 'rate'",
-        "latency": "the propagation delay of a link is called 'delay'",
         "trace": "a packet-delivery trace is rate = { trace = ... }",
         "schedule": "rates and delays that change are rate = { steps = [...] } and delay = { steps = [...] }",
-        "duplicate": "copies are called 'duplication'",
-        "reorder": "packets that fall back are called 'reordering'",
-        "corrupt": "damage is called 'corruption'",
     }
 
     reverse: Direction | None = None
@@ -109,10 +106,30 @@ class Link(LinkOverride):
     the forward direction alone unless `reverse` gives it. Forward is the direction from the s hosts to the d hosts.
     """
 
-    rate: LinkRate
-    """Bit rate; steps and ramps, { steps = [...] }; or a packet-delivery trace, { trace = "file" }."""
-    delay: LinkDelay
-    """One-way propagation delay; or steps and ramps, { steps = [...] }."""
+    rate: LinkRate | None = None
+    """Bit rate; steps and ramps, { steps = [...] }; or a delivery trace, { trace = "file" } or
+    { cellular = "lte" }. Needed without `wifi`."""
+    delay: LinkDelay | None = None
+    """One-way propagation delay; or steps and ramps, { steps = [...] }. Needed without `wifi`."""
+    wifi: Wifi | None = None
+    """A Wi-Fi medium in place of a rate; forward is from the access point to the stations. The link then has queues,
+    a constant delay and scripted drops, and nothing else."""
+
+    @model_validator(mode="after")
+    def _rate_or_wifi(self) -> Link:
+        if self.wifi is None:
+            for key in ("rate", "delay"):
+                if getattr(self, key) is None:
+                    raise problem("needed, but not given", key)
+            return self
+        for direction, within in ((self, ""), (self.reverse, "reverse.")):
+            for key in Direction.model_fields if direction is not None else ():
+                kept = key in {"queue", "drops"} or (
+                    key == "delay" and isinstance(self.delay, Duration) and not within
+                )
+                if getattr(direction, key) is not None and not kept:
+                    raise problem("a link with 'wifi' has a queue, a constant delay and drops only", f"{within}{key}")
+        return self
 
 
 class NamedLink(Link):

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
+from dumbbell.reading import read_text
 from dumbbell.registry import unknown
 from dumbbell.scenario import files, own_variants, toml
-from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
+from dumbbell.scenario.cells import Cell, Cells
 from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Layout, lay_out
@@ -25,19 +28,20 @@ from dumbbell.scenario.own_variants import OwnVariant, VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
 from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.sweep import Sweep
+from dumbbell.scenario.swept import Swept
 from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Duration, PositiveDuration
 from dumbbell.scenario.until import Until
 
-__all__ = ["Cell", "Scenario", "load"]
+__all__ = ["Cell", "Cells", "Scenario", "before_cells", "load", "trusted"]
+
+_IN_CELL: ContextVar[bool] = ContextVar("_IN_CELL", default=False)
+"""True while a cell of a sweep is made: the sweep checks its settings once for all cells."""
+_TRUSTED: ContextVar[bool] = ContextVar("_TRUSTED", default=False)
+"""True while a stored scenario is read."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """One combination of a sweep's values, and the scenario that it makes."""
-
-    values: dict[str, Any]
-    scenario: Scenario
+_BEFORE_CELLS: ContextVar[Callable[[Scenario], None] | None] = ContextVar("_BEFORE_CELLS", default=None)
 
 
 class Scenario(Part):
@@ -59,7 +63,7 @@ class Scenario(Part):
         With everything that is wrong, each with its place.
     """
 
-    name: Annotated[Text, Field(min_length=1)]
+    name: Annotated[Text, Field(min_length=1, max_length=LONGEST_NAME)]
     """Name of the experiment."""
     description: Text = ""
     """Purpose of the experiment."""
@@ -97,12 +101,19 @@ class Scenario(Part):
                 super().__init__(**data)
             except ValidationError as e:
                 raise translate(e, data) from None
-            self._files = found
-            problems = [*self._own_problems()]
-            if problems:
-                raise ScenarioError(problems)
-            _ = self.layout
-            _ = self.cells
+            self._complete(found)
+            if not _IN_CELL.get() and not _TRUSTED.get():
+                if (announce := _BEFORE_CELLS.get()) is not None:
+                    announce(self)
+                if self.cells.seen.problems:
+                    raise ScenarioError(self.cells.seen.problems)
+
+    def _complete(self, found: files.Files) -> None:
+        """Check what several parts have to do with each other."""
+        self._files = found
+        if problems := self._own_problems():
+            raise ScenarioError(problems)
+        _ = self.layout
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Self:
@@ -112,8 +123,8 @@ class Scenario(Part):
         """
         source = os.fspath(path)
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as e:
+            text = read_text(path)
+        except (OSError, ValueError) as e:
             why = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
             raise ScenarioError([Problem("", f"can't be read: {why}")], source) from None
         with files.beside(files.Files(Path(source).parent)):
@@ -131,7 +142,11 @@ class Scenario(Part):
     def from_dict(cls, document: Document, changes: Mapping[str, Any] | None = None) -> Self:
         """Read a document of plain values, as a TOML or JSON reader gives it."""
         document = copy.deepcopy(document)
+        changed: dict[tuple[str, ...], str] = {}
         for path, value in (changes or {}).items():
+            before = changed.setdefault(canonical(document, path), path)
+            if before != path:
+                raise ScenarioError([Problem(path, f"the same place as '{before}': it is set twice")])
             _change(document, path, value)
         return cls(**{str(k): v for k, v in document.items()})
 
@@ -160,25 +175,36 @@ class Scenario(Part):
         return lay_out(self)
 
     @cached_property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> Cells:
         """The cells of the sweep; without a sweep, one cell without values."""
         if self.sweep is None:
-            return (Cell({}, self),)
-        base = self.to_dict()
-        del base["sweep"]
-        self.sweep.check(base)
-        return tuple(self._cell(base, values) for values in self.sweep.cells())
+            return Cells(1, lambda _: {}, lambda _: self)
+        swept = Swept(self, self.sweep)
+        return Cells(len(self.sweep), self.sweep.values, partial(self._of_cell, swept))
 
-    def _cell(self, base: Document, values: dict[str, Any]) -> Cell:
-        document = copy.deepcopy(base)
-        try:
-            self.sweep.apply(document, copy.deepcopy(values)) if self.sweep else None
-            with files.beside(self._files):
-                cell = Cell(values, type(self)(**document))
-            self._files.used.update(cell.scenario.external_files)
-            return cell
-        except ScenarioError as e:
-            raise ScenarioError([_in_cell(p, base, values) for p in e.problems]) from None
+    def _of_cell(self, swept: Swept, number: int) -> Scenario:
+        """Make the scenario of a cell from its changed parts, or whole where that fails: its errors are complete."""
+        values = swept.sweep.values(number)
+        with files.beside(self._files), _set(_IN_CELL):
+            try:
+                made = self._with_parts(swept.parts(values))
+            except (ScenarioError, ValidationError):
+                try:
+                    made = type(self)(**swept.document(values))
+                except ScenarioError as e:
+                    raise ScenarioError([_in_cell(p, swept.base, values) for p in e.problems]) from None
+        self._files.used.update(made.external_files)
+        return made
+
+    def _with_parts(self, parts: Mapping[str, Any] | None) -> Scenario:
+        """Make a scenario without a sweep that differs in some parts, which are checked already."""
+        if parts is None:
+            raise ScenarioError([])
+        fields = {name: getattr(self, name) for name in type(self).model_fields} | {"sweep": None} | dict(parts)
+        made = type(self).model_construct((self.model_fields_set - {"sweep"}) | set(parts), **fields)
+        with files.beside(files.current().fresh()) as found:
+            made._complete(found)
+        return made
 
     def repetition_seed(self, repetition: int) -> int:
         """The seed of a repetition (from 0): the same in every cell."""
@@ -252,6 +278,30 @@ def load(path: str | os.PathLike[str], changes: Mapping[str, Any] | None = None)
     ('TCP against CBR', '10 s', 2)
     """
     return Scenario.load(path, changes)
+
+
+@contextmanager
+def _set(flag: ContextVar[bool]) -> Iterator[None]:
+    token = flag.set(True)
+    try:
+        yield
+    finally:
+        flag.reset(token)
+
+
+@contextmanager
+def before_cells(announce: Callable[[Scenario], None]) -> Iterator[None]:
+    """Call ``announce`` with each scenario within the block before all cells of its sweep are checked."""
+    token = _BEFORE_CELLS.set(announce)
+    try:
+        yield
+    finally:
+        _BEFORE_CELLS.reset(token)
+
+
+def trusted() -> AbstractContextManager[None]:
+    """Make scenarios without checking each cell: they were checked before they were stored."""
+    return _set(_TRUSTED)
 
 
 def _own(given: object) -> dict[str, OwnVariant]:

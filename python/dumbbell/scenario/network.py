@@ -33,6 +33,12 @@ class RouterNetwork(Part):
     pairs: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
     """Number of host pairs (s1, d1) ... (sn, dn). Default: as many as the flows need."""
 
+    @model_validator(mode="after")
+    def _access_by_wire(self) -> RouterNetwork:
+        if self.access is not None and self.access.wifi is not None:
+            raise problem("Wi-Fi belongs into the bottleneck: the hosts behind it are the stations", "access.wifi")
+        return self
+
     @property
     @abstractmethod
     def hop_links(self) -> list[Link]:

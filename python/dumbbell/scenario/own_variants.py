@@ -26,10 +26,10 @@ from pydantic import Field, model_validator
 from dumbbell import _core, registry
 from dumbbell.exceptions import DumbbellError
 from dumbbell.registry import unknown
-from dumbbell.scenario import files
+from dumbbell.scenario import code_gate, files
 from dumbbell.scenario.base import Part, Text, problem
 
-__all__ = ["OwnVariant", "VariantSource", "current", "load", "named", "register", "scope"]
+__all__ = ["OwnVariant", "VariantSource", "current", "load", "module_of", "named", "register", "scope"]
 
 KEYS = ("python", "library")
 """The keys of a variant that replace its name and give its source."""
@@ -195,14 +195,16 @@ def load(key: str, text: str, name: str | None = None) -> OwnVariant:
     path = files.resolve(file)
     try:
         content = files.digest(path)
-    except OSError as e:
-        raise ValueError(f"'{file}' can't be read: {e.strerror or e} ({path.absolute()})") from None
+    except (OSError, ValueError) as e:
+        why = e.strerror if isinstance(e, OSError) and e.strerror else e
+        raise ValueError(f"'{file}' can't be read: {why} ({path.absolute()})") from None
     content = f"{content}:{class_name}" if class_name else content
     if files.current().asleep:
         return OwnVariant(name, content, key, text, in_place)
+    code_gate.ask(f"{text} ({'Rust library' if key == 'library' else 'Python'})")
     if key == "library":
         return OwnVariant(name, content, key, text, in_place, _library(path.absolute(), content, name, file))
-    module = _module(path, content)
+    module = module_of(path, content)
     classes = [n for n, c in vars(module).items() if isinstance(c, type) and c.__module__ == module.__name__]
     if not isinstance(getattr(module, class_name, None), type):
         raise ValueError(f"{file}: {unknown('class', class_name, classes)}")
@@ -219,8 +221,8 @@ def _library(path: Path, _content: str, name: str, shown: str) -> _core.External
 
 
 @lru_cache(maxsize=256)
-def _module(path: Path, content: str) -> ModuleType:
-    """Run the file of a variant, once for each content. It can import other files of its folder."""
+def module_of(path: Path, content: str) -> ModuleType:
+    """Run the file of a variant or rule, once for each content. It can import other files of its folder."""
     module_name = f"dumbbell_plugin_{path.stem}_{content.partition(':')[0][:8]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
@@ -230,7 +232,7 @@ def _module(path: Path, content: str) -> ModuleType:
     sys.path.insert(0, str(path.parent.absolute()))
     try:
         spec.loader.exec_module(module)
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         del sys.modules[module_name]
         raise ValueError(_words(e, path)) from None
     finally:
@@ -238,7 +240,7 @@ def _module(path: Path, content: str) -> ModuleType:
     return module
 
 
-def _words(error: Exception, path: Path) -> str:
+def _words(error: BaseException, path: Path) -> str:
     """Return the message of an exception that running a file has raised, with its line."""
     kind = type(error).__name__
     if isinstance(error, SyntaxError):

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.base import Flag, Fraction, Part, Text, Whole, problem
 from dumbbell.scenario.units import Volume
 
 __all__ = ["Commands", "Http", "Iperf3", "program"]
 
 HTTP_PORT = "8080"
+HTTPS_PORT = "8443"
 FILE = "file"
+VERSIONS = {1.1: "--http1.1", 2: "--http2", 3: "--http3-only"}
+"""Versions of HTTP over TLS, with curl's option for each."""
+TLS_SERVER = ["{python}", "-I", "{web_server}", "{site}", "{from}", HTTPS_PORT]
+"""The server of all three; congestion control of QUIC follows."""
+NO_QUIC = "reno"
+"""aioquic's congestion control where no connection uses it."""
 
 
 def program(
@@ -50,7 +57,7 @@ class Iperf3(Part):
 
     def plan(self) -> dict[str, Any]:
         """Return its part of the plan, as plain values."""
-        client = ["iperf3", "-c", "{to}", "-B", "{from}", "-t", "{seconds}", "-J", "-C", "{variant}"]
+        client = ["iperf3", "-c", "{to}", "-B", "{from}", "-t", "{seconds}", "-J"]  # the route has its variant
         return program(
             "iperf3",
             [*client, "-P", str(self.parallel), *self.args],
@@ -59,28 +66,61 @@ class Iperf3(Part):
 
 
 class Http(Part):
-    """Downloads by curl from a web server, one after the other, each over a connection of its own."""
+    """Downloads from a web server, one after the other, each over a connection of its own.
 
-    transports: ClassVar[tuple[str, ...]] = ("tcp",)
+    Without `version`, curl downloads over HTTP/1.1 without TLS. With `version` the server is hypercorn with aioquic
+    (extra `web`) and TLS 1.3; its certificate is made for the run. HTTP/3 runs over QUIC (transport = "quic").
+    """
+
+    transports: ClassVar[tuple[str, ...]] = ("tcp", "quic")
 
     kind: Literal["http"]
-    tool: Literal["curl"] = "curl"
-    """The program that downloads."""
+    version: Fraction | Whole | None = None
+    """Version of HTTP over TLS: 1.1, 2 or 3. Default: HTTP/1.1 without TLS."""
+    tool: Literal["curl", "aioquic"] | None = None
+    """The program that downloads. Default: aioquic for version 3, else curl. Few builds of curl have 3."""
     size: Volume
     """Bytes of each."""
     repeat: Annotated[Whole, Field(ge=1, le=1000)] = 1
     """The number of downloads."""
+    qlog: Flag = False
+    """True: the client (aioquic) writes a qlog file per connection, which the results directory keeps."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Http:
+        if self.version is not None and self.version not in VERSIONS:
+            raise problem(f"{self.version} given: 1.1, 2 or 3 are possible", "version")
+        if self.tool == "aioquic" and self.version != 3:
+            raise problem("'aioquic' given: it has version 3 only", "tool")
+        if self.qlog and (self.version != 3 or self.tool == "curl"):
+            raise problem("only aioquic writes qlog files: version = 3 with its default tool", "qlog")
+        return self
+
+    def check_transport(self, transport: str) -> None:
+        """Refuse a version that another transport has; `problem` at ``application.version``."""
+        if (self.version == 3) != (transport == "quic"):
+            needs = "version 3 runs over QUIC" if transport != "quic" else "a quic flow has version 3"
+            given = "no version" if self.version is None else f"{self.version:g}"
+            raise problem(f"{given} given with transport = '{transport}': {needs}", "application.version")
 
     def plan(self) -> dict[str, Any]:
         """Return its part of the plan, as plain values."""
-        url = ["-o", "/dev/null", f"http://{{from}}:{HTTP_PORT}/{FILE}"]
-        return program(
-            "http",
-            ["curl", "-sS", "-w", r"%{json}\n", *(url * self.repeat)],
-            ["{python}", "-I", "{web}", "{from}", HTTP_PORT],
-            client_receives=True,
-            file=(FILE, self.size.bytes),
-        )
+        if self.version is None:
+            url = ["-o", "/dev/null", f"http://{{from}}:{HTTP_PORT}/{FILE}"]
+            client = ["curl", "-sS", "-w", r"%{json}\n", *(url * self.repeat)]
+            server = ["{python}", "-I", "{web}", "{from}", HTTP_PORT]
+        elif self.version == 3 and self.tool != "curl":
+            client = ["{python}", "-I", "{web_client}", "{site}", "{from}", HTTPS_PORT, f"/{FILE}", str(self.repeat)]
+            client += ["QLOG"] * self.qlog
+            server = [*TLS_SERVER, "{variant}"]
+        else:
+            client = ["curl", "-sSk", VERSIONS[self.version], "-w", r"%{json}\n"]
+            # A name for each: curl uses the connection to a name again. The certificate is made for the run (-k).
+            for number in range(self.repeat):
+                name = f"{number}.server.test:{HTTPS_PORT}"
+                client += ["--resolve", f"{name}:{{from}}", "-o", "/dev/null", f"https://{name}/{FILE}"]
+            server = [*TLS_SERVER, "{variant}" if self.version == 3 else NO_QUIC]
+        return program("http", client, server, client_receives=True, file=(FILE, self.size.bytes))
 
 
 class Commands(Part):

@@ -1,4 +1,4 @@
-"""Registry names with parameters: a variant, a stack preset, a queue discipline.
+"""Registry names with parameters: a variant, a stack preset, a queue discipline, a version of TLS.
 
 Each has a short and a long form: ``variant = "vegas"`` and ``variant = { name = "vegas", alpha = 2 }``. The Rust
 registries define the names and parameters.
@@ -21,12 +21,17 @@ from dumbbell.registry import Parameter, unknown
 from dumbbell.scenario import own_variants
 from dumbbell.scenario.base import problem
 from dumbbell.scenario.own_variants import OwnVariant
+from dumbbell.synonyms import suggestions
 
-__all__ = ["Named", "Queue", "Stack", "Variant"]
+__all__ = ["Named", "Queue", "Stack", "Tls", "Variant"]
 
 Scalar = bool | int | float | str
 Value = Scalar | dict[str, Any]
 """Value of a parameter: one value, or a table where it is an entry of another registry."""
+
+
+LARGEST = 2**64
+"""Integers of parameters are smaller."""
 
 
 class Named(BaseModel):
@@ -67,7 +72,7 @@ class Named(BaseModel):
         for param, value in given.items():
             _check_finite(value, param)
         try:
-            _core.check(cls.family, name, given)
+            cls._check(name, given)
         except _core.ParamError as e:
             where, message = cls._better(name, *e.args)
             in_name = where in (cls.key, "name") and where not in given
@@ -85,8 +90,19 @@ class Named(BaseModel):
         return None
 
     @classmethod
-    def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:  # noqa: ARG003
-        """Improve a message of a registry, where more is known here."""
+    def _check(cls, name: str, params: dict[str, Any]) -> None:
+        """Check the name and the parameters; raises ParamError."""
+        _core.check(cls.family, name, params)
+
+    @classmethod
+    def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:
+        """Improve a registry's message for an unknown name: a synonym that other programs use is suggested."""
+        rows = cls._rows()
+        in_name = where in (cls.key, "name") and name not in rows
+        given, known = (name, list(rows)) if in_name else (where, [cls.key, *(p.name for p in rows.get(name, ()))])
+        what = re.match(r"unknown [a-z ]+", message)
+        if what is not None and suggestions(given, known):
+            return where, unknown(what[0].removeprefix("unknown ").strip(), given, known)
         return where, message
 
     @classmethod
@@ -121,6 +137,8 @@ def _check_finite(value: object, place: str) -> None:
             _check_finite(inner, f"{place}.{key}")
     elif not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
         raise problem(f"{value!r} given: a single finite value is needed", place)
+    elif isinstance(value, int) and abs(value) >= LARGEST:
+        raise problem(f"a number of {len(str(value))} digits given: it is too large", place)
 
 
 def _plain_params(given: dict[str, Any]) -> dict[str, Any]:
@@ -159,6 +177,11 @@ class Variant(Named):
     own: Any = None
     """The `OwnVariant`, unless it is in the registry."""
 
+    @property
+    def default_stack(self) -> str:
+        """The preset of a flow that names none."""
+        return registry.default_stack(None if self.own is not None else self.name)
+
     @classmethod
     def _own(cls, given: dict[str, Any]) -> OwnVariant | None:
         places = [key for key in own_variants.KEYS if key in given]
@@ -185,7 +208,7 @@ class Variant(Named):
         own = own_variants.current()
         if where == "name" and own and name not in cls._rows():
             return where, unknown("variant", name, [*cls._rows(), *own])
-        return where, message
+        return super()._better(name, where, message)
 
     @model_serializer
     def _write(self) -> str | dict[str, Value]:
@@ -213,15 +236,56 @@ class Variant(Named):
 
 
 class Stack(Named):
-    """A preset of the TCP endpoint and the changes to it (``dumbbell stacks`` lists them)."""
+    """A preset of the TCP or QUIC endpoint and the changes to it (``dumbbell stacks`` lists them).
+
+    Without a preset (an empty ``name``), the preset is the variant's default with TCP, and `rfc9002` with QUIC.
+    """
 
     family = "stack"
     key = "preset"
-    default_name = "rfc"
+    default_name = ""
+
+    def of(self, variant: Variant, transport: str = "tcp") -> Stack:
+        """Return the stack of a flow with this variant and transport: always with a preset."""
+        if self.name:
+            return self
+        default = registry.default_quic_stack() if transport == "quic" else variant.default_stack
+        return self.model_copy(update={"name": default})
+
+    @property
+    def label(self) -> str:
+        """The preset with its changes, such as ``linux(ack_every=1)``."""
+        changes = ", ".join(f"{name}={value}" for name, value in self.params.items())
+        return f"{self.name}({changes})" if changes else self.name
+
+    @model_serializer
+    def _write(self) -> str | dict[str, Value]:
+        """Return the shortest form."""
+        if not self.name:
+            return dict(self.params)
+        return {self.key: self.name, **self.params} if self.params else self.name
+
+    @classmethod
+    def _check(cls, name: str, params: dict[str, Any]) -> None:
+        # Every preset of TCP has the same parameters; a QUIC flow adds its preset before.
+        super()._check(name or registry.default_stack(), params)
+
+    @classmethod
+    def _better(cls, name: str, where: str, message: str) -> tuple[str, str]:
+        return super()._better(name or registry.default_stack(), where, message)
 
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
         return {s.name: s.params for s in registry.stacks().values()}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Besides the presets: parameters alone, which change the variant's default."""
+        forms = super().__get_pydantic_json_schema__(schema, handler)
+        for preset in (registry.default_stack(), registry.default_quic_stack()):
+            params = {p.name: _parameter_schema(p) for p in registry.stack(preset).params}
+            forms["anyOf"].append({"type": "object", "properties": params, "additionalProperties": False})
+        return forms
 
 
 class Queue(Named):
@@ -234,3 +298,14 @@ class Queue(Named):
     @classmethod
     def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
         return {d.name: d.params for d in registry.disciplines().values()}
+
+
+class Tls(Named):
+    """A version of TLS over TCP: "1.2", "1.3", or { version = ..., parameters that differ from its defaults }."""
+
+    family = "TLS version"
+    key = "version"
+
+    @classmethod
+    def _rows(cls) -> dict[str, tuple[Parameter, ...]]:
+        return {name: v.params for name, v in registry.tls_versions().items()}

@@ -6,14 +6,22 @@ It has to agree with `crates/plan/src/route.rs`: limits in bdp depend on which f
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from functools import lru_cache
 
-__all__ = ["Routes"]
+__all__ = ["Routes", "routes_of"]
+
+
+@lru_cache(maxsize=4)
+def routes_of(nodes: int, edges: tuple[tuple[int, int], ...]) -> Routes:
+    """Return the routes of a graph; the cells of a sweep have the same one."""
+    return Routes(nodes, edges)
 
 
 class Routes:
     """Shortest paths in a graph of directed edges, given as (from, to) pairs of node numbers."""
 
-    def __init__(self, nodes: int, edges: list[tuple[int, int]]) -> None:
+    def __init__(self, nodes: int, edges: Sequence[tuple[int, int]]) -> None:
         self._edges = edges
         self._into: list[list[int]] = [[] for _ in range(nodes)]
         for number, (_, end) in enumerate(edges):

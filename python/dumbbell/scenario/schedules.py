@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Tag, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from dumbbell import mahimahi
 from dumbbell.scenario import files
 from dumbbell.scenario.base import Flag, Part, problem
+from dumbbell.scenario.cellular import Cellular
 from dumbbell.scenario.impairments import PLAIN
 from dumbbell.scenario.units import Duration, PositiveDuration, Rate
+
+if TYPE_CHECKING:
+    from dumbbell import mahimahi
 
 __all__ = [
     "DelayStep",
@@ -26,12 +29,13 @@ __all__ = [
     "RateSteps",
     "RateTrace",
     "TraceFile",
+    "delivery_trace",
     "first_delay_ns",
     "first_rate_bps",
 ]
 
 
-STEPS, TRACE = "<steps>", "<trace>"
+STEPS, TRACE, CELLULAR = "<steps>", "<trace>", "<cellular>"
 """Tags."""
 
 
@@ -141,6 +145,8 @@ class TraceFile(str):
             return text
         if not isinstance(text, str) or not text:
             raise problem(f"{text!r} given: the path of a trace is needed")
+        from dumbbell import mahimahi  # noqa: PLC0415 - imports numpy
+
         path = files.resolve(text)
         try:
             trace = mahimahi.read(path)
@@ -190,6 +196,8 @@ class RateTrace(Part):
 
 
 def _rate(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, Cellular) or (isinstance(value, dict) and "cellular" in value):
+        return CELLULAR
     if isinstance(value, dict):
         return TRACE if "trace" in value else STEPS
     if isinstance(value, RateSteps):
@@ -198,7 +206,10 @@ def _rate(value: Any) -> Any:  # noqa: ANN401
 
 
 LinkRate = Annotated[
-    Annotated[Rate, Tag(PLAIN)] | Annotated[RateSteps, Tag(STEPS)] | Annotated[RateTrace, Tag(TRACE)],
+    Annotated[Rate, Tag(PLAIN)]
+    | Annotated[RateSteps, Tag(STEPS)]
+    | Annotated[RateTrace, Tag(TRACE)]
+    | Annotated[Cellular, Tag(CELLULAR)],
     Discriminator(_rate),
 ]
 
@@ -214,7 +225,14 @@ def first_rate_bps(rate: LinkRate) -> int:
     """Return the rate to which limits in time or bdp refer: the first, or a trace's mean."""
     if isinstance(rate, RateSteps):
         return rate.steps[0].rate.bps
-    return rate.trace.trace.mean_bps if isinstance(rate, RateTrace) else rate.bps
+    if isinstance(rate, Rate):
+        return rate.bps
+    return delivery_trace(rate).mean_bps
+
+
+def delivery_trace(rate: RateTrace | Cellular) -> mahimahi.Trace:
+    """Return the packet-delivery trace of a rate."""
+    return rate.trace if isinstance(rate, Cellular) else rate.trace.trace
 
 
 def first_delay_ns(delay: LinkDelay) -> int:

@@ -7,8 +7,8 @@ cells are paired.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+import json
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, model_serializer, model_validator
@@ -23,6 +23,8 @@ __all__ = ["Sweep"]
 
 FIXED = ("name", "description", "repetitions", "seed", "sweep", "trace")
 """Parts that are the same in every cell."""
+MOST_CELLS = 100_000_000
+"""Most cells of a sweep."""
 
 
 class Sweep(BaseModel):
@@ -60,14 +62,12 @@ class Sweep(BaseModel):
             if not values:
                 raise problem("the list is empty: it needs at least one value", join([path]))
             _refuse_twice(path, values)
-        flat_cases = [_flat(case, is_case=True) for case in cases]
-        for number, case in enumerate(flat_cases):
-            if not case:
-                raise problem("the case is empty", f"cases.{number}")
-            if case in flat_cases[:number]:
-                raise problem("the case is given twice", f"cases.{number}")
+        flat_cases = _cases(cases)
         if not axes and not cases:
             raise problem("the sweep is empty: give it paths with lists, or cases")
+        count = math.prod(map(len, axes.values())) * max(len(flat_cases), 1)
+        if count > MOST_CELLS:
+            raise problem(f"the sweep has {count:,} cells: at most {MOST_CELLS:,} are possible")
         return {"axes": axes, "cases": flat_cases}
 
     @model_serializer
@@ -91,11 +91,17 @@ class Sweep(BaseModel):
             "additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, {"type": "object"}]},
         }
 
-    def cells(self) -> Iterator[dict[str, Any]]:
-        """Every cell as path -> value, cases outermost, the last list running fastest."""
-        for case in self.cases or [{}]:
-            for point in itertools.product(*self.axes.values()):
-                yield {**case, **dict(zip(self.axes, point, strict=True))}
+    def __len__(self) -> int:
+        """Number of cells."""
+        return math.prod(len(values) for values in self.axes.values()) * max(len(self.cases), 1)
+
+    def values(self, number: int) -> dict[str, Any]:
+        """Return a cell (from 0) as path -> value: cases are outermost, the last list runs fastest."""
+        point = []
+        for path, values in reversed(self.axes.items()):
+            number, at = divmod(number, len(values))
+            point.append((path, values[at]))
+        return {**(self.cases[number] if self.cases else {}), **dict(reversed(point))}
 
     def check(self, document: Document) -> None:
         """Check the paths against the scenario; ScenarioError names the wrong ones."""
@@ -130,10 +136,31 @@ def _is_flow_name(place: tuple[str, ...]) -> bool:
     return len(place) == 3 and place[0] == "flows" and place[2] == "name"
 
 
+def _cases(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Join the keys of the cases; each must differ from the others."""
+    cases = [_flat(case, is_case=True) for case in given]
+    seen: set[str] = set()
+    for number, case in enumerate(cases):
+        if not case:
+            raise problem("the case is empty", f"cases.{number}")
+        if (text := _text(case)) in seen:
+            raise problem("the case is given twice", f"cases.{number}")
+        seen.add(text)
+    return cases
+
+
 def _refuse_twice(path: str, values: list[Any]) -> None:
-    for number, value in enumerate(values):
-        if any(type(value) is type(other) and value == other for other in values[:number]):
+    seen: set[tuple[type, str]] = set()
+    for value in values:
+        this = type(value), _text(value)
+        if this in seen:
             raise problem(f"{value!r} is given twice", join([path]))
+        seen.add(this)
+
+
+def _text(value: object) -> str:
+    """Write a value so that equal values have equal texts."""
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def _flat(table: dict[str, Any], *, is_case: bool) -> dict[str, Any]:

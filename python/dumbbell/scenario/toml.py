@@ -16,8 +16,10 @@ def read(text: str) -> dict[str, Any]:
     """Read TOML; ScenarioError names the line."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as e:
+    except ValueError as e:  # an integer of thousands of digits is one that isn't a TOMLDecodeError
         raise ScenarioError([Problem("", f"not valid TOML: {e}")]) from None
+    except RecursionError:
+        raise ScenarioError([Problem("", "not valid TOML: nested too deeply")]) from None
 
 
 def write(document: dict[str, Any]) -> str:
@@ -29,5 +31,5 @@ def value(text: str) -> object:
     """Read one value as the right side of ``key = value``; what isn't TOML is taken as text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text

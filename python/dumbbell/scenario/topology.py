@@ -43,9 +43,9 @@ class Drawing:
     ends: list[tuple[str, str]] = field(default_factory=list)
     bottlenecks: list[int] = field(default_factory=list)
 
-    def link(self, a: str, b: str, sections: list[tuple[LinkOverride, str]]) -> None:
+    def link(self, a: str, b: str, directions: tuple[Settings, Settings]) -> None:
         """Add both directions of a link whose forward direction leads from ``a`` to ``b``."""
-        forward, reverse = both(sections)
+        forward, reverse = directions
         self.edges += [Edge(a, b, forward), Edge(b, a, reverse)]
 
 
@@ -82,7 +82,7 @@ def _custom(network: Custom, flows: Sequence[Flow]) -> Drawing:
         if f"{link.from_}->{link.to}" in taken:
             raise _refuse(place, f"'{link.from_}' and '{link.to}' are linked already (a link has both directions)")
         taken |= {f"{link.from_}->{link.to}", f"{link.to}->{link.from_}"}
-        drawing.link(link.from_, link.to, [(link, place)])
+        drawing.link(link.from_, link.to, both([(link, place)]))
     for flow in flows:
         for key in ("at", "enter", "leave", "direction", "access"):
             attribute = getattr(flow, key)
@@ -117,12 +117,16 @@ def _row(network: RouterNetwork, flows: Sequence[Flow]) -> Drawing:
     senders, receivers = [f"s{p.number}" for p in pairs], [f"d{p.number}" for p in pairs]
     drawing = Drawing(nodes=[*senders, *routers, *receivers])
     for number, hop in enumerate(hops):
-        drawing.link(routers[number], routers[number + 1], [(hop, f"network.{network.bottleneck_place(number)}")])
+        sections: list[tuple[LinkOverride, str]] = [(hop, f"network.{network.bottleneck_place(number)}")]
+        drawing.link(routers[number], routers[number + 1], both(sections))
     drawing.bottlenecks = list(range(len(drawing.edges)))
+    common: tuple[Settings, Settings] | None = None  # of the pairs whose flows have no sections of their own
     for pair in pairs:
-        sections = _access(network.access, pair)
-        drawing.link(f"s{pair.number}", pair.enter, sections)
-        drawing.link(pair.leave, f"d{pair.number}", sections)
+        has_own = pair.owner is not None and pair.owner.access is not None
+        directions = common if common is not None and not has_own else both(_access(network.access, pair))
+        common = common if has_own else directions
+        drawing.link(f"s{pair.number}", pair.enter, directions)
+        drawing.link(pair.leave, f"d{pair.number}", directions)
     owned = {p.owner.name: p for p in pairs if p.owner is not None}
     for flow in flows:
         drawing.ends.append(_ends(flow, owned.get(flow.name), drawing.nodes, routers))

@@ -16,6 +16,8 @@ from dumbbell import _core
 
 __all__ = [
     "ByteCount",
+    "ChannelWidth",
+    "Decibels",
     "Duration",
     "MeanPackets",
     "Overhead",
@@ -25,6 +27,7 @@ __all__ = [
     "PositiveDuration",
     "Quantity",
     "Rate",
+    "Signal",
     "Volume",
 ]
 
@@ -207,3 +210,47 @@ class Percentage(Quantity):
     def share(self) -> float:
         """The probability, in 0..1."""
         return float(self._value)
+
+
+class Signal(Quantity):
+    """A signal in dBm."""
+
+    __slots__ = ()
+    kind = "dbm"
+    what = "a signal"
+    example = '"-70 dBm"'
+    minimum = (-120, "at least -120 dBm")
+    maximum = (30, "at most 30 dBm")
+
+    @property
+    def dbm(self) -> float:
+        """The signal, dBm."""
+        return float(self._value)
+
+
+class Decibels(Quantity):
+    """A ratio in dB."""
+
+    __slots__ = ()
+    kind = "db"
+    what = "a ratio"
+    example = '"7 dB"'
+
+    @property
+    def db(self) -> float:
+        """The ratio, dB."""
+        return float(self._value)
+
+
+class ChannelWidth(Quantity):
+    """The width of a channel."""
+
+    __slots__ = ()
+    kind = "megahertz"
+    what = "a width"
+    example = '"20 MHz"'
+
+    @property
+    def mhz(self) -> int:
+        """The width, MHz."""
+        return int(self._value)

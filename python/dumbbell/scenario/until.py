@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from dumbbell.scenario.base import Part, Text, Whole
+from dumbbell.scenario.base import Part, Text, Whole, problem
 from dumbbell.scenario.units import Percentage
 
-__all__ = ["Until"]
+__all__ = ["TEXTS", "Until"]
+
+TEXTS = ("name", "variant", "stack", "application")
+"""Columns of the table of flows that hold texts."""
 
 
 class HalfWidth(Percentage):
@@ -37,3 +40,12 @@ class Until(Part):
     """The interval: BCa bootstrap of the median, or mean and Student's t."""
     at_most: Annotated[Whole, Field(ge=2, le=10_000)] = 100
     """Repetitions of a cell at most."""
+
+    @field_validator("metric", mode="after")
+    @classmethod
+    def _number(cls, value: str) -> str:
+        if value in TEXTS:
+            raise problem(
+                f"'{value}' given: a column of texts has no interval; a metric such as 'goodput_bps' is needed"
+            )
+        return value

@@ -5,12 +5,18 @@ A study is a folder here. To add one, add a folder with
 ``study.toml``
     its description and its experiments: for each a scenario file and the changes that ``--quick`` makes to it
 ``paper.toml``
-    the facts and claims of the publication
+    the facts and claims of the publication. A report is listed whole: set-up, figures and tables with their
+    counterparts, and each sentence of a result or conclusion with the words of the report and the rule that judges it
+    (`dumbbell.studies.declared`), or the reason why none can. ``[[printed]]`` lists the report's numbers that the
+    pictures show (`dumbbell.studies.reference`)
 the scenario files
     plain scenarios, which `dumbbell run` takes as well
 ``analysis.py``
     with one function ``analyze(study, results) -> Analysis``, where ``results`` maps the experiments' names to
     `dumbbell.Results`: it gives the findings (one for each claim), pictures, tables and words
+``quantities.py``
+    of a listed report: the quantities that its rules name, by metric and setting, and the words for them.
+    `dumbbell.studies.judge.judge_all` makes the findings of rules and quantities
 
 No other file lists it: `definition.studies` finds the folders. ``dumbbell.studies()`` returns every study by name.
 """

@@ -19,11 +19,18 @@ __all__ = ["Analysis", "Finding", "Measured", "Note", "Table", "Verdict"]
 
 
 class Verdict(StrEnum):
-    """The verdict: whether the measurement agrees with the claim."""
+    """The result of comparing a claim with the measurements."""
 
     AGREES = "agrees"
+    """The statement is shown."""
     DIFFERS = "differs"
+    """It is shown not to hold: the difference is too small to matter, or has the other sign."""
+    DEPENDS = "depends"
+    """It is shown for some of the settings that it covers, and shown not to hold for others."""
+    NOT_SHOWN = "not shown"
+    """Neither: the repetitions are too few for the spread."""
     NOT_MEASURED = "not measured"
+    """The runs don't have the quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,9 @@ class Finding:
         One line: what made the verdict.
     beside : sequence of Measured
         Numbers that put it into its place: other settings, causes.
+    needs : int or None
+        If the verdict is "not shown": the repetitions that would decide with a probability of 80 %, if mean and
+        spread stay as measured.
     """
 
     claim: str
@@ -85,6 +95,7 @@ class Finding:
     measured: Sequence[Measured]
     why: str
     beside: Sequence[Measured] = ()
+    needs: int | None = None
 
     def document(self) -> dict[str, Any]:
         """Return it in plain values."""
@@ -95,6 +106,7 @@ class Finding:
             "measured": [m.document() for m in self.measured],
             "why": self.why,
             "beside": [m.document() for m in self.beside],
+            "needs": self.needs,
         }
 
 

@@ -6,6 +6,7 @@ DIR/report.html            the page, with everything in it
 DIR/study.json             the same for programs
 DIR/figures/NAME.png, .svg
 DIR/tables/NAME.csv        the rows behind each figure, and the tables
+DIR/runs/EXPERIMENT-uml/   the runs of the decisive cells on the real kernel, where one is
 DIR/runs/EXPERIMENT/       the runs, as `dumbbell run --out` keeps them; a further call runs only the missing runs
 """
 
@@ -16,21 +17,27 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from dumbbell import _core
 from dumbbell.backends import Backend
+from dumbbell.backends import backend as find_backend
 from dumbbell.exceptions import DumbbellError, ResultsError
 from dumbbell.plots import Drawn, save_all
+from dumbbell.processors import cores
 from dumbbell.results import Results, run
-from dumbbell.results.runner import Progress, cores, jobs_of
+from dumbbell.results.build_hash import build_hash
+from dumbbell.results.runner import Progress
 from dumbbell.scenario import Scenario
 from dumbbell.studies.definition import Experiment, Study
 from dumbbell.studies.finding import Analysis
+from dumbbell.studies.kernel_column import Column, column, why_no_kernel
+from dumbbell.studies.partial import Refused, StudyResults
+from dumbbell.studies.refused import refused_cells, refused_table, words_of
+from dumbbell.words import counted
 
 __all__ = ["Done", "Watch", "run_study"]
 
@@ -52,11 +59,16 @@ class Done:
     analysis: Analysis
     drawn: list[Drawn]
     seconds: float
+    column: Column | None = None
+    """The column of the real kernel; None if it isn't wanted, or the study declares none."""
+    refused: Refused = field(default_factory=dict)
+    """The cells that the back end can't run."""
 
     @property
     def runs(self) -> int:
         """Number of runs that it rests on."""
-        return sum(len(r) for r in self.results.values())
+        beside = self.column.results if self.column is not None else {}
+        return sum(len(r) for each in (self.results, beside) for r in each.values())
 
     @property
     def report(self) -> Path:
@@ -71,6 +83,7 @@ def run_study(
     quick: bool = False,
     jobs: int | None = None,
     backend: Backend | None = None,
+    kernel: bool = True,
     watch: Watch | None = None,
     note: Callable[[str], None] = lambda _text: None,
 ) -> Done:
@@ -87,6 +100,8 @@ def run_study(
         Runs, and then figures, at a time; default: one for each core.
     backend : Backend, optional
         The back end; default: the simulator.
+    kernel : bool
+        With the simulator: run the study's decisive cells on the virtual-time kernel too, if one is there.
     watch : Watch, optional
         Shows the progress.
     note : callable, optional
@@ -104,33 +119,103 @@ def run_study(
     began = time.perf_counter()
     place = Path(out)
     _make(place / "runs")
-    scenarios = {e.name: study.scenario(e, quick=quick) for e in study.experiments}
-    made_by = "" if backend is None or backend.name == "sim" else f"-{backend.name}"
-    folders = {e.name: place / "runs" / (e.name + made_by + ("-quick" if quick else "")) for e in study.experiments}
-    if backend is not None:
-        for scenario in scenarios.values():
-            backend.check(jobs_of(scenario))
-    results = {}
+    name = "sim" if backend is None else backend.name
+    study = study.on(name)
+    scenarios = {e.name: study.scenario(e, quick=quick, kernel=name != "sim") for e in study.experiments}
+    folders = {e.name: _folder(place, e, name, quick) for e in study.experiments}
+    refused = {} if backend is None else refused_cells(backend, scenarios)
+    results = StudyResults({}, refused)
     for experiment in study.experiments:
-        folder = folders[experiment.name]
+        folder, left_out = folders[experiment.name], refused.get(experiment.name, {})
         _forget_if_stale(folder, scenarios[experiment.name], experiment, note)
         with watch(experiment.name) as moved:
             results[experiment.name] = run(
-                scenarios[experiment.name], jobs=jobs, out=folder, backend=backend, progress=moved
+                scenarios[experiment.name],
+                jobs=jobs,
+                out=folder,
+                backend=backend,
+                only=lambda cell, out=left_out: words_of(cell) not in out,  # type: ignore[misc]
+                progress=moved,
             )
-    analysis = study.analyze(results)
+    beside = _beside(study, place, results, quick, jobs, watch, note) if kernel and name == "sim" else None
+    analysis = study.analyze(results, quick=quick)
+    if beside is not None:
+        analysis = replace(analysis, summary=[*analysis.summary, beside.summary])
+        if beside.rows:
+            analysis = replace(
+                analysis,
+                pictures=[*analysis.pictures, beside.picture()],
+                tables=[beside.table(), *analysis.tables],
+            )
+    if refused:
+        analysis = replace(analysis, tables=[*analysis.tables, refused_table(refused)])
+    source = _source(study, scenarios, results)
+    analysis = replace(analysis, pictures=[replace(p, source=p.source or source) for p in analysis.pictures])
     with watch("figures") as moved:
         _make(place / "figures")
         drawn = save_all(analysis.pictures, place / "figures", jobs=jobs or cores(), progress=moved)
-    name = "sim" if backend is None else backend.name
-    done = Done(study, quick, name, place, scenarios, folders, results, analysis, drawn, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    done = Done(
+        study, quick, name, place, scenarios, folders, results, analysis, drawn, seconds, beside, refused
+    )  # fmt: skip
     write_report(done)
     return done
 
 
+def _folder(place: Path, experiment: Experiment, backend: str, quick: bool) -> Path:
+    made_by = "" if backend == "sim" else f"-{backend}"
+    return place / "runs" / (experiment.name + made_by + ("-quick" if quick else ""))
+
+
+def _beside(
+    study: Study,
+    place: Path,
+    results: Mapping[str, Results],
+    quick: bool,
+    jobs: int | None,
+    watch: Watch,
+    note: Callable[[str], None],
+) -> Column | None:
+    """Run the study's decisive cells on the virtual-time kernel."""
+    declared = study.kernel
+    if declared is None:
+        return None
+    reason = why_no_kernel()
+    if reason:
+        return Column(absent=reason)
+    backend = find_backend("uml")
+    repetitions = declared.quick if quick else declared.repetitions
+    there, scenarios, folders = {}, {}, {}
+    for experiment in (e for e in study.experiments if e.name in declared.cells):
+        folder = _folder(place, experiment, "uml", quick)
+        scenario = study.scenario(experiment, quick=quick, kernel=True)
+        scenario = scenario.with_changes({"repetitions": min(repetitions, scenario.repetitions)})
+        _forget_if_stale(folder, scenario, experiment, note)
+        with watch(f"{experiment.name} on Linux") as moved:
+            there[experiment.name] = run(
+                scenario,
+                jobs=jobs,
+                out=folder,
+                backend=backend,
+                only=lambda cell, name=experiment.name: declared.holds(name, cell),  # type: ignore[misc]
+                progress=moved,
+            )
+        scenarios[experiment.name], folders[experiment.name] = scenario, folder
+    return column(study, results, there, scenarios, folders)
+
+
+def _source(study: Study, scenarios: Mapping[str, Scenario], results: Mapping[str, Results]) -> str:
+    """Return the small print of a study's figures: its name, the seeds of its scenarios, its runs and the version."""
+    seeds = sorted({scenario.seed for scenario in scenarios.values()})
+    runs = sum(len(each) for each in results.values())
+    made_by = sorted({each.made_by for each in results.values()})
+    word = "seed" if len(seeds) == 1 else "seeds"
+    return f"study {study.name} · {word} {', '.join(map(str, seeds))} · {counted(runs, 'run')} · {', '.join(made_by)}"
+
+
 def _check_extras() -> None:
     """Refuse to start if a package that the page needs is missing."""
-    missing = [name for name in ("matplotlib", "jinja2", "plotly") if find_spec(name) is None]
+    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
     if missing:
         raise DumbbellError(f"a study needs {' and '.join(missing)}: pip install 'dumbbell[studies]'")
 
@@ -151,7 +236,7 @@ def _forget_if_stale(folder: Path, scenario: Scenario, experiment: Experiment, n
     content = scenario.to_dict()
     content.pop("repetitions", None)
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
-    digest.update(Path(_core.__file__).read_bytes())
+    digest.update(build_hash().encode())
     stamp, now = folder.with_name(f"{folder.name}.build"), digest.hexdigest()
     if stamp.exists() and stamp.read_text(encoding="utf-8").strip() != now and folder.exists():
         note(f"{experiment.name}: the runs in {folder} are of another build or scenario: run again")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dumbbell.backends import Table
 from dumbbell.studies.finding import Finding, Verdict
+from dumbbell.studies.rule_words import QUICK
 
-__all__ = ["LABELS", "column", "counted", "seconds"]
+__all__ = ["LABELS", "column", "counted", "quick_rules", "seconds"]
 
 LABELS = {
     "tahoe": "Tahoe", "reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas", "cubic": "CUBIC",
@@ -31,7 +33,7 @@ def seconds(table: Table, name: str = "t_ns") -> npt.NDArray[np.float64]:
 
 
 def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]:
-    """Count the claims that agree and differ, and name the measurement of each that differs.
+    """Count the claims by verdict, and name the measurement of each that differs or depends.
 
     Parameters
     ----------
@@ -40,10 +42,23 @@ def counted(findings: Sequence[Finding], claims: Mapping[str, str]) -> list[str]
         The claims' sentences by their ids.
     """
     counts = Counter(f.verdict for f in findings)
-    parts = [f"{counts[v]} {words}" for v, words in (
-        (Verdict.AGREES, "agree with the measurements"), (Verdict.DIFFERS, "differ"),
-        (Verdict.NOT_MEASURED, "were not measured")) if counts[v]]  # fmt: skip
+    parts = [f"{n} {one if n == 1 else more}" for verdict, (one, more) in COUNTED.items() if (n := counts[verdict])]
+    contrary = (f for f in findings if f.verdict in {Verdict.DIFFERS, Verdict.DEPENDS})
     return [
         f"Of {len(findings)} claims, {', '.join(parts)}.",
-        *(f"Differs: “{claims[f.claim]}” Measured: {f.why}." for f in findings if f.verdict is Verdict.DIFFERS),
+        *(f"{f.verdict.value.capitalize()}: “{claims[f.claim]}” Measured: {f.why}." for f in contrary),
     ]
+
+
+def quick_rules(findings: Sequence[Finding], names: Container[str]) -> list[Finding]:
+    """Add the levels of a quick study to the rules of these claims."""
+    return [replace(f, rule=f"{f.rule} {QUICK}") if f.claim in names else f for f in findings]
+
+
+COUNTED = {
+    Verdict.AGREES: ("agrees with the measurements", "agree with the measurements"),
+    Verdict.DIFFERS: ("differs", "differ"),
+    Verdict.DEPENDS: ("depends on the setting", "depend on the setting"),
+    Verdict.NOT_SHOWN: ("is not shown with these repetitions", "are not shown with these repetitions"),
+    Verdict.NOT_MEASURED: ("was not measured", "were not measured"),
+}

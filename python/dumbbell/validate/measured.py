@@ -20,6 +20,7 @@ FIGURES = (
     "cwnd_mean_packets",
     "srtt_mean_ms",
     "rtt_mean_ms",
+    "ack_delay_mean_ms",
     "sent_packets",
     "retransmitted_packets",
     "dropped_packets",

@@ -16,6 +16,7 @@ from dumbbell.studies.finding import Table
 from dumbbell.validate.cases import Case
 from dumbbell.validate.deviations import TOLERANCES, Comparison
 from dumbbell.validate.measured import Measured
+from dumbbell.validate.words import sentences, tolerances
 
 __all__ = ["content", "summary", "table"]
 
@@ -77,22 +78,16 @@ def content(
     command: str,
 ) -> Content:
     """Make the report's content."""
-    good = sum(not c.outside for c in comparisons)
-    limits = ", ".join(f"{SHOWN[name][0].split()[0]} {limit:.0%}" for name, limit in TOLERANCES.items())
     return Content(
         title="The simulator against the Linux kernel",
         kind="Validation",
-        what=(
-            "The same scenarios in the simulator and on the real kernel in virtual time. A flow is within if every "
-            f"figure differs by no more than its tolerance ({limits}), three packets, or two standard deviations of "
-            "a single run."
-        ),
+        what=f"The same scenarios in the simulator and on the real kernel in virtual time. {tolerances()}",
         version=__version__,
         begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
         ran=[_ran(case) for case in cases],
         pictures=_pictures(cases, sim, kernel, comparisons),
         again=command,
-        summary=[f"{good} of {len(comparisons)} flows are within in every figure."],
+        summary=sentences(comparisons),
         tables=[
             Table("by-variant", "By variant", summary(comparisons)),
             Table("cases", "Every flow", table(comparisons)),
@@ -124,7 +119,7 @@ def _pictures(
                 continue
             c = found[case.name, ours.name]
             title = rest if len(sim[case.name].flows) == 1 else f"{rest} {ours.name} ({ours.variant})"
-            apart = "" if c.shape is None else f": shape {c.shape:.0%}"
+            apart = "" if c.shape is None else f": shape {100 * c.shape:.0f} %"
             curves = [
                 Curve(label, look, flow.step_s * (np.arange(len(flow.cwnd), dtype=np.float64) + 0.5), flow.cwnd)
                 for label, look, flow in (("simulator", ours.variant, ours), ("kernel", "kernel", theirs))

@@ -1,18 +1,21 @@
 //! The second stage of the analysis: the state of each connection, its labels and statistics, and the series.
 //!
-//! Memory is bounded by three limits of the options. Open connections: the tracker evicts one (see
-//! [`track`](crate::tcp::track)). Listed connections: those with the fewest bytes are only counted. Rows of series: the
-//! intervals double.
+//! Memory is bounded by the limits of the options. Connections: idle ones are packed (see [`states`](super::states)); beyond
+//! the limit the tracker evicts one (see [`track`](crate::tcp::track)). Listed connections: those with the fewest bytes are
+//! only counted. Rows of series beyond one for each direction: the intervals double.
 
 use std::net::IpAddr;
 
+use super::findings::Findings;
+use super::live::Live;
+use super::log::Log;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
-use crate::flow::classify::{Guess, classify};
-use crate::flow::rounds::{Phase, Round};
-use crate::flow::side::Side;
+use super::records::{ConnectionRecord, Course, Records, Unlisted};
+use super::states::{Open, States};
+use crate::flow::classify::classify;
 use crate::flow::{Connection, Ending, SegmentAnalysis};
-use crate::series::{Interval, Series, Ticks};
+use crate::series::{Series, Ticks};
 use crate::tcp::history::Data;
 use crate::tcp::label::Rules;
 use crate::tcp::segment::Segment;
@@ -27,54 +30,13 @@ pub(crate) enum Event {
     Other { time: i64, len: u32 },
 }
 
-/// The result of a connection that has ended, or was open at the end of the capture.
-#[derive(Clone, Debug)]
-pub(crate) struct ConnectionRecord {
-    pub(crate) number: u64,
-    pub(crate) first_frame: u64,
-    pub(crate) ends: [(IpAddr, u16); 2],
-    pub(crate) ending: Ending,
-    pub(crate) sides: [Box<Side>; 2],
-    pub(crate) series: [Vec<Interval>; 2],
-    pub(crate) doublings: u8,
-    pub(crate) opener: Option<u8>,
-    pub(crate) handshake: Option<i64>,
-    pub(crate) syn_rtt: Option<i64>,
-    pub(crate) ack_rtt: Option<i64>,
-    pub(crate) initial_rtt: i64,
-    pub(crate) round_trip: Option<i64>,
-    pub(crate) vantage: [Option<f64>; 2],
-    pub(crate) phases: [Vec<Phase>; 2],
-    /// The probable congestion control of each direction that has enough rounds.
-    pub(crate) guesses: [Option<Guess>; 2],
-    /// The rounds on which the guesses are based.
-    pub(crate) rounds: [Vec<Round>; 2],
-}
-
-impl ConnectionRecord {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.sides.iter().map(|s| s.bytes).sum()
-    }
-}
-
-/// Totals of the connections beyond the limit of listed ones.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unlisted {
-    pub(crate) connections: u64,
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-}
-
-struct Open {
-    connection: Connection,
-    ends: [(IpAddr, u16); 2],
-    series: [Series; 2],
-}
-
 /// Fewest rounds of a transfer that is classified.
 const FEW_ROUNDS: usize = 20;
 /// Longest payload that can be an MSS; longer ones are super-packets.
 const MOST_MSS: u32 = 9_000;
+
+/// The number of doublings of the intervals is chosen by each 16th connection.
+const SAMPLE: usize = 16;
 
 /// Most rounds kept of all connections together. Later rounds only contribute to phases.
 const MOST_ROUNDS: usize = 500_000;
@@ -82,12 +44,14 @@ const MOST_ROUNDS: usize = 500_000;
 /// The state of all connections, and the results so far.
 pub(crate) struct Connections {
     rules: Rules,
-    open: Vec<Option<Box<Open>>>,
-    pub(crate) records: Vec<ConnectionRecord>,
+    states: States,
+    pub(crate) records: Records,
     pub(crate) unlisted: Unlisted,
+    pub(crate) findings: Findings,
     pub(crate) ticks: Ticks,
     pub(crate) total: Series,
-    rows: usize,
+    /// Rows of all series beyond one for each direction.
+    excess: usize,
     /// Number of rounds that are kept.
     rounds: usize,
     max_rows: usize,
@@ -95,23 +59,28 @@ pub(crate) struct Connections {
     /// The intervals were doubled to limit memory.
     pub(crate) doubled: bool,
     packets: Option<Packets>,
+    log: Option<Log>,
+    live: Option<Live>,
 }
 
 impl Connections {
     pub(crate) fn new(options: &Options, packets: Option<Packets>) -> Self {
         Self {
             rules: options.rules,
-            open: Vec::new(),
-            records: Vec::new(),
+            states: States::new(options.max_ready),
+            records: Records::default(),
             unlisted: Unlisted::default(),
+            findings: Findings::default(),
             ticks: Ticks::new(options.interval),
             total: Series::default(),
-            rows: 0,
+            excess: 0,
             rounds: 0,
             max_rows: options.max_rows.max(1000),
             max_flows: options.max_flows.max(1),
             doubled: false,
             packets,
+            log: options.log.then(Log::default),
+            live: options.live.then(Live::default),
         }
     }
 
@@ -132,6 +101,9 @@ impl Connections {
     #[inline]
     fn count(&mut self, time: i64, len: u32) -> u64 {
         self.ticks.start(time);
+        if self.log.is_some() || self.live.is_some() {
+            self.follow(time);
+        }
         let at = self.ticks.at(time);
         let row = self.total.at(at, self.ticks.doublings).0;
         row.packets += 1;
@@ -147,39 +119,59 @@ impl Connections {
         {
             self.begin(placed, s, ends);
         }
-        let Some(Some(open)) = self.open.get_mut(slot) else { return };
+        let Some(open) = self.states.get(slot) else { return };
         let c = &mut open.connection;
         c.keep_rounds = self.rounds < MOST_ROUNDS;
         let rounds = c.rounds[0].rounds.len() + c.rounds[1].rounds.len();
+        let was_closed = c.is_closed();
         let seen = c.segment(placed, s, self.rules);
-        self.rounds += c.rounds[0].rounds.len() + c.rounds[1].rounds.len() - rounds;
-        if !s.quoted {
-            let d = usize::from(placed.direction);
-            let added = open.record(d, s, &seen, at, self.ticks.doublings);
-            self.rows += added;
-            if self.rows > self.max_rows {
-                self.double_intervals();
-            }
+        if let Some(log) = &mut self.log
+            && !was_closed
+            && c.is_closed()
+        {
+            log.closed(s.time, placed.slot, c.number);
         }
+        self.rounds += c.rounds[0].rounds.len() + c.rounds[1].rounds.len() - rounds;
         if let Some(packets) = &mut self.packets {
-            let bases = if let Some(Some(open)) = self.open.get(slot) {
-                open.connection.wire.flows.each_ref().map(|side| side.base_seq)
-            } else {
-                [0; 2]
-            };
-            packets.add(placed, s, &seen, bases, self.ticks.origin());
+            packets.add(placed, s, &seen, self.ticks.origin());
+        }
+        if s.quoted {
+            return;
+        }
+        if let Some(live) = &mut self.live {
+            live.segment(placed.stream, usize::from(placed.direction), open.ends, s, &seen);
+        }
+        self.excess += open.record(usize::from(placed.direction), s, &seen, at, self.ticks.doublings);
+        if seen.verdict.labels.is_error() {
+            self.total.at(at, self.ticks.doublings).0.errors += 1;
+        }
+        if self.excess > self.max_rows {
+            self.double_intervals();
+        }
+    }
+
+    /// Time passes: writes the connections that closed long enough ago to the log, and completes a second.
+    #[cold]
+    fn follow(&mut self, time: i64) {
+        if let Some(live) = &mut self.live {
+            live.time(time);
+        }
+        if let Some(log) = &mut self.log {
+            while let Some((slot, number)) = log.due(time) {
+                if let Some(open) = self.states.get(slot as usize)
+                    && open.connection.number == number
+                    && !std::mem::replace(&mut open.logged, true)
+                {
+                    log.push(&open.connection, open.ends);
+                }
+            }
         }
     }
 
     #[cold]
     fn begin(&mut self, placed: &Placed, s: &Segment, ends: [(IpAddr, u16); 2]) {
-        let slot = placed.slot as usize;
-        if slot >= self.open.len() {
-            self.open.resize_with(slot + 1, || None);
-        }
-        let open =
-            Open { connection: Connection::new(placed.stream, s.number), ends, series: Default::default() };
-        if let Some(old) = self.open[slot].replace(Box::new(open)) {
+        let open = Open::new(Connection::new(placed.stream, s.number), ends);
+        if let Some(mut old) = self.states.begin(placed.slot as usize, open) {
             let ending = if placed.evicted {
                 Ending::Evicted
             } else {
@@ -188,12 +180,19 @@ impl Connections {
                     ending => ending,
                 }
             };
-            self.finish_connection(*old, ending);
+            self.finish_connection(&mut old, ending);
+            self.states.recycle(old);
         }
     }
 
-    fn finish_connection(&mut self, open: Open, ending: Ending) {
-        let Open { connection: mut c, ends, series } = open;
+    fn finish_connection(&mut self, open: &mut Open, ending: Ending) {
+        if let Some(log) = &mut self.log
+            && !open.logged
+        {
+            log.push(&open.connection, open.ends);
+        }
+        let excess = open.excess();
+        let (c, ends, series) = (&mut open.connection, open.ends, &mut open.series);
         for d in 0..2 {
             let last = c.sides[0].last.max(c.sides[1].last);
             c.sides[d].close_limit(last);
@@ -204,17 +203,18 @@ impl Connections {
                 c.rounds[d].rounds = Vec::new();
             }
         }
-        let rows = series.iter().map(Series::len).sum::<usize>();
         let doublings = self.ticks.doublings;
-        let series = series.map(|s| s.finish(doublings));
-        self.rows = (self.rows + series.iter().map(Vec::len).sum::<usize>()).saturating_sub(rows);
-        self.records.push(ConnectionRecord {
+        let guesses = [0, 1].map(|d| {
+            let rounds = &c.rounds[d].rounds;
+            let at_sender = c.vantage(d).is_none_or(|v| v < 0.5);
+            (rounds.len() >= FEW_ROUNDS)
+                .then(|| classify(rounds, c.sides[d].payload_max.min(MOST_MSS), at_sender))
+        });
+        let record = ConnectionRecord {
             number: c.number,
             first_frame: c.first_frame,
             ends,
             ending,
-            series,
-            doublings,
             opener: c.opener,
             handshake: c.syn.zip(c.handshake_end).map(|(a, b)| b - a),
             syn_rtt: c.syn.zip(c.syn_ack).map(|(a, b)| b - a),
@@ -222,17 +222,20 @@ impl Connections {
             initial_rtt: c.wire.initial_rtt,
             round_trip: c.round_trip(),
             vantage: [c.vantage(0), c.vantage(1)],
-            guesses: [0, 1].map(|d| {
-                let rounds = &c.rounds[d].rounds;
-                let at_sender = c.vantage(d).is_none_or(|v| v < 0.5);
-                (rounds.len() >= FEW_ROUNDS)
-                    .then(|| classify(rounds, c.sides[d].payload_max.min(MOST_MSS), at_sender))
-            }),
+            sides: std::mem::take(&mut c.sides),
+        };
+        let course = Course {
+            number: c.number,
+            series: series.each_mut().map(|s| std::mem::take(s).finish(doublings)),
+            doublings,
+            guesses,
             rounds: c.rounds.each_mut().map(|r| std::mem::take(&mut r.rounds)),
-            phases: c.rounds.map(|r| r.phases),
-            sides: c.sides,
-        });
-        if self.records.len() >= 2 * self.max_flows {
+            phases: c.rounds.each_mut().map(|r| std::mem::take(&mut r.phases)),
+        };
+        self.excess = (self.excess + course.excess()).saturating_sub(excess);
+        self.findings.add(&record);
+        self.records.push(&record, &course);
+        if self.records.len() >= self.max_flows.saturating_mul(2) {
             self.fold();
         }
     }
@@ -240,80 +243,75 @@ impl Connections {
     /// Keeps the connections with the most bytes and counts the others.
     #[cold]
     fn fold(&mut self) {
-        if self.records.len() <= self.max_flows {
-            return;
-        }
-        self.records.sort_by_key(|t| (std::cmp::Reverse(t.bytes()), t.number));
-        for t in self.records.drain(self.max_flows..) {
-            self.unlisted.connections += 1;
-            self.unlisted.packets += t.sides.iter().map(|s| s.packets).sum::<u64>();
-            self.unlisted.bytes += t.bytes();
-            self.rounds = self.rounds.saturating_sub(t.rounds.iter().map(Vec::len).sum());
-            self.rows = self.rows.saturating_sub(t.series.iter().map(Vec::len).sum());
-        }
+        let gone = self.records.fold(self.max_flows);
+        self.unlisted.connections += gone.connections;
+        self.unlisted.packets += gone.packets;
+        self.unlisted.bytes += gone.bytes;
+        self.rounds = self.rounds.saturating_sub(gone.rounds);
+        self.excess = self.excess.saturating_sub(gone.excess);
     }
 
-    /// Doubles the intervals until the rows are within half of their limit.
+    /// Doubles the intervals until the rows beyond one for each direction are within half of their limit. A sample of the
+    /// connections shows how often: changing all series takes long if there are many.
     #[cold]
     fn double_intervals(&mut self) {
-        while self.rows > self.max_rows / 2 && self.ticks.doublings < 40 {
+        while self.excess > self.max_rows / 2 && self.ticks.doublings < 63 {
             self.doubled = true;
-            self.ticks.double();
-            let doublings = self.ticks.doublings;
-            self.rows = 0;
-            for open in self.open.iter_mut().flatten() {
-                for series in &mut open.series {
-                    series.coarsen(doublings);
-                    self.rows += series.len();
+            let mut sample: Vec<[Series; 2]> =
+                self.states.sample(SAMPLE).chain(self.records.sample(SAMPLE)).collect();
+            let rows = |sample: &[[Series; 2]]| sample.iter().flatten().map(Series::excess).sum::<usize>();
+            let enough = rows(&sample) as u64 * (self.max_rows / 2) as u64 / self.excess as u64;
+            loop {
+                self.ticks.double();
+                sample.iter_mut().flatten().for_each(|series| series.coarsen(self.ticks.doublings));
+                if rows(&sample) as u64 <= enough || self.ticks.doublings >= 63 {
+                    break;
                 }
             }
-            for records in &mut self.records {
-                records.coarsen(doublings);
-                self.rows += records.series.iter().map(Vec::len).sum::<usize>();
-            }
-            if self.rows > self.max_rows && self.rows <= 2 * (self.open.len() + self.records.len()) {
-                break; // one row for each direction: longer intervals save nothing
-            }
+            let doublings = self.ticks.doublings;
+            let mut excess = 0;
+            self.states.with_excess(|open| {
+                open.series.iter_mut().for_each(|series| series.coarsen(doublings));
+                excess += open.excess();
+            });
+            self.excess = excess + self.records.coarsen(doublings);
         }
     }
 
     /// Ends all connections. Returns the last chunk of packet rows.
     pub(crate) fn finish(&mut self) -> Option<Chunk> {
-        for open in std::mem::take(&mut self.open).into_iter().flatten() {
-            let ending = open.connection.ending();
-            self.finish_connection(*open, ending);
+        self.records.reserve(self.states.len());
+        for slot in 0..self.states.len() {
+            if let Some(mut open) = self.states.take(slot) {
+                let ending = open.connection.ending();
+                self.finish_connection(&mut open, ending);
+                self.states.recycle(open);
+            }
         }
         self.fold();
-        self.records.sort_by_key(|t| t.number);
-        let doublings = self.ticks.doublings;
-        for records in &mut self.records {
-            records.coarsen(doublings);
+        self.records.finish(self.ticks.doublings);
+        let mut last = self.packets.as_mut().map(Packets::finish);
+        if let Some(log) = self.log.as_mut().and_then(|log| log.take(1)) {
+            last.get_or_insert_default().log = log;
         }
-        self.packets.as_mut().map(Packets::finish)
+        last
     }
 
-    /// Returns a chunk of packet rows if one is full.
+    /// Returns a chunk if one is full; of the log, if a connection has ended.
     #[inline]
     pub(crate) fn full_chunk(&mut self) -> Option<Chunk> {
+        if let Some(log) = &mut self.log {
+            return log.take(1).map(|log| Chunk { log, ..Chunk::default() });
+        }
+        if let Some(live) = &mut self.live {
+            return live.take().map(|live| Chunk { live, ..Chunk::default() });
+        }
         self.packets.as_mut().and_then(Packets::full)
     }
 }
 
-impl ConnectionRecord {
-    fn coarsen(&mut self, doublings: u8) {
-        if self.doublings == doublings {
-            return;
-        }
-        let by = doublings - self.doublings;
-        self.doublings = doublings;
-        for series in &mut self.series {
-            *series = Series::from_rows(std::mem::take(series)).finish(by);
-        }
-    }
-}
-
 impl Open {
-    /// Counts a segment in the series. Returns the number of new rows.
+    /// Counts a segment in the series. Returns the number of new rows beyond the first of a direction.
     #[inline]
     fn record(&mut self, d: usize, s: &Segment, seen: &SegmentAnalysis, at: u64, doublings: u8) -> usize {
         let history = &self.connection.history;
@@ -329,6 +327,7 @@ impl Open {
             row.payload_bytes += u64::from(len);
             row.new_bytes += u64::from(seen.new_bytes);
             row.retransmitted += u32::from(matches!(seen.data, Some(Data::Retransmission { .. })));
+            row.timeouts += u32::from(seen.data.is_some_and(Data::begins_timeout));
             row.seq_high = self.connection.sides[d].unwrap(history[d].high, bases[d]).max(0) as u64;
             if seen.verdict.bytes_in_flight > 0 {
                 row.flight(seen.verdict.bytes_in_flight);

@@ -51,7 +51,9 @@ pub(super) fn quic(conversations: &[Conversation]) -> Table {
     let version = |v: u32| match v {
         1 => "1".to_owned(),
         0x6b33_43cf => "2".to_owned(),
-        v => format!("draft-{}", v & 0xff),
+        v @ 0xff00_001d..=0xff00_0022 => format!("draft-{}", v & 0xff),
+        0 => "unknown".to_owned(),
+        v => format!("{v:#010x}"),
     };
     let trips = |r: &(&Conversation, &Quic)| r.1.round_trips();
     let client = |r: &(&Conversation, &Quic)| usize::from(r.1.client);

@@ -4,8 +4,11 @@
 //! are counted here. The result depends on the order of the file, so one thread does this.
 
 use super::connections::Event;
+use super::contents::Contents;
+use super::host_names::HostNames;
+use super::hosts::Hosts;
 use crate::Frame;
-use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport, Unread};
+use crate::dissect::{Dissected, Ip, QuotedTransport, TcpView, Transport};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::{Header, Key, Placed, Tracker};
 use crate::udp::Conversations;
@@ -14,26 +17,33 @@ use crate::udp::Conversations;
 pub(crate) struct Dispatcher {
     pub(crate) tcp: Tracker,
     pub(crate) udp: Conversations,
-    /// Frames without a readable transport header, by reason.
-    unread: [u64; 8],
+    pub(crate) contents: Contents,
+    /// IP conversations and names, if they are wanted.
+    pub(crate) hosts: Option<Box<(Hosts, HostNames)>>,
 }
 
 impl Dispatcher {
     pub(crate) fn new(tcp: Tracker, udp: Conversations) -> Self {
-        Self { tcp, udp, unread: [0; 8] }
+        Self { tcp, udp, contents: Contents::default(), hosts: None }
     }
 
-    /// Number of frames that were not read for this reason.
-    pub(crate) fn unread(&self, why: Unread) -> u64 {
-        self.unread[why as usize]
+    /// Also collects IP conversations, up to a limit, and names of hosts.
+    pub(crate) fn with_hosts(self, limit: usize) -> Self {
+        Self { hosts: Some(Box::new((Hosts::new(limit), HostNames::default()))), ..self }
     }
 
     /// Finds the stream of a frame.
     #[inline]
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, found: &Dissected<'_>) -> Event {
-        if let Transport::None(why) = found.transport {
-            self.unread[why as usize] += 1;
-        } else if let Some(ip) = found.ip.as_ref() {
+        self.contents.add(frame.link, found);
+        if let Some(outer) = &found.outer {
+            self.udp.carrier(frame, outer);
+        }
+        if let Some(ip) = found.ip.as_ref() {
+            if let Some(hosts) = &mut self.hosts {
+                hosts.0.add(frame, ip);
+                names(&mut hosts.1, ip, &found.transport);
+            }
             match &found.transport {
                 Transport::Tcp(tcp) => {
                     let placed = self.place(ip, tcp);
@@ -68,5 +78,21 @@ impl Dispatcher {
     fn event(&self, placed: Placed, segment: Segment) -> Event {
         let ends = placed.fresh.then(|| self.tcp.endpoints(placed.slot));
         Event::Tcp { placed, segment, ends }
+    }
+}
+
+/// DNS and multicast DNS.
+const DNS: [u16; 2] = [53, 5353];
+
+/// Collects names from answers of DNS and from the first bytes of TLS clients.
+#[inline]
+fn names(names: &mut HostNames, ip: &Ip, transport: &Transport<'_>) {
+    match transport {
+        // A handshake record; a ClientHello is in the first segment with data.
+        Transport::Tcp(tcp) if tcp.payload.first() == Some(&22) && tcp.payload.get(5) == Some(&1) => {
+            names.tls(ip.addresses.dst(), tcp.payload);
+        }
+        Transport::Udp(udp) if DNS.contains(&udp.src_port) => names.dns(udp.payload),
+        _ => {}
     }
 }

@@ -1,15 +1,17 @@
 //! The tables of an analysis: connections, UDP conversations, QUIC, series, phases, classes, rounds. Their columns are
 //! documented in `docs/reference/capture-tables.md`, and a test compares both lists.
 
-use super::connections::{ConnectionRecord, Connections};
+use super::connections::Connections;
+use super::records::{ConnectionRecord, Course};
 use crate::flow::Ending;
 use crate::flow::classify::Guess;
 use crate::flow::rounds::{Phase, Round};
 use crate::flow::side::{Limit, Side};
 use crate::flow::sketch::Sketch;
 use crate::series::Interval;
-use crate::table::{Table, column};
+use crate::table::{Table, column, maybe};
 use crate::tcp::label::Label;
+use dumbbell_units::Dur;
 
 impl Ending {
     fn name(self) -> &'static str {
@@ -35,6 +37,11 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// True for a connection that is known only from the segments that ICMP errors quote.
+    fn is_quoted(&self) -> bool {
+        self.side.packets + self.other.packets == 0
+    }
+
     fn span(&self) -> (i64, i64) {
         let sides = [self.side, self.other];
         let seen = || sides.iter().filter(|s| s.packets > 0);
@@ -84,9 +91,12 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("dst", column(rows, |r| r.record.ends[1 - r.d].0.to_string()))
         .with("dst_port", column(rows, |r| u32::from(r.record.ends[1 - r.d].1)))
         .with("opener", column(rows, |r| r.record.opener.map_or(-1, |o| i32::from(usize::from(o) == r.d))))
-        .with("ending", column(rows, |r| r.record.ending.name().to_owned()))
-        .with("start_ns", column(rows, |r| r.span().0 - r.origin))
-        .with("end_ns", column(rows, |r| r.span().1 - r.origin))
+        .with(
+            "ending",
+            column(rows, |r| if r.is_quoted() { "quoted" } else { r.record.ending.name() }.to_owned()),
+        )
+        .with("start_ns", column(rows, |r| maybe((!r.is_quoted()).then(|| r.span().0 - r.origin))))
+        .with("end_ns", column(rows, |r| maybe((!r.is_quoted()).then(|| r.span().1 - r.origin))))
         .with("packets", count(|s| s.packets))
         .with("bytes", count(|s| s.bytes))
         .with("payload_bytes", count(|s| s.payload_bytes))
@@ -164,10 +174,11 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         .with("ect1", count(|s| s.ecn[1]))
         .with("ect0", count(|s| s.ecn[2]))
         .with("ce", count(|s| s.ecn[3]))
+        .with("dscp", column(rows, |r| dscp(r.side)))
         .with("ece", count(|s| s.ece))
         .with("cwr", count(|s| s.cwr))
         .with("ecn_negotiated", column(rows, |r| u8::from(r.side.syn_ecn && r.other.syn_ecn)))
-        .with("window_min", column(rows, |r| r.side.window_min.map_or(f64::NAN, |w| w as f64)))
+        .with("window_min", column(rows, |r| maybe(r.side.window_min)))
         .with("window_max", count(|s| s.window_max))
         .with("flight_max", count(|s| s.flight_max.into()))
         .with("flight_mean", column(rows, |r| finite(r.side.flight_sum as f64 / r.side.flight_count as f64)))
@@ -182,6 +193,13 @@ pub(super) fn flows(records: &[ConnectionRecord], origin: i64) -> Table {
         table = table.with(label.name(), column(rows, |r| r.side.labels[label as usize]));
     }
     table
+}
+
+/// Code points with the number of their segments: `46:120 10:3`.
+fn dscp(side: &Side) -> String {
+    let mut counts = side.dscp.clone();
+    counts.sort_by_key(|&(dscp, count)| (std::cmp::Reverse(count), dscp));
+    counts.iter().map(|(dscp, count)| format!("{dscp}:{count}")).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn finite(x: f64) -> f64 {
@@ -201,10 +219,10 @@ fn rtts(table: Table, rows: &[Row<'_>], names: [&'static str; 7], sketch: fn(&Si
 }
 
 /// `series`: one row for each interval of each direction that has a segment.
-pub(super) fn series(connections: &Connections) -> Table {
-    let length = connections.ticks.length().0;
+pub(super) fn series(courses: &[Course], interval: Dur) -> Table {
+    let length = interval.0;
     let mut rows: Vec<(u64, u8, &Interval)> = Vec::new();
-    for t in &connections.records {
+    for t in courses {
         for (d, series) in t.series.iter().enumerate() {
             rows.extend(series.iter().map(|i| (t.number, d as u8, i)));
         }
@@ -224,14 +242,15 @@ pub(super) fn series(connections: &Connections) -> Table {
         .with("new_bytes", bytes(|i| i.new_bytes))
         .with("acked_bytes", bytes(|i| i.acked_bytes))
         .with("retransmitted", n(|i| i.retransmitted))
+        .with("timeouts", n(|i| i.timeouts))
         .with("errors", n(|i| i.errors))
-        .with("flight_min", column(rows, |r| known(r.2.flights > 0, r.2.flight_min.into())))
-        .with("flight_max", column(rows, |r| known(r.2.flights > 0, r.2.flight_max.into())))
-        .with("flight_last", column(rows, |r| known(r.2.flights > 0, r.2.flight_last.into())))
+        .with("flight_min", column(rows, |r| maybe((r.2.flights > 0).then_some(r.2.flight_min))))
+        .with("flight_max", column(rows, |r| maybe((r.2.flights > 0).then_some(r.2.flight_max))))
+        .with("flight_last", column(rows, |r| maybe((r.2.flights > 0).then_some(r.2.flight_last))))
         .with("rtt_min_ms", column(rows, |r| known(r.2.rtts > 0, r.2.rtt_min as f64 / 1e6)))
         .with("rtt_mean_ms", column(rows, |r| finite(r.2.rtt_sum as f64 / f64::from(r.2.rtts) / 1e6)))
         .with("rtt_max_ms", column(rows, |r| known(r.2.rtts > 0, r.2.rtt_max as f64 / 1e6)))
-        .with("window", column(rows, |r| r.2.window.map_or(f64::NAN, |w| w as f64)))
+        .with("window", column(rows, |r| maybe(r.2.window)))
         .with("seq_high", bytes(|i| i.seq_high))
         .with("ack_high", bytes(|i| i.ack_high))
         .with("sack_high", bytes(|i| i.sack_high));
@@ -242,9 +261,9 @@ pub(super) fn series(connections: &Connections) -> Table {
 }
 
 /// `phases`: the phases of each data sender, in order of time.
-pub(super) fn phases(records: &[ConnectionRecord], origin: i64) -> Table {
+pub(super) fn phases(courses: &[Course], origin: i64) -> Table {
     let mut rows: Vec<(u64, u8, &Phase)> = Vec::new();
-    for t in records {
+    for t in courses {
         for (d, phases) in t.phases.iter().enumerate() {
             rows.extend(phases.iter().map(|p| (t.number, d as u8, p)));
         }
@@ -265,9 +284,9 @@ pub(super) fn phases(records: &[ConnectionRecord], origin: i64) -> Table {
 }
 
 /// `classify`: the probable congestion control of each long transfer.
-pub(super) fn classes(records: &[ConnectionRecord]) -> Table {
+pub(super) fn classes(courses: &[Course]) -> Table {
     let mut rows: Vec<(u64, u8, &Guess)> = Vec::new();
-    for t in records {
+    for t in courses {
         for (d, guess) in t.guesses.iter().enumerate() {
             rows.extend(guess.iter().map(|g| (t.number, d as u8, g)));
         }
@@ -286,9 +305,9 @@ pub(super) fn classes(records: &[ConnectionRecord]) -> Table {
 }
 
 /// `rounds`: one row for each round of a long transfer.
-pub(super) fn rounds(records: &[ConnectionRecord], origin: i64) -> Table {
+pub(super) fn rounds(courses: &[Course], origin: i64) -> Table {
     let mut rows: Vec<(u64, u8, &Round)> = Vec::new();
-    for t in records {
+    for t in courses {
         for (d, rounds) in t.rounds.iter().enumerate() {
             rows.extend(rounds.iter().map(|r| (t.number, d as u8, r)));
         }
@@ -321,4 +340,5 @@ pub(super) fn total(connections: &mut Connections) -> Table {
         .with("t_ns", column(&rows, |r| r.at * length))
         .with("packets", column(&rows, |r| r.packets))
         .with("bytes", column(&rows, |r| r.bytes))
+        .with("errors", column(&rows, |r| r.errors))
 }

@@ -10,18 +10,30 @@
 //! The two stages, dispatcher and connections, run on one thread, or on one thread each ([`Options::threads`]).
 
 mod connections;
+mod contents;
 mod datagrams;
 mod dispatch;
+mod findings;
 mod flows;
+mod host_names;
+mod hosts;
 mod labeler;
+mod live;
+mod log;
 mod options;
 mod packets;
+mod records;
+mod result;
 mod run;
+mod states;
 mod warnings;
 mod worker;
 
+pub use contents::Content;
+pub use findings::Totals;
 pub use labeler::Labeler;
 pub use options::Options;
 pub use packets::Chunk;
-pub use run::{Analysis, Progress, analyze};
+pub use result::{Analysis, Kind};
+pub use run::{Progress, analyze};
 pub use warnings::Warning;

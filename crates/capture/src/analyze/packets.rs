@@ -2,9 +2,10 @@
 //! documented in `docs/reference/capture-tables.md`.
 
 use crate::flow::SegmentAnalysis;
-use crate::table::Table;
+use crate::table::{Table, maybe};
 use crate::tcp::segment::Segment;
 use crate::tcp::track::Placed;
+use dumbbell_wire::TcpFlags;
 
 /// A chunk of the packet table.
 #[derive(Debug, Default)]
@@ -15,6 +16,10 @@ pub struct Chunk {
     pub sacks: Table,
     /// One row for each earlier retransmission that a later frame proves to be spurious.
     pub spurious: Table,
+    /// Connections that have ended, if [`Options::log`](super::Options::log) is set.
+    pub log: Table,
+    /// The flows of the last second, if [`Options::live`](super::Options::live) is set.
+    pub live: Table,
 }
 
 macro_rules! columns {
@@ -46,8 +51,8 @@ columns!(Rows {
     ack_rtt_ns: i64,
     bytes_in_flight: u32,
     initial_rtt_ns: i64,
-    tsval: f64,
-    tsecr: f64,
+    tsval: i64,
+    tsecr: i64,
     new_bytes: u32,
 });
 columns!(Sacks { frame: u64, flow: u64, direction: u8, left: u32, right: u32, duplicate: u8 });
@@ -67,15 +72,10 @@ impl Packets {
         Self { most: most.max(1), ..Self::default() }
     }
 
-    pub(crate) fn add(
-        &mut self,
-        placed: &Placed,
-        s: &Segment,
-        seen: &SegmentAnalysis,
-        bases: [u32; 2],
-        origin: i64,
-    ) {
-        let d = usize::from(placed.direction);
+    pub(crate) fn add(&mut self, placed: &Placed, s: &Segment, seen: &SegmentAnalysis, origin: i64) {
+        // As in Wireshark, the field is relative only with the ACK flag.
+        let base_ack = placed.base_ack.filter(|_| s.flags.contains(TcpFlags::ACK)).unwrap_or(0);
+        let ack = |number: u32| number.wrapping_sub(base_ack);
         let v = &seen.verdict;
         let r = &mut self.rows;
         r.frame.push(s.number);
@@ -85,8 +85,8 @@ impl Packets {
         r.quoted.push(u8::from(s.quoted));
         r.len.push(s.len.unwrap_or(0));
         r.frame_len.push(s.frame_len);
-        r.seq.push(s.seq.wrapping_sub(bases[d]));
-        r.ack.push(s.ack.wrapping_sub(bases[1 - d]));
+        r.seq.push(s.seq.wrapping_sub(placed.base_seq));
+        r.ack.push(ack(s.ack));
         r.flags.push(s.flags.bits());
         r.window.push(if s.len.is_some() { seen.window } else { u64::from(s.window) });
         r.labels.push(v.labels.0);
@@ -94,15 +94,15 @@ impl Packets {
         r.ack_rtt_ns.push(v.ack_rtt);
         r.bytes_in_flight.push(v.bytes_in_flight);
         r.initial_rtt_ns.push(v.initial_rtt);
-        r.tsval.push(s.options.timestamps.map_or(f64::NAN, |t| f64::from(t.0)));
-        r.tsecr.push(s.options.timestamps.map_or(f64::NAN, |t| f64::from(t.1)));
+        r.tsval.push(maybe(s.options.timestamps.map(|t| t.0)));
+        r.tsecr.push(maybe(s.options.timestamps.map(|t| t.1)));
         r.new_bytes.push(seen.new_bytes);
         for (i, b) in s.options.sack.as_slice().iter().enumerate() {
             self.sacks.frame.push(s.number);
             self.sacks.flow.push(placed.stream);
             self.sacks.direction.push(placed.direction);
-            self.sacks.left.push(b.left.0.wrapping_sub(bases[1 - d]));
-            self.sacks.right.push(b.right.0.wrapping_sub(bases[1 - d]));
+            self.sacks.left.push(ack(b.left.0));
+            self.sacks.right.push(ack(b.right.0));
             self.sacks.duplicate.push(u8::from(i == 0 && seen.acked.dsack));
         }
         if let Some(frame) = seen.spurious_frame {
@@ -122,6 +122,7 @@ impl Packets {
             packets: std::mem::take(&mut self.rows).table(),
             sacks: std::mem::take(&mut self.sacks).table(),
             spurious: std::mem::take(&mut self.proofs).table(),
+            ..Chunk::default()
         }
     }
 }

@@ -5,17 +5,15 @@ use std::path::Path;
 
 use super::connections::Connections;
 use super::dispatch::Dispatcher;
+use super::log;
 use super::options::Options;
 use super::packets::{Chunk, Packets};
-use super::warnings::{self, Warning};
+use super::result::Analysis;
 use super::worker::Worker;
-use super::{datagrams, flows};
-use crate::table::Table;
 use crate::tcp::label::Rules;
 use crate::tcp::track::Tracker;
 use crate::udp::Conversations;
-use crate::{Damage, Dissector, Error, PacketLengths, Properties, Reader};
-use dumbbell_units::Dur;
+use crate::{Dissector, Error, PacketLengths, Properties, Reader};
 
 /// Progress of an analysis.
 #[derive(Clone, Copy, Debug)]
@@ -30,45 +28,12 @@ pub struct Progress {
     pub frames: u64,
 }
 
-/// Results of an analysis.
-#[derive(Debug)]
-pub struct Analysis {
-    /// Properties of each file.
-    pub properties: Vec<Properties>,
-    /// Damage of each damaged file.
-    pub damage: Vec<Damage>,
-    /// The packet-length table of all files.
-    pub lengths: PacketLengths,
-    /// One row for each direction of each TCP connection.
-    pub flows: Table,
-    /// One row for each direction of each UDP conversation.
-    pub udp: Table,
-    /// One row for each QUIC connection among them.
-    pub quic: Table,
-    /// One row for each direction and interval.
-    pub series: Table,
-    /// One row for each phase of each direction.
-    pub phases: Table,
-    /// One row for each long transfer: its probable congestion control.
-    pub classes: Table,
-    /// One row for each round of those transfers.
-    pub rounds: Table,
-    /// One row for each interval, over all frames.
-    pub total: Table,
-    /// Length of the intervals.
-    pub interval: Dur,
-    /// Time of the first frame, ns since 1970; `t_ns` counts from it.
-    pub origin: i64,
-    /// Properties of the capture that make figures doubtful.
-    pub warnings: Vec<Warning>,
-}
-
 /// Frames between two calls of `progress`.
 const REPORT: u64 = 16_384;
 
 /// Analyzes files as one capture: connections continue from file to file.
 ///
-/// `progress` is called every 16,384 frames; if it returns `false`, the analysis ends as at the end of the files.
+/// `progress` is called every 16,384 frames (every 64 with `live` or `log`); if it returns `false`, the analysis ends as at the end of the files.
 /// `packets` receives the chunks of the packet table.
 ///
 /// # Errors
@@ -83,9 +48,13 @@ pub fn analyze(
     std::thread::scope(|scope| {
         let v44 = options.rules != Rules::Wireshark40;
         let mut dispatcher =
-            Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_flows));
-        let connections = Connections::new(options, packets.is_some().then(|| Packets::new(options.chunk)));
-        let mut pipe = Worker::new(connections, options.threads, scope);
+            Dispatcher::new(Tracker::new(options.max_open, v44), Conversations::new(options.max_open))
+                .with_hosts(options.max_open);
+        let wanted = packets.is_some() && !options.log && !options.live;
+        let connections = Connections::new(options, wanted.then(|| Packets::new(options.chunk)));
+        // Rows of a capture that is being written come at once, not in batches.
+        let threads = if options.log || options.live { 1 } else { options.threads };
+        let mut pipe = Worker::new(connections, threads, scope);
         let mut pass_on = |chunk: Chunk| {
             if let Some(packets) = &mut packets {
                 packets(chunk);
@@ -96,6 +65,8 @@ pub fn analyze(
         let mut damage = Vec::new();
         let mut lengths = PacketLengths::default();
         let mut frames = 0;
+        // A capture that is being written may have few frames in a second.
+        let report = if options.live || options.log { 64 } else { REPORT };
         let from = options.from.unwrap_or(i64::MIN);
         let to = options.to.unwrap_or(i64::MAX);
         'files: for (file, path) in files.iter().enumerate() {
@@ -112,8 +83,10 @@ pub fn analyze(
                     if let Some(chunk) = pipe.event(dispatcher.frame(&frame, &found)) {
                         pass_on(chunk);
                     }
+                } else {
+                    dispatcher.contents.skip();
                 }
-                if frames.is_multiple_of(REPORT) {
+                if frames.is_multiple_of(report) {
                     let now = Progress { file, bytes: reader.consumed(), size: reader.file_size(), frames };
                     if !progress(now) {
                         properties.push(Properties::of(&reader));
@@ -125,24 +98,11 @@ pub fn analyze(
             properties.push(Properties::of(&reader));
             damage.extend(reader.damage().cloned());
         }
-        let (mut connections, chunks) = pipe.finish();
-        chunks.into_iter().for_each(pass_on);
-        let origin = connections.ticks.origin();
-        Ok(Analysis {
-            warnings: warnings::warnings(&properties, &dispatcher, &connections),
-            properties,
-            damage,
-            lengths,
-            flows: flows::flows(&connections.records, origin),
-            udp: datagrams::udp(&dispatcher.udp.all, origin),
-            quic: datagrams::quic(&dispatcher.udp.all),
-            series: flows::series(&connections),
-            phases: flows::phases(&connections.records, origin),
-            classes: flows::classes(&connections.records),
-            rounds: flows::rounds(&connections.records, origin),
-            total: flows::total(&mut connections),
-            interval: connections.ticks.length(),
-            origin,
-        })
+        let (connections, chunks) = pipe.finish();
+        chunks.into_iter().for_each(&mut pass_on);
+        if options.log {
+            pass_on(Chunk { log: log::datagrams(&dispatcher.udp.all), ..Chunk::default() });
+        }
+        Ok(Analysis::new(properties, damage, lengths, dispatcher, connections))
     })
 }

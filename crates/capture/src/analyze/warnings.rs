@@ -3,11 +3,11 @@
 //! Each warning has a kind, the flow that it concerns (if any) and a text. `docs/reference/capture-warnings.md` lists the kinds.
 //! They come first in the output, the most severe ones at the top.
 
-use super::connections::{ConnectionRecord, Connections};
+use super::connections::Connections;
+use super::contents::Content;
 use super::dispatch::Dispatcher;
+use super::findings::Findings;
 use crate::Properties;
-use crate::dissect::Unread;
-use crate::flow::side::Side;
 
 /// A warning.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +19,6 @@ pub struct Warning {
     /// The message.
     pub text: String,
 }
-
-/// Segments of a connection from which on a missing direction is reported.
-const ENOUGH: u64 = 10;
-/// Share of the round trip: a capture point nearer to an end of the path counts as being at that end.
-const NEAR: f64 = 0.1;
 
 fn n(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
@@ -46,15 +41,16 @@ pub(super) fn warnings(
 ) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
     files(&mut warnings, properties);
+    order(&mut warnings, properties);
     frames(&mut warnings, dispatcher);
-    let records = &connections.records;
-    directions(&mut warnings, records);
-    offload(&mut warnings, records);
-    missed(&mut warnings, records);
-    copies(&mut warnings, records);
-    cut(&mut warnings, records);
-    middle(&mut warnings, records);
-    vantage(&mut warnings, records);
+    let found = &connections.findings;
+    directions(&mut warnings, found);
+    offload(&mut warnings, found);
+    missed(&mut warnings, found);
+    copies(&mut warnings, found);
+    cut(&mut warnings, found);
+    middle(&mut warnings, found);
+    vantage(&mut warnings, found);
     limits(&mut warnings, dispatcher, connections);
     warnings.0
 }
@@ -97,89 +93,91 @@ fn files(warnings: &mut Warnings, properties: &[Properties]) {
     }
 }
 
+/// Files of one capture that were given in another order than that of their times.
+fn order(warnings: &mut Warnings, properties: &[Properties]) {
+    let timed: Vec<&Properties> = properties.iter().filter(|p| p.first.is_some()).collect();
+    let Some(late) = timed.windows(2).find(|pair| pair[1].first < pair[0].first) else { return };
+    let mut sorted = timed.clone();
+    sorted.sort_by_key(|p| p.first);
+    let names: Vec<&str> = sorted.iter().map(|p| p.file.as_str()).collect();
+    warnings.add(
+        "clock",
+        None,
+        format!(
+            "{} begins before {}, which was given before it: labels and round-trip times follow the order of the files. \
+             By time their order is {}",
+            late[1].file,
+            late[0].file,
+            names.join(" ")
+        ),
+    );
+}
+
 fn frames(warnings: &mut Warnings, dispatcher: &Dispatcher) {
-    let reasons = [
-        (Unread::LinkType, "of an unknown link type"),
-        (Unread::Encrypted, "encrypted by 802.11: their content is not visible"),
-        (Unread::Fragment, "with fragments of incomplete datagrams"),
-        (Unread::Tunnel, "in tunnels that were not decapsulated (an option does that)"),
-        (Unread::Cut, "cut by the snap length before the transport header"),
-        (Unread::Malformed, "with inconsistent headers"),
-    ];
-    for (why, words) in reasons {
-        let count = dispatcher.unread(why);
-        if count > 0 {
-            warnings.add("unread frames", None, format!("{} {words}", n(count, "frame")));
-        }
+    for (content, count) in dispatcher.contents.counts() {
+        let words = match content {
+            Content::Link(_) => format!("{content}, which is not read"),
+            Content::Encrypted => "encrypted by 802.11: their content is not visible".to_owned(),
+            Content::Fragment => "with fragments of incomplete datagrams".to_owned(),
+            Content::Tunnel(tunnel) if tunnel.is_readable() => {
+                format!("{content} (signaling, another version, or the option --no-tunnels)")
+            }
+            Content::Tunnel(_) => format!("{content}: their content is not visible"),
+            Content::Cut => "cut by the snap length before the transport header".to_owned(),
+            Content::Malformed => content.to_string(),
+            _ => continue,
+        };
+        warnings.add("unread frames", None, format!("{} {words}", n(count, "frame")));
     }
 }
 
-fn directions(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let one_sided = |t: &&ConnectionRecord| {
-        let [a, b] = &t.sides;
-        a.packets.max(b.packets) >= ENOUGH && a.packets.min(b.packets) == 0
-    };
-    let all: Vec<&ConnectionRecord> = records.iter().filter(one_sided).collect();
-    if let Some(first) = all.first() {
+fn directions(warnings: &mut Warnings, found: &Findings) {
+    if let Some(first) = found.one_direction.first {
         warnings.add(
             "one direction",
-            Some(first.number),
+            Some(first),
             format!(
-                "{} with one direction only (the first is flow {}): no round-trip times, no bytes in flight, and most \
+                "{} with one direction only (the first is flow {first}): no round-trip times, no bytes in flight, and most \
                  labels are not possible",
-                n(all.len() as u64, "connection"),
-                first.number
+                n(found.one_direction.count, "connection"),
             ),
         );
     }
 }
 
-fn offload(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let mut longest: Option<(u32, &ConnectionRecord)> = None;
-    let mut count = 0;
-    for t in records {
-        for s in &t.sides {
-            count += s.super_packets;
-            if s.super_packets > 0 && longest.is_none_or(|(l, _)| s.payload_max > l) {
-                longest = Some((s.payload_max, t));
-            }
-        }
-    }
-    if let Some((longest, t)) = longest {
+fn offload(warnings: &mut Warnings, found: &Findings) {
+    if let Some((longest, flow)) = found.longest {
         warnings.add(
             "offload",
-            Some(t.number),
+            Some(flow),
             format!(
-                "{} with up to {longest} bytes of payload (flow {}) were never on the wire: the network card splits them \
-                 when it sends (TSO), or the kernel has merged them at reception (GRO). Packet counts, lengths and \
+                "{} with up to {longest} bytes of payload (flow {flow}) were never on the wire: the network card splits \
+                 them when it sends (TSO), or the kernel has merged them at reception (GRO). Packet counts, lengths and \
                  retransmitted bytes differ from those in the network",
-                n(count, "packet"),
-                t.number
+                n(found.super_packets, "packet"),
             ),
         );
     }
 }
 
-fn missed(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let bytes: u64 = records.iter().flat_map(|t| &t.sides).map(|s| s.missed_bytes).sum();
-    let worst = records.iter().max_by_key(|t| t.sides.iter().map(|s| s.missed_bytes).sum::<u64>());
-    if let Some(worst) = worst.filter(|_| bytes > 0) {
+fn missed(warnings: &mut Warnings, found: &Findings) {
+    let bytes = found.missed_bytes;
+    if bytes > 0 {
+        let flow = found.most_missed.1;
         warnings.add(
             "capture gaps",
-            Some(worst.number),
+            Some(flow),
             format!(
-                "{bytes} acknowledged bytes are not in the capture (most of them in flow {}): the capture is incomplete, \
-                 and some labels (previous segment not captured, ACKed unseen segment) are due to that, not to the \
-                 network",
-                worst.number
+                "{bytes} acknowledged bytes are not in the capture (most of them in flow {flow}): the capture is \
+                 incomplete, and some labels (previous segment not captured, ACKed unseen segment) are due to that, not \
+                 to the network",
             ),
         );
     }
 }
 
-fn copies(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let sum = |f: fn(&Side) -> u64| records.iter().flat_map(|t| &t.sides).map(|s| f(s)).sum::<u64>();
-    let (copies, data) = (sum(|s| s.copies), sum(|s| s.data_packets));
+fn copies(warnings: &mut Warnings, found: &Findings) {
+    let (copies, data) = (found.copies, found.totals.data_packets);
     if copies > 0 && copies * 20 >= data {
         warnings.add(
             "copies",
@@ -192,52 +190,36 @@ fn copies(warnings: &mut Warnings, records: &[ConnectionRecord]) {
     }
 }
 
-fn cut(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let count: u64 = records.iter().flat_map(|t| &t.sides).map(|s| s.cut_headers).sum();
-    if count > 0 {
+fn cut(warnings: &mut Warnings, found: &Findings) {
+    if found.cut_headers > 0 {
         warnings.add(
             "snap length",
             None,
             format!(
                 "the snap length cuts {} inside the TCP header: their options are incomplete, and Wireshark shows no \
                  labels for them",
-                n(count, "segment")
+                n(found.cut_headers, "segment")
             ),
         );
     }
 }
 
-fn middle(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let late: Vec<&ConnectionRecord> = records
-        .iter()
-        .filter(|t| t.opener.is_none() && t.sides.iter().map(|s| s.data_packets).sum::<u64>() > 0)
-        .collect();
-    if let Some(first) = late.first() {
+fn middle(warnings: &mut Warnings, found: &Findings) {
+    if let Some(first) = found.no_handshake.first {
         warnings.add(
             "no handshake",
-            Some(first.number),
+            Some(first),
             format!(
-                "{} without a handshake in the capture (the first is flow {}): their window scale is unknown, so a full \
-                 window is not detected",
-                n(late.len() as u64, "connection"),
-                first.number
+                "{} without a handshake in the capture (the first is flow {first}): their window scale is unknown, so a \
+                 full window is not detected",
+                n(found.no_handshake.count, "connection"),
             ),
         );
     }
 }
 
-fn vantage(warnings: &mut Warnings, records: &[ConnectionRecord]) {
-    let (mut sender, mut receiver, mut between) = (0_u64, 0_u64, 0_u64);
-    for t in records {
-        for (s, v) in t.sides.iter().zip(t.vantage) {
-            match v.filter(|_| s.new_bytes > 10_000) {
-                Some(v) if v <= NEAR => sender += 1,
-                Some(v) if v >= 1.0 - NEAR => receiver += 1,
-                Some(_) => between += 1,
-                None => {}
-            }
-        }
-    }
+fn vantage(warnings: &mut Warnings, found: &Findings) {
+    let Findings { sender, receiver, between, .. } = *found;
     if sender > 0 {
         warnings.add(
             "sender side",

@@ -2,7 +2,7 @@
 //! [IEEE 802.3, 802.1Q, 802.2; RFC 1042, 3032, 2516, 1661].
 
 use super::slice::Slice;
-use super::{Dissected, Path, Unread, ip};
+use super::{Dissected, Path, Tunnel, Unread, ip, names, overlay};
 
 const VLAN: u16 = 0x8100;
 /// Service tag (QinQ), and its number before IEEE 802.1ad.
@@ -43,7 +43,79 @@ pub(super) fn payload<'a>(mut path: Path<'a>, kind: u16, at: Slice<'a>) -> Disse
         BRIDGED => ethernet(path, at),
         kind if MPLS.contains(&kind) => mpls(path, at),
         kind if kind < LEAST_ETHERTYPE => llc(path, at.cut(kind.into())),
-        _ => path.none(Unread::NotIp),
+        kind => tagged(path, kind, at),
+    }
+}
+
+/// Tags and tunnels of Ethernet.
+fn tagged<'a>(path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a> {
+    // Bytes of the tag before the next EtherType.
+    let tag = match kind {
+        0x8926 => 4,          // VN-tag
+        0x892f | 0xf1c1 => 4, // HSR [IEC 62439-3], R-TAG [IEEE 802.1CB]
+        0x893f => 6,          // E-tag [IEEE 802.1BR]
+        0x8909 => 6,          // Cisco metadata
+        0x88e5 => return macsec(path, at),
+        // Backbone service instance [IEEE 802.1ah]: addresses follow.
+        0x88e7 => return deeper(path, |path| ethernet(path, at.after(4))),
+        0x22f3 => return trill(path, at),
+        0x4305 => return batman(path, at),
+        0x894f => return overlay::nsh(path, at),
+        0x8870 => return llc(path, at),
+        kind => return path.none(Unread::NotIp(names::ethertype(kind))),
+    };
+    match at.u16(tag) {
+        Some(next) => deeper(path, |path| payload(path, next, at.after(tag + 2))),
+        None => path.none(Unread::Cut),
+    }
+}
+
+/// Limits nested tags.
+fn deeper<'a>(path: Path<'a>, enter: impl FnOnce(Path<'a>) -> Dissected<'a>) -> Dissected<'a> {
+    match path.depth {
+        0 => path.none(Unread::Malformed),
+        depth => enter(Path { depth: depth - 1, ..path }),
+    }
+}
+
+/// TRILL [RFC 6325 §3.2]: two bytes with the length of the options, two nicknames, options, the frame.
+fn trill<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    match at.u16(0) {
+        Some(bits) => {
+            let options = usize::from(bits >> 6 & 0x1f) * 4;
+            deeper(path, |path| ethernet(path, at.after(6 + options)))
+        }
+        None => path.none(Unread::Cut),
+    }
+}
+
+/// B.A.T.M.A.N. advanced, version 15 [Linux include/uapi/linux/batadv_packet.h]: the packets that carry a frame.
+fn batman<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let header = match at.head::<2>() {
+        Some([0x01, 15]) => 14,
+        Some([0x40, 15]) => 10,
+        Some([0x42, 15]) => 18,
+        Some(_) => return path.not_ip("B.A.T.M.A.N. routing", 0),
+        None => return path.none(Unread::Cut),
+    };
+    deeper(path, |path| ethernet(path, at.after(header)))
+}
+
+/// MACsec [IEEE 802.1AE §9]: a frame with integrity protection only is readable; 16 bytes of check value end it.
+fn macsec<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+    let Some(&control) = at.data.first() else { return path.none(Unread::Cut) };
+    let len = if control & 0x20 != 0 { 14 } else { 6 };
+    if control & 0x0c != 0 {
+        let unentered = Some(Tunnel::Macsec);
+        let tunnel = path.tunnel.or(unentered);
+        return Dissected { tunnel, unentered, ..path.none(Unread::Tunnel) };
+    }
+    match at.u16(len) {
+        Some(next) => {
+            let body = at.cut(at.len.saturating_sub(16)).after(len + 2);
+            deeper(path, |path| payload(path, next, body))
+        }
+        None => path.none(Unread::Cut),
     }
 }
 
@@ -55,13 +127,19 @@ pub(super) fn llc<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
             payload(path, u16::from_be_bytes([high, low]), at.after(8))
         }
         Some([0x06, 0x06, 0x03, ..]) => ip::any(path, at.after(3)),
-        Some(_) => path.none(Unread::NotIp),
+        // A bridged Ethernet frame, with or without check sequence, after two bytes of padding [RFC 2684 §5.2].
+        Some([0xaa, 0xaa, 0x03, 0, 0x80, 0xc2, 0, 1 | 7]) => ethernet(path, at.after(10)),
+        Some([0xaa, 0xaa, 0x03, 0, 0, 0x0c, ..]) => path.not_ip("Cisco SNAP", 0),
+        Some([0x42, 0x42, ..]) => path.not_ip("STP", 0),
+        Some([0xfe, 0xfe, ..]) => path.not_ip("IS-IS", 0),
+        Some([0xff, 0xff, ..]) => path.not_ip("IPX", 0),
+        Some(&[dsap, ..]) => path.not_ip("LLC", dsap.into()),
         None => path.none(Unread::Cut),
     }
 }
 
 /// MPLS labels. The first bits after the last label distinguish IPv4 and IPv6 [RFC 4928 §2].
-fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
+pub(super) fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let mut at = at;
     loop {
         let Some(label) = at.head::<4>() else { return path.none(Unread::Cut) };
@@ -72,9 +150,16 @@ fn mpls<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     }
     match at.u8(0).map(|b| b >> 4) {
         Some(4 | 6) => ip::any(path, at),
-        Some(_) => path.none(Unread::NotIp),
+        // An Ethernet frame with or without a control word before it [RFC 4448 §4.6]: the EtherType distinguishes them.
+        Some(_) if at.u16(16).is_some_and(is_common) => ethernet(path, at.after(4)),
+        Some(_) if at.u16(12).is_some_and(is_common) => ethernet(path, at),
+        Some(_) => path.not_ip("pseudowire", 0),
         None => path.none(Unread::Cut),
     }
+}
+
+fn is_common(kind: u16) -> bool {
+    kind == IPV4 || kind == IPV6 || kind == VLAN || SERVICE_VLAN.contains(&kind) || MPLS.contains(&kind)
 }
 
 /// The header of a PPPoE session [RFC 2516 §4]. Discovery has another EtherType.
@@ -98,11 +183,16 @@ pub(super) fn ppp<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
         0x0021 => ip::any(path, at),
         0x0057 => ip::v6(path, at),
         0x0281 | 0x0283 => mpls(path, at),
-        _ => path.none(Unread::NotIp),
+        0xc021 => path.not_ip("PPP LCP", 0),
+        0x8021 => path.not_ip("PPP IPCP", 0),
+        protocol => path.not_ip("PPP protocol", protocol.into()),
     }
 }
 
 /// Dissects the payload of an EtherType; a length in its place is not IP.
 pub(super) fn payload_of_type<'a>(path: Path<'a>, kind: u16, at: Slice<'a>) -> Dissected<'a> {
-    if kind < LEAST_ETHERTYPE { path.none(Unread::NotIp) } else { payload(path, kind, at) }
+    match kind {
+        kind if kind < LEAST_ETHERTYPE => path.not_ip("protocol", kind.into()),
+        kind => payload(path, kind, at),
+    }
 }

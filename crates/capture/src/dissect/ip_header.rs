@@ -3,6 +3,8 @@
 //! A datagram and the quote in an ICMP error have the same headers; [`ip`](super::ip) and
 //! [`transport`](super::transport) use this file for them.
 
+use std::net::Ipv6Addr;
+
 use dumbbell_wire::{Ipv4Header, Ipv6Header, protocol};
 
 use super::slice::Slice;
@@ -105,10 +107,29 @@ pub(super) fn read_v6<'a>(at: Slice<'a>) -> Result<V6<'a>, (Option<Ip>, Unread)>
                 break;
             }
         }
+        if protocol == protocol::ROUTING
+            && let Some(last) = final_destination(body)
+            && let Addresses::V6 { dst, .. } = &mut ip.addresses
+        {
+            *dst = last;
+        }
         protocol = body.data[0];
         body = body.after(len);
     }
     Ok(V6 { ip, protocol, body, fragment, complete })
+}
+
+/// The final destination in a routing header with segments left: of types 0 and 2 the last address [RFC 2460 §4.4, RFC 6275
+/// §6.4], of segment routing the first [RFC 8754 §2]. Both directions of a connection then have the same addresses.
+fn final_destination(at: Slice<'_>) -> Option<Ipv6Addr> {
+    let &[_, words, kind, left, ..] = at.head::<8>()?;
+    let place = match kind {
+        _ if left == 0 => return None,
+        0 | 2 => 8 + 16 * (usize::from(words) / 2).checked_sub(1)?,
+        4 => 8,
+        _ => return None,
+    };
+    at.data.get(place..)?.first_chunk::<16>().map(|bytes| Ipv6Addr::from(*bytes))
 }
 
 /// The length in the Jumbo Payload option of a hop-by-hop header [RFC 2675 §2].

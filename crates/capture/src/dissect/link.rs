@@ -3,7 +3,7 @@
 
 use super::ethertype::{self, LEAST_ETHERTYPE, ethernet, llc, ppp, pppoe};
 use super::slice::Slice;
-use super::{Dissected, Path, Unread, ip, wireless};
+use super::{Dissected, Path, Unread, ip, link_headers, wireless};
 use crate::LinkType;
 
 /// Dissects a frame of `link`.
@@ -30,11 +30,7 @@ fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
         LinkType::IEEE802_11_RADIOTAP => wireless::radiotap(path, at),
         LinkType::PPI => match (at.u16_le(2), at.u32_le(4)) {
             // A header before a frame of another link type; PPI inside PPI is invalid.
-            (Some(len), Some(inner)) if inner != u32::from(LinkType::PPI.0) => {
-                let inner = u16::try_from(inner).map_or(LinkType(u16::MAX), LinkType);
-                dissect(path, inner, at.after(len.into()))
-            }
-            (Some(_), Some(_)) => path.none(Unread::Malformed),
+            (Some(len), Some(inner)) => inside(path, inner, at.after(len.into())),
             _ => path.none(Unread::Cut),
         },
         LinkType::PPP | LinkType::PPP_HDLC | LinkType::PPP_WITH_DIR => ppp(path, at),
@@ -44,7 +40,16 @@ fn other<'a>(path: Path<'a>, link: LinkType, at: Slice<'a>) -> Dissected<'a> {
             None => path.none(Unread::Cut),
         },
         link if LinkType::RAW_OLD.contains(&link) => ip::any(path, at),
-        _ => path.none(Unread::LinkType),
+        link => link_headers::dissect(path, link, at),
+    }
+}
+
+/// A frame of another link type behind a header.
+pub(super) fn inside<'a>(path: Path<'a>, link: u32, at: Slice<'a>) -> Dissected<'a> {
+    let link = u16::try_from(link).map_or(LinkType(u16::MAX), LinkType);
+    match path.depth {
+        0 => path.none(Unread::Malformed),
+        depth => dissect(Path { depth: depth - 1, ..path }, link, at),
     }
 }
 
@@ -58,7 +63,7 @@ fn null<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
     let family = match header {
         [low, high, 0, 0] => u16::from_le_bytes([low, high]),
         [0, 0, high, low] => u16::from_be_bytes([high, low]),
-        _ => return path.none(Unread::NotIp),
+        _ => return path.not_ip("loopback header", u32::from_be_bytes(header)),
     };
     let at = at.after(4);
     match family {
@@ -74,7 +79,7 @@ fn loopback<'a>(path: Path<'a>, family: u32, at: Slice<'a>) -> Dissected<'a> {
     match family {
         2 => ip::any(path, at),
         24 | 28 | 30 => ip::v6(path, at),
-        _ => path.none(Unread::NotIp),
+        family => path.not_ip("address family", family),
     }
 }
 
@@ -90,7 +95,7 @@ fn cooked<'a>(
     let at = at.after(len);
     match (hardware, protocol) {
         // Netlink messages; the protocol is a netlink family.
-        (824, _) => path.none(Unread::NotIp),
+        (824, _) => path.not_ip("netlink", 0),
         (801, _) => wireless::frame(path, at, false),
         (803, _) => wireless::radiotap(path, at),
         (_, 4) => llc(path, at),

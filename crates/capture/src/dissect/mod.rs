@@ -3,16 +3,20 @@
 //! ```text
 //! link (by link type) ──> ethertype ──> ip ──> transport ──> TCP, UDP, ICMP
 //!        wireless ───────────^          ^         |
-//!                                       +─ tunnel <+
+//!                                       +─ tunnel <+   (gre, overlay; tags in ethertype)
 //! ```
 //! Lengths follow Wireshark: the length in the IP header counts, bounded by the frame's length on the wire. Link-layer
 //! padding and trailers are removed. A snap length shortens the available bytes and changes no length.
 
 mod ethertype;
 mod fragments;
+mod gre;
 mod ip;
 mod ip_header;
 mod link;
+mod link_headers;
+mod names;
+mod overlay;
 mod slice;
 mod tcp;
 mod transport;
@@ -21,6 +25,7 @@ mod udp;
 mod wireless;
 
 pub use fragments::Fragments;
+pub use names::{Named, ip_protocol};
 pub use tcp::TcpView;
 pub use udp::UdpView;
 
@@ -91,24 +96,91 @@ pub struct Ip {
 }
 
 /// A tunnel protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tunnel {
-    /// GRE (IP protocol 47).
+    /// GRE (IP protocol 47, UDP port 4754).
     Gre,
     /// IPv4 or IPv6 in IP (IP protocols 4 and 41).
     IpInIp,
+    /// Ethernet in IP (IP protocols 97 and 143).
+    EtherIp,
+    /// MPLS in IP (IP protocol 137).
+    MplsInIp,
+    /// MPLS in UDP (port 6635).
+    MplsInUdp,
     /// VXLAN (UDP port 4789).
     Vxlan,
-    /// Geneve (UDP port 6081); not decapsulated.
+    /// VXLAN-GPE (UDP port 4790).
+    VxlanGpe,
+    /// Geneve (UDP port 6081).
     Geneve,
-    /// GTP-U (UDP port 2152); not decapsulated.
+    /// GTP-U (UDP port 2152).
     GtpU,
-    /// L2TP (UDP port 1701, IP protocol 115); not decapsulated.
+    /// L2TP (UDP port 1701, IP protocol 115); version 3 is not decapsulated.
     L2tp,
-    /// Teredo (UDP port 3544); not decapsulated.
+    /// LISP (UDP port 4341).
+    Lisp,
+    /// Teredo (UDP port 3544).
     Teredo,
-    /// IPsec's encrypted payload (IP protocol 50); not decapsulated.
+    /// TZSP (UDP port 37008).
+    Tzsp,
+    /// Network Service Header (EtherType 0x894f, and in other tunnels).
+    Nsh,
+    /// CAPWAP data (UDP port 5247); not decapsulated.
+    Capwap,
+    /// IPsec's encrypted payload (IP protocol 50, UDP port 4500); not decapsulated.
     Esp,
+    /// IP payload compression (IP protocol 108); not decapsulated.
+    IpComp,
+    /// WireGuard (UDP port 51820); not decapsulated.
+    WireGuard,
+    /// MACsec (EtherType 0x88e5); not decapsulated if the frame is encrypted.
+    Macsec,
+}
+
+impl Tunnel {
+    /// True if it can be decapsulated.
+    pub fn is_readable(self) -> bool {
+        !matches!(self, Self::Capwap | Self::Esp | Self::IpComp | Self::WireGuard | Self::Macsec)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gre => "GRE",
+            Self::IpInIp => "IP in IP",
+            Self::EtherIp => "EtherIP",
+            Self::MplsInIp => "MPLS in IP",
+            Self::MplsInUdp => "MPLS in UDP",
+            Self::Vxlan => "VXLAN",
+            Self::VxlanGpe => "VXLAN-GPE",
+            Self::Geneve => "Geneve",
+            Self::GtpU => "GTP-U",
+            Self::L2tp => "L2TP",
+            Self::Lisp => "LISP",
+            Self::Teredo => "Teredo",
+            Self::Tzsp => "TZSP",
+            Self::Nsh => "NSH",
+            Self::Capwap => "CAPWAP",
+            Self::Esp => "ESP",
+            Self::IpComp => "IPComp",
+            Self::WireGuard => "WireGuard",
+            Self::Macsec => "MACsec",
+        }
+    }
+}
+
+/// The UDP datagram that carries a tunnel, without its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Outer {
+    /// Its IP header.
+    pub ip: Ip,
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// Payload bytes.
+    pub len: u32,
 }
 
 /// Headers of a frame.
@@ -118,6 +190,10 @@ pub struct Dissected<'a> {
     pub ip: Option<Ip>,
     /// The outermost tunnel, decapsulated or not.
     pub tunnel: Option<Tunnel>,
+    /// The UDP datagram around a decapsulated tunnel, the outermost if there are several.
+    pub outer: Option<Outer>,
+    /// The tunnel in this datagram or frame that was not decapsulated.
+    pub unentered: Option<Tunnel>,
     /// The transport header.
     pub transport: Transport<'a>,
 }
@@ -187,7 +263,7 @@ pub enum Unread {
     /// An unknown link type.
     LinkType,
     /// Not IP: ARP, LLDP, a management frame and so on.
-    NotIp,
+    NotIp(Named),
     /// An encrypted 802.11 frame.
     Encrypted,
     /// A fragment of a datagram that is not complete.
@@ -201,11 +277,18 @@ pub enum Unread {
 }
 
 /// Finds the transport header of each frame, and keeps the fragments of incomplete datagrams.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Dissector {
-    /// Decapsulate GRE, IP-in-IP and VXLAN: the innermost datagram is returned.
+    /// Decapsulate tunnels: the innermost datagram is returned.
     pub enter_tunnels: bool,
     fragments: Fragments,
+}
+
+impl Default for Dissector {
+    /// Decapsulates tunnels, as Wireshark does.
+    fn default() -> Self {
+        Self::new(true)
+    }
 }
 
 /// Most nested tunnels that are decapsulated.
@@ -222,6 +305,7 @@ struct Path<'a> {
     tunnel: Option<Tunnel>,
     /// The header around the current tunnel.
     outer: Option<Ip>,
+    outer_udp: Option<Outer>,
     /// The innermost VLAN tag.
     vlan: u16,
 }
@@ -230,7 +314,29 @@ impl Path<'_> {
     /// The result without a transport header.
     #[cold]
     fn none<'a>(&self, why: Unread) -> Dissected<'a> {
-        Dissected { ip: self.outer, tunnel: self.tunnel, transport: Transport::None(why) }
+        Dissected {
+            ip: self.outer,
+            tunnel: self.tunnel,
+            outer: self.outer_udp,
+            unentered: None,
+            transport: Transport::None(why),
+        }
+    }
+
+    /// The result for a protocol that is not IP.
+    #[cold]
+    fn not_ip<'a>(&self, name: &'static str, number: u32) -> Dissected<'a> {
+        self.none(Unread::NotIp(Named { name, number }))
+    }
+
+    /// True if a tunnel may be decapsulated.
+    fn may_enter(&self) -> bool {
+        self.enter_tunnels && self.depth > 0
+    }
+
+    /// The layers inside a tunnel.
+    fn inside(self, tunnel: Tunnel) -> Self {
+        Self { depth: self.depth.saturating_sub(1), tunnel: self.tunnel.or(Some(tunnel)), ..self }
     }
 }
 
@@ -254,6 +360,7 @@ impl Dissector {
             depth: DEPTH,
             tunnel: None,
             outer: None,
+            outer_udp: None,
             vlan: 0,
         };
         let whole = Slice::new(frame.data, frame.len as usize);

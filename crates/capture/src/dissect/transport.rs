@@ -9,18 +9,34 @@ use super::{
     Dissected, Ip, Path, Quoted, QuotedTransport, Transport, Tunnel, Unread, ip_header, tcp, tunnel, udp,
 };
 
+/// Ethernet in IP [RFC 3378].
+const ETHERIP: u8 = 97;
+/// IP payload compression [RFC 3173].
+const IPCOMP: u8 = 108;
+/// MPLS in IP [RFC 4023].
+const MPLS: u8 = 137;
+/// Ethernet [RFC 8986 §10.1].
+const ETHERNET: u8 = 143;
+
 /// Dissects the payload of a datagram. `whole`: it is not a fragment, so its length is known.
 #[inline]
 pub(super) fn dissect<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
     if protocol == TCP {
         let transport = tcp::parse(at, whole).map_or(Transport::None(Unread::Cut), Transport::Tcp);
-        return Dissected { ip: Some(ip), tunnel: path.tunnel, transport };
+        return Dissected {
+            ip: Some(ip),
+            tunnel: path.tunnel,
+            outer: path.outer_udp,
+            unentered: None,
+            transport,
+        };
     }
     other(path, ip, protocol, at, whole)
 }
 
 fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -> Dissected<'a> {
-    let found = |transport| Dissected { ip: Some(ip), tunnel: path.tunnel, transport };
+    let (tunnel, outer) = (path.tunnel, path.outer_udp);
+    let found = |transport| Dissected { ip: Some(ip), tunnel, outer, unentered: None, transport };
     match protocol {
         UDP => match udp::parse(at, whole) {
             Some(view) => tunnel::udp_datagram(path, ip, view, at),
@@ -32,6 +48,10 @@ fn other<'a>(path: Path<'a>, ip: Ip, protocol: u8, at: Slice<'a>, whole: bool) -
         GRE => tunnel::gre(path, ip, at),
         ESP => tunnel::opaque(path, ip, Tunnel::Esp),
         L2TP => tunnel::opaque(path, ip, Tunnel::L2tp),
+        IPCOMP => tunnel::opaque(path, ip, Tunnel::IpComp),
+        ETHERIP => tunnel::ethernet_in_ip(path, ip, at, 2),
+        ETHERNET => tunnel::ethernet_in_ip(path, ip, at, 0),
+        MPLS => tunnel::mpls_in_ip(path, ip, at),
         AUTHENTICATION => authenticated(path, ip, at, whole),
         other => found(Transport::Other(other)),
     }

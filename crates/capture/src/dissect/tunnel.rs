@@ -1,88 +1,113 @@
-//! Tunnels over IP and UDP: GRE, IP-in-IP and VXLAN are decapsulated on request, all others are reported.
+//! Tunnels over IP and UDP. Those without encryption are decapsulated unless the option forbids it; the others are named.
 //!
-//! GRE [RFC 2784, RFC 2890] with PPTP [RFC 2637 §4.1] and ERSPAN (draft-foschiano-erspan), IP-in-IP [RFC 2003, RFC 4213],
-//! VXLAN [RFC 7348], Geneve [RFC 8926], GTP-U, L2TP [RFC 2661, RFC 3931], Teredo [RFC 4380], ESP [RFC 4303].
+//! GRE has a [file](super::gre) of its own, as do the headers of [tunnels over UDP](super::overlay). IP-in-IP [RFC 2003,
+//! RFC 4213], EtherIP [RFC 3378], MPLS in IP [RFC 4023], L2TP version 3 [RFC 3931], ESP [RFC 4303, RFC 3948], WireGuard.
 
 use dumbbell_wire::UdpHeader;
 
 use super::slice::Slice;
-use super::{Dissected, Ip, Path, Transport, Tunnel, Unread, ethertype, ip, udp};
+use super::{Dissected, Ip, Outer, Path, Transport, Tunnel, Unread, ethertype, ip, overlay, udp};
 
-const VXLAN_PORT: u16 = 4789;
-
-/// A tunnel that is not decapsulated.
-pub(super) fn opaque<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
-    let tunnel = path.tunnel.or(Some(tunnel));
-    Dissected { ip: Some(ip), tunnel, transport: Transport::None(Unread::Tunnel) }
+/// The tunnel of a UDP datagram, by the ports that Wireshark knows.
+fn by_port(port: u16) -> Option<Tunnel> {
+    Some(match port {
+        1701 => Tunnel::L2tp,
+        2152 => Tunnel::GtpU,
+        3544 => Tunnel::Teredo,
+        4341 => Tunnel::Lisp,
+        4500 => Tunnel::Esp,
+        4754 => Tunnel::Gre,
+        4789 => Tunnel::Vxlan,
+        4790 => Tunnel::VxlanGpe,
+        5247 => Tunnel::Capwap,
+        6081 => Tunnel::Geneve,
+        6635 => Tunnel::MplsInUdp,
+        37_008 => Tunnel::Tzsp,
+        51_820 => Tunnel::WireGuard,
+        _ => return None,
+    })
 }
 
-/// A tunnel that is decapsulated if the option is set.
-fn decapsulate<'a>(
-    path: Path<'a>,
-    ip: Ip,
-    tunnel: Tunnel,
-    enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
-) -> Dissected<'a> {
-    if !path.enter_tunnels || path.depth == 0 {
-        return opaque(path, ip, tunnel);
-    }
-    enter(Path { depth: path.depth - 1, tunnel: path.tunnel.or(Some(tunnel)), outer: Some(ip), ..path })
-}
-
-/// A UDP datagram, or a tunnel on a well-known UDP port.
+/// A UDP datagram, or a tunnel on a well-known UDP port. Of two such ports the lower one counts, as in Wireshark.
 pub(super) fn udp_datagram<'a>(
     path: Path<'a>,
     ip: Ip,
     view: udp::UdpView<'a>,
     at: Slice<'a>,
 ) -> Dissected<'a> {
-    let either = |port| view.dst_port == port || view.src_port == port;
-    let tunnel = match () {
-        () if either(VXLAN_PORT) => Tunnel::Vxlan,
-        () if either(6081) => Tunnel::Geneve,
-        () if either(2152) => Tunnel::GtpU,
-        () if either(1701) => Tunnel::L2tp,
-        () if either(3544) => Tunnel::Teredo,
-        () => return Dissected { ip: Some(ip), tunnel: path.tunnel, transport: Transport::Udp(view) },
+    let (low, high) = (view.src_port.min(view.dst_port), view.src_port.max(view.dst_port));
+    let plain = |path: &Path<'a>, tunnel: Option<Tunnel>| Dissected {
+        ip: Some(ip),
+        tunnel: path.tunnel.or(tunnel),
+        outer: path.outer_udp,
+        unentered: tunnel,
+        transport: Transport::Udp(view),
     };
-    let outermost = path.tunnel.or(Some(tunnel));
-    if let (Tunnel::Vxlan, true, Some(len)) = (tunnel, path.enter_tunnels && path.depth > 0, view.len) {
-        let inner = Path { depth: path.depth - 1, tunnel: outermost, outer: Some(ip), ..path };
-        return ethertype::ethernet(inner, at.after(UdpHeader::LEN).cut(len as usize).after(8));
+    let Some(tunnel) = by_port(low).or_else(|| by_port(high)) else { return plain(&path, None) };
+    let Some(len) = view.len else { return plain(&path, Some(tunnel)) };
+    if matches!(tunnel, Tunnel::Esp | Tunnel::WireGuard | Tunnel::Capwap) {
+        return plain(&path, Some(tunnel));
     }
-    Dissected { ip: Some(ip), tunnel: outermost, transport: Transport::Udp(view) }
+    let outer = Outer { ip, src_port: view.src_port, dst_port: view.dst_port, len };
+    let outer_udp = path.outer_udp.or(Some(outer));
+    if !path.may_enter() {
+        return plain(&path, Some(tunnel));
+    }
+    let inner = Path { outer: Some(ip), outer_udp, ..path.inside(tunnel) };
+    let body = at.after(UdpHeader::LEN).cut(len as usize);
+    let found = match tunnel {
+        Tunnel::Gre => super::gre::payload(inner, body),
+        _ => overlay::inner(inner, tunnel, body),
+    };
+    // Without an inner datagram (signaling, keep-alives) it is an ordinary datagram.
+    match found.transport {
+        Transport::None(Unread::Tunnel) => Dissected {
+            ip: Some(ip),
+            tunnel: found.tunnel,
+            outer: None,
+            unentered: Some(tunnel),
+            transport: Transport::Udp(view),
+        },
+        _ => found,
+    }
+}
+
+/// A tunnel that is not decapsulated.
+pub(super) fn opaque<'a>(path: Path<'a>, ip: Ip, tunnel: Tunnel) -> Dissected<'a> {
+    let unentered = Some(tunnel);
+    Dissected { ip: Some(ip), tunnel: path.tunnel.or(unentered), unentered, ..path.none(Unread::Tunnel) }
+}
+
+/// A tunnel directly over IP.
+pub(super) fn over_ip<'a>(
+    path: Path<'a>,
+    ip: Ip,
+    tunnel: Tunnel,
+    enter: impl FnOnce(Path<'a>) -> Dissected<'a>,
+) -> Dissected<'a> {
+    if path.may_enter() {
+        enter(Path { outer: Some(ip), ..path.inside(tunnel) })
+    } else {
+        opaque(path, ip, tunnel)
+    }
 }
 
 /// A GRE packet.
 pub(super) fn gre<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>) -> Dissected<'a> {
-    decapsulate(path, ip, Tunnel::Gre, |inner| gre_payload(inner, at))
+    over_ip(path, ip, Tunnel::Gre, |inner| super::gre::payload(inner, at))
 }
 
 /// An IPv4 or IPv6 packet in IP.
 pub(super) fn ip_in_ip<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>) -> Dissected<'a> {
-    decapsulate(path, ip, Tunnel::IpInIp, |inner| ip::any(inner, at))
+    over_ip(path, ip, Tunnel::IpInIp, |inner| ip::any(inner, at))
 }
 
-/// The payload of GRE: after flags and EtherType there are up to four optional fields.
-fn gre_payload<'a>(path: Path<'a>, at: Slice<'a>) -> Dissected<'a> {
-    let (Some(flags), Some(kind)) = (at.u16(0), at.u16(2)) else { return path.none(Unread::Cut) };
-    let has = |bit: u16| usize::from(flags & bit != 0);
-    // Checksum and offset are both present if either bit (checksum, routing) is set; then key and sequence number, and in
-    // PPTP (version 1) an acknowledgment number.
-    let version = flags & 7;
-    let len = 4
-        + 4 * (has(0x8000 | 0x4000) + has(0x2000) + has(0x1000))
-        + if version == 1 { 4 * has(0x0080) } else { 0 };
-    let body = at.after(len);
-    match (version, kind) {
-        (1, 0x880b) => ethertype::ppp(path, body),
-        (0, 0x88be) => ethertype::ethernet(path, body.after(8 * has(0x1000))),
-        // ERSPAN type III; its last flag means that 8 more bytes follow.
-        (0, 0x22eb) => match body.u8(11) {
-            Some(flags) => ethertype::ethernet(path, body.after(12 + 8 * usize::from(flags & 1))),
-            None => path.none(Unread::Cut),
-        },
-        (0, kind) if kind >= 0x0600 => ethertype::payload(path, kind, body),
-        _ => path.none(Unread::NotIp),
-    }
+/// An Ethernet frame in IP: after two bytes in EtherIP (97), at once in protocol 143 [RFC 8986 §4.9].
+pub(super) fn ethernet_in_ip<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>, header: usize) -> Dissected<'a> {
+    over_ip(path, ip, Tunnel::EtherIp, |inner| ethertype::ethernet(inner, at.after(header)))
+}
+
+/// MPLS labels in IP.
+pub(super) fn mpls_in_ip<'a>(path: Path<'a>, ip: Ip, at: Slice<'a>) -> Dissected<'a> {
+    over_ip(path, ip, Tunnel::MplsInIp, |inner| ethertype::mpls(inner, at))
 }

@@ -46,7 +46,7 @@ pub(super) fn frame<'a>(path: Path<'a>, at: Slice<'a>, padded: bool) -> Dissecte
     let (version, kind, subtype) = (first & 3, first >> 2 & 3, first >> 4);
     // Only data frames that are not empty.
     if version != 0 || kind != 2 || subtype & 4 != 0 {
-        return path.none(Unread::NotIp);
+        return path.not_ip("802.11 management and control", 0);
     }
     if second & PROTECTED != 0 {
         return path.none(Unread::Encrypted);

@@ -5,6 +5,7 @@
 
 use super::rounds::{Rounds, Step};
 use super::side::{Limit, Side};
+use crate::pack::{fields, variants};
 use crate::tcp::history::{Ack, Acked, Arrival, Cause, Clock, Data, History, OrderHints};
 use crate::tcp::label::{Label, Labels, Rules};
 use crate::tcp::segment::Segment;
@@ -90,12 +91,17 @@ impl Connection {
         let side = &mut *self.sides[d];
         if side.packets == 0 {
             side.first = s.time;
+            side.last = s.time;
             side.limit_since = s.time;
         }
+        side.first = side.first.min(s.time);
         side.packets += 1;
         side.bytes += u64::from(s.frame_len);
-        side.last = s.time;
+        side.last = side.last.max(s.time);
         side.ecn[usize::from(s.ecn.bits())] += 1;
+        if s.dscp != 0 {
+            side.count_dscp(s.dscp);
+        }
         side.cut_headers += u64::from(s.header_cut);
         if let Some(len) = s.len {
             self.process(d, s, len, &mut seen);
@@ -236,10 +242,8 @@ impl Connection {
                     Cause::Timeout => side.timeout += 1,
                     Cause::Tail => side.tail += 1,
                 }
-                if first {
-                    side.recoveries += u64::from(cause == Cause::Fast && !spurious);
-                    side.timeouts += u64::from(cause == Cause::Timeout);
-                }
+                side.recoveries += u64::from(first && cause == Cause::Fast && !spurious);
+                side.timeouts += u64::from(outcome.what.begins_timeout());
                 if let Some(timer) = timer {
                     side.rto.add(timer);
                 }
@@ -379,3 +383,22 @@ fn history_labels(wireshark: Labels, seen: &SegmentAnalysis) -> Labels {
     }
     labels
 }
+
+variants!(Ending { Open, Fin, HalfClosed, Reset, Refused, Replaced, Evicted });
+fields!(Connection {
+    number,
+    first_frame,
+    wire,
+    history,
+    clocks,
+    rounds,
+    keep_rounds,
+    sides,
+    syn,
+    syn_ack,
+    handshake_end,
+    opener,
+    windows,
+    fin,
+    reset,
+});

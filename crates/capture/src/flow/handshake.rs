@@ -71,6 +71,11 @@ impl Connection {
         }
     }
 
+    /// True after a FIN of both sides, or a RST.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.reset.is_some() || self.fin == [true, true]
+    }
+
     /// State of the connection at the end of the capture.
     pub(crate) fn ending(&self) -> Ending {
         let only_syns = self.sides.iter().all(|s| s.data_packets == 0) && self.syn_ack.is_none();

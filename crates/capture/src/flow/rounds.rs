@@ -13,6 +13,7 @@
 //! ```
 
 use super::side::{LIMITS, Limit, Side};
+use crate::pack::{fields, variants};
 use dumbbell_wire::seq::le;
 
 /// Most rounds kept of a direction.
@@ -351,3 +352,36 @@ impl Rounds {
         }
     }
 }
+
+variants!(PhaseKind { SlowStart, Avoidance, Recovery, Timeout, Application, Window, Idle });
+fields!(Phase { kind, start, end, rounds, first_flight, last_flight, max_flight, retransmissions });
+fields!(Round {
+    start,
+    end,
+    flight,
+    bytes,
+    acked,
+    rtt_min,
+    rtt_sum,
+    rtts,
+    retransmissions,
+    echoes,
+    fast,
+    timeout,
+    repairing,
+    limit,
+});
+fields!(Rounds {
+    now,
+    started,
+    seq_mark,
+    ts_mark,
+    ts_echoed,
+    limited,
+    rounds,
+    phases,
+    threshold,
+    last_window,
+    flat,
+    last_end,
+});

@@ -4,6 +4,7 @@
 //! SIGCOMM 2002). The five classes and their conditions are our own: see [`Limit`].
 
 use super::sketch::Sketch;
+use crate::pack::{fields, variants};
 use crate::tcp::label::LABELS;
 use dumbbell_wire::seq;
 
@@ -40,7 +41,7 @@ impl Limit {
 /// Number of [`Limit`]s.
 pub const LIMITS: usize = 5;
 
-/// Statistics of one direction. Bytes are payload bytes unless the field says otherwise.
+/// Statistics of one direction. Bytes are payload bytes unless the field states otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// Segments.
@@ -57,9 +58,9 @@ pub struct Side {
     pub pure_acks: u64,
     /// Longest payload.
     pub payload_max: u32,
-    /// Time of the first segment, ns.
+    /// The least time of a segment, ns.
     pub first: i64,
-    /// Time of the last segment, ns.
+    /// The greatest time of a segment, ns.
     pub last: i64,
     /// Time of the first new payload, ns.
     pub first_data: Option<i64>,
@@ -77,6 +78,8 @@ pub struct Side {
     pub labels: [u32; LABELS],
     /// Segments with each ECN code point: not-ECT, ECT(1), ECT(0), CE.
     pub ecn: [u64; 4],
+    /// Segments with each differentiated services code point other than 0, in the order of their first segments.
+    pub dscp: Vec<(u8, u32)>,
     /// Segments with ECE that aren't SYNs.
     pub ece: u64,
     /// Segments with CWR that aren't SYNs.
@@ -160,6 +163,15 @@ pub struct Side {
 }
 
 impl Side {
+    /// Counts a code point other than 0.
+    #[cold]
+    pub(crate) fn count_dscp(&mut self, dscp: u8) {
+        match self.dscp.iter_mut().find(|(known, _)| *known == dscp) {
+            Some((_, count)) => *count += 1,
+            None => self.dscp.push((dscp, 1)),
+        }
+    }
+
     /// The highest end of data is now `number`; `base` is the first number.
     #[inline]
     pub(crate) fn set_high(&mut self, number: u32, base: u32) {
@@ -190,3 +202,65 @@ impl Side {
         self.limit_since = now;
     }
 }
+
+variants!(Limit { Idle, Application, Window, Recovery, Network });
+fields!(Side {
+    packets,
+    bytes,
+    payload_bytes,
+    new_bytes,
+    data_packets,
+    pure_acks,
+    payload_max,
+    first,
+    last,
+    first_data,
+    last_data,
+    syns,
+    fins,
+    resets,
+    pushes,
+    labels,
+    ecn,
+    dscp,
+    ece,
+    cwr,
+    mss,
+    wscale,
+    sack_permitted,
+    timestamps,
+    syn_ecn,
+    window_min,
+    window_max,
+    retransmitted_packets,
+    retransmitted_bytes,
+    fast,
+    timeout,
+    tail,
+    spurious,
+    timeouts,
+    rto,
+    recoveries,
+    copies,
+    reordered,
+    reordering_packets,
+    reordering_bytes,
+    reordering_time,
+    gaps,
+    missed_bytes,
+    sacks,
+    sack_blocks,
+    dsacks,
+    flight_max,
+    flight_sum,
+    flight_count,
+    rtt_ack,
+    rtt_timestamp,
+    limited,
+    limit,
+    limit_since,
+    short,
+    super_packets,
+    cut_headers,
+    high,
+});

@@ -101,6 +101,8 @@ impl Sketch {
     }
 }
 
+crate::pack::fields!(Sketch { counts, first, count, sum, least, greatest });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -44,6 +44,11 @@ pub(crate) fn is_known(version: u32) -> bool {
     matches!(version, V1 | V2 | 0xff00_001d..=0xff00_0022)
 }
 
+/// True for a version that is reserved to exercise version negotiation [RFC 9000 §15].
+fn is_reserved(version: u32) -> bool {
+    version & 0x0f0f_0f0f == 0x0a0a_0a0a
+}
+
 /// Reads the long header at the start of `packet`; `None` if it has none. `whole`: length of the packet before the snap
 /// length cut it.
 pub(crate) fn long(packet: &[u8], whole: usize) -> Option<Long<'_>> {
@@ -61,6 +66,10 @@ pub(crate) fn long(packet: &[u8], whole: usize) -> Option<Long<'_>> {
     if version == 0 {
         let kind = Kind::VersionNegotiation;
         return Some(Long { kind, version, dcid, scid, number_at: at, end: whole });
+    }
+    if is_reserved(version) && (8..=20).contains(&dcid_len) && scid_len <= 20 {
+        // Only the fields before are invariant [RFC 8999]; a client's first packet has a known length.
+        return Some(Long { kind: Kind::Initial, version, dcid, scid, number_at: at, end: whole });
     }
     if !is_known(version) || first & 0x40 == 0 || dcid_len > 20 || scid_len > 20 {
         return None;

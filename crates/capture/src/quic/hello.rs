@@ -105,6 +105,34 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// The server name in a ClientHello, of which the first part may suffice.
+pub(crate) fn server_name(data: &[u8]) -> Option<String> {
+    let mut c = Cursor(data);
+    if c.u8()? != 1 {
+        return None;
+    }
+    c.take(3 + 2 + 32)?;
+    let session = c.u8()?;
+    c.take(session)?;
+    let ciphers = c.u16()?;
+    c.take(ciphers)?;
+    let compression = c.u8()?;
+    c.take(compression + 2)?;
+    while let (Some(kind), Some(len)) = (c.u16(), c.u16()) {
+        let mut body = Cursor(c.take(len)?);
+        if kind == 0 {
+            body.u16()?;
+            return if body.u8()? == 0 {
+                let len = body.u16()?;
+                Some(text(body.take(len)?))
+            } else {
+                None
+            };
+        }
+    }
+    None
+}
+
 fn client_hello(data: &[u8]) -> Option<ClientHello> {
     let mut c = Cursor(data);
     if c.u8()? != 1 {
@@ -168,6 +196,8 @@ mod tests {
         let mut hello = vec![1, 0, 0, body.len() as u8];
         hello.extend(&body);
         let (a, b) = hello.split_at(40);
+        assert_eq!(server_name(&hello[..70]), Some("a.example".into()));
+        assert_eq!(server_name(&hello[..60]), None);
         let frame = |offset: u8, data: &[u8]| [&[6, offset, data.len() as u8][..], data].concat();
         let mut h = Hello::default();
         assert_eq!(h.take(&frame(40, b)), None);

@@ -12,6 +12,7 @@ mod initial;
 use crate::flow::sketch::Sketch;
 use header::{Kind, long};
 use hello::Hello;
+pub(crate) use hello::server_name;
 use initial::Keys;
 
 const SPIN: u8 = 0x20;
@@ -81,6 +82,16 @@ impl Side {
     }
 }
 
+/// True for a Version Negotiation packet that offers a known version: its versions follow the connection IDs
+/// [RFC 9000 §17.2.1]. Other protocols may have the same first bytes.
+fn negotiates(payload: &[u8], h: &header::Long<'_>) -> bool {
+    let versions = payload.get(h.number_at..).unwrap_or_default().chunks_exact(4);
+    h.scid.len() <= 20
+        && h.dcid.len() <= 20
+        && versions.remainder().is_empty()
+        && versions.map(|v| u32::from_be_bytes([v[0], v[1], v[2], v[3]])).any(header::is_known)
+}
+
 /// A connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Quic {
@@ -110,7 +121,10 @@ impl Quic {
     pub(crate) fn detect(d: u8, payload: &[u8], len: usize, now: i64) -> Option<Box<Self>> {
         let h = long(payload, len)?;
         // The least length of a client's first datagram [RFC 9000 §14.1] excludes datagrams that are similar by chance.
-        if h.kind != Kind::Initial && h.kind != Kind::Handshake || h.kind == Kind::Initial && len < 1200 {
+        if !matches!(h.kind, Kind::Initial | Kind::Handshake | Kind::VersionNegotiation)
+            || h.kind == Kind::Initial && len < 1200
+            || h.kind == Kind::VersionNegotiation && !negotiates(payload, &h)
+        {
             return None;
         }
         let from_client = h.kind == Kind::Initial && h.dcid.len() >= 8;

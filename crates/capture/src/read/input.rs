@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::decompress::{Gzip, Lz4, Zstd};
 use super::read_ahead::ReadAhead;
 
 /// A compression format.
@@ -73,38 +74,9 @@ pub(super) fn open(source: Box<dyn Read + Send>) -> io::Result<Input> {
     let whole = io::Cursor::new(head).chain(source);
     let stream: Box<dyn Read + Send> = match compression {
         None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(ReadAhead::new(flate2::read::MultiGzDecoder::new(whole))),
-        Some(Compression::Zstd) => Box::new(ReadAhead::new(zstd::Decoder::new(whole)?)),
+        Some(Compression::Gzip) => Box::new(ReadAhead::new(Gzip::new(whole))),
+        Some(Compression::Zstd) => Box::new(ReadAhead::new(Zstd::new(whole)?)),
         Some(Compression::Lz4) => Box::new(ReadAhead::new(Lz4::new(whole))),
     };
     Ok(Input { stream, compression, consumed })
-}
-
-/// A sequence of LZ4 frames, as in concatenated files.
-struct Lz4<R: Read> {
-    decoder: lz4_flex::frame::FrameDecoder<R>,
-    /// The current frame has produced bytes.
-    has_output: bool,
-}
-
-impl<R: Read> Lz4<R> {
-    fn new(source: R) -> Self {
-        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), has_output: false }
-    }
-}
-
-impl<R: Read> Read for Lz4<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let n = self.decoder.read(to)?;
-            if n > 0 || to.is_empty() {
-                self.has_output = true;
-                return Ok(n);
-            }
-            // The decoder returns 0 at the end of each frame and continues with the next.
-            if !std::mem::take(&mut self.has_output) {
-                return Ok(0);
-            }
-        }
-    }
 }

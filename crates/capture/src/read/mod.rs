@@ -2,6 +2,7 @@
 //! the standard input or any stream. Frame numbers and limits are those of Wireshark [Wireshark wiretap].
 
 mod bytes;
+mod decompress;
 mod describe;
 mod input;
 mod limits;

@@ -23,8 +23,9 @@ const PACKET: u32 = 2;
 const SIMPLE: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED: u32 = 6;
-/// Blocks that Wireshark numbers as frames: systemd journal, custom blocks.
-const NUMBERED: [u32; 3] = [9, 0x0bad, 0x4000_0bad];
+/// Blocks that Wireshark numbers as frames: systemd journal, events of sysdig (three versions), custom blocks [Wireshark
+/// pcapng.c `pcapng_read_block`].
+const NUMBERED: [u32; 6] = [9, 0x204, 0x216, 0x221, 0x0bad, 0x4000_0bad];
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 

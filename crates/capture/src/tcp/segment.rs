@@ -27,6 +27,8 @@ pub struct Segment {
     pub ip_id: u16,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// Differentiated services code point.
+    pub dscp: u8,
     /// Time to live.
     pub ttl: u8,
     /// Header length from the data offset, bytes.
@@ -54,6 +56,7 @@ impl Segment {
             flags: tcp.flags,
             ip_id: ip.id.unwrap_or(0) as u16,
             ecn: ip.ecn,
+            dscp: ip.dscp,
             ttl: ip.ttl,
             header_len: tcp.header_len,
             header_cut: tcp.header_cut,

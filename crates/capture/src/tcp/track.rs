@@ -119,6 +119,8 @@ pub(crate) struct Placed {
     pub(crate) syn_again: bool,
     /// The sender's initial sequence number, as known so far.
     pub(crate) base_seq: u32,
+    /// The other side's initial sequence number, if it is known.
+    pub(crate) base_ack: Option<u32>,
     /// True if the earlier connection in `slot` was evicted before it ended.
     pub(crate) evicted: bool,
 }
@@ -249,6 +251,7 @@ impl Tracker {
             reused,
             syn_again,
             base_seq: slot.base[direction].unwrap_or(h.seq),
+            base_ack: slot.base[1 - direction],
             evicted,
         }
     }

@@ -54,13 +54,15 @@ pub struct Segment {
 
 /// A UDP datagram.
 #[derive(Clone, Copy, Debug)]
-pub struct Datagram {
+pub struct Datagram<'a> {
     /// Sender.
     pub from: SocketAddr,
     /// Receiver.
     pub to: SocketAddr,
     /// IP header.
     pub ip: IpFields,
+    /// The first bytes of the payload; the others are zeros.
+    pub head: &'a [u8],
     /// Bytes of payload.
     pub payload: u32,
 }
@@ -109,7 +111,7 @@ impl Segment {
     }
 }
 
-impl Datagram {
+impl Datagram<'_> {
     /// As [`Segment::write`].
     pub fn write(&self, buffer: &mut Vec<u8>, snaplen: usize) -> u32 {
         let (ip, mut sum) = ip_header(buffer, self.from.ip(), self.to.ip());
@@ -118,11 +120,12 @@ impl Datagram {
         buffer.extend(self.to.port().to_be_bytes());
         buffer.extend(u16::try_from(len).unwrap_or(0).to_be_bytes());
         buffer.extend([0, 0]);
+        buffer.extend(self.head);
         sum.add_protocol(UDP, len);
         sum.add(&buffer[ip..]);
         let sum = sum.finish_udp();
         buffer[ip + 6..ip + 8].copy_from_slice(&sum.to_be_bytes());
-        finish(buffer, ip, UDP, &self.ip, self.payload, snaplen)
+        finish(buffer, ip, UDP, &self.ip, self.payload - self.head.len() as u32, snaplen)
     }
 }
 

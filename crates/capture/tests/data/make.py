@@ -297,7 +297,9 @@ def fragments():
     thirds = [(0, 48), (48, 48), (96, len(body) - 96)]
 
     def four(parts, ident, **how):
-        return [ip4(body[o : o + n], ident=ident, frag=o // 8 | 0x2000 * (o + n < len(body)), **how) for o, n in parts]
+        return [
+            ip4(body[o : o + n], ident=ident, frag=o // 8 | 0x2000 * (o + n < len(body)), **how) for o, n in parts
+        ]
 
     def six(parts, ident):
         return [ip6(fragment_header(6, o, o + n < len(body), ident) + body[o : o + n], 44) for o, n in parts]
@@ -388,7 +390,8 @@ def formats():
         about + interface(options=full) + frame(0, NOW, SYN, options=option(1, b"hi")) + statistics(0, counted),
     )
     save(
-        "ng-big-endian.pcapng", section(order=">") + interface(101, 96, order=">") + frame(0, NOW, SYN[14:], order=">")
+        "ng-big-endian.pcapng",
+        section(order=">") + interface(101, 96, order=">") + frame(0, NOW, SYN[14:], order=">"),
     )
     times = (
         section()
@@ -409,7 +412,8 @@ def formats():
     save("ng-other-blocks.pcapng", plain + frame(0, NOW, SYN) + others + later)
     save("ng-custom-block.pcapng", plain + frame(0, NOW, SYN) + block(0x40000BAD, b"abcd") + later)
     save(
-        "ng-two-links.pcapng", section() + interface(1) + interface(101) + frame(0, NOW, SYN) + frame(1, NOW, SYN[14:])
+        "ng-two-links.pcapng",
+        section() + interface(1) + interface(101) + frame(0, NOW, SYN) + frame(1, NOW, SYN[14:]),
     )
     save("ng-two-resolutions.pcapng", plain + frame(0, NOW, SYN) + resolution(9) + frame(0, NOW, SYN))
     save("ng-two-sections.pcapng", about + interface(options=full) + frame(0, NOW, SYN) + plain + later)

@@ -44,6 +44,11 @@ pub trait LossDriven: Send + std::fmt::Debug {
     /// See [`CongestionControl::on_arrival`].
     fn on_arrival(&mut self, _ev: &AckArrival, _cx: &Cx) {}
 
+    /// True if [`AckEvent::rate`] is needed.
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     /// Every ACK that delivers data, also in recovery: takes RTT and rate samples. Linux: `pkts_acked`.
     fn on_ack_sample(&mut self, _ev: &AckEvent, _cx: &Cx) {}
 
@@ -183,6 +188,10 @@ impl<L: LossDriven> CongestionControl for L {
 
     fn wants_sent(&self) -> bool {
         false
+    }
+
+    fn wants_rates(&self) -> bool {
+        LossDriven::wants_rates(self)
     }
 
     fn control(&self) -> Control {

@@ -277,6 +277,10 @@ impl CongestionControl for Copa {
         self.nearly_empty_at = cx.now; // this flow didn't keep the queue from draining
     }
 
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     fn control(&self) -> Control {
         let rtt_standing = self.rtt_standing.get();
         let rate = rtt_standing.map(|rtt| 2.0 * self.window.cwnd / rtt * 8.0); // [AB]

@@ -45,7 +45,7 @@ pub(crate) const ROW: Variant = Variant {
             kind: Kind::Bool,
             default: "false",
             doc: "whether the window doesn't grow after a response to marks until the data in flight are acknowledged, as in \
-                  Linux's TCP_CA_CWR",
+                  [Linux tcp_input.c tcp_enter_cwr]",
         },
     ],
     stack_defaults: &[("linux", "hold", "true")],

@@ -58,6 +58,10 @@ impl CongestionControl for Fixed {
         false
     }
 
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     fn control(&self) -> Control {
         Control { cwnd: self.cwnd, ssthresh: f64::INFINITY, pacing: None, quantum: None }
     }

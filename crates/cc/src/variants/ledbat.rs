@@ -13,9 +13,8 @@
 //! Left out: slow start at the beginning of the connection, unless `slow_start` is set (it ends with the first queueing delay
 //! above the target); clock drift.
 
-use crate::Variant;
 use crate::common::{BaseDelay, LossDriven, Window};
-use crate::{AckEvent, CongestionEvent, Cx, Setup};
+use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -24,6 +23,11 @@ pub(crate) const ROW: Variant = Variant {
     title: "low extra delay background transport: keeps the queueing delay at a target",
     year: 2012,
     source: "RFC 6817",
+    requires: &[Requirement {
+        feature: StackFeature::Timestamps,
+        source: "RFC 6817 §2.3",
+        why: "the receiver has to report the one-way delay",
+    }],
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "grows below the target, by a segment per round trip without a queue, and shrinks above it",
     on_ecn: "as to a loss, without a retransmission",

@@ -21,9 +21,8 @@
 //! microseconds here; clock drift; the exclusion of the largest delay [Linux tcp_lp.c tcp_lp_rtt_sample] and the new bounds
 //! after each response [Linux tcp_lp.c tcp_lp_pkts_acked].
 
-use crate::Variant;
 use crate::common::{LossDriven, Round, Srtt, Window};
-use crate::{AckEvent, CongestionEvent, Cx, Setup};
+use crate::{AckEvent, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Dur, Time};
 
@@ -32,6 +31,11 @@ pub(crate) const ROW: Variant = Variant {
     title: "TCP-LP, low priority: reduces its window when a queue builds up",
     year: 2003,
     source: "Kuzmanovic and Knightly, TCP-LP, IEEE/ACM Transactions on Networking 14(4), 2006 (INFOCOM 2003)",
+    requires: &[Requirement {
+        feature: StackFeature::Timestamps,
+        source: "Kuzmanovic and Knightly 2006",
+        why: "it measures the one-way delay with timestamps",
+    }],
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "window halved when the one-way delay exceeds 15 % of its range; 1 segment if that happens again within three \
                round trips",

@@ -252,6 +252,10 @@ impl LossDriven for Nv {
         &self.window
     }
 
+    fn wants_rates(&self) -> bool {
+        true
+    }
+
     fn window_mut(&mut self) -> &mut Window {
         &mut self.window
     }

@@ -17,7 +17,7 @@
 //! Left out: detecting a bottleneck that treats ECT(1) as classic ECN (§3.3, off by default in the reference code too).
 
 use crate::common::{EcnResponse, LossDriven, Marks, Srtt, Window};
-use crate::variant::{EcnUse, Variant};
+use crate::variant::{EcnUse, Requirement, StackFeature, Variant};
 use crate::{AckEvent, Congestion, CongestionEvent, Control, Cx, Setup};
 use dumbbell_units::param::{Kind, Params, Spec};
 use dumbbell_units::{Bytes, Dur, Rate, Time};
@@ -27,6 +27,11 @@ pub(crate) const ROW: Variant = Variant {
     title: "TCP Prague: scalable congestion control for L4S, reduces its window in proportion to the fraction of marked bytes",
     year: 2021,
     source: "draft-briscoe-iccrg-prague-congestion-control-00; RFC 9331",
+    requires: &[Requirement {
+        feature: StackFeature::Rack,
+        source: "RFC 9331 §4.3",
+        why: "it recommends loss detection in units of time",
+    }],
     ecn: EcnUse::Scalable,
     on_loss: "window halved; timeout: cwnd = 1 segment",
     on_delay: "none",

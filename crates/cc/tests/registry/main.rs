@@ -132,6 +132,8 @@ struct Connection {
     echoed: bool,
     /// True while that episode lasts.
     episode: bool,
+    /// True if the endpoint keeps delivery rates.
+    keeps_rates: bool,
 }
 
 impl Connection {
@@ -159,7 +161,7 @@ impl Connection {
             self.backoffs = 0;
         }
         let lost = (acked as f64 * a.lost) as u64;
-        if lost > 0 {
+        if lost > 0 && self.keeps_rates {
             let ev = LostEvent {
                 start: self.una - acked,
                 bytes: lost,
@@ -170,7 +172,7 @@ impl Connection {
             };
             self.cc.on_lost(&ev, &self.cx);
         }
-        let rate = a.rate.filter(|_| acked > 0).map(|(ns, app_limited)| RateSample {
+        let rate = a.rate.filter(|_| acked > 0 && self.keeps_rates).map(|(ns, app_limited)| RateSample {
             delivered: acked,
             interval: Dur(ns),
             prior_delivered,
@@ -323,13 +325,12 @@ impl Connection {
     }
 }
 
-fn run(
+/// Returns a connection with a variant; None if its parameters contradict each other.
+fn connection(
     row: &'static Variant,
     given: &[(String, Raw)],
     (start, increase, timestamps): StackUnderTest,
-    ops: &[Op],
-) {
-    let Ok(cc) = build(row.name, given, &start) else { return };
+) -> Option<Connection> {
     let cx = Cx {
         now: Time(1_000_000_000),
         mss: start.mss,
@@ -337,9 +338,9 @@ fn run(
         increase,
         whole_segments: false,
     };
-    let mut connection = Connection {
+    Some(Connection {
         row,
-        cc,
+        cc: build(row.name, given, &start).ok()?,
         cx,
         timestamps,
         una: 1,
@@ -349,11 +350,8 @@ fn run(
         before: None,
         echoed: false,
         episode: false,
-    };
-    for op in ops {
-        connection.act(op);
-        connection.check(op);
-    }
+        keeps_rates: true,
+    })
 }
 
 proptest! {
@@ -368,6 +366,28 @@ proptest! {
         setup in setup(),
         ops in ops(),
     ) {
-        run(row, &given, setup, &ops);
+        if let Some(mut connection) = connection(row, &given, setup) {
+            for op in &ops {
+                connection.act(op);
+                connection.check(op);
+            }
+        }
+    }
+
+    /// A variant that doesn't want delivery rates has the same window without them.
+    #[test]
+    fn rates_are_kept_for_every_variant_that_uses_them(
+        (row, given) in (0..registry().len()).prop_flat_map(|i| (Just(&registry()[i]), any_given(registry()[i].params))),
+        setup in setup(),
+        ops in ops(),
+    ) {
+        let Some(mut with) = connection(row, &given, setup) else { return Ok(()) };
+        let Some(mut without) = connection(row, &given, setup) else { return Ok(()) };
+        without.keeps_rates = with.cc.wants_rates();
+        for op in &ops {
+            with.act(op);
+            without.act(op);
+            prop_assert_eq!(with.cc.control(), without.cc.control(), "{}: {:?}", row.name, op);
+        }
     }
 }

@@ -204,3 +204,15 @@ fn linux_has_a_whole_cnt() {
     let cwnd = cc.cwnd();
     near(cc.advance(2000).ack(1).cwnd(), cwnd + 0.5);
 }
+
+#[test]
+fn linux_keeps_the_curve_through_an_idle_time() {
+    // 100 lost: K = cbrt(30 / 0.4) = cbrt(75). Linux's CUBIC ignores CA_EVENT_CWND_RESTART: the epoch goes on.
+    let mut cc = linux(100.0, 100.0);
+    cc.lose().recover().ack(1);
+    near(cc.column("k"), 75f64.cbrt());
+    cc.idle(3000).start(3000);
+    near(cc.column("k"), 75f64.cbrt());
+    cc.ack(1);
+    near(cc.column("k"), 75f64.cbrt());
+}

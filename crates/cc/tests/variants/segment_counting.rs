@@ -76,6 +76,32 @@ fn westwood_measures_in_ticks() {
 }
 
 #[test]
+fn westwood_measures_through_an_idle_time() {
+    // 10,000 bytes from the handshake to the ACK after 60 ms of idle time: 160 ms are 40 ticks, 250 bytes a tick, 6,250 in
+    // base_rtt; without the estimate the window would stay at half of 20.
+    let params = [("stages", "2"), ("when", "recovered"), ("tick", "4 ms")];
+    let mut cc = avoiding("westwood", &params, 20.0);
+    cc.established(100);
+    cc.advance(90).ack_unused(1);
+    cc.advance(10).ack_unused(10);
+    cc.idle(60).ack_unused(1);
+    near(cc.lose().cwnd(), 10.0);
+    near(cc.recover().cwnd(), 6.0);
+}
+
+#[test]
+fn illinois_keeps_its_round_trip_through_an_idle_time() {
+    // 20 segments in flight: two ACKs of ten are a round trip. 200 and 100 ms around the idle time: da = 50 of dm = 100 ms,
+    // beta = 1/8 + 3/8 * 40/70 = 0.339, 21/64.
+    let mut cc = avoiding("illinois", &[("window_threshold", "5")], 20.0);
+    cc.outstanding(20);
+    cc.rtt(200).ack_unused(20).ack_unused(20).rtt(100).ack_unused(20).ack_unused(20);
+    cc.ack_unused(10).rtt(200).ack_unused(10).ack_unused(10); // the end of a round
+    cc.ack_unused(10).idle(3000).rtt(100).ack_unused(10);
+    near(cc.column("beta"), 21.0 / 64.0);
+}
+
+#[test]
 fn veno_rounds_diff_to_half_segments_and_uses_the_minimum_rtt() {
     // base_rtt 100 ms. At 110 ms and a window of 20: n = 20 / 11 = 1.8, 2 in half segments: no queue, a loss leaves 4/5.
     let params = [("rtt", "smallest"), ("reset_base_rtt", "false")];

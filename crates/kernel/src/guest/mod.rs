@@ -12,6 +12,7 @@ use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
 use serde::Deserialize;
 use std::fs;
+use std::hash::RandomState;
 use std::path::Path;
 
 /// `plan.json`: the plan, and how to execute and measure it.
@@ -38,6 +39,9 @@ pub fn run() {
 }
 
 fn work() -> Result<(), KernelError> {
+    // The first hash map of a thread draws its keys from the kernel's random numbers, which queue disciplines use too: they
+    // are drawn here, whether or not captures need a map.
+    drop(RandomState::new());
     sys::mount("proc", "/proc").step(|| "mount /proc".into())?;
     sys::raise_nofile_limit();
     let text = fs::read_to_string("/plan.json").step(|| "plan.json".into())?;

@@ -9,7 +9,7 @@ use crate::netlink::head;
 use crate::run::network::FlowHosts;
 use crate::sys::{self, Clock};
 use dumbbell_link::LossPlan;
-use dumbbell_plan::{LOCAL, LinkPlan, Plan, Routes};
+use dumbbell_plan::{LOCAL, LinkPlan, MediumPlan, Plan, Routes};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ pub(super) fn with_link_emulation(
     let zero = sys::now(Clock::Steady);
     let thread = std::thread::Builder::new()
         .name("calibration".into())
-        .spawn(move || link_thread::run(&plan_there, &tunnels, (zero, u64::MAX >> 1), &theirs, None))
+        .spawn(move || link_thread::run(&plan_there, &*tunnels, (zero, u64::MAX >> 1), &theirs, None))
         .step(|| "thread".into())?;
     while !signals.ready.load(Ordering::Acquire) && !thread.is_finished() {
         std::thread::sleep(Duration::from_micros(100));
@@ -162,7 +162,11 @@ fn paths(network: &CalibratedNetwork<'_>) -> Result<Vec<Path>, KernelError> {
             ahead: network.ahead,
             rtt_ns: network.time_over(&there_links, ECHO) + network.time_over(&back_links, ECHO),
         };
-        let varies = varies(there_links.iter().chain(&back_links));
+        let mut varies = varies(there_links.iter().chain(&back_links));
+        let crosses = |m: &MediumPlan| there.iter().chain(&back).any(|l| *l == m.down || *l == m.up);
+        if plan.media.iter().any(crosses) {
+            varies.push("Wi-Fi");
+        }
         measured.push(probe.path(&plan.flows[n].name, all, trained.insert(slowest), varies)?);
     }
     Ok(measured)
@@ -251,7 +255,7 @@ impl Probe<'_> {
         let [a, b] = ends;
         let (a, b) = (a?, b?);
         let (rtt, echoes) = self.echoes(&a, &b, paths)?;
-        let train = if train { Some(self.train(&a, &b)?) } else { None };
+        let train = if train && self.has_time_for_train() { Some(self.train(&a, &b)?) } else { None };
         let rtt_ms = Pair { expected: self.rtt_ns as f64 * 1e-6, measured: rtt.map(|ns| ns as f64 * 1e-6) };
         let l = self.bottleneck;
         let ip = f64::from(self.packet) / f64::from(self.packet + l.overhead_bytes);
@@ -307,10 +311,20 @@ impl Probe<'_> {
         Ok((best, [count, lost]))
     }
 
+    /// Returns the time of a train's packet on the bottleneck, ns.
+    fn packet_ns(&self) -> u64 {
+        let bits = u64::from(self.packet + self.bottleneck.overhead_bytes) * 8;
+        (bits * 1_000_000_000 / self.bottleneck.rate_bps.max(1)).max(1)
+    }
+
+    /// Returns false on a link so slow that even a train of small packets would take twice the allowed time.
+    fn has_time_for_train(&self) -> bool {
+        self.packet_ns() * TRAIN_PACKETS[0] <= 2 * TRAIN_MAX_S * 1_000_000_000
+    }
+
     /// Sends a train of full packets and measures it.
     fn train(&self, a: &OwnedFd, b: &OwnedFd) -> Result<Train, KernelError> {
-        let bits = u64::from(self.packet + self.bottleneck.overhead_bytes) * 8;
-        let each = (bits * 1_000_000_000 / self.bottleneck.rate_bps.max(1)).max(1);
+        let each = self.packet_ns();
         let count = (TRAIN_NS / each).clamp(TRAIN_PACKETS[0], TRAIN_PACKETS[1]);
         let to_b = SocketAddrV4::new(self.flow_hosts.addresses[1], PORT);
         let mut payload = vec![0; (self.packet - HEADERS) as usize];

@@ -6,13 +6,14 @@ use crate::error::{KernelError, Step};
 use crate::plan::tun::INTERFACE;
 use crate::run::facts::Cpu;
 use crate::run::network::{LinkResults, Network, Observation};
-use crate::sys;
+use crate::sys::{self, Clock};
 use dumbbell_plan::Plan;
 use serde_json::json;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
@@ -24,21 +25,33 @@ pub(super) struct EmulatedNetwork<'a> {
     hosts: &'a TunHosts,
     tunnels: Arc<Vec<[OwnedFd; 2]>>,
     running: Option<(Thread, Receiver<Observation>)>,
+    signals: Arc<Signals>,
+    /// Time of the run's beginning by the steady clock, ns.
+    zero: u64,
     cpu: Option<Cpu>,
 }
 
 impl<'a> EmulatedNetwork<'a> {
     pub(super) fn new(plan: &'a Plan, hosts: &'a TunHosts) -> EmulatedNetwork<'a> {
-        EmulatedNetwork { plan, hosts, tunnels: hosts.tunnels.clone(), running: None, cpu: None }
+        EmulatedNetwork {
+            plan,
+            hosts,
+            tunnels: hosts.tunnels.clone(),
+            running: None,
+            signals: Arc::default(),
+            zero: 0,
+            cpu: None,
+        }
     }
 }
 
 impl Network for EmulatedNetwork<'_> {
     fn begin(&mut self, zero: u64) -> Result<(), KernelError> {
-        let (plan, tunnels) = (self.plan.clone(), self.tunnels.clone());
+        let (plan, tunnels, signals) = (self.plan.clone(), self.tunnels.clone(), self.signals.clone());
+        self.zero = zero;
         let (observer, observations) = channel();
         let thread = std::thread::Builder::new().name("link".into()).spawn(move || {
-            link_thread::run(&plan, &tunnels, (zero, plan.duration_ns), &Signals::default(), Some(observer))
+            link_thread::run(&plan, &*tunnels, (zero, plan.duration_ns), &signals, Some(observer))
         });
         self.running = Some((thread.step(|| "thread".into())?, observations));
         self.cpu = Some(Cpu::now());
@@ -57,10 +70,14 @@ impl Network for EmulatedNetwork<'_> {
         let Some((thread, observations)) = self.running.take() else {
             return Err(KernelError::Invalid("the link emulation was not started".into()));
         };
+        let elapsed = sys::now(Clock::Steady).saturating_sub(self.zero);
+        if elapsed < self.plan.duration_ns {
+            self.signals.stop.store(true, Ordering::Relaxed);
+        }
         let report =
             thread.join().map_err(|_| KernelError::Invalid("the link thread has failed".into()))??;
         observations.try_iter().for_each(each);
-        let seconds = self.plan.duration_ns as f64 * 1e-9;
+        let seconds = elapsed.min(self.plan.duration_ns) as f64 * 1e-9;
         let late = |ms: Option<f64>| ms.unwrap_or(0.0);
         let facts = json!({
             "link": {
@@ -85,7 +102,6 @@ impl Network for EmulatedNetwork<'_> {
         Ok(LinkResults {
             queues: std::mem::take(&mut output.queues),
             tables: output.trace.tables,
-            dropped: Some(output.dropped),
             duplicated: Some(output.duplicated),
             facts,
         })

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 /// Real-time priority of this thread; the traffic thread has one less.
-pub(super) const PRIORITY: i32 = 20;
+pub(crate) const PRIORITY: i32 = 20;
 /// Time that the thread is awake before an event, ns: the time of waking up on an idle machine.
 const SPIN: u64 = 60_000;
 /// Share of a processor above which it spins for a shorter time: the kernel stops real-time threads that use more than
@@ -31,20 +31,20 @@ const LONGEST_SLEEP: u64 = 10_000_000;
 const TIMER: u64 = u64::MAX;
 
 /// The thread's results.
-pub(super) struct Report {
-    pub(super) output: LiveOutput,
+pub(crate) struct Report {
+    pub(crate) output: LiveOutput,
     /// Lateness of delivered packets.
-    pub(super) late: DurationStats,
+    pub(crate) late: DurationStats,
     /// Packets delivered to hosts.
-    pub(super) delivered: u64,
+    pub(crate) delivered: u64,
     /// Packets that a host did not accept.
-    pub(super) refused: u64,
+    pub(crate) refused: u64,
     /// Packets that hosts sent and that belong to no flow.
-    pub(super) foreign: u64,
+    pub(crate) foreign: u64,
     /// True if the thread had real-time priority.
-    pub(super) real_time: bool,
+    pub(crate) real_time: bool,
     /// CPU time that it used, ns.
-    pub(super) cpu_ns: u64,
+    pub(crate) cpu_ns: u64,
 }
 
 /// Numbers connections, and the offset of each payload in its connection.
@@ -81,11 +81,11 @@ impl Numbering {
 
 /// Signals between this thread and the one that started it.
 #[derive(Debug, Default)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     /// Set by this thread: packets of hosts are read from now on.
-    pub(super) ready: AtomicBool,
+    pub(crate) ready: AtomicBool,
     /// Set by the other: this thread ends.
-    pub(super) stop: AtomicBool,
+    pub(crate) stop: AtomicBool,
 }
 
 /// The spinning time before an event.
@@ -104,12 +104,57 @@ impl Spin {
     }
 }
 
+/// The TUN devices that connect the link with the hosts.
+pub(crate) trait Tunnels {
+    /// Returns the descriptors that packets of hosts are read from, each with its token.
+    fn all(&self) -> Vec<(u64, &OwnedFd)>;
+    /// Returns the descriptor of a token.
+    fn of(&self, token: u64) -> &OwnedFd;
+    /// Reads a packet that was read from the descriptor of a token; None if it belongs to no flow.
+    fn packet(&self, token: u64, bytes: &[u8]) -> Option<Packet>;
+    /// Returns the descriptor that delivers the packets of a direction.
+    fn delivers(&self, direction: u32) -> &OwnedFd;
+}
+
+/// A device for each host of each flow: token and direction are twice the flow's number, plus 1 for the data receiver's.
+impl Tunnels for Vec<[OwnedFd; 2]> {
+    fn all(&self) -> Vec<(u64, &OwnedFd)> {
+        self.iter().flatten().enumerate().map(|(n, tunnel)| (n as u64, tunnel)).collect()
+    }
+
+    fn of(&self, token: u64) -> &OwnedFd {
+        &self[token as usize / 2][token as usize % 2]
+    }
+
+    fn packet(&self, token: u64, bytes: &[u8]) -> Option<Packet> {
+        let other_end = Packet::direction_to(bytes) == Some(token as u32);
+        Packet::read(bytes).filter(|p| other_end && u64::from(p.direction) == token)
+    }
+
+    fn delivers(&self, direction: u32) -> &OwnedFd {
+        &self[direction as usize / 2][1 - direction as usize % 2]
+    }
+}
+
+/// A packet in the network.
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    direction: u32,
+    bytes: Vec<u8>,
+}
+
+impl Frame {
+    fn packet(&self) -> Option<Packet> {
+        Packet::read_as(self.direction, &self.bytes)
+    }
+}
+
 struct Link<'a> {
     live: Live,
-    tunnels: &'a [[OwnedFd; 2]],
+    tunnels: &'a dyn Tunnels,
     zero: u64,
-    /// Contents of packets by handle.
-    frames: Vec<Vec<u8>>,
+    /// Packets by handle.
+    frames: Vec<Frame>,
     events: Vec<Event>,
     numbering: Vec<Numbering>,
     observer: Option<Sender<Observation>>,
@@ -121,9 +166,9 @@ struct Link<'a> {
 
 /// Runs the plan's network from `zero` (steady clock) to the run's time `end`, or until `Signals::stop`. Packets that leave and
 /// reach hosts are reported through `observer`.
-pub(super) fn run(
+pub(crate) fn run(
     plan: &Plan,
-    tunnels: &[[OwnedFd; 2]],
+    tunnels: &dyn Tunnels,
     (zero, end): (u64, u64),
     signals: &Signals,
     observer: Option<Sender<Observation>>,
@@ -166,13 +211,10 @@ impl Link<'_> {
         let timer = sys::timer(Clock::Steady).step(|| "timer".into())?;
         sys::epoll_add(&epoll, timer.as_raw_fd(), libc::EPOLLIN, TIMER).step(|| "epoll".into())?;
         let mut buffer = vec![0; 1 << 16];
-        for (n, pair) in self.tunnels.iter().enumerate() {
-            for (side, tunnel) in pair.iter().enumerate() {
-                // Packets from before the run are discarded.
-                while sys::read(tunnel, &mut buffer).step(|| "tun".into())?.is_some() {}
-                let token = (2 * n + side) as u64;
-                sys::epoll_add(&epoll, tunnel.as_raw_fd(), libc::EPOLLIN, token).step(|| "epoll".into())?;
-            }
+        for (token, tunnel) in self.tunnels.all() {
+            // Packets from before the run are discarded.
+            while sys::read(tunnel, &mut buffer).step(|| "tun".into())?.is_some() {}
+            sys::epoll_add(&epoll, tunnel.as_raw_fd(), libc::EPOLLIN, token).step(|| "epoll".into())?;
         }
         signals.ready.store(true, Ordering::Release);
         let mut ready = Vec::new();
@@ -199,19 +241,16 @@ impl Link<'_> {
                 sys::epoll_wait(&epoll, &mut ready).step(|| "epoll".into())?;
             }
             for (token, _) in ready.drain(..).filter(|(token, _)| *token != TIMER) {
-                let (flow, side) = (token as usize / 2, token as usize % 2);
-                while let Some(n) = sys::read(&self.tunnels[flow][side], &mut buffer).step(|| "tun".into())? {
-                    self.enter(2 * flow + side, &buffer[..n], end);
+                while let Some(n) = sys::read(self.tunnels.of(token), &mut buffer).step(|| "tun".into())? {
+                    self.enter(token, &buffer[..n], end);
                 }
             }
         }
     }
 
-    /// Enters a packet that a host has sent: forward from the data sender, else in the reverse direction.
-    fn enter(&mut self, direction: usize, bytes: &[u8], end: u64) {
-        let other_end = Packet::direction_to(bytes) == Some(direction as u32);
-        let Some(packet) = Packet::read(bytes).filter(|p| other_end && p.direction as usize == direction)
-        else {
+    /// Enters a packet that a host has sent, read from the descriptor of `token`.
+    fn enter(&mut self, token: u64, bytes: &[u8], end: u64) {
+        let Some(packet) = self.tunnels.packet(token, bytes) else {
             self.foreign += 1;
             return;
         };
@@ -219,7 +258,7 @@ impl Link<'_> {
         if now > end {
             return;
         }
-        let (connection, number, retransmission) = self.numbering[direction].of(&packet);
+        let (connection, number, retransmission) = self.numbering[packet.direction as usize].of(&packet);
         let (direction, payload) = (packet.direction, packet.payload);
         let entering =
             ExternalPacket { direction, payload, connection, number, retransmission, packet: bytes };
@@ -228,10 +267,11 @@ impl Link<'_> {
         // Earlier events concern packets whose contents are stored already; this packet's content is stored now.
         self.carry_out();
         if self.frames.len() <= handle {
-            self.frames.resize(handle + 1, Vec::new());
+            self.frames.resize(handle + 1, Frame::default());
         }
-        self.frames[handle].clear();
-        self.frames[handle].extend_from_slice(bytes);
+        self.frames[handle].direction = direction;
+        self.frames[handle].bytes.clear();
+        self.frames[handle].bytes.extend_from_slice(bytes);
         self.report(Observation::AtHost { side: (direction % 2) as u8, out: true, packet, at: now });
         let events = &mut self.events;
         self.live.drain_events(|e| events.push(e));
@@ -259,11 +299,16 @@ impl Link<'_> {
                 Event::Copied { of, to } => {
                     let frame = self.frames[of as usize].clone();
                     if self.frames.len() <= to as usize {
-                        self.frames.resize(to as usize + 1, Vec::new());
+                        self.frames.resize(to as usize + 1, Frame::default());
                     }
                     self.frames[to as usize] = frame;
                 }
-                Event::Dropped(_) => {}
+                Event::Dropped { handle, lost } => {
+                    let packet = self.frames[handle as usize].packet().filter(|p| lost && p.payload > 0);
+                    if let Some(Packet { direction, key, .. }) = packet {
+                        self.report(Observation::Lost { direction, key });
+                    }
+                }
             }
         }
         self.events = events;
@@ -271,15 +316,15 @@ impl Link<'_> {
 
     fn deliver(&mut self, handle: u32, direction: u32, at: Time, ecn: Ecn) {
         let frame = &mut self.frames[handle as usize];
-        set_ecn(frame, ecn);
-        let (flow, side) = ((direction / 2) as usize, 1 - (direction % 2) as usize);
+        set_ecn(&mut frame.bytes, ecn);
+        let side = 1 - (direction % 2) as u8;
         let now = sys::now(Clock::Steady).saturating_sub(self.zero);
-        let packet = Packet::read(frame);
+        let packet = frame.packet();
         // Reported before it is written, so that the packets that it triggers are reported later.
         if let (Some(packet), Some(observer)) = (packet, &self.observer) {
-            let _ = observer.send(Observation::AtHost { side: side as u8, out: false, packet, at: now });
+            let _ = observer.send(Observation::AtHost { side, out: false, packet, at: now });
         }
-        self.refused += u64::from(sys::write(&self.tunnels[flow][side], frame).is_err());
+        self.refused += u64::from(sys::write(self.tunnels.delivers(direction), &frame.bytes).is_err());
         self.delivered += 1;
         self.late.record(Dur(now.saturating_sub(at.0)));
     }
@@ -289,7 +334,7 @@ impl Link<'_> {
 mod tests {
     use super::*;
     use crate::meter::packet::Tcp;
-    use dumbbell_wire::Seq;
+    use dumbbell_wire::{SackBlocks, Seq};
 
     #[test]
     fn a_busy_thread_spins_less() {
@@ -310,7 +355,14 @@ mod tests {
             payload,
             ce: false,
             key: 0,
-            tcp: Some(Tcp { seq: Seq(seq), ack: Seq(0), syn, acks: false, connection }),
+            tcp: Some(Tcp {
+                seq: Seq(seq),
+                ack: Seq(0),
+                syn,
+                acks: false,
+                sack: SackBlocks::default(),
+                connection,
+            }),
         };
         let mut n = Numbering::default();
         // The SYN has number 999, so the first byte has 1000.

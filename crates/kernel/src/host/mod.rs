@@ -8,9 +8,11 @@
 
 mod calibrate;
 mod emulated_network;
-mod link_thread;
+pub(crate) mod link_thread;
 pub mod pid_namespace;
 pub mod probe;
+mod sandbox;
+mod settings;
 mod tc;
 mod tun_hosts;
 
@@ -91,6 +93,7 @@ fn work() -> Result<(), KernelError> {
     if !sys::is_root() {
         sys::new_user_namespace().step(|| "a user namespace (needed without root)".into())?;
     }
+    settings::make_writable().step(|| "a writable /proc/sys".into())?;
     let mut measured = match order.emulation {
         Emulation::Link => with_link_emulation(&order)?,
         Emulation::Tc => tc::run(&order)?,

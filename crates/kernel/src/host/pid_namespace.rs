@@ -1,12 +1,15 @@
-//! A real program of a flow in a process namespace, so that no process that it starts outlives the run.
+//! A real program of a flow in a process namespace, so that no process that it starts outlives the run, and isolated from
+//! the host ([`sandbox`](super::sandbox)).
 //!
 //! ```text
-//! run -- A `within`: makes the namespace -- B `init`: its process 1 -- the program -- its own processes
+//! run -- A `within`: makes the namespace -- B `init`: its process 1, isolates itself -- the program -- its own processes
 //! ```
 //! Each is killed when its parent ends, and the kernel kills all processes of a namespace with its process 1
 //! [pid_namespaces(7)].
 
+use super::sandbox;
 use crate::sys;
+use std::io::Result;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, exit};
 
@@ -14,29 +17,40 @@ use std::process::{Command, exit};
 pub const WITHIN: &str = "within";
 /// The argument that starts B.
 pub const INIT: &str = "init";
+/// Exit code if the program can't be isolated or started, as in a POSIX shell.
+const NOT_STARTED: i32 = 127;
 
-/// Runs a program and exits with its status; with `own`, in a new process namespace.
-pub fn run(command: &[String], own: bool) -> ! {
-    let Some((program, arguments)) = command.split_first() else { exit(2) };
-    let mut starts = match std::env::current_exe() {
-        // Without the right to a namespace the program runs without one.
-        Ok(ours) if own && sys::new_pid_namespace().is_ok() => {
-            let mut starts = Command::new(ours);
-            starts.arg(INIT).args(command);
-            starts
-        }
-        _ => {
-            let mut starts = Command::new(program);
-            starts.args(arguments);
-            starts
-        }
+/// Starts B in a new process namespace, and exits with its status.
+pub fn within(command: &[String]) -> ! {
+    let start = || -> Result<Command> {
+        sys::new_pid_namespace()?;
+        let mut starts = Command::new(std::env::current_exe()?);
+        starts.arg(INIT).args(command);
+        sys::kill_with_parent(&mut starts);
+        Ok(starts)
     };
-    sys::kill_with_parent(&mut starts);
-    match starts.status() {
+    finish(command, start().map_err(|e| format!("can't be isolated: process namespace: {e}")))
+}
+
+/// Runs the program, isolated, and exits with its status.
+pub fn init(command: &[String]) -> ! {
+    let start = || -> Result<Command> {
+        sandbox::enter()?;
+        let mut starts = Command::new(&command[0]);
+        starts.args(&command[1..]);
+        sandbox::restrict(&mut starts);
+        Ok(starts)
+    };
+    finish(command, start().map_err(|e| format!("can't be isolated: {e}")))
+}
+
+fn finish(command: &[String], starts: std::result::Result<Command, String>) -> ! {
+    let ended = starts.and_then(|mut s| s.status().map_err(|e| format!("can't be started: {e}")));
+    match ended {
         Ok(status) => exit(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))),
-        Err(e) => {
-            eprintln!("{program}: can't be started: {e}");
-            exit(127)
+        Err(why) => {
+            eprintln!("{}: {why}", command[0]);
+            exit(NOT_STARTED)
         }
     }
 }

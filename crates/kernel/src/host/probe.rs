@@ -1,6 +1,7 @@
 //! Tries the features that runs need, in a temporary namespace, for `dumbbell doctor` and the back ends. A feature
 //! is tried with the system call or netlink message of a run.
 
+use super::settings;
 use crate::netlink::{self, Netlink};
 use crate::plan::tun::INTERFACE;
 use crate::run::veth_network::OFFLOADS;
@@ -11,7 +12,7 @@ use std::io::{Error, Result};
 /// Queue disciplines that are tried.
 const DISCIPLINES: &[&str] = &[
     "pfifo", "bfifo", "tbf", "htb", "netem", "red", "codel", "fq_codel", "pie", "fq_pie", "sfq", "cake",
-    "fq", "prio", "drr",
+    "fq", "prio", "drr", "ets",
 ];
 
 /// Index of the loopback interface, which every namespace has.
@@ -23,6 +24,7 @@ pub fn print() {
     let usable = namespaces.is_none();
     let veth = if usable { netlink::try_veth().err().map(|e| e.to_string()) } else { None };
     let offloads = if veth.is_none() && usable { offloads() } else { Map::new() };
+    let settings = if usable { settings::make_writable().err() } else { None };
     let tunnel = if usable { sys::tunnel(INTERFACE).map(Some) } else { Ok(None) };
     let real_time = sys::real_time(1).err();
     let mut disciplines = Map::new();
@@ -43,6 +45,7 @@ pub fn print() {
         "{}",
         json!({
             "namespaces": text(&namespaces),
+            "settings": text(&settings),
             "tunnel": reason,
             "veth": veth,
             "offloads": offloads,
@@ -77,6 +80,8 @@ fn discipline(name: &str, number: u32) -> std::result::Result<(), String> {
         Err(e) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&e.raw_os_error()) => {
             Err("the kernel doesn't have it".into())
         }
+        // Without the right, nothing was tried.
+        Err(e) if [Some(libc::EPERM), Some(libc::EACCES)].contains(&e.raw_os_error()) => Err(e.to_string()),
         _ => Ok(()),
     }
 }

@@ -36,7 +36,12 @@ pub(super) fn build(plan: &TunTopology, variants: LoadedVariants) -> Result<TunH
         if let Some(variant) = &variant {
             make_default(variant, &hosts)?;
         }
-        flow_hosts.push(FlowHosts { namespaces: hosts, addresses: flow.addresses, variant });
+        flow_hosts.push(FlowHosts {
+            namespaces: hosts,
+            addresses: flow.addresses,
+            variant,
+            window: flow.window,
+        });
         tunnels.push([tun_a, tun_b]);
     }
     Ok(TunHosts { flow_hosts, tunnels: Arc::new(tunnels), mtu: plan.mtu, _loaded: variants })

@@ -1,57 +1,22 @@
-//! Results of a flow, from the taps at its two hosts and from samples of its socket: RTTs of segments sent once (Karn's
-//! algorithm [RFC 6298 §3]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
+//! Results of a flow, from the taps at its two hosts and from samples of its socket: RTTs and ACK delays (as in the simulator,
+//! [`AckTimes`]), delivered bytes in order, bytes in flight from SND.UNA to SND.NXT [RFC 9293 §3.3.1].
 
 use super::Window;
 use super::ranges::Ranges;
 use super::segments::Segments;
+use super::socket::{Progress, SocketColumns, TcpSample};
 use crate::meter::packet::{Packet, Tcp};
-use crate::meter::tcp_cc_info::CcInfo;
 use dumbbell_plan::FlowResult;
-use dumbbell_sim::meter::{DurationStats, TimeAverages};
+use dumbbell_sim::meter::{AckTimes, DurationStats, RttSeries, TimeAverages};
 use dumbbell_trace::Table;
-use dumbbell_trace::tables::{FlowTable, KernelFlowColumns};
 use dumbbell_units::{Dur, Time};
-use dumbbell_wire::SeqUnwrapper;
+use dumbbell_wire::{Seq, SeqUnwrapper};
 use std::collections::VecDeque;
 
-/// A sample of a sender's socket: fields of `tcp_info` and the state of its congestion control.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TcpSample {
-    /// Segments.
-    pub(crate) cwnd: f64,
-    /// Segments; infinite before the first loss.
-    pub(crate) ssthresh: f64,
-    /// ns; None before the first.
-    pub(crate) srtt: Option<f64>,
-    /// ns.
-    pub(crate) rttvar: f64,
-    /// ns.
-    pub(crate) rto: f64,
-    /// Payload of a full segment, bytes.
-    pub(crate) mss: u32,
-    /// Phase, as the trace numbers it.
-    pub(crate) phase: u8,
-    /// bit/s.
-    pub(crate) pacing_rate: f64,
-    /// bit/s.
-    pub(crate) delivery_rate: f64,
-    /// ns.
-    pub(crate) min_rtt: f64,
-    /// Segments marked lost and not yet acknowledged (`tcpi_lost`).
-    pub(crate) lost: u32,
-    /// Retransmitted segments so far (`tcpi_total_retrans`).
-    pub(crate) retransmits: u32,
-    /// Reordering that the sender tolerates, segments (`tcpi_reordering`).
-    pub(crate) reordering: u32,
-    /// State of the congestion control.
-    pub(crate) cc_info: CcInfo,
-}
-
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Columns {
-    flow: FlowTable,
-    kernel: KernelFlowColumns,
-    cc_infos: Vec<CcInfo>,
+    socket: SocketColumns,
+    rtt: RttSeries,
 }
 
 /// See the top of this file.
@@ -65,10 +30,10 @@ pub(crate) struct FlowMeter {
     data: SeqUnwrapper,
     /// At the receiver: the current connection, the offsets of its sequence numbers, the ranges received.
     arrived_at: (u16, SeqUnwrapper, Ranges),
-    /// In-order bytes of closed connections.
-    delivered_before: u64,
-    /// In-order bytes at the beginning of the measured interval.
-    delivered_at_start: Option<u64>,
+    /// Payload bytes received on closed connections: each once; in order.
+    delivered_before: [u64; 2],
+    /// Payload bytes received in the measured interval, each once.
+    delivered_bytes: u64,
     /// Payload of a full segment, bytes, of the last sample.
     mss: u32,
     /// Packets and bytes.
@@ -78,14 +43,13 @@ pub(crate) struct FlowMeter {
     received_bytes: u64,
     received_packets: u64,
     duplicate_bytes: u64,
-    /// RTTs of segments sent once.
-    rtt: DurationStats,
-    /// Sum and number of the times from a segment's first transmission to its ACK, ns.
-    first_rtt: (u128, u64),
+    ack_times: AckTimes,
     /// One-way delays of datagrams.
     owd: DurationStats,
-    /// Datagrams that were sent and have not arrived: key and sending time.
+    /// Packets with payload that were sent and have neither arrived nor been lost: key and sending time.
     in_network: VecDeque<(u64, u64)>,
+    /// Packets with payload sent in the measured interval and lost.
+    lost: u64,
     /// cwnd in segments and SRTT in ms, over time.
     means: TimeAverages<2>,
     /// Segments outstanding, over time.
@@ -96,30 +60,31 @@ pub(crate) struct FlowMeter {
 }
 
 impl FlowMeter {
-    /// Counts within `window`; keeps series if `series`.
-    pub(crate) fn new(window: Window, series: bool) -> FlowMeter {
+    /// Counts within `window`; keeps series if `series` gives the minimum time between two rows.
+    pub(crate) fn new(window: Window, series: Option<Dur>) -> FlowMeter {
         FlowMeter {
             window,
             connection: 0,
             segments: Segments::default(),
             data: SeqUnwrapper::default(),
             arrived_at: (0, SeqUnwrapper::default(), Ranges::default()),
-            delivered_before: 0,
-            delivered_at_start: None,
+            delivered_before: [0; 2],
+            delivered_bytes: 0,
             mss: 1448,
             sent: (0, 0),
             retransmitted: (0, 0),
             received_bytes: 0,
             received_packets: 0,
             duplicate_bytes: 0,
-            rtt: DurationStats::new(),
-            first_rtt: (0, 0),
+            ack_times: AckTimes::new(),
             owd: DurationStats::new(),
             in_network: VecDeque::new(),
+            lost: 0,
             means: TimeAverages::new(),
             inflight: TimeAverages::new(),
             restarted: [false; 2],
-            columns: series.then(Columns::default),
+            columns: series
+                .map(|interval| Columns { socket: SocketColumns::default(), rtt: RttSeries::new(interval) }),
         }
     }
 
@@ -144,8 +109,10 @@ impl FlowMeter {
     pub(crate) fn sent(&mut self, packet: &Packet, now: u64) {
         self.restart_inflight(now);
         let counts = self.window.holds(now);
-        let Some(tcp) = packet.tcp else {
+        if packet.payload > 0 {
             self.in_network.push_back((packet.key, now));
+        }
+        let Some(tcp) = packet.tcp else {
             self.sent.0 += u64::from(counts);
             self.sent.1 += u64::from(counts) * u64::from(packet.bytes);
             return;
@@ -185,40 +152,33 @@ impl FlowMeter {
         self.restart_inflight(now);
         let Some(tcp) = packet.tcp.filter(|t| t.acks && t.connection == self.connection) else { return };
         let acked = self.segments.acked();
-        let Some(ack) = self.data.first().and_then(|first| tcp.ack.unwrap_near(first, acked)) else { return };
-        if ack <= acked {
-            return;
+        let Some(first) = self.data.first() else { return };
+        let offset = |seq: Seq| seq.unwrap_near(first, acked).unwrap_or(0);
+        let blocks = tcp.sack.as_slice().iter().map(|b| (offset(b.left), offset(b.right)));
+        let packets = self.segments.acknowledged(offset(tcp.ack), blocks);
+        if self.window.holds(now) {
+            self.ack_times.add(&packets, Time(now));
         }
-        let ack = ack.min(self.segments.highest());
-        let counts = self.window.holds(now);
-        let (rtt, all) = (&mut self.rtt, &mut self.first_rtt);
-        self.segments.acknowledged(ack, |a| {
-            if counts {
-                all.0 += u128::from(now - a.first);
-                all.1 += 1;
-                if a.times == 1 {
-                    rtt.record(Dur(now - a.last));
-                }
-            }
-        });
-        self.note_inflight(now);
+        if let Some(c) = self.columns.as_mut().filter(|_| now < self.window.to) {
+            c.rtt.add(&packets, Time(now));
+        }
+        if self.segments.acked() > acked {
+            self.note_inflight(now);
+        }
     }
 
     /// A packet has reached the data receiver's host.
     pub(crate) fn arrived(&mut self, packet: &Packet, now: u64) {
         let counts = self.window.holds(now);
-        if now >= self.window.from && self.delivered_at_start.is_none() {
-            self.delivered_at_start = Some(self.delivered());
+        let sent = self.leaves_network(packet.key);
+        // Of a packet with payload, only the first copy counts.
+        if counts && (sent.is_some() || packet.payload == 0) {
+            self.received_bytes += u64::from(packet.bytes);
         }
-        self.received_bytes += u64::from(counts) * u64::from(packet.bytes);
         let Some(tcp) = packet.tcp else {
-            self.received_packets += u64::from(counts);
-            if let Some(at) = self.in_network.iter().position(|(key, _)| *key == packet.key) {
-                let sent = self.in_network[at].1;
-                self.in_network.drain(..=at);
-                if counts {
-                    self.owd.record(Dur(now - sent));
-                }
+            if let Some(sent) = sent.filter(|_| counts) {
+                self.received_packets += 1;
+                self.owd.record(Dur(now - sent));
             }
             return;
         };
@@ -227,18 +187,31 @@ impl FlowMeter {
         }
         let (connection, unwrapped, ranges) = &mut self.arrived_at;
         if *connection != tcp.connection {
-            self.delivered_before += ranges.in_order();
+            let [bytes, in_order] = &mut self.delivered_before;
+            (*bytes, *in_order) = (*bytes + ranges.bytes(), *in_order + ranges.in_order());
             (*connection, *unwrapped, *ranges) = (tcp.connection, SeqUnwrapper::default(), Ranges::default());
         }
         let start = unwrapped.unwrap(tcp.seq.at(u64::from(tcp.syn)));
         if packet.payload > 0 {
             let known = ranges.add(start, start + u64::from(packet.payload));
-            self.duplicate_bytes += if counts { known } else { 0 };
+            if counts {
+                self.duplicate_bytes += known;
+                self.delivered_bytes += u64::from(packet.payload) - known;
+            }
         }
     }
 
-    fn delivered(&self) -> u64 {
-        self.delivered_before + self.arrived_at.2.in_order()
+    /// Removes a packet from those in the network; returns its sending time.
+    fn leaves_network(&mut self, key: u64) -> Option<u64> {
+        let at = self.in_network.iter().position(|(k, _)| *k == key)?;
+        self.in_network.remove(at).map(|(_, sent)| sent)
+    }
+
+    /// A packet with payload was lost. It counts if it was sent in the measured interval.
+    pub(crate) fn lost(&mut self, key: u64) {
+        if let Some(sent) = self.leaves_network(key) {
+            self.lost += u64::from(self.window.holds(sent));
+        }
     }
 
     /// A sample of the sender's socket; None: it has no connection.
@@ -258,28 +231,17 @@ impl FlowMeter {
         self.mss = s.mss;
         let srtt = s.srtt.unwrap_or(f64::NAN);
         self.means.set([s.cwnd, srtt * 1e-6], Time(now));
-        let delivered = self.delivered();
+        let [bytes, in_order] = self.delivered_before;
+        let ranges = &self.arrived_at.2;
+        let (delivered, delivered_in_order) = (bytes + ranges.bytes(), in_order + ranges.in_order());
         if let Some(c) = &mut self.columns {
-            let mss = f64::from(s.mss);
-            let (una, next) = (self.segments.acked(), self.segments.highest());
-            c.flow.t_ns.push(now);
-            c.flow.cwnd.push(s.cwnd * mss);
-            c.flow.ssthresh.push(s.ssthresh * mss);
-            c.flow.srtt_ns.push(srtt);
-            c.flow.rto_ns.push(s.rto);
-            c.flow.inflight.push(next.saturating_sub(una));
-            c.flow.snd_una.push(una);
-            c.flow.snd_nxt.push(next);
-            c.flow.delivered.push(delivered);
-            c.flow.phase.push(s.phase);
-            c.kernel.pacing_rate.push(s.pacing_rate);
-            c.kernel.delivery_rate.push(s.delivery_rate);
-            c.kernel.min_rtt_ns.push(s.min_rtt);
-            c.kernel.rttvar_ns.push(s.rttvar);
-            c.kernel.lost.push(u64::from(s.lost));
-            c.kernel.retransmits.push(u64::from(s.retransmits));
-            c.kernel.reordering.push(u64::from(s.reordering));
-            c.cc_infos.push(s.cc_info);
+            let progress = Progress {
+                snd_una: self.segments.acked(),
+                snd_nxt: self.segments.highest(),
+                delivered,
+                delivered_in_order,
+            };
+            c.socket.push(s, progress, now);
         }
     }
 
@@ -290,19 +252,13 @@ impl FlowMeter {
         let end = Time(self.window.to);
         r.throughput_bps = rate(self.received_bytes);
         (r.sent_packets, r.sent_bytes) = self.sent;
+        r.dropped_packets = self.lost;
         if tcp {
-            r.delivered_bytes =
-                self.delivered() - self.delivered_at_start.unwrap_or_else(|| self.delivered());
+            r.delivered_bytes = self.delivered_bytes;
             (r.retransmitted_packets, r.retransmitted_bytes) = self.retransmitted;
             r.duplicate_bytes = self.duplicate_bytes;
-            r.rtt_mean_ms = self.rtt.mean_ms();
-            r.rtt_first_mean_ms =
-                (self.first_rtt.1 > 0).then(|| self.first_rtt.0 as f64 / self.first_rtt.1 as f64 * 1e-6);
-            r.rtt_min_ms = self.rtt.min_ms();
-            r.rtt_p50_ms = self.rtt.percentile_ms(0.5);
-            r.rtt_p95_ms = self.rtt.percentile_ms(0.95);
-            r.rtt_p99_ms = self.rtt.percentile_ms(0.99);
-            r.rtt_max_ms = self.rtt.max_ms();
+            self.ack_times.fill(r);
+            r.snd_mss_bytes = Some(u64::from(self.mss));
             [r.cwnd_mean_packets, r.srtt_mean_ms] = self.means.means(end);
             [r.mean_inflight_packets] = self.inflight.means(end);
         } else {
@@ -313,16 +269,57 @@ impl FlowMeter {
         r.goodput_bps = rate(r.delivered_bytes);
     }
 
-    /// Returns the series, if they are kept.
-    pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
-        let c = self.columns.take().filter(|c| !c.flow.t_ns.is_empty())?;
-        let table = c.kernel.append_to(c.flow.into_table(name));
-        let own =
-            c.cc_infos.iter().map(|info| info.columns).max_by_key(|columns| columns.len()).unwrap_or(&[]);
-        let column = |n: usize| {
-            let value = |info: &CcInfo| if info.columns == own { info.values[n] } else { f64::NAN };
-            c.cc_infos.iter().map(value).collect()
-        };
-        Some(table.with_private(own, (0..own.len()).map(column).collect()))
+    /// Returns the series, if they are kept: the samples of the socket, and the RTT samples.
+    pub(crate) fn tables(&mut self, name: &str) -> Vec<Table> {
+        let Some(c) = self.columns.take() else { return Vec::new() };
+        let Some(state) = c.socket.into_table(name) else { return Vec::new() };
+        std::iter::once(state).chain(c.rtt.into_table(name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dumbbell_wire::SackBlocks;
+
+    const PAYLOAD: u64 = 1000;
+    const MS: u64 = 1_000_000;
+
+    fn packet(seq: Seq, payload: u64, ack: Seq, blocks: &[(Seq, Seq)]) -> Packet {
+        let mut sack = SackBlocks::default();
+        blocks.iter().for_each(|(left, right)| sack.push(*left, *right));
+        let tcp = Tcp { seq, ack, syn: false, acks: true, sack, connection: 20_000 };
+        let payload = payload as u32;
+        Packet { direction: 0, bytes: 52 + payload, payload, ce: false, key: 0, tcp: Some(tcp) }
+    }
+
+    /// Five packets leave at 0 to 4 ms, the second is lost. Its retransmission leaves at 45 ms.
+    #[test]
+    fn rtts_end_at_sacks_across_the_wrap_of_sequence_numbers() {
+        let first = Seq(u32::MAX - 2499);
+        let at = |n: u64| first.at(n * PAYLOAD); // the third packet contains the wrap
+        let mut meter = FlowMeter::new(Window { from: 0, to: 1000 * MS }, Some(Dur::ZERO));
+        (0..5).for_each(|n| meter.sent(&packet(at(n), PAYLOAD, Seq(0), &[]), n * MS));
+        let acks = [
+            (40, 1, &[][..]),
+            (42, 1, &[(at(2), at(3))]),
+            (43, 1, &[(at(2), at(4))]),
+            (44, 1, &[(at(2), at(5))]),
+            // The third packet arrived twice: D-SACK.
+            (47, 1, &[(at(2), at(3)), (at(2), at(5))]),
+        ];
+        for (ms, ack, blocks) in acks {
+            meter.answered(&packet(Seq(0), 0, at(ack), blocks), ms * MS);
+        }
+        meter.sent(&packet(at(1), PAYLOAD, Seq(0), &[]), 45 * MS);
+        meter.answered(&packet(Seq(0), 0, at(5), &[(at(2), at(3))]), 85 * MS);
+        let mut r = FlowResult::default();
+        meter.finish(true, &mut r);
+        let rtt = [r.rtt_mean_ms, r.rtt_min_ms, r.rtt_max_ms];
+        assert_eq!(rtt, [Some(40.0); 3]); // of packets 1, 3, 4, 5
+        // To the cumulative ACK: 40, 83, 82 and 81 ms; of the retransmitted packet 84 ms since its first transmission.
+        assert_eq!(r.ack_delay_mean_ms, Some((40.0 + 83.0 + 82.0 + 81.0) / 4.0));
+        assert_eq!(r.ack_delay_first_mean_ms, Some((40.0 + 84.0 + 83.0 + 82.0 + 81.0) / 5.0));
+        assert_eq!((r.sent_packets, r.retransmitted_packets), (6, 1));
     }
 }

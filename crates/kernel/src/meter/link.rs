@@ -36,8 +36,6 @@ pub(crate) struct Lost {
     pub(crate) direction: u32,
     /// Identifies it among the packets of its direction.
     pub(crate) key: u64,
-    /// Its arrival at the queue, or its departure from it.
-    pub(crate) since: u64,
     /// True if it has payload.
     pub(crate) payload: bool,
     /// True if it was lost behind the queue.
@@ -46,7 +44,7 @@ pub(crate) struct Lost {
 
 impl Lost {
     fn new(direction: u32, w: &Waiting, on_wire: bool) -> Lost {
-        Lost { direction, key: w.key, since: w.since, payload: w.payload, on_wire }
+        Lost { direction, key: w.key, payload: w.payload, on_wire }
     }
 }
 
@@ -222,8 +220,9 @@ impl LinkMeter {
         }
     }
 
-    /// Returns the results; `full`: packets that the queue dropped because it was full, by its own counter.
-    pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64) -> QueueResult {
+    /// Returns the results; `full` and `policed`: packets that the queue dropped because it was full, and that the policer
+    /// dropped, by their own counters.
+    pub(crate) fn finish(&self, name: &str, discipline: &str, full: u64, policed: u64) -> QueueResult {
         let span = self.window.to.saturating_sub(self.window.from) as f64;
         let mean = |sum: u128| (span > 0.0).then(|| sum as f64 / span);
         let share = |part: f64| if span > 0.0 { part / span } else { 0.0 };
@@ -241,14 +240,15 @@ impl LinkMeter {
                 .saturating_sub(self.delivered + self.wire_losses),
             drops: self.drops,
             drops_full: self.drops.min(full),
-            drops_early: self.drops.saturating_sub(full),
+            drops_early: self.drops.saturating_sub(full + policed),
             drops_forced: 0,
             drops_scripted: 0,
-            drops_policed: 0,
+            drops_policed: self.drops.saturating_sub(full).min(policed),
             wire_losses: self.wire_losses,
             losses_random: self.wire_losses,
             losses_corrupted: 0,
             losses_outage: 0,
+            losses_retries: 0,
             duplicated: 0,
             reordered: 0,
             largest_reordering_extent: 0,

@@ -6,12 +6,14 @@ mod link;
 pub(crate) mod packet;
 mod ranges;
 mod segments;
+mod socket;
 pub(crate) mod tap;
 pub(crate) mod tcp_cc_info;
 pub(crate) mod tcp_info;
 
-pub(crate) use flow::{FlowMeter, TcpSample};
+pub(crate) use flow::FlowMeter;
 pub(crate) use link::{LinkMeter, Lost};
+pub(crate) use socket::{Progress, SocketColumns, TcpSample};
 
 /// The measured interval [from, to), ns of the run.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 9293 §3.1, RFC 768]. The flow and
-//! the direction follow from the addresses of the hosts (`plan/hosts.rs`).
+//! The fields of a packet that the meters use, read from its headers [RFC 791 §3.1, RFC 9293 §3.1, RFC 2018 §3, RFC 768]. The
+//! flow and the direction follow from the addresses of the hosts (`plan/hosts.rs`).
 
 use dumbbell_wire::protocol::{ICMP, TCP, UDP};
-use dumbbell_wire::{Checksum, Ecn, Ipv4Header, Seq, TcpFlags, TcpHeader};
+use dumbbell_wire::{Checksum, Ecn, Ipv4Header, SackBlocks, Seq, TcpFlags, TcpHeader, TcpOptions};
 
 /// The fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Tcp {
     pub syn: bool,
     /// True if ACK is set.
     pub acks: bool,
+    /// Its SACK blocks.
+    pub sack: SackBlocks,
     /// The larger of its two ports, which identifies the connection of the flow: the other one is always the same.
     pub connection: u16,
 }
@@ -51,16 +53,23 @@ impl Packet {
     /// Reads an IPv4 header and the transport header; None if the packet belongs to no flow.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Packet> {
-        let ip = Ipv4Header::new(bytes).filter(|ip| ip.version() == 4)?;
+        let ip = Ipv4Header::new(bytes)?;
         let (flow, reverse) = match ip.src().octets() {
             [10, side @ (1 | 2), high, low] => {
                 (u32::from(u16::from_be_bytes([high, low])), u32::from(side == 2))
             }
             _ => return None,
         };
+        Packet::read_as(2 * flow + reverse, bytes)
+    }
+
+    /// Reads the headers of a packet of a known direction; None if it is neither TCP nor UDP nor ICMP over IPv4.
+    #[must_use]
+    pub fn read_as(direction: u32, bytes: &[u8]) -> Option<Packet> {
+        let ip = Ipv4Header::new(bytes).filter(|ip| ip.version() == 4)?;
         let total = u32::from(ip.total_len());
         let mut packet = Packet {
-            direction: 2 * flow + reverse,
+            direction,
             bytes: total,
             payload: total,
             ce: ip.ecn() == Ecn::CE,
@@ -70,12 +79,15 @@ impl Packet {
         match ip.protocol() {
             UDP | ICMP => Some(packet),
             TCP => {
-                let header = TcpHeader::new(bytes.get(ip.header_len()..)?)?;
+                let segment = bytes.get(ip.header_len()..)?;
+                let header = TcpHeader::new(segment)?;
+                let options = segment.get(20..header.header_len().min(segment.len())).unwrap_or(&[]);
                 let tcp = Tcp {
                     seq: header.seq(),
                     ack: header.ack(),
                     syn: header.flags().contains(TcpFlags::SYN),
                     acks: header.flags().contains(TcpFlags::ACK),
+                    sack: TcpOptions::parse(options, options.len()).0.sack,
                     connection: header.src_port().max(header.dst_port()),
                 };
                 packet.payload = total - (ip.header_len() + header.header_len()) as u32;
@@ -114,6 +126,7 @@ pub(crate) fn fill_checksum(head: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_wire::SackBlock;
 
     #[test]
     fn flow_direction_and_fields_of_a_data_segment_are_read() {
@@ -134,6 +147,7 @@ mod tests {
         assert_eq!((p.direction, p.bytes, p.payload, p.ce), (10, 1500, 1448, true));
         let tcp = p.tcp.unwrap();
         assert_eq!((tcp.seq, tcp.connection, tcp.syn, tcp.acks), (Seq(1_000_000), 20_000, false, true));
+        assert!(tcp.sack.is_empty());
         b[15] = 6;
         b[13] = 2; // now from flow 6's receiver
         let p = Packet::read(&b).unwrap();
@@ -141,6 +155,26 @@ mod tests {
         assert_eq!(Packet::direction_to(&b), None);
         b[16..20].copy_from_slice(&[10, 1, 0, 6]); // to flow 6's sender
         assert_eq!(Packet::direction_to(&b), Some(13));
+    }
+
+    #[test]
+    fn sack_blocks_are_read() {
+        let mut b = vec![0; 64];
+        b[0] = 0x45;
+        b[2..4].copy_from_slice(&64u16.to_be_bytes());
+        b[9] = TCP;
+        b[12..16].copy_from_slice(&[10, 2, 0, 5]);
+        b[32] = 11 << 4; // header of 44 bytes: 12 of timestamps, 12 of SACK
+        b[33] = TcpFlags::ACK.bits() as u8;
+        b[40..44].copy_from_slice(&[1, 1, 8, 10]);
+        b[52..56].copy_from_slice(&[1, 1, 5, 10]); // kind 5, length 2 + 8
+        b[56..60].copy_from_slice(&u32::MAX.to_be_bytes());
+        b[60..64].copy_from_slice(&1447u32.to_be_bytes());
+        let p = Packet::read(&b).unwrap();
+        let block = SackBlock { left: Seq(u32::MAX), right: Seq(1447) };
+        assert_eq!((p.payload, p.tcp.unwrap().sack.as_slice()), (0, &[block][..]));
+        b.truncate(58); // the capture ends within the block
+        assert!(Packet::read(&b).unwrap().tcp.unwrap().sack.is_empty());
     }
 
     #[test]

@@ -23,6 +23,7 @@ const TCPI_TOTAL_RETRANS: usize = 100;
 const TCPI_PACING_RATE: usize = 104;
 const TCPI_MIN_RTT: usize = 148;
 const TCPI_DELIVERY_RATE: usize = 160;
+const TCPI_TOTAL_RTO: usize = 240;
 
 /// States [Linux include/net/tcp_states.h].
 const TCP_SYN_SENT: u8 = 2;
@@ -48,6 +49,7 @@ pub(crate) fn read(bytes: &[u8; 256], cc_info: CcInfo) -> Option<TcpSample> {
     if [TCP_SYN_SENT, TCP_SYN_RECV, TCP_CLOSE].contains(&bytes[TCPI_STATE]) {
         return None;
     }
+    let half = |at: usize| u16::from_ne_bytes(head(&bytes[at..]));
     let (cwnd, ssthresh) = (word(TCPI_SND_CWND), word(TCPI_SND_SSTHRESH));
     let phase = match bytes[TCPI_CA_STATE] {
         TCP_CA_LOSS => Phase::Loss,
@@ -71,6 +73,7 @@ pub(crate) fn read(bytes: &[u8; 256], cc_info: CcInfo) -> Option<TcpSample> {
         min_rtt: f64::from(word(TCPI_MIN_RTT)) * MICROSECOND,
         lost: word(TCPI_LOST),
         retransmits: word(TCPI_TOTAL_RETRANS),
+        timeouts: half(TCPI_TOTAL_RTO),
         reordering: word(TCPI_REORDERING),
         cc_info,
     })
@@ -90,9 +93,11 @@ mod tests {
         b[TCPI_SND_MSS..TCPI_SND_MSS + 4].copy_from_slice(&1448u32.to_ne_bytes());
         let more = [(TCPI_RTTVAR, 5000u32), (TCPI_LOST, 2), (TCPI_TOTAL_RETRANS, 7), (TCPI_REORDERING, 3)];
         more.iter().for_each(|(at, v)| b[*at..*at + 4].copy_from_slice(&v.to_ne_bytes()));
+        b[TCPI_TOTAL_RTO..TCPI_TOTAL_RTO + 2].copy_from_slice(&9u16.to_ne_bytes());
         let s = read(&b, CcInfo::default()).unwrap();
         assert_eq!((s.cwnd, s.ssthresh, s.srtt, s.mss), (20.0, f64::INFINITY, Some(40e6), 1448));
         assert_eq!((s.rttvar, s.lost, s.retransmits, s.reordering), (5e6, 2, 7, 3));
+        assert_eq!(s.timeouts, 9);
         assert_eq!(s.phase, Phase::SlowStart as u8);
         b[TCPI_STATE] = 2;
         assert!(read(&b, CcInfo::default()).is_none());

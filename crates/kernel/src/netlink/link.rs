@@ -13,6 +13,7 @@ const NEW: i32 = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | li
 const AF_INET: u8 = libc::AF_INET as u8;
 const VETH_INFO_PEER: u16 = 1;
 const RTNH_F_ONLINK: u32 = 4;
+const RTAX_WINDOW: u16 = 3;
 const RTAX_ADVMSS: u16 = 8;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_CC_ALGO: u16 = 16;
@@ -127,7 +128,7 @@ pub(crate) fn add_route(
     if let Some(source) = source {
         message = message.attribute(libc::RTA_PREFSRC, &source.octets());
     }
-    let metrics = [(RTAX_ADVMSS, route.advmss), (RTAX_INITCWND, route.initcwnd)];
+    let metrics = [(RTAX_WINDOW, route.window), (RTAX_ADVMSS, route.advmss), (RTAX_INITCWND, route.initcwnd)];
     if congctl.is_some() || metrics.iter().any(|(_, value)| value.is_some()) {
         message = message.nested(libc::RTA_METRICS, |m| {
             let m = metrics.iter().fold(m, |m, (kind, value)| match value {

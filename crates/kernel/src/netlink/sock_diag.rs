@@ -24,6 +24,10 @@ pub(crate) struct Socket {
     pub(crate) info: [u8; 256],
     /// The state of its congestion control.
     pub(crate) cc_info: tcp_cc_info::CcInfo,
+    /// The kernel's name of its congestion control.
+    pub(crate) variant: String,
+    /// Bytes acknowledged.
+    pub(crate) acked: u64,
 }
 
 /// Returns the connection with the most acknowledged bytes.
@@ -37,7 +41,7 @@ pub(crate) fn busiest_connection(net: &Netlink) -> Result<Option<Socket>, Kernel
     fixed.extend(STATES.to_ne_bytes());
     fixed.extend([0; 48]);
     let message = Message::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_REQUEST | libc::NLM_F_DUMP, &fixed);
-    let mut most: Option<(u64, Socket)> = None;
+    let mut most: Option<Socket> = None;
     net.dump(
         message,
         || "sockets".into(),
@@ -52,10 +56,11 @@ pub(crate) fn busiest_connection(net: &Netlink) -> Result<Option<Socket>, Kernel
                 }
             }
             let acked = u64::from_ne_bytes(head(info.get(TCPI_BYTES_ACKED..).unwrap_or(&[])));
-            if !info.is_empty() && most.as_ref().is_none_or(|(best, _)| acked > *best) {
-                most = Some((acked, Socket { info: head(info), cc_info: tcp_cc_info::read(&name, cc_info) }));
+            if !info.is_empty() && most.as_ref().is_none_or(|best| acked > best.acked) {
+                let cc_info = tcp_cc_info::read(&name, cc_info);
+                most = Some(Socket { info: head(info), cc_info, variant: name, acked });
             }
         },
     )?;
-    Ok(most.map(|(_, socket)| socket))
+    Ok(most)
 }

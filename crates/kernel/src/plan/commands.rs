@@ -2,10 +2,12 @@
 //! [ip(8), tc(8), tc-stab(8), ip-route(8), sysctl(8), ethtool(8)].
 
 use crate::plan::describe;
+use crate::plan::policer::Policer;
 use crate::plan::qdisc::Qdisc;
 use crate::plan::target::Kernel;
 use crate::plan::veth::{Interface, PEER, VethTopology};
 use dumbbell_plan::Plan;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 impl VethTopology {
@@ -14,10 +16,8 @@ impl VethTopology {
         let ends = self.pairs.iter().flat_map(|wire| &wire.ends);
         ends.filter_map(|end| end.qdisc.as_ref().map(|qdisc| (end, qdisc))).map(|(end, qdisc)| {
             let place = format!("{}, {}", self.namespaces[end.namespace].name, end.name());
-            match qdisc {
-                Qdisc::Tbf { inner, .. } => format!("{place}: {qdisc}, {inner}"),
-                _ => format!("{place}: {qdisc}"),
-            }
+            let all: Vec<String> = qdisc.nested().iter().map(ToString::to_string).collect();
+            format!("{place}: {}", all.join(", "))
         })
     }
 
@@ -95,6 +95,9 @@ impl VethTopology {
                 }
             }
         }
+        for policer in &self.policers {
+            steps.extend(police_commands(policer, &self.namespaces[policer.namespace].name));
+        }
         for namespace in &self.namespaces {
             for route in &namespace.routes {
                 let to = route.to.map_or("default".into(), |a| a.to_string());
@@ -102,6 +105,9 @@ impl VethTopology {
                     format!("ip -n '{}' route add {to} via {PEER} dev v{} onlink", namespace.name, route.oif);
                 if let Some(address) = namespace.address {
                     let _ = write!(step, " src {address}");
+                }
+                if let Some(bytes) = route.window {
+                    let _ = write!(step, " window {bytes}");
                 }
                 if let Some(mss) = route.advmss {
                     let _ = write!(step, " advmss {mss}");
@@ -125,12 +131,48 @@ fn mac(end: &Interface) -> String {
 
 fn commands(qdisc: &Qdisc, start: &str, parent: &str, handle: u32) -> Vec<String> {
     let mut first = format!("{start} {parent} handle {handle}:");
-    if let Qdisc::Tbf { overhead, .. } = qdisc {
+    if let Some(overhead) = qdisc.overhead() {
         let _ = write!(first, " stab overhead {overhead} linklayer ethernet");
     }
     let mut all = vec![format!("{first} {qdisc}")];
-    if let Qdisc::Tbf { inner, .. } = qdisc {
+    if let Qdisc::Htb { rate_bps, burst, .. } = qdisc {
+        let named = start.replacen(" qdisc ", " class ", 1);
+        all.push(format!(
+            "{named} parent {handle}: classid {handle}:1 htb rate {rate_bps}bit burst {burst}b cburst {burst}b"
+        ));
+    }
+    if let Some(inner) = qdisc.inner() {
         all.extend(commands(inner, start, &format!("parent {handle}:1"), handle + 1));
     }
+    if let Qdisc::Drr { quantum, classes } = qdisc {
+        for (n, class) in (1..).zip(classes) {
+            let named = start.replacen(" qdisc ", " class ", 1);
+            all.push(format!("{named} parent {handle}: classid {handle}:{n:x} drr quantum {quantum}"));
+            all.extend(commands(&class.queue, start, &format!("parent {handle}:{n:x}"), handle + n));
+            let filter = start.replacen(" qdisc ", " filter ", 1);
+            all.extend(class.sources.iter().map(|source| {
+                    format!(
+                        "{filter} parent {handle}: protocol ip prio 1 flower src_ip {source} classid {handle}:{n:x}"
+                    )
+                }));
+        }
+    }
     all
+}
+
+fn police_commands(policer: &Policer, namespace: &str) -> Vec<String> {
+    let mut steps = Vec::new();
+    let mut known = BTreeSet::new();
+    let Policer { rate_bps, burst_bytes, overhead, inputs, .. } = policer;
+    for (interface, source) in inputs {
+        if known.insert(interface) {
+            steps.push(format!("tc -n '{namespace}' qdisc add dev v{interface} ingress"));
+        }
+        steps.push(format!(
+            "tc -n '{namespace}' filter add dev v{interface} ingress protocol ip prio 1 flower src_ip {source} \
+             action police index {action} rate {rate_bps}bit burst {burst_bytes}b overhead {overhead} conform-exceed drop/ok",
+            action = policer.action(),
+        ));
+    }
+    steps
 }

@@ -41,7 +41,7 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
             )
         }
         (None, Some(course)) => over_time(course, |bps| Rate(bps).to_string()),
-        (None, None) => Rate(*rate_bps).to_string(),
+        (None, None) => wifi(plan, link).unwrap_or_else(|| Rate(*rate_bps).to_string()),
     };
     let delay = match delay_course {
         Some(course) => over_time(course, |ns| Dur(ns).to_string()) + reorders(*delay_reorders),
@@ -105,6 +105,21 @@ pub(crate) fn link(plan: &Plan, link: &LinkPlan) -> String {
         parts.push(format!("drops of {flow}: {}", which.join(", ")));
     }
     parts.join("; ")
+}
+
+/// Describes the Wi-Fi medium of a link, if it is one direction of it.
+fn wifi(plan: &Plan, link: &LinkPlan) -> Option<String> {
+    let is = |l: usize| plan.links[l].name == link.name;
+    let medium = plan.media.iter().find(|m| is(m.down) || is(m.up))?;
+    let wifi = &medium.wifi;
+    let of = if is(medium.down) { "access point to stations" } else { "stations to access point" };
+    let (stations, background) = (wifi.stations.len(), wifi.background.len());
+    let standard = wifi.standard.name();
+    let up_to = wifi.modes().all[..wifi.modes().data].iter().map(|m| m.bps).max().unwrap_or(0);
+    Some(format!(
+        "Wi-Fi {standard} up to {}, {of}, {stations} stations, {background} of the model",
+        Rate(up_to)
+    ))
 }
 
 fn percent(share: f64) -> String {
@@ -176,6 +191,8 @@ fn carries(flow: &FlowPlan) -> String {
         AppPlan::Ping { interval_ns, packet_bytes, .. } => {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
+        AppPlan::Video(video) => format!(" of {}", Dur(video.length_ns)),
+        AppPlan::Objects(page) => format!(" of {} objects", page.objects.len()),
         AppPlan::Program { server, client, .. } => {
             let commands = [("server", server.as_ref()), ("client", Some(client))];
             let each = commands.iter().filter_map(|(role, program)| {

@@ -3,12 +3,14 @@
 
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
-use crate::plan::sysctl::{KernelStack, kernel_stack};
+use crate::plan::sysctl::{KernelStack, kernel_stack, segment};
 use dumbbell_plan::{AppPlan, Plan, TransportPlan};
 use std::net::Ipv4Addr;
 
 /// MTU where no flow sends larger packets, bytes.
 const MTU: u32 = 1500;
+/// IP and TCP headers without options, bytes: an MTU less the MSS that goes with it [RFC 9293 §3.7.1].
+const HEADERS: u32 = 40;
 /// Largest number of flows: a machine of moderate memory runs as many.
 pub(crate) const MAX_FLOWS: usize = 500;
 
@@ -37,6 +39,8 @@ pub struct Route {
     pub initcwnd: Option<u32>,
     /// Metric `advmss`: MSS that peers are offered, bytes (None: from the MTU) [Linux tcp_output.c tcp_advertise_mss].
     pub advmss: Option<u32>,
+    /// Metric `window`: largest receive window of connections, bytes [Linux tcp_minisocks.c tcp_openreq_init_rwin].
+    pub window: Option<u32>,
     /// Metric `congctl`: congestion control of connections that choose none (None: the namespace's default) [Linux
     /// tcp_output.c tcp_ca_dst_init].
     pub congctl: Option<&'static str>,
@@ -45,7 +49,7 @@ pub struct Route {
 impl Route {
     /// A route without metrics.
     pub(crate) fn without_metrics(to: Option<Ipv4Addr>, oif: u32) -> Route {
-        Route { to, oif, initcwnd: None, advmss: None, congctl: None }
+        Route { to, oif, initcwnd: None, advmss: None, window: None, congctl: None }
     }
 }
 
@@ -56,21 +60,55 @@ pub(crate) struct HostPair {
     pub(crate) addresses: [Ipv4Addr; 2],
     /// The kernel's name of the congestion control.
     pub(crate) variant: Option<&'static str>,
+    /// Largest receive window, bytes.
+    pub(crate) window: Option<u32>,
 }
 
-/// Returns the hosts of a flow: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two bytes.
+/// Returns the source address of a direction: sender 10.1.N, receiver 10.2.N with the flow's number N in the last two bytes.
+pub(crate) fn address_of(direction: u32) -> Ipv4Addr {
+    let [high, low] = ((direction / 2) as u16).to_be_bytes();
+    Ipv4Addr::new(10, 1 + (direction % 2) as u8, high, low)
+}
+
+/// Returns the hosts of a flow.
 pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelError> {
     let flow = &plan.flows[number];
+    if let AppPlan::Video(_) | AppPlan::Objects(_) = flow.application {
+        let message =
+            format!("the kernel has no model of a {}: back end 'sim' runs it", flow.application.kind());
+        return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
+    }
     let (variant, stack) = match &flow.transport {
         TransportPlan::Udp {} => (None, KernelStack::default()),
-        TransportPlan::Tcp { variant, stack } => {
+        // The programs have QUIC.
+        TransportPlan::Quic { .. } if matches!(flow.application, AppPlan::Program { .. }) => {
+            (None, KernelStack::default())
+        }
+        TransportPlan::Quic { .. } => {
+            let place = format!("flows.{}.transport", flow.name);
+            return Err(KernelError::refused(&place, "the kernel has no QUIC: back end 'sim' runs it"));
+        }
+        TransportPlan::Tcp { tls: Some(_), .. } => {
+            let place = format!("flows.{}.tls", flow.name);
+            return Err(KernelError::refused(
+                &place,
+                "the kernel's flows have no TLS: back end 'sim' runs it",
+            ));
+        }
+        TransportPlan::Tcp { variant, stack, tls: None } => {
             let name = kernel_variant(&flow.name, variant)?.name;
             (Some(name), kernel_stack(&flow.name, &variant.name, stack)?)
         }
     };
-    let [high, low] = (number as u16).to_be_bytes();
-    let addresses = [Ipv4Addr::new(10, 1, high, low), Ipv4Addr::new(10, 2, high, low)];
-    let KernelStack { initcwnd, advmss, sysctls } = stack;
+    let addresses = [0, 1].map(|side| address_of(2 * number as u32 + side));
+    let KernelStack { initcwnd, advmss, window, sysctls } = stack;
+    if let (Some(_), AppPlan::Program { .. }) = (window, &flow.application) {
+        let place = format!("flows.{}.stack.window", flow.name);
+        return Err(KernelError::refused(
+            &place,
+            "the kernel has no setting for it that holds for a program's sockets",
+        ));
+    }
     // Only for programs: our endpoints set TCP_CONGESTION. A route may have any congestion control, a namespace's
     // default only those that are not restricted [Linux tcp_cong.c tcp_set_default_congestion_control].
     let congctl = variant.filter(|_| matches!(flow.application, AppPlan::Program { .. }));
@@ -78,9 +116,9 @@ pub(crate) fn flow_hosts(plan: &Plan, number: usize) -> Result<HostPair, KernelE
         name: format!("{}.{}", flow.name, ["from", "to"][side]),
         address: Some(addresses[side]),
         sysctls: host_sysctls(&sysctls),
-        routes: vec![Route { initcwnd, advmss, congctl, ..Route::without_metrics(None, 0) }],
+        routes: vec![Route { initcwnd, advmss, window, congctl, ..Route::without_metrics(None, 0) }],
     };
-    Ok(HostPair { namespaces: [namespace(0), namespace(1)], addresses, variant })
+    Ok(HostPair { namespaces: [namespace(0), namespace(1)], addresses, variant, window })
 }
 
 /// Refuses parameters of congestion control: a host's kernel has one set of them for all its users.
@@ -102,15 +140,12 @@ fn host_sysctls(own: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let common = [
         // A connection starts without the metrics of an earlier one [Linux tcp_metrics.c tcp_update_metrics].
         ("tcp_no_metrics_save", "1"),
-        // A receive buffer that never limits the sender.
-        ("tcp_rmem", "4096 33554432 268435456"),
-        // A send buffer that begins with the size of the simulator's stack `linux` and grows with the window.
-        ("tcp_wmem", "4096 1048576 268435456"),
     ];
     common.into_iter().map(|(k, v)| (k, v.to_owned())).chain(own.iter().cloned()).collect()
 }
 
-/// Returns the MTU: the largest datagram that a flow sends, 1500 at least.
+/// Returns the MTU: the largest datagram that a flow sends, and the largest segment that one asks for with its headers; 1500
+/// at least.
 pub(crate) fn mtu(plan: &Plan) -> u32 {
     plan.flows
         .iter()
@@ -121,6 +156,7 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 | AppPlan::Ping { packet_bytes, .. },
                 TransportPlan::Udp {},
             ) => *packet_bytes,
+            (_, TransportPlan::Tcp { stack, .. }) => segment(stack).map_or(0, |bytes| bytes + HEADERS),
             _ => 0,
         })
         .fold(MTU, u32::max)

@@ -1,8 +1,8 @@
-//! A link as queue disciplines: tbf with the link's queue inside, and netem for transmission, delay and loss
+//! A link as queue disciplines: a shaper with the link's queue inside, and netem for transmission, delay and loss
 //! [tc-tbf(8), tc-netem(8); Linux sch_tbf.c, sch_netem.c].
 
 use crate::error::KernelError;
-use crate::plan::qdisc::{Qdisc, queue};
+use crate::plan::qdisc::{Crossing, Qdisc, queue};
 use crate::plan::target::Target;
 use dumbbell_link::{JitterPlan, LossPlan};
 use dumbbell_plan::{LinkPlan, Plan};
@@ -17,12 +17,14 @@ const SUPER_PACKET: u64 = 1 << 16;
 /// The end of refusals: which back ends support the feature.
 pub(crate) const SUPPORTED_BY: &str = "the simulator and --backend kernel -o emulation=link do";
 
-/// Returns the tbf at the node's interface, and the netem at the interface of the link's namespace behind it.
+/// Returns the shaper at the node's interface, and the netem at the interface of the link's namespace behind it. `crossings` are
+/// the directions of flows that cross the link.
 pub(crate) fn qdiscs(
     plan: &Plan,
     link: &LinkPlan,
     mtu: u32,
     target: Target,
+    crossings: &[Crossing],
 ) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
     // Every field by name, so that a new one must be translated or refused here.
     let LinkPlan {
@@ -39,7 +41,7 @@ pub(crate) fn qdiscs(
         overhead_bytes,
         base_rtt_ns: _,
         queue: discipline,
-        policer,
+        policer: _, // before the queue: see `police`
         loss,
         corruption,
         jitter,
@@ -53,7 +55,6 @@ pub(crate) fn qdiscs(
         ("rate", "packet-delivery traces", opportunities.is_some()),
         ("delay", "a delay that changes", delay_course.is_some()),
         ("outages", "outages", !outages.is_empty()),
-        ("policer", "policers", policer.is_some()),
         ("corruption", "damaged packets", corruption.is_some()),
         ("jitter_reorders", "jitter that reorders", *jitter_reorders),
         ("reordering", "packets held back", reordering.is_some()),
@@ -85,12 +86,8 @@ pub(crate) fn qdiscs(
     // Bytes sent while the timer may be late: without them in the bucket, their tokens would be lost.
     let late = rate_bps * target.late_us() / 8_000_000 + 1;
     let largest = if target.offloads { packet.max(SUPER_PACKET) } else { packet };
-    let shaper = Qdisc::Tbf {
-        rate_bps: *rate_bps,
-        burst: largest + late,
-        overhead,
-        inner: Box::new(queue(plan, link, discipline, packet as u32)?),
-    };
+    let queue = queue(plan, link, discipline, packet as u32, crossings)?;
+    let shaper = queue.shaped(*rate_bps, largest, late, overhead);
     let jitter = jitter_ns / 2; // netem's jitter is to both sides of the delay [Linux sch_netem.c tabledist]
     let netem = Qdisc::Netem {
         rate_bps: if target.netem_has_rate(link) { *rate_bps } else { 0 },

@@ -13,6 +13,7 @@ pub(crate) mod describe;
 pub(crate) mod hosts;
 pub(crate) mod link;
 pub(crate) mod memory;
+pub(crate) mod policer;
 pub(crate) mod qdisc;
 pub(crate) mod sndbuf;
 pub(crate) mod sysctl;

@@ -67,6 +67,7 @@ impl TunTopology {
                 steps.push(format!("ip -n '{name}' addr add {address}/32 dev {INTERFACE}"));
                 let mut step = format!("ip -n '{name}' route add default dev {INTERFACE} src {address}");
                 for route in &namespace.routes {
+                    step += &route.window.map_or(String::new(), |bytes| format!(" window {bytes}"));
                     step += &route.advmss.map_or(String::new(), |mss| format!(" advmss {mss}"));
                     step += &route.initcwnd.map_or(String::new(), |n| format!(" initcwnd {n}"));
                     step += &route.congctl.map_or(String::new(), |name| format!(" congctl {name}"));

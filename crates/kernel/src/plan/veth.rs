@@ -16,11 +16,12 @@
 use crate::error::KernelError;
 use crate::plan::congestion_control::kernel_variant;
 use crate::plan::hosts::{HostPair, MAX_FLOWS, Namespace, Route, flow_hosts, mtu, refuse_module_parameters};
-use crate::plan::link::qdiscs;
-use crate::plan::qdisc::Qdisc;
+use crate::plan::link::{SUPPORTED_BY, qdiscs};
+use crate::plan::policer::{Policer, policers};
+use crate::plan::qdisc::{Crossing, Qdisc};
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
-use dumbbell_plan::{AppPlan, LOCAL, LinkPlan, Plan, Routes, TransportPlan};
+use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, TransportPlan};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -68,6 +69,8 @@ pub struct FlowPlacement {
     pub node_interfaces: [u32; 2],
     /// The kernel's name of its congestion control; None for datagrams.
     pub variant: Option<&'static str>,
+    /// Largest receive window, bytes.
+    pub window: Option<u32>,
 }
 
 /// The namespaces and interfaces of one direction of a link.
@@ -98,6 +101,8 @@ pub struct VethTopology {
     pub flows: Vec<FlowPlacement>,
     /// The plan's links.
     pub links: Vec<LinkPlacement>,
+    /// The policers of links that have one.
+    pub policers: Vec<Policer>,
     /// Largest IP packet of every interface, bytes.
     pub mtu: u32,
     /// The kernel that it is for.
@@ -126,12 +131,20 @@ impl VethTopology {
                 format!("{} given: the kernel back ends carry at most {MAX_FLOWS}", plan.flows.len());
             return Err(KernelError::refused("flows", message));
         }
+        if let Some(medium) = plan.media.first() {
+            let place = format!("links.{}.wifi", plan.links[medium.down].name);
+            return Err(KernelError::refused(
+                &place,
+                format!("the kernel's own links don't have Wi-Fi: {SUPPORTED_BY}"),
+            ));
+        }
         let routes = Routes::new(plan).map_err(|e| KernelError::refused("", e.to_string()))?;
         let mut topology = VethTopology {
             namespaces: plan.nodes.iter().map(|n| forwarding(n, target)).collect(),
             pairs: Vec::new(),
             flows: Vec::new(),
             links: Vec::new(),
+            policers: Vec::new(),
             mtu: mtu(plan),
             target,
             disciplines: BTreeMap::new(),
@@ -156,6 +169,7 @@ impl VethTopology {
             topology.place_flow(plan, number)?;
         }
         topology.place_routes(plan)?;
+        topology.policers = policers(plan, &topology, target)?;
         Ok(topology)
     }
 
@@ -173,9 +187,9 @@ impl VethTopology {
                 continue;
             }
             let back = plan.links.iter().position(|l| l.from == link.to && l.to == link.from);
-            let (queue_there, netem_there) = self.link_qdiscs(plan, link)?;
+            let (queue_there, netem_there) = self.link_qdiscs(plan, n)?;
             let (queue_back, netem_back) = match back {
-                Some(b) => self.link_qdiscs(plan, &plan.links[b]).map(|(q, w)| (Some(q), w))?,
+                Some(b) => self.link_qdiscs(plan, b).map(|(q, w)| (Some(q), w))?,
                 None => (None, None),
             };
             let between = self.namespaces.len();
@@ -208,11 +222,13 @@ impl VethTopology {
     }
 
     /// Returns the queue disciplines of a link, and adds them to `disciplines`.
-    fn link_qdiscs(&mut self, plan: &Plan, link: &LinkPlan) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
-        let (shaper, netem) = qdiscs(plan, link, self.mtu, self.target)?;
+    fn link_qdiscs(&mut self, plan: &Plan, number: usize) -> Result<(Qdisc, Option<Qdisc>), KernelError> {
+        let link = &plan.links[number];
+        let crossings = crossings(plan, &self.routes, number);
+        let (shaper, netem) = qdiscs(plan, link, self.mtu, self.target, &crossings)?;
         let place = |key: &str| format!("links.{}.{key}", link.name);
         self.disciplines.entry(shaper.kind()).or_insert_with(|| place("rate"));
-        if let Qdisc::Tbf { inner, .. } = &shaper {
+        for inner in &shaper.nested()[1..] {
             self.disciplines.entry(inner.kind()).or_insert_with(|| place("queue"));
         }
         if let Some(netem) = &netem {
@@ -234,7 +250,7 @@ impl VethTopology {
 
     fn place_flow(&mut self, plan: &Plan, number: usize) -> Result<(), KernelError> {
         let flow = &plan.flows[number];
-        let HostPair { mut namespaces, addresses, variant } = flow_hosts(plan, number)?;
+        let HostPair { mut namespaces, addresses, variant, window } = flow_hosts(plan, number)?;
         namespaces.iter_mut().for_each(|namespace| namespace.sysctls.extend(self.target.sysctls()));
         let (mut hosts, mut node_interfaces) = ([0; 2], [0; 2]);
         for (side, (namespace, node)) in namespaces.into_iter().zip([flow.from, flow.to]).enumerate() {
@@ -246,7 +262,7 @@ impl VethTopology {
             self.namespaces[node].routes.push(Route::without_metrics(to, at_node));
             node_interfaces[side] = at_node;
         }
-        self.flows.push(FlowPlacement { hosts, addresses, node_interfaces, variant });
+        self.flows.push(FlowPlacement { hosts, addresses, node_interfaces, variant, window });
         Ok(())
     }
 
@@ -288,6 +304,14 @@ fn boot(plan: &Plan) -> Result<Vec<String>, KernelError> {
         }
     }
     Ok(sets.into_values().flat_map(|(options, _)| options).collect())
+}
+
+/// Returns the directions of flows that cross a link.
+fn crossings(plan: &Plan, routes: &Routes, link: usize) -> Vec<Crossing> {
+    let directions = 0..2 * plan.flows.len() as u32;
+    let crosses = |d: &u32| routes.next(plan.links[link].from, *d) == link as u32;
+    let class = |d: u32| plan.flows[d as usize / 2].class;
+    directions.filter(crosses).map(|direction| Crossing { direction, class: class(direction) }).collect()
 }
 
 fn forwarding(name: &str, target: Target) -> Namespace {

@@ -2,24 +2,25 @@
 
 use crate::error::{KernelError, Step};
 use crate::meter::{FlowMeter, Window};
+use crate::run::meters::Meters;
 use crate::run::network::{FlowHosts, Observation};
+use crate::run::tcp_counters::recoveries;
 use crate::sys::Clock;
 use crate::traffic::{
-    Host, PingConfig, PingTraffic, ProgramConfig, ProgramTraffic, TcpTraffic, Traffic, UdpTraffic,
+    Host, PORT, PingConfig, PingTraffic, ProgramConfig, ProgramTraffic, TcpTraffic, Traffic, UdpTraffic,
 };
 use dumbbell_plan::{AppPlan, FlowPlan, FlowResult, Plan, ProgramKind, TransportPlan};
 use dumbbell_sim::Source;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
-use std::collections::BTreeMap;
 
 /// Rate of all links, bit/s, from which a bulk receiver isn't woken for each packet: the wake-ups would take a quarter of
 /// the link thread's time.
 const RARE_WAKE_RATE: u64 = 200_000_000;
 /// Longest wait for a server before the run, ms.
 const SERVER_MS: u128 = 700;
-/// Longest wait for a server that is known to listen, ms.
-const KNOWN_SERVER_MS: u128 = 10_000;
+/// Longest wait for a server that is known to listen, ms: on a busy host it starts slowly.
+const KNOWN_SERVER_MS: u128 = 60_000;
 
 pub(super) enum Kind {
     Tcp(TcpTraffic),
@@ -39,17 +40,29 @@ impl Kind {
     }
 }
 
+/// Returns the times at which a flow starts, start jitter included, and stops, ns.
+pub(crate) fn schedule(plan: &Plan, flow: &FlowPlan) -> (u64, u64) {
+    let jitter = Stream::new(plan.seed, &format!("flow/{}/start", flow.name)).uniform();
+    let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
+    (start, flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns))
+}
+
+/// Returns the source of a flow's application, if it is CBR or on/off.
+pub(crate) fn source(plan: &Plan, flow: &FlowPlan) -> Option<Source> {
+    let random = Stream::new(plan.seed, &format!("flow/{}/source", flow.name));
+    Source::new(&flow.application, Time(schedule(plan, flow).0), random)
+}
+
 pub(super) struct FlowRun {
     pub(super) kind: Kind,
-    meter: FlowMeter,
-    /// Meters of a program's connections, by port; `meter` has its other packets.
-    connections: BTreeMap<u16, FlowMeter>,
-    series: bool,
+    /// Meters of the packets from the flow's data sender.
+    forward: Meters,
+    /// Meters of the packets in the other direction, for programs: `iperf3 -R` sends there.
+    reverse: Option<Meters>,
     pub(super) start: u64,
     pub(super) stop: u64,
     pub(super) started: bool,
     pub(super) stopped: bool,
-    pub(super) dropped: u64,
     pub(super) duplicated: u64,
     /// Recoveries and timeouts: at the beginning of the measurement, and after the flow's stop their difference.
     pub(super) before: [u64; 2],
@@ -65,16 +78,14 @@ impl FlowRun {
         window: Window,
         clock: Clock,
     ) -> Result<FlowRun, KernelError> {
-        let path = |part: &str| format!("flow/{}/{part}", flow.name);
-        let jitter = Stream::new(plan.seed, &path("start")).uniform();
-        let start = flow.start_ns + Dur(plan.start_jitter_ns).scale(jitter).0;
-        let stop = flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
+        let (start, stop) = schedule(plan, flow);
         let host = |side: usize| -> Result<Host, KernelError> {
             let network = flow_hosts.namespaces[side].try_clone().step(|| "namespace".into())?;
-            Ok(Host { network, address: flow_hosts.addresses[side] })
+            let address = flow_hosts.addresses[side];
+            Ok(Host { network: Some(network), address, port: PORT, local: true })
         };
         let hosts = [host(0)?, host(1)?];
-        let source = Source::new(&flow.application, Time(start), Stream::new(plan.seed, &path("source")));
+        let source = source(plan, flow);
         // In virtual time waking up takes no time.
         let rare_wakes =
             clock == Clock::Steady && plan.links.iter().all(|link| link.rate_bps >= RARE_WAKE_RATE);
@@ -91,7 +102,7 @@ impl FlowRun {
                 Kind::Program(ProgramTraffic::new(hosts, config))
             }
             (Some(variant), source, app) => {
-                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes))
+                Kind::Tcp(TcpTraffic::new(hosts, app.clone(), variant, source, rare_wakes, flow_hosts.window))
             }
             (None, Some(source), _) => Kind::Udp(UdpTraffic::new(hosts, source)),
             (None, None, AppPlan::Ping { interval_ns, packet_bytes, count, timeout_ns }) => {
@@ -108,71 +119,65 @@ impl FlowRun {
             }
         };
         let window = Window { from: window.from.max(start), to: window.to.min(stop) };
+        let series = plan.trace.of_flow(&flow.name).then_some(Dur(plan.trace.interval_ns));
+        let program = matches!(kind, Kind::Program(_));
+        let meters = || Meters::new(window, series, program);
         Ok(FlowRun {
             kind,
-            meter: FlowMeter::new(window, plan.trace.of_flow(&flow.name)),
-            connections: BTreeMap::new(),
-            series: plan.trace.of_flow(&flow.name),
+            forward: meters(),
+            reverse: program.then(meters),
             start,
             stop,
             started: false,
             stopped: false,
-            dropped: 0,
             duplicated: 0,
             before: [0; 2],
             window,
         })
     }
 
-    /// Returns the meter of a packet's connection.
-    fn meter_of(&mut self, packet: &crate::meter::packet::Packet) -> &mut FlowMeter {
-        match (&self.kind, packet.tcp) {
-            (Kind::Program(_), Some(tcp)) => {
-                let new = || FlowMeter::new(self.window, self.series);
-                self.connections.entry(tcp.connection).or_insert_with(new)
-            }
-            _ => &mut self.meter,
+    /// Returns true if a program sends its data to the flow's data sender.
+    pub(super) fn is_reversed(&self) -> bool {
+        self.reverse.as_ref().is_some_and(|r| r.sent_bytes() > self.forward.sent_bytes())
+    }
+
+    /// Returns the meters of the direction that the data take.
+    fn meters(&mut self) -> &mut Meters {
+        let reversed = self.is_reversed();
+        match &mut self.reverse {
+            Some(reverse) if reversed => reverse,
+            _ => &mut self.forward,
         }
     }
 
     /// Returns the meter of the connection that has sent most.
     pub(super) fn main_meter(&mut self) -> &mut FlowMeter {
-        let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
-        match main.and_then(|port| self.connections.get_mut(&port)) {
-            Some(meter) => meter,
-            None => &mut self.meter,
-        }
-    }
-
-    /// Fills in the results. Of several connections: sums of counts and rates; RTTs and windows of the one that has sent most.
-    fn fill(&mut self, tcp: bool, result: &mut FlowResult) {
-        self.main_meter().finish(tcp, result);
-        let main = self.connections.iter().max_by_key(|(_, m)| m.sent_bytes()).map(|(port, _)| *port);
-        for (_, meter) in self.connections.iter_mut().filter(|(port, _)| Some(**port) != main) {
-            let mut other = FlowResult::default();
-            meter.finish(tcp, &mut other);
-            result.goodput_bps += other.goodput_bps;
-            result.throughput_bps += other.throughput_bps;
-            result.sent_packets += other.sent_packets;
-            result.sent_bytes += other.sent_bytes;
-            result.delivered_bytes += other.delivered_bytes;
-            result.retransmitted_packets += other.retransmitted_packets;
-            result.retransmitted_bytes += other.retransmitted_bytes;
-            result.duplicate_bytes += other.duplicate_bytes;
-        }
+        self.meters().main()
     }
 
     pub(super) fn each_meter(&mut self, act: impl Fn(&mut FlowMeter)) {
-        act(&mut self.meter);
-        self.connections.values_mut().for_each(act);
+        self.forward.each(&act);
+        if let Some(reverse) = &mut self.reverse {
+            reverse.each(&act);
+        }
+    }
+
+    /// Returns recoveries and timeouts of the hosts that send data.
+    pub(super) fn recoveries(&self, hosts: &FlowHosts) -> Result<[u64; 2], KernelError> {
+        let [mut fast, mut timeouts] = recoveries(&hosts.namespaces[0])?;
+        if self.reverse.is_some() {
+            let [f, t] = recoveries(&hosts.namespaces[1])?;
+            (fast, timeouts) = (fast + f, timeouts + t);
+        }
+        Ok([fast, timeouts])
     }
 
     /// Returns the row of results.
     pub(super) fn result(&mut self, plan: &FlowPlan) -> FlowResult {
         let program = matches!(self.kind, Kind::Program(_));
-        let tcp = matches!(self.kind, Kind::Tcp(_)) || program && !self.connections.is_empty();
+        let tcp = matches!(self.kind, Kind::Tcp(_)) || program && self.meters().has_connections();
         let variant = match &plan.transport {
-            TransportPlan::Tcp { variant, .. } => variant.name.as_str(),
+            TransportPlan::Tcp { variant, .. } | TransportPlan::Quic { variant, .. } => variant.name.as_str(),
             _ if plan.application.kind() == "ping" => "ping",
             _ => "udp",
         };
@@ -182,11 +187,10 @@ impl FlowRun {
             application: plan.application.kind().into(),
             start_s: self.start as f64 * 1e-9,
             stop_s: self.window.to as f64 * 1e-9,
-            dropped_packets: self.dropped,
             duplicated_packets: self.duplicated,
             ..FlowResult::default()
         };
-        self.fill(tcp, &mut result);
+        self.meters().fill(tcp, &mut result);
         if tcp {
             [result.fast_retransmits, result.timeouts] = self.before;
         }
@@ -220,18 +224,23 @@ pub(super) fn observe(flows: &mut [FlowRun], observation: &Observation) {
     match observation {
         Observation::AtHost { side, out, packet, at } => {
             let Some(flow) = flows.get_mut(packet.direction as usize / 2) else { return };
-            match (side, out, packet.direction.is_multiple_of(2)) {
-                (0, true, true) => flow.meter_of(packet).sent(packet, *at),
-                (0, false, false) => flow.meter_of(packet).answered(packet, *at),
-                (1, false, true) => flow.meter_of(packet).arrived(packet, *at),
-                _ => {}
+            let forward = packet.direction.is_multiple_of(2);
+            for (sender, meters) in [(0, Some(&mut flow.forward)), (1, flow.reverse.as_mut())] {
+                let Some(meters) = meters else { continue };
+                match (*side == sender, out, forward == (sender == 0)) {
+                    (true, true, true) => meters.of(packet).sent(packet, *at),
+                    (true, false, false) => meters.of(packet).answered(packet, *at),
+                    (false, false, true) => meters.of(packet).arrived(packet, *at),
+                    _ => {}
+                }
             }
         }
-        // Counted if it arrived at the queue while its flow was measured.
-        Observation::Dropped { direction, at } => {
-            let forward = direction.is_multiple_of(2);
-            if let Some(flow) = flows.get_mut(*direction as usize / 2).filter(|_| forward) {
-                flow.dropped += u64::from(flow.window.holds(*at));
+        Observation::Lost { direction, key } => {
+            let Some(flow) = flows.get_mut(*direction as usize / 2) else { return };
+            let meters =
+                if direction.is_multiple_of(2) { Some(&mut flow.forward) } else { flow.reverse.as_mut() };
+            if let Some(meters) = meters {
+                meters.each(&|meter: &mut FlowMeter| meter.lost(*key));
             }
         }
     }

@@ -4,7 +4,8 @@
 
 mod captures;
 pub(crate) mod facts;
-mod flow;
+pub(crate) mod flow;
+mod meters;
 pub(crate) mod network;
 pub(crate) mod output;
 pub(crate) mod taps;
@@ -25,12 +26,13 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::os::fd::OwnedFd;
-use tcp_counters::recoveries;
 
 /// epoll token of the timer; a flow's token is its number x 256 + role.
 const TIMER: u64 = u64::MAX;
 /// Longest time after the end of the run, ns, for which packets in the network are observed further.
 const MAX_DRAIN_NS: u64 = 5_000_000_000;
+/// Time that the last packets of finished flows take beside the delays of all links, ns.
+const LAST_PACKETS_NS: u64 = 1_000_000_000;
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
@@ -72,6 +74,8 @@ struct Runner<'a, F: Network> {
     flows: Vec<FlowRun>,
     transfers: Vec<Transfer>,
     sample_ns: u64,
+    /// True once all flows have ended by themselves.
+    ends_early: bool,
 }
 
 /// Runs the plan's flows between their hosts. `Clock::Wall` is for the guest: there the wall clock shows virtual time, which
@@ -125,6 +129,7 @@ impl<'a, F: Network> Runner<'a, F> {
             flows,
             transfers: Vec::new(),
             sample_ns,
+            ends_early: false,
         })
     }
 
@@ -203,7 +208,7 @@ impl<'a, F: Network> Runner<'a, F> {
             Task::Restart => {
                 for n in 0..self.flows.len() {
                     self.flows[n].kind.traffic().restart();
-                    self.flows[n].before = recoveries(&self.flow_hosts[n].namespaces[0])?;
+                    self.flows[n].before = self.flows[n].recoveries(&self.flow_hosts[n])?;
                 }
                 self.network.restart()?;
             }
@@ -225,11 +230,16 @@ impl<'a, F: Network> Runner<'a, F> {
             Task::Drain => {
                 self.drain();
                 self.schedule(at + DRAIN, Task::Drain);
+                self.end_early(at);
             }
             Task::Stop(n) => self.stop(n, at)?,
             Task::End => {
                 self.drain();
                 if self.network.undecided() == 0 || at >= self.plan.duration_ns + MAX_DRAIN_NS {
+                    // Those that have ended by themselves.
+                    for n in (0..self.flows.len()).filter(|n| !self.flows[*n].stopped).collect::<Vec<_>>() {
+                        self.stop(n, at)?;
+                    }
                     return Ok(true);
                 }
                 self.schedule(at + DRAIN, Task::End);
@@ -243,13 +253,31 @@ impl<'a, F: Network> Runner<'a, F> {
         self.flows[n].stopped = true;
         self.flows[n].window.to = self.flows[n].window.to.min(at);
         self.flows[n].each_meter(|m| m.stop(at));
-        let [recoveries, timeouts] = recoveries(&self.flow_hosts[n].namespaces[0])?;
+        let [recoveries, timeouts] = self.flows[n].recoveries(&self.flow_hosts[n])?;
         let before = self.flows[n].before;
         self.flows[n].before = [recoveries.wrapping_sub(before[0]), timeouts.wrapping_sub(before[1])];
         if at < self.plan.duration_ns {
             self.flows[n].kind.traffic().stop(at);
         }
         Ok(())
+    }
+
+    /// Ends the run once all flows have ended by themselves and their last packets have left the network: nothing happens
+    /// after that. The measured interval of queues stays the plan's.
+    fn end_early(&mut self, at: u64) {
+        let mut flows = self.flows.iter_mut();
+        if self.ends_early
+            || at < self.plan.measure_from_ns
+            || !flows.all(|f| f.kind.traffic().ended().is_some())
+        {
+            return;
+        }
+        self.ends_early = true;
+        let delays: u64 = self.plan.links.iter().map(|link| link.delay_ns).sum();
+        let end = at + 2 * delays + LAST_PACKETS_NS;
+        if end < self.plan.duration_ns {
+            self.schedule(end, Task::End);
+        }
     }
 
     /// Passes observed packets to the meters.
@@ -269,7 +297,6 @@ impl<'a, F: Network> Runner<'a, F> {
         let links = self.network.finish(&mut |observation| observe(flows, &observation))?;
         let mut tables = links.tables;
         for (n, flow) in self.flows.iter_mut().enumerate() {
-            flow.dropped = links.dropped.as_ref().map_or(flow.dropped, |all| all[n]);
             flow.duplicated = links.duplicated.as_ref().map_or(0, |all| all[n]);
         }
         let mut flows = Vec::new();
@@ -281,15 +308,18 @@ impl<'a, F: Network> Runner<'a, F> {
                 tcp_counters::of(&self.flow_hosts[n].namespaces[0])?,
             );
             let name = &self.plan.flows[n].name;
-            tables.extend(self.flows[n].main_meter().table(name));
+            tables.extend(self.flows[n].main_meter().tables(name));
             if let Kind::Ping(ping) = &mut self.flows[n].kind {
                 tables.extend(ping.table(name));
             }
         }
         let mut facts = links.facts;
         for (flow, plan) in self.flows.iter_mut().zip(&self.plan.flows) {
+            let reversed = flow.is_reversed();
             if let Kind::Program(program) = &mut flow.kind {
-                facts["programs"][&plan.name] = program.report();
+                let mut report = program.report();
+                report["reversed"] = reversed.into();
+                facts["programs"][&plan.name] = report;
             }
         }
         Ok(Measured { flows, queues: links.queues, transfers: self.transfers, counters, facts, tables })

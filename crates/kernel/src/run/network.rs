@@ -17,6 +17,8 @@ pub(crate) struct FlowHosts {
     pub(crate) addresses: [Ipv4Addr; 2],
     /// The kernel's name of its congestion control, where it has one.
     pub(crate) variant: Option<String>,
+    /// Largest receive window, bytes.
+    pub(crate) window: Option<u32>,
 }
 
 /// An observation of a packet; times are ns of the run.
@@ -24,8 +26,8 @@ pub(crate) struct FlowHosts {
 pub(crate) enum Observation {
     /// A packet has left or reached a host; side 0 is the data sender, side 1 the data receiver.
     AtHost { side: u8, out: bool, packet: Packet, at: u64 },
-    /// A packet with payload was dropped; `at` is its arrival at that queue or link.
-    Dropped { direction: u32, at: u64 },
+    /// A packet with payload was lost: dropped, with all its duplicates.
+    Lost { direction: u32, key: u64 },
 }
 
 /// The results of links.
@@ -33,9 +35,7 @@ pub(crate) enum Observation {
 pub(crate) struct LinkResults {
     pub(crate) queues: Vec<QueueResult>,
     pub(crate) tables: Vec<Table>,
-    /// Dropped packets with payload of each flow's forward direction, if the network counts them itself.
-    pub(crate) dropped: Option<Vec<u64>>,
-    /// Duplicated packets, likewise.
+    /// Duplicates of packets with payload of each flow's forward direction, if the network can make any.
     pub(crate) duplicated: Option<Vec<u64>>,
     /// Lateness and losses of the measurement itself; null in virtual time.
     pub(crate) facts: Value,

@@ -29,6 +29,8 @@ pub(crate) struct Taps<'a> {
     link_of_ingress: BTreeMap<u32, usize>,
     /// Packets that each link's queue had dropped because it was full when the measurement began.
     full_before: Vec<u64>,
+    /// Packets that each link's policer had dropped by then.
+    policed_before: Vec<u64>,
     /// Packets of each tap that were not yet passed to a meter.
     seen: Vec<Vec<TappedPacket>>,
     captures: Option<Captures>,
@@ -45,6 +47,15 @@ pub(crate) struct Taps<'a> {
     real_time: bool,
 }
 
+/// Observations at nodes that are passed on after those of all taps: a host's tap may be drained after a node's, and a packet
+/// may be sent and lost between two drains.
+#[derive(Default)]
+struct Late {
+    /// Packets that have reached the end of a link: link, packet, time.
+    landed: Vec<(usize, Packet, u64)>,
+    lost: Vec<Lost>,
+}
+
 /// In real time, packets are passed on this long after their timestamps, ns: until then the kernel may still write packets
 /// into the ring of a tap.
 const SETTLED: u64 = 2_000_000;
@@ -59,7 +70,7 @@ fn wall_minus_steady() -> i64 {
 /// Reports a lost packet with payload to the meters of flows.
 fn report_loss(lost: Lost, each: &mut dyn FnMut(Observation)) {
     if lost.payload {
-        each(Observation::Dropped { direction: lost.direction, at: lost.since });
+        each(Observation::Lost { direction: lost.direction, key: lost.key });
     }
 }
 
@@ -93,6 +104,7 @@ impl<'a> Taps<'a> {
             routes: Routes::new(plan).map_err(|e| KernelError::Invalid(e.to_string()))?,
             links: plan.links.iter().map(meter).collect(),
             full_before: vec![0; plan.links.len()],
+            policed_before: vec![0; plan.links.len()],
             seen: net.taps.iter().map(|_| Vec::new()).collect(),
             net,
             place,
@@ -110,8 +122,8 @@ impl<'a> Taps<'a> {
         let mut queues = vec![(0, 0); self.links.len()];
         let nodes: BTreeSet<usize> = self.net.layout.links.iter().map(|ends| ends.from).collect();
         for node in nodes {
-            // tbf's statistics include those of the discipline inside, which has the reasons of its drops.
-            for s in netlink::statistics(&self.net.sockets[node])?.iter().filter(|s| s.kind != "tbf") {
+            // The shaper's statistics include those of the queue inside, which has the reasons of its drops.
+            for s in netlink::statistics(&self.net.sockets[node])?.iter().filter(|s| s.is_queue) {
                 if let Some(link) = self.link_of_egress.get(&s.index) {
                     queues[*link].0 += u64::from(s.waiting);
                     queues[*link].1 += s.full();
@@ -121,12 +133,25 @@ impl<'a> Taps<'a> {
         Ok(queues)
     }
 
+    /// Returns, for each link, the packets that its policer has dropped.
+    fn policed(&self) -> Result<Vec<u64>, KernelError> {
+        let mut drops = vec![0; self.links.len()];
+        for policer in &self.net.layout.policers {
+            for (action, count) in netlink::policed(&self.net.sockets[policer.namespace])? {
+                if action == policer.action() {
+                    drops[policer.link] = count;
+                }
+            }
+        }
+        Ok(drops)
+    }
+
     /// Handles a packet that has passed an interface of a host or node.
     fn pass(
         &mut self,
         namespace: usize,
         p: &TappedPacket,
-        landed: &mut Vec<(usize, Packet, u64)>,
+        late: &mut Late,
         each: &mut dyn FnMut(Observation),
     ) {
         let now = p.time.saturating_sub(self.zero);
@@ -140,14 +165,14 @@ impl<'a> Taps<'a> {
             if let Some(&link) = self.link_of_egress.get(&p.index) {
                 let captures = &mut self.captures;
                 self.links[link].departed(&p.packet, now, |lost| {
-                    report_loss(lost, each);
+                    late.lost.push(lost);
                     captures.iter_mut().for_each(|c| c.lost(link, lost));
                 });
             }
             return;
         }
         if let Some(&link) = self.link_of_ingress.get(&p.index) {
-            landed.push((link, p.packet, now));
+            late.landed.push((link, p.packet, now));
         }
         let next = self.routes.next(namespace, p.packet.direction);
         let next = (next != LOCAL).then_some(next as usize);
@@ -180,6 +205,7 @@ impl Network for Taps<'_> {
 
     fn restart(&mut self) -> Result<(), KernelError> {
         self.full_before = self.queues()?.iter().map(|(_, full)| *full).collect();
+        self.policed_before = self.policed()?;
         Ok(())
     }
 
@@ -208,6 +234,7 @@ impl Network for Taps<'_> {
         let (mut queues, mut tables) = (Vec::new(), Vec::new());
         let mut ever_full = Vec::new();
         let state = self.queues()?;
+        let policed = self.policed()?;
         for (n, link) in self.plan.links.iter().enumerate() {
             let (waiting, full) = state[n];
             ever_full.push(full > self.full_at_begin[n]);
@@ -222,17 +249,26 @@ impl Network for Taps<'_> {
                     format!("{} packets left {} without an observed arrival", meter.strays, link.name);
                 return Err(KernelError::Invalid(message));
             }
-            queues.push(meter.finish(&link.name, &link.queue.name, full));
+            queues.push(meter.finish(
+                &link.name,
+                &link.queue.name,
+                full,
+                policed[n].saturating_sub(self.policed_before[n]),
+            ));
             tables.extend(meter.tables(&link.name, self.plan.trace.interval_ns));
         }
         if let Some(mut captures) = self.captures.take() {
             captures.settle();
             captures.write(self.place, |link| {
-                match (self.plan.links[link].queue.name.as_str(), ever_full[link]) {
-                    ("droptail" | "sfq", _) => Some(DropReason::Full),
-                    (_, false) => Some(DropReason::Early),
+                let (plan, was_full) = (&self.plan.links[link], ever_full[link]);
+                match (plan.queue.name.as_str(), plan.policer.is_some(), was_full) {
+                    ("droptail" | "sfq" | "drr", true, false) => Some(DropReason::Policed),
+                    ("droptail" | "sfq" | "drr", false, _) => Some(DropReason::Full),
+                    (_, false, false) => Some(DropReason::Early),
+                    // A policer and a queue: the kernel doesn't report which of them dropped a packet.
+                    (_, true, _) => None,
                     // An AQM whose queue was full at times: the kernel doesn't report which packets that affected.
-                    (_, true) => None,
+                    (_, false, true) => None,
                 }
             })?;
         }
@@ -248,7 +284,7 @@ impl Network for Taps<'_> {
                 "cpu": self.cpu.as_ref().map(Cpu::since),
             }),
         };
-        Ok(LinkResults { queues, tables, dropped: None, duplicated: None, facts })
+        Ok(LinkResults { queues, tables, duplicated: None, facts })
     }
 }
 
@@ -260,7 +296,7 @@ impl Taps<'_> {
         }
         // Packets that arrived while the taps were being drained are kept for the next call: their causes may have passed
         // another tap after it was drained.
-        let mut landed = Vec::new();
+        let mut late = Late::default();
         for tap in 0..self.seen.len() {
             if self.clock == Clock::Steady {
                 // Several processors write into a ring, so its packets may be out of order.
@@ -270,16 +306,17 @@ impl Taps<'_> {
             let namespace = self.net.taps[tap].0;
             let passed: Vec<TappedPacket> = self.seen[tap].drain(..ready).collect();
             for p in passed {
-                self.pass(namespace, &p, &mut landed, each);
+                self.pass(namespace, &p, &mut late, each);
             }
         }
-        for (link, packet, now) in landed {
+        for (link, packet, now) in late.landed {
             let captures = &mut self.captures;
             self.links[link].landed(&packet, now, |lost| {
-                report_loss(lost, each);
+                late.lost.push(lost);
                 captures.iter_mut().for_each(|c| c.lost(link, lost));
             });
         }
+        late.lost.into_iter().for_each(|lost| report_loss(lost, each));
         if let Some(captures) = &mut self.captures {
             captures.settle();
         }

@@ -36,7 +36,7 @@ impl VethNetwork {
         let flow_hosts = |ends: &crate::plan::veth::FlowPlacement| {
             let [a, b] = ends.hosts.map(|h| self.namespaces[h].try_clone().step(|| "namespace".into()));
             let variant = ends.variant.map(|name| variants.name(name).to_owned());
-            Ok(FlowHosts { namespaces: [a?, b?], addresses: ends.addresses, variant })
+            Ok(FlowHosts { namespaces: [a?, b?], addresses: ends.addresses, variant, window: ends.window })
         };
         self.layout.flows.iter().map(flow_hosts).collect()
     }
@@ -94,6 +94,9 @@ pub(crate) fn build(
                 netlink::add_address(socket, end.index, address)?;
             }
         }
+    }
+    for policer in &layout.policers {
+        netlink::add_policer(&sockets[policer.namespace], policer)?;
     }
     for (namespace, socket) in layout.namespaces.iter().zip(&sockets) {
         for route in &namespace.routes {

@@ -3,6 +3,7 @@
 use super::{check, owned, text, would_block};
 use std::io::{Error, Result};
 use std::mem::zeroed;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 fn request(interface: &str) -> libc::ifreq {
@@ -38,6 +39,29 @@ pub(crate) fn interface_number(interface: &str) -> Result<u32> {
         0 => Err(Error::last_os_error()),
         number => Ok(number),
     }
+}
+
+/// Returns the IPv4 addresses of the interfaces that are up, with the interfaces' names [getifaddrs(3)].
+pub(crate) fn interface_addresses() -> Result<Vec<(String, Ipv4Addr)>> {
+    let mut found = Vec::new();
+    // SAFETY: the list is valid until it is freed; addresses of AF_INET are `sockaddr_in`, names end in zero.
+    unsafe {
+        let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
+        check(libc::getifaddrs(&raw mut first))?;
+        let mut next = first;
+        while !next.is_null() {
+            let entry = &*next;
+            let up = entry.ifa_flags & libc::IFF_UP as libc::c_uint != 0;
+            if up && !entry.ifa_addr.is_null() && i32::from((*entry.ifa_addr).sa_family) == libc::AF_INET {
+                let address: libc::sockaddr_in = std::ptr::read_unaligned(entry.ifa_addr.cast());
+                let name = std::ffi::CStr::from_ptr(entry.ifa_name).to_string_lossy().into_owned();
+                found.push((name, Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr))));
+            }
+            next = entry.ifa_next;
+        }
+        libc::freeifaddrs(first);
+    }
+    Ok(found)
 }
 
 /// Reads a packet; None: none is available.

@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "system calls; all other modules are safe")]
 
 mod interface;
+mod isolation;
 mod kernel;
 mod process;
 mod ring;
@@ -11,13 +12,19 @@ mod socket;
 mod time;
 mod wait;
 
-pub(crate) use interface::{interface_number, is_running, offload, read, set_offload, tunnel, write};
+pub(crate) use interface::{
+    interface_addresses, interface_number, is_running, offload, read, set_offload, tunnel, write,
+};
+pub(crate) use isolation::{
+    bind_mount, is_read_only, mount_memory, new_mount_namespace, open_place, path_of, read_only_tree,
+    without_rights, writable,
+};
 pub(crate) use kernel::{
     bpf, bpf_fd, enter_net_namespace, is_root, mount, new_net_namespace, new_pid_namespace,
     new_user_namespace, power_off,
 };
 pub(crate) use process::{
-    die_with_parent, kill_group, kill_with_parent, pidfd_open, raise_nofile_limit, real_time,
+    die_with_parent, ignore_signals, kill_group, kill_with_parent, pidfd_open, raise_nofile_limit, real_time,
 };
 pub(crate) use ring::Ring;
 pub(crate) use socket::{

@@ -71,3 +71,11 @@ pub(crate) fn kill_group(leader: u32) {
     // SAFETY: no arguments in memory.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
 }
+
+/// Ignores the signals that end a session: this process outlives them, to clean up.
+pub(crate) fn ignore_signals() {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE] {
+        // SAFETY: no function of ours is called.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}

@@ -1,42 +1,80 @@
 //! Applications of flows. One thread serves all of them; in virtual time the clock stops while it works, so times are exact.
 
+mod counters;
 mod ping;
 mod program;
 mod tcp;
 mod udp;
 
+pub(crate) use counters::Counters;
 pub(crate) use ping::{PingConfig, PingTraffic};
 pub(crate) use program::{ProgramConfig, ProgramTraffic};
 pub(crate) use tcp::TcpTraffic;
-pub(crate) use udp::UdpTraffic;
+pub(crate) use udp::{HEADERS as UDP_HEADERS, UdpTraffic};
 
 use crate::error::{KernelError, Step};
 use crate::meter::TcpSample;
 use crate::sys;
 use dumbbell_plan::{FlowResult, Transfer};
+use dumbbell_trace::Table;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
+/// Longest wait for a port that is in use.
+const HELD: Duration = Duration::from_secs(20);
 /// Port at the data receiver (page: at the data sender).
 pub(crate) const PORT: u16 = 5001;
 
 /// One end of a flow: its namespace and address.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) network: OwnedFd,
+    /// None: the namespace of this process.
+    pub(crate) network: Option<OwnedFd>,
     pub(crate) address: Ipv4Addr,
+    /// Port on which the server of the flow listens.
+    pub(crate) port: u16,
+    /// False for an end on another machine, whose process serves it.
+    pub(crate) local: bool,
 }
 
 impl Host {
+    /// Makes this namespace the current one.
+    pub(crate) fn enter(&self) -> std::io::Result<()> {
+        self.network.as_ref().map_or(Ok(()), sys::enter_net_namespace)
+    }
+
     /// Makes a socket in this namespace, bound to the address.
     pub(crate) fn socket(&self, kind: i32, port: u16) -> Result<OwnedFd, KernelError> {
         let make = || {
-            sys::enter_net_namespace(&self.network)?;
+            self.enter()?;
             let fd = sys::socket(libc::AF_INET, kind, 0)?;
-            sys::bind(&fd, self.at(port))?;
+            // The namespaces of a run are new; a machine's may still have connections of the run before.
+            if self.network.is_none() && kind == libc::SOCK_STREAM {
+                sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+            }
+            self.bind(&fd, port)?;
             Ok(fd)
         };
         make().step(|| format!("socket at {}", self.address))
+    }
+
+    /// Binds a socket. On a machine of others, the process of a run that was lost may hold the port a moment longer.
+    fn bind(&self, fd: &OwnedFd, port: u16) -> std::io::Result<()> {
+        let began = Instant::now();
+        loop {
+            match sys::bind(fd, self.at(port)) {
+                Err(e)
+                    if e.kind() == ErrorKind::AddrInUse
+                        && self.network.is_none()
+                        && began.elapsed() < HELD =>
+                {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                other => return other,
+            }
+        }
     }
 
     pub(crate) fn at(&self, port: u16) -> SocketAddrV4 {
@@ -102,10 +140,18 @@ pub(crate) trait Traffic {
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         Ok(None)
     }
+    /// Returns counters of this end's sockets so far; an end of another machine counts nothing.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
     /// Returns when the flow's measurement ends before its stop: its last transfer has completed.
     fn ended(&self) -> Option<u64> {
         None
     }
     /// Fills in the results that only the application has.
     fn finish(&self, result: &mut FlowResult);
+    /// Returns the series that only the application has, if it is kept.
+    fn table(&mut self, _name: &str) -> Option<Table> {
+        None
+    }
 }

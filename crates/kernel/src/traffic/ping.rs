@@ -1,7 +1,7 @@
 //! Ping: echo requests and replies as UDP datagrams [udp(7)], with the simulator's schedule and timeout.
 
 use super::udp::HEADERS;
-use super::{Cx, Host, PORT, Traffic};
+use super::{Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
 use crate::sys;
 use dumbbell_plan::FlowResult;
@@ -29,10 +29,12 @@ pub(crate) struct PingConfig {
 pub(crate) struct PingTraffic {
     hosts: [Host; 2],
     config: PingConfig,
-    sockets: Option<[OwnedFd; 2]>,
+    sockets: [Option<OwnedFd>; 2],
     number: u64,
     sent: u64,
     lost: u64,
+    /// Number of the first request of the measurement.
+    first_measured: u64,
     /// Requests without a reply: number and sending time.
     open: VecDeque<(u64, u64)>,
     rtt: DurationStats,
@@ -45,10 +47,11 @@ impl PingTraffic {
         PingTraffic {
             hosts,
             config,
-            sockets: None,
+            sockets: [None, None],
             number: 0,
             sent: 0,
             lost: 0,
+            first_measured: 0,
             open: VecDeque::new(),
             rtt: DurationStats::new(),
             series: series.then(Default::default),
@@ -69,12 +72,12 @@ impl PingTraffic {
 
     /// Counts requests without a reply within the timeout as lost.
     fn give_up(&mut self, now: u64) {
-        while let Some((_, sent)) = self.open.front().copied() {
+        while let Some((number, sent)) = self.open.front().copied() {
             if now.saturating_sub(sent) < self.config.timeout_ns {
                 return;
             }
             self.open.pop_front();
-            self.lost += 1;
+            self.lost += u64::from(number >= self.first_measured);
             self.note(sent, f64::NAN);
         }
     }
@@ -89,22 +92,21 @@ impl PingTraffic {
             self.note(sent, (now - sent) as f64);
         }
     }
-
-    /// Returns the RTTs as a table, if the series is kept.
-    pub(crate) fn table(&mut self, name: &str) -> Option<Table> {
-        Some(self.series.take()?.into_table(name))
-    }
 }
 
 impl Traffic for PingTraffic {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
-        let requester = self.hosts[0].socket(libc::SOCK_DGRAM, PORT)?;
-        let replier = self.hosts[1].socket(libc::SOCK_DGRAM, PORT)?;
-        sys::connect(&requester, self.hosts[1].at(PORT)).step(|| "connect".into())?;
-        cx.watch(&requester, REQUESTER)?;
-        cx.watch(&replier, REPLIER)?;
-        self.sockets = Some([requester, replier]);
-        self.on_alarm(cx)
+        for (host, role) in self.hosts.iter().zip([REQUESTER, REPLIER]).filter(|(host, _)| host.local) {
+            // Between machines the ports distinguish the directions.
+            let own_port = role == REQUESTER && !self.hosts[1].local;
+            let socket = host.socket(libc::SOCK_DGRAM, if own_port { 0 } else { host.port })?;
+            if role == REQUESTER {
+                sys::connect(&socket, self.hosts[1].at(self.hosts[1].port)).step(|| "connect".into())?;
+            }
+            cx.watch(&socket, role)?;
+            self.sockets[usize::from(role == REPLIER)] = Some(socket);
+        }
+        if self.hosts[0].local { self.on_alarm(cx) } else { Ok(()) }
     }
 
     fn on_alarm(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
@@ -117,7 +119,7 @@ impl Traffic for PingTraffic {
         for (to, from) in payload.iter_mut().zip(self.number.to_le_bytes()) {
             *to = from;
         }
-        if let Some([requester, _]) = &self.sockets {
+        if let Some(requester) = &self.sockets[0] {
             let _ = sys::send(requester, &payload);
         }
         self.open.push_back((self.number, cx.clock));
@@ -130,14 +132,19 @@ impl Traffic for PingTraffic {
     fn on_event(&mut self, role: u8, _over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         let mut packet = vec![0; self.payload().max(8)];
         loop {
-            let Some([requester, replier]) = &self.sockets else { return Ok(()) };
+            let Some(socket) = &self.sockets[usize::from(role == REPLIER)] else { return Ok(()) };
             if role == REPLIER {
-                let Some((n, from)) = sys::receive_from(replier, &mut packet).step(|| "ping".into())? else {
+                let Some((n, from)) = sys::receive_from(socket, &mut packet).step(|| "ping".into())? else {
                     return Ok(());
                 };
-                let _ = sys::send_to(replier, &packet[..n], from);
+                let _ = sys::send_to(socket, &packet[..n], from);
             } else {
-                let Some(n) = sys::receive(requester, &mut packet).step(|| "ping".into())? else {
+                // An ICMP error says that the other machine's socket isn't there yet: the request is lost.
+                let received = sys::receive(socket, &mut packet);
+                if received.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionRefused) {
+                    continue;
+                }
+                let Some(n) = received.step(|| "ping".into())? else {
                     return Ok(());
                 };
                 if !self.stopped {
@@ -149,6 +156,7 @@ impl Traffic for PingTraffic {
 
     fn restart(&mut self) {
         (self.sent, self.lost) = (0, 0);
+        self.first_measured = self.number;
         self.rtt.clear();
     }
 
@@ -166,5 +174,9 @@ impl Traffic for PingTraffic {
         r.rtt_max_ms = self.rtt.max_ms();
         (r.pings_sent, r.pings_lost) = (self.sent, self.lost);
         (r.owd_mean_ms, r.owd_p99_ms) = (None, None);
+    }
+
+    fn table(&mut self, name: &str) -> Option<Table> {
+        Some(self.series.take()?.into_table(name))
     }
 }

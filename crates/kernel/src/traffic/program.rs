@@ -7,15 +7,20 @@ use crate::host::pid_namespace::WITHIN;
 use crate::meter::TcpSample;
 use crate::meter::tcp_info;
 use crate::netlink::{self, Netlink};
-use crate::sys;
+use crate::sys::{self, Clock};
 use dumbbell_plan::{FlowResult, ProgramPlan};
 use serde_json::{Value, json};
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const CLIENT: u8 = 1;
+/// The part of each output that is kept, bytes: an hour of iperf3's intervals takes 3 MB.
+const OUTPUT_BYTES: u64 = 8 << 20;
+/// Groups whose processes may send echo requests without further rights [icmp(7)]; within a user namespace only its own.
+const PING_GROUPS: &str = "/proc/sys/net/ipv4/ping_group_range";
 /// TCP_LISTEN in `/proc/net/tcp` [Linux include/net/tcp_states.h].
 const TCP_LISTEN: &str = "0A";
 
@@ -48,13 +53,28 @@ pub(crate) struct ProgramTraffic {
     server: Option<Running>,
     client: Option<Running>,
     watched: Option<OwnedFd>,
-    sockets: Option<Netlink>,
+    /// Of both hosts: a program may send from either.
+    sockets: Option<[Netlink; 2]>,
+    /// The kernel's name of the congestion control of the connection that has sent most.
+    variant: Option<String>,
     over: Option<u64>,
+    /// Time of the wall clock at time 0 of the run, ns; programs have that clock.
+    zero: Option<u64>,
 }
 
 impl ProgramTraffic {
     pub(crate) fn new(hosts: [Host; 2], config: ProgramConfig) -> ProgramTraffic {
-        ProgramTraffic { hosts, config, server: None, client: None, watched: None, sockets: None, over: None }
+        ProgramTraffic {
+            hosts,
+            config,
+            server: None,
+            client: None,
+            watched: None,
+            sockets: None,
+            variant: None,
+            over: None,
+            zero: None,
+        }
     }
 
     fn begin(&self, plan: &ProgramPlan, role: &str) -> Result<Running, KernelError> {
@@ -73,8 +93,10 @@ impl ProgramTraffic {
         let files =
             ["out", "err"].map(|name| PathBuf::from(format!("flow-{}-{role}.{name}", self.config.number)));
         let open = |n: usize| File::create(&files[n]).step(|| files[n].display().to_string());
-        sys::enter_net_namespace(&self.hosts[usize::from(plan.at_receiver)].network)
-            .step(|| "namespace".into())?;
+        self.hosts[usize::from(plan.at_receiver)].enter().step(|| "namespace".into())?;
+        if fs::write(PING_GROUPS, "0 2147483647").is_err() {
+            let _ = fs::write(PING_GROUPS, "0 0");
+        }
         let mut starts = Command::new(std::env::current_exe().step(|| "the name of this program".into())?);
         starts
             .arg(WITHIN)
@@ -103,8 +125,7 @@ impl ProgramTraffic {
         if server.child.try_wait().step(|| "server".into())?.is_some() {
             return Ok(true); // reported when the flow starts
         }
-        sys::enter_net_namespace(&self.hosts[usize::from(plan.at_receiver)].network)
-            .step(|| "namespace".into())?;
+        self.hosts[usize::from(plan.at_receiver)].enter().step(|| "namespace".into())?;
         let sockets = fs::read_to_string("/proc/thread-self/net/tcp").step(|| "net/tcp".into())?;
         Ok(sockets.lines().any(|line| line.split_whitespace().nth(3) == Some(TCP_LISTEN)))
     }
@@ -114,14 +135,17 @@ impl ProgramTraffic {
         self.end();
         let of = |r: &Option<Running>| {
             r.as_ref().map(|r| {
-                let [out, err] = r
-                    .files
-                    .each_ref()
-                    .map(|f| String::from_utf8_lossy(&fs::read(f).unwrap_or_default()).into_owned());
-                json!({"command": r.command, "exit": r.status, "stdout": out, "stderr": err})
+                let [out, err] = r.files.each_ref().map(|f| beginning(f));
+                json!({
+                    "command": r.command, "exit": r.status, "stdout": out.0, "stderr": err.0,
+                    "left_out_bytes": out.1 + err.1,
+                })
             })
         };
-        json!({"server": of(&self.server), "client": of(&self.client), "over_ns": self.over})
+        json!({
+            "server": of(&self.server), "client": of(&self.client), "over_ns": self.over, "variant": self.variant,
+            "zero_unix_ns": self.zero,
+        })
     }
 
     fn end(&mut self) {
@@ -136,6 +160,15 @@ impl ProgramTraffic {
             }
         }
     }
+}
+
+/// Returns the beginning of an output file, and the number of bytes after it.
+fn beginning(file: &Path) -> (String, u64) {
+    let mut bytes = Vec::new();
+    let Ok(file) = File::open(file) else { return Default::default() };
+    let size = file.metadata().map_or(0, |about| about.len());
+    let _ = file.take(OUTPUT_BYTES).read_to_end(&mut bytes);
+    (String::from_utf8_lossy(&bytes).into_owned(), size - bytes.len() as u64)
 }
 
 impl Drop for ProgramTraffic {
@@ -157,11 +190,15 @@ impl Traffic for ProgramTraffic {
                 stderr.trim()
             )));
         }
+        self.zero = Some(sys::now(Clock::Wall).saturating_sub(cx.clock));
         let client = self.begin(&self.config.client.clone(), "client")?;
         let watched = sys::pidfd_open(client.child.id()).step(|| "pidfd".into())?;
         cx.watch(&watched, CLIENT)?;
-        sys::enter_net_namespace(&self.hosts[0].network).step(|| "namespace".into())?;
-        self.sockets = Some(Netlink::sock_diag()?);
+        let sockets = |host: &Host| {
+            host.enter().step(|| "namespace".into())?;
+            Netlink::sock_diag()
+        };
+        self.sockets = Some([sockets(&self.hosts[0])?, sockets(&self.hosts[1])?]);
         (self.client, self.watched) = (Some(client), Some(watched));
         Ok(())
     }
@@ -185,9 +222,13 @@ impl Traffic for ProgramTraffic {
     }
 
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
-        let Some(sockets) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
-        Ok(netlink::busiest_connection(sockets)?
-            .and_then(|socket| tcp_info::read(&socket.info, socket.cc_info)))
+        let Some([a, b]) = self.sockets.as_ref().filter(|_| self.over.is_none()) else { return Ok(None) };
+        let (here, there) = (netlink::busiest_connection(a)?, netlink::busiest_connection(b)?);
+        let Some(socket) = [here, there].into_iter().flatten().max_by_key(|socket| socket.acked) else {
+            return Ok(None);
+        };
+        self.variant = Some(socket.variant);
+        Ok(tcp_info::read(&socket.info, socket.cc_info))
     }
 
     fn ended(&self) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! TCP applications over real sockets: bulk, transfers, pages, and constant rate over a connection [tcp(7)].
 
-use super::{Cx, Host, PORT, Traffic};
+use super::{Counters, Cx, Host, Traffic};
 use crate::error::{KernelError, Step};
 use crate::meter::TcpSample;
 use crate::meter::tcp_info;
@@ -26,6 +26,14 @@ pub(crate) struct TcpTraffic {
     source: Option<Source>,
     /// True if a bulk receiver isn't woken for each packet.
     rarely_woken: bool,
+    /// Largest receive window, bytes.
+    window: Option<u32>,
+    /// Largest segment, where the route doesn't give it, bytes.
+    mss: Option<u32>,
+    /// Counters of closed connections, if only one end is local.
+    closed: Counters,
+    /// Payload read by the data receiver, bytes.
+    read: u64,
     listener: Option<OwnedFd>,
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
@@ -58,6 +66,7 @@ impl TcpTraffic {
         variant: String,
         source: Option<Source>,
         rarely_woken: bool,
+        window: Option<u32>,
     ) -> TcpTraffic {
         TcpTraffic {
             hosts,
@@ -65,6 +74,10 @@ impl TcpTraffic {
             variant,
             source,
             rarely_woken,
+            window,
+            mss: None,
+            closed: Counters::default(),
+            read: 0,
             listener: None,
             sender: None,
             receiver: None,
@@ -82,6 +95,17 @@ impl TcpTraffic {
             stopped: false,
             chunk: vec![0; CHUNK],
         }
+    }
+
+    /// Bounds the segments of this end, bytes.
+    pub(crate) fn with_mss(mut self, mss: Option<u32>) -> TcpTraffic {
+        self.mss = mss;
+        self
+    }
+
+    /// True if the other end is on another machine.
+    fn is_split(&self) -> bool {
+        self.hosts.iter().any(|host| !host.local)
     }
 
     /// Returns bytes of a transfer, repetitions (0: endless), interval, ns; None for endless data.
@@ -108,6 +132,10 @@ impl TcpTraffic {
         sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
             .step(|| format!("congestion control '{}'", self.variant))?;
         lingers(fd, false).step(|| "SO_LINGER".into())?;
+        if let Some(mss) = self.mss {
+            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss as i32)
+                .step(|| "TCP_MAXSEG".into())?;
+        }
         if self.source.is_some() {
             // Each write is sent at once, at the application's rate.
             sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1).step(|| "TCP_NODELAY".into())?;
@@ -117,27 +145,15 @@ impl TcpTraffic {
 
     fn connect(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         let client = self.client();
-        let port = FIRST_PORT + (self.begun % 40_000) as u16;
+        // On another machine's network the kernel chooses a port that is free.
+        let port = if self.is_split() { 0 } else { FIRST_PORT + (self.begun % 40_000) as u16 };
         let fd = self.hosts[client].socket(libc::SOCK_STREAM, port)?;
         self.prepare(&fd)?;
-        sys::connect(&fd, self.hosts[1 - client].at(PORT)).step(|| "connect".into())?;
+        let server = &self.hosts[1 - client];
+        sys::connect(&fd, server.at(server.port)).step(|| "connect".into())?;
         (self.asked, self.requested, self.received) = (0, 0, 0);
         (self.to_send, self.then_closes) = (0, false);
-        if let Some((bytes, ..)) = self.transfer() {
-            if self.begun == 0 {
-                self.first_begun_at = cx.clock;
-            }
-            self.running = Some(cx.transfers.len());
-            cx.transfers.push(Transfer {
-                flow: String::new(), // set by the event loop
-                number: self.begun,
-                start_s: cx.clock as f64 * 1e-9,
-                end_s: None,
-                bytes,
-            });
-            self.begun_at = cx.now;
-        }
-        self.begun += 1;
+        self.begin_transfer(cx);
         match self.app {
             AppPlan::Bulk {} => self.to_send = u64::MAX,
             AppPlan::Transfer { bytes, .. } => (self.to_send, self.then_closes) = (bytes, true),
@@ -152,6 +168,26 @@ impl TcpTraffic {
             self.sender = Some(fd);
             self.push()
         }
+    }
+
+    /// Records the beginning of a transfer.
+    fn begin_transfer(&mut self, cx: &mut Cx<'_>) {
+        if let Some((bytes, ..)) = self.transfer() {
+            if self.begun == 0 {
+                self.first_begun_at = cx.clock;
+            }
+            self.running = Some(cx.transfers.len());
+            cx.transfers.push(Transfer {
+                flow: String::new(), // set by the event loop
+                number: self.begun,
+                start_s: cx.clock as f64 * 1e-9,
+                end_s: None,
+                bytes,
+                ..Transfer::default()
+            });
+            self.begun_at = cx.now;
+        }
+        self.begun += 1;
     }
 
     /// Sends the request of a page as far as the socket accepts it.
@@ -179,6 +215,8 @@ impl TcpTraffic {
                 Ok(Some(n)) if self.to_send < u64::MAX => self.to_send -= n as u64,
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(()),
+                // The other machine has ended the flow: its clock was ahead.
+                Err(e) if is_reset(&e) && self.hosts.iter().any(|host| !host.local) => return Ok(()),
                 Err(e) => return Err(e).step(|| "send".into()),
             }
         }
@@ -191,13 +229,19 @@ impl TcpTraffic {
 
     /// Accepts connections at the server.
     fn accept(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
-        let Some(listener) = &self.listener else { return Ok(()) };
-        while let Some(fd) = sys::accept(listener).step(|| "accept".into())? {
+        while let Some(fd) =
+            self.listener.as_ref().map(sys::accept).transpose().step(|| "accept".into())?.flatten()
+        {
+            if !self.hosts[self.client()].local {
+                (self.requested, self.received) = (0, 0);
+                (self.to_send, self.then_closes) = (0, false);
+                self.begin_transfer(cx);
+            }
             if self.is_page() {
                 cx.watch(&fd, SENDER)?;
                 self.sender = Some(fd);
             } else {
-                if self.rarely_woken && matches!(self.app, AppPlan::Bulk {}) {
+                if self.rarely_woken && self.window.is_none() && matches!(self.app, AppPlan::Bulk {}) {
                     sys::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, RCVLOWAT)
                         .step(|| "SO_RCVLOWAT".into())?;
                 }
@@ -212,7 +256,7 @@ impl TcpTraffic {
     fn serve_sender(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         self.push()?;
         let Some(fd) = &self.sender else { return Ok(()) };
-        let read = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        let read = drained(fd, over, self.is_split()).step(|| format!("connection of flow {}", cx.flow))?;
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app {
             let before = self.requested;
             self.requested += read.bytes;
@@ -222,8 +266,14 @@ impl TcpTraffic {
             }
         }
         if let Some(fd) = self.sender.take_if(|_| read.closed) {
+            self.count(&fd);
             lingers(&fd, true).step(|| "SO_LINGER".into())?;
             drop(fd);
+            if !self.hosts[1].local && self.running.take().is_some() {
+                // The receiver closes when it has everything; its own process records when that was.
+                self.completed += 1;
+                self.completed_at = cx.now;
+            }
             self.next_transfer(cx);
         }
         Ok(())
@@ -233,8 +283,15 @@ impl TcpTraffic {
     fn serve_receiver(&mut self, over: bool, cx: &mut Cx<'_>) -> Result<(), KernelError> {
         self.ask()?;
         let Some(fd) = &self.receiver else { return Ok(()) };
-        let read = drained(fd, over).step(|| format!("connection of flow {}", cx.flow))?;
+        if let Some(window) = self.window {
+            // Each time, because the kernel resets the bound when it has measured the overhead of packets
+            // [Linux tcp_input.c tcp_measure_rcv_mss].
+            sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window as i32)
+                .step(|| "TCP_WINDOW_CLAMP".into())?;
+        }
+        let read = drained(fd, over, self.is_split()).step(|| format!("connection of flow {}", cx.flow))?;
         self.received += read.bytes;
+        self.read += read.bytes;
         let whole = self.transfer().is_some_and(|(bytes, ..)| self.received >= bytes);
         if let Some(running) = self.running.filter(|_| whole) {
             cx.transfers[running].end_s = Some(cx.now as f64 * 1e-9);
@@ -243,6 +300,7 @@ impl TcpTraffic {
             self.completed_at = cx.now;
         }
         if let Some(fd) = self.receiver.take_if(|_| read.closed) {
+            self.count(&fd);
             lingers(&fd, true).step(|| "SO_LINGER".into())?;
             drop(fd);
             self.next_transfer(cx);
@@ -254,10 +312,25 @@ impl TcpTraffic {
     fn next_transfer(&mut self, cx: &mut Cx<'_>) {
         let Some((_, repeat, every)) = self.transfer() else { return };
         let over = self.sender.is_none() && self.receiver.is_none() && self.running.is_none();
-        if over && !self.stopped && (repeat == 0 || self.begun < repeat) {
+        if over && self.hosts[self.client()].local && !self.stopped && (repeat == 0 || self.begun < repeat) {
             cx.alarm((self.begun_at + every).max(cx.now));
         }
     }
+}
+
+impl TcpTraffic {
+    /// Adds the counters of a connection that ends.
+    fn count(&mut self, fd: &OwnedFd) {
+        if self.is_split() {
+            self.closed = self.closed.and(Counters::of(fd));
+        }
+    }
+}
+
+/// True if the peer has reset the connection.
+fn is_reset(e: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(e.kind(), BrokenPipe | ConnectionReset)
 }
 
 /// Sets SO_LINGER. With a linger time of 0, closing the socket or killing the process resets the connection [Linux tcp.c
@@ -275,10 +348,15 @@ struct Read {
 }
 
 /// Discards all data of a socket. One call discards everything; the end of the stream needs another.
-fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Read> {
+/// `resets`: a reset is an end of the stream, because an end on another machine may stop earlier.
+fn drained(fd: &OwnedFd, over: bool, resets: bool) -> std::io::Result<Read> {
     let mut bytes = 0;
     loop {
-        match sys::discard(fd, 1 << 30)? {
+        let read = match sys::discard(fd, 1 << 30) {
+            Err(e) if resets && is_reset(&e) => Some(0),
+            other => other?,
+        };
+        match read {
             None => return Ok(Read { bytes, closed: false }),
             Some(0) => return Ok(Read { bytes, closed: true }),
             Some(n) => {
@@ -293,13 +371,18 @@ fn drained(fd: &OwnedFd, over: bool) -> std::io::Result<Read> {
 
 impl Traffic for TcpTraffic {
     fn start(&mut self, cx: &mut Cx<'_>) -> Result<(), KernelError> {
-        let listener = self.hosts[1 - self.client()].socket(libc::SOCK_STREAM, PORT)?;
-        self.prepare(&listener)?;
-        sys::listen(&listener).step(|| "listen".into())?;
-        cx.watch(&listener, LISTENER)?;
-        self.listener = Some(listener);
-        self.connect(cx)?;
-        if let Some(source) = &self.source {
+        let server = &self.hosts[1 - self.client()];
+        if server.local {
+            let listener = server.socket(libc::SOCK_STREAM, server.port)?;
+            self.prepare(&listener)?;
+            sys::listen(&listener).step(|| "listen".into())?;
+            cx.watch(&listener, LISTENER)?;
+            self.listener = Some(listener);
+        }
+        if self.hosts[self.client()].local {
+            self.connect(cx)?;
+        }
+        if let Some(source) = self.source.as_ref().filter(|_| self.hosts[0].local) {
             cx.alarm(cx.now + source.phase.0);
         }
         Ok(())
@@ -338,6 +421,11 @@ impl Traffic for TcpTraffic {
     fn sample(&mut self) -> Result<Option<TcpSample>, KernelError> {
         let Some(fd) = &self.sender else { return Ok(None) };
         tcp_info::state(fd, &self.variant).step(|| "TCP_INFO".into())
+    }
+
+    fn counters(&self) -> Counters {
+        let open = [&self.sender, &self.receiver].into_iter().flatten().map(Counters::of);
+        open.fold(self.closed, Counters::and).with_read(self.read)
     }
 
     fn ended(&self) -> Option<u64> {

@@ -9,7 +9,7 @@ use dumbbell_sim::Source;
 use std::os::fd::OwnedFd;
 
 /// IP and UDP headers, bytes [RFC 791 §3.1, RFC 768].
-pub(super) const HEADERS: u32 = 28;
+pub(crate) const HEADERS: u32 = 28;
 
 /// See the top of this file.
 pub(crate) struct UdpTraffic {

@@ -1,5 +1,6 @@
-//! External variants: congestion control algorithms that users write, as Python classes or in libraries.
+//! Algorithms that users write: congestion control as Python classes or in libraries, rules for the bit rate as classes.
 
+mod abr;
 mod events;
 mod exceptions;
 mod python_class;
@@ -7,13 +8,14 @@ mod python_class;
 use crate::errors::refused;
 use crate::parameters::entries;
 use dumbbell_cc::{EcnUse, External, Failure, Setup, Variant};
-use dumbbell_sim::ExternalVariants;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub(crate) use abr::rules_by_name;
 pub(crate) use exceptions::take_interrupt;
 
 /// A variant that is not in the registry.
@@ -103,8 +105,8 @@ impl ExternalVariant {
 }
 
 /// Reads a dict of external variants by the names that the plan gives them.
-pub(crate) fn by_name(variants: Option<&Bound<'_, PyDict>>) -> PyResult<ExternalVariants> {
-    let Some(variants) = variants else { return Ok(ExternalVariants::new()) };
+pub(crate) fn by_name(variants: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, Arc<dyn External>>> {
+    let Some(variants) = variants else { return Ok(BTreeMap::new()) };
     let pairs = variants.iter().map(|(name, variant)| {
         let variant = variant.cast::<ExternalVariant>()?;
         Ok((name.extract()?, Arc::clone(&variant.get().external)))
@@ -128,5 +130,7 @@ fn static_row(name: &str, title: &str, columns: Vec<String>) -> Variant {
 /// Adds the classes to the module.
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<ExternalVariant>()?;
+    m.add_class::<abr::AbrView>()?;
+    m.add_class::<abr::AbrDownload>()?;
     events::register(m)
 }

@@ -110,6 +110,10 @@ impl Qdisc for BlueQdisc {
         Some(packet)
     }
 
+    fn first(&self) -> Option<&Packet> {
+        self.queue.first()
+    }
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }

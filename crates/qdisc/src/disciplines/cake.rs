@@ -203,7 +203,7 @@ impl Qdisc for Cake {
         if was_empty && !cx.link_busy {
             return; // sent next, whatever the limit
         }
-        while self.limit.is_exceeded_by(self.flows.backlog().packets, self.flows.backlog().bytes) {
+        while self.limit.is_exceeded_by(self.flows.backlog() + cx.held) {
             if !self.drop_from_fattest(cx) {
                 return;
             }

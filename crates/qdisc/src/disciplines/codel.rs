@@ -155,7 +155,7 @@ impl Qdisc for CodelQdisc {
     fn enqueue(&mut self, packet: Packet, cx: &mut QdiscContext) {
         self.maxpacket = self.maxpacket.max(packet.bytes);
         let sent_at_once = self.queue.is_empty() && !cx.link_busy; // whatever the limit
-        if sent_at_once || self.limit.admits(self.queue.backlog(), &packet) {
+        if sent_at_once || self.limit.admits(self.queue.backlog() + cx.held, &packet) {
             self.queue.push(packet);
         } else {
             cx.drop_packet(packet, DropReason::Full);

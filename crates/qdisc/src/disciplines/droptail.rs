@@ -5,9 +5,9 @@
 //! packet in transmission counts as one, so a limit of L allows L - 1 waiting packets behind it: ns-2 drops when
 //! length + 1 >= L [ns-2 drop-tail.cc DropTail::enque].
 
-use crate::discipline::{Discipline, LIMIT, Limit, LinkInfo};
+use crate::discipline::{Discipline, LIMIT, LinkInfo};
 use crate::fifo::Fifo;
-use crate::{Backlog, DropReason, Packet, Qdisc, QdiscContext};
+use crate::{Backlog, DropReason, Packet, PlainFifo, Qdisc, QdiscContext};
 use dumbbell_units::param::{Kind, Params, Spec};
 
 const COUNTING: Spec = Spec {
@@ -32,31 +32,23 @@ pub(crate) const ROW: Discipline = Discipline {
 /// The DropTail discipline.
 #[derive(Debug)]
 pub(crate) struct DropTail {
-    limit: Limit,
-    counts_service: bool,
+    rule: PlainFifo,
     queue: Fifo,
 }
 
 impl DropTail {
     fn new(params: &Params, link: &LinkInfo) -> DropTail {
-        DropTail {
-            limit: link.limit(params.length("limit")),
-            counts_service: params.choice("counting") == "ns2",
-            queue: Fifo::default(),
-        }
+        let limit = link.limit(params.length("limit"));
+        let counts_service = params.choice("counting") == "ns2";
+        DropTail { rule: PlainFifo { limit, counts_service }, queue: Fifo::default() }
     }
 
     fn admits(&self, packet: &Packet, link_busy: bool) -> bool {
         if !link_busy && self.queue.is_empty() {
             return true; // sent at once, whatever the limit
         }
-        match self.limit {
-            Limit::Packets(limit) => {
-                let in_service = u64::from(self.counts_service && link_busy);
-                self.queue.packets() + in_service < limit.0
-            }
-            Limit::Bytes(limit) => self.queue.bytes() + u64::from(packet.bytes) <= limit.0,
-        }
+        let counts_service = self.rule.counts_service && link_busy;
+        PlainFifo { counts_service, ..self.rule }.admits(self.queue.backlog(), packet.bytes)
     }
 }
 
@@ -75,6 +67,14 @@ impl Qdisc for DropTail {
 
     fn can_bypass(&self) -> bool {
         true
+    }
+
+    fn plain_fifo(&self) -> Option<PlainFifo> {
+        Some(self.rule)
+    }
+
+    fn first(&self) -> Option<&Packet> {
+        self.queue.first()
     }
 
     fn backlog(&self) -> Backlog {

@@ -157,10 +157,10 @@ impl Qdisc for Drr {
         if sent_at_once {
             return;
         }
-        if self.queue_limit.is_some_and(|l| l.is_exceeded_by(queue.packets(), queue.bytes())) {
+        if self.queue_limit.is_some_and(|l| l.is_exceeded_by(queue.backlog())) {
             self.drop_last(index, cx);
         }
-        while self.limit.is_exceeded_by(self.backlog.packets, self.backlog.bytes) {
+        while self.limit.is_exceeded_by(self.backlog + cx.held) {
             self.drop_last(self.longest(index), cx);
         }
     }
@@ -194,6 +194,11 @@ impl Qdisc for Drr {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn classes(&self) -> Option<u32> {
+        // A queue is made for every class that a packet has.
+        self.by_class.then_some(u32::from(u16::MAX) + 1)
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

@@ -192,7 +192,7 @@ impl Qdisc for DualPi2 {
         self.full_packet = self.full_packet.max(packet.bytes);
         let backlog = self.backlog();
         let sent_at_once = backlog.packets == 0 && !cx.link_busy; // whatever the limit
-        if !sent_at_once && !self.limit.admits(backlog, &packet) {
+        if !sent_at_once && !self.limit.admits(backlog + cx.held, &packet) {
             cx.drop_packet(packet, DropReason::Full);
             return;
         }

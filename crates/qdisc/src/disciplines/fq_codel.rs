@@ -112,9 +112,9 @@ impl FqCodel {
         })
     }
 
-    fn is_over(&self) -> bool {
-        let Backlog { packets, bytes } = self.flows.backlog();
-        self.limit.is_exceeded_by(packets, bytes) || bytes > self.memory_limit
+    fn is_over(&self, held: Backlog) -> bool {
+        let backlog = self.flows.backlog();
+        self.limit.is_exceeded_by(backlog + held) || backlog.bytes > self.memory_limit
     }
 
     /// Drops packets from the head of the largest queue [Linux sch_fq_codel.c fq_codel_drop].
@@ -161,7 +161,7 @@ impl Qdisc for FqCodel {
         let sent_at_once = self.flows.backlog().packets == 0 && !cx.link_busy; // whatever the limit
         let index = reciprocal_scale(flow_hash(packet.flow, self.perturbation), self.flows.len());
         self.flows.enqueue(index, packet);
-        while !sent_at_once && self.is_over() {
+        while !sent_at_once && self.is_over(cx.held) {
             self.drop_batch(cx);
         }
     }

@@ -99,7 +99,7 @@ impl Qdisc for FqPie {
         let total = self.flows.backlog();
         let sent_at_once = total.packets == 0 && !cx.link_busy; // whatever the limit
         let in_memory = total.bytes + u64::from(packet.bytes) <= self.memory_limit;
-        let admitted = in_memory && self.settings.limit.admits(total, &packet);
+        let admitted = in_memory && self.settings.limit.admits(total + cx.held, &packet);
         let flow = self.flows.flow(index);
         let backlog = Bytes(flow.queue.bytes());
         let pie = updated_pie(flow, &self.settings, cx.now);

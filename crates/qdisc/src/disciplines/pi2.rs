@@ -134,7 +134,7 @@ impl Qdisc for Pi2Qdisc {
         self.update(cx);
         self.full_packet = self.full_packet.max(packet.bytes);
         let sent_at_once = self.queue.is_empty() && !cx.link_busy; // whatever the limit
-        if !sent_at_once && !self.limit.admits(self.queue.backlog(), &packet) {
+        if !sent_at_once && !self.limit.admits(self.queue.backlog() + cx.held, &packet) {
             cx.drop_packet(packet, DropReason::Full);
             return;
         }

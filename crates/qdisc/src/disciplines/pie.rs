@@ -183,6 +183,10 @@ impl Qdisc for PieQdisc {
         Some(packet)
     }
 
+    fn first(&self) -> Option<&Packet> {
+        self.queue.first()
+    }
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }

@@ -83,9 +83,7 @@ impl Qdisc for Prio {
         }
         self.backlog.add(&packet);
         band.push(packet);
-        while !sent_at_once
-            && self.limit.is_some_and(|l| l.is_exceeded_by(self.backlog.packets, self.backlog.bytes))
-        {
+        while !sent_at_once && self.limit.is_some_and(|l| l.is_exceeded_by(self.backlog)) {
             let Some(packet) = self.bands.iter_mut().rev().find_map(Fifo::pop_last) else { return };
             self.backlog.remove(&packet);
             cx.drop_packet(packet, DropReason::Full);
@@ -98,8 +96,12 @@ impl Qdisc for Prio {
         Some(packet)
     }
 
-    fn classes(&self) -> Option<u16> {
-        Some(self.bands.len() as u16)
+    fn first(&self) -> Option<&Packet> {
+        self.bands.iter().find_map(Fifo::first)
+    }
+
+    fn classes(&self) -> Option<u32> {
+        Some(self.bands.len() as u32)
     }
 
     fn can_bypass(&self) -> bool {

@@ -293,6 +293,10 @@ impl Qdisc for RedQdisc {
         Some(packet)
     }
 
+    fn first(&self) -> Option<&Packet> {
+        self.queue.first()
+    }
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }

@@ -208,7 +208,7 @@ impl Qdisc for Sfq {
             }
             Err(packet) => return cx.drop_packet(packet, DropReason::Full),
         };
-        while !sent_at_once && self.limit.is_exceeded_by(self.backlog.packets, self.backlog.bytes) {
+        while !sent_at_once && self.limit.is_exceeded_by(self.backlog + cx.held) {
             let Some(packet) = self.take(self.longest(arrival), !self.headdrop) else { return };
             cx.drop_packet(packet, DropReason::Full);
         }

@@ -7,8 +7,9 @@
 //! arrival     dropped if it would exceed the limit; the bucket is not used here               [tbf_enqueue]
 //! departure   the first packet, once the bucket holds its bytes                               [tbf_dequeue]
 //! limit       or latency: the longest time in the queue; the limit is then rate x latency + burst
-//! inner       another discipline instead of the queue, with its own limit. Its next packet is held here until the bucket
-//!             permits it, so an AQM inside decides one packet ahead           [tbf_dequeue, which calls peek]
+//! inner       another discipline instead of the queue, with its own limit. A discipline that drops or marks at the
+//!             departure, or chooses the next packet, decides one packet ahead: its packet is held here until the bucket
+//!             permits it. Its limit counts this packet           [tbf_dequeue; sch_generic.h qdisc_peek_dequeued]
 //! ```
 //! A link with a much higher rate sends bursts of up to burst bytes at its own rate. DIVERGES [Linux sch_tbf.c
 //! tbf_enqueue]: a packet larger than the bucket is sent when the bucket is full, and the tokens become negative. The
@@ -130,10 +131,11 @@ impl Qdisc for Tbf {
                 }
             }
             Inner::Qdisc(qdisc, held) => {
-                let link_busy = cx.link_busy;
+                let (link_busy, outer) = (cx.link_busy, cx.held);
                 cx.link_busy |= held.is_some(); // the arrival is not sent next
+                held.iter().for_each(|packet| cx.held.add(packet));
                 qdisc.enqueue(packet, cx);
-                cx.link_busy = link_busy;
+                (cx.link_busy, cx.held) = (link_busy, outer);
             }
         }
     }
@@ -142,10 +144,10 @@ impl Qdisc for Tbf {
         let next = match &mut self.inner {
             Inner::Fifo(queue, _) => queue.first(),
             Inner::Qdisc(qdisc, held) => {
-                if held.is_none() {
+                if held.is_none() && qdisc.first().is_none() {
                     *held = qdisc.dequeue(cx);
                 }
-                held.as_ref()
+                held.as_ref().or(qdisc.first())
             }
         };
         if let Err(ready) = self.bucket.consume(cx.now, Bytes(u64::from(next?.bytes))) {
@@ -154,11 +156,11 @@ impl Qdisc for Tbf {
         }
         match &mut self.inner {
             Inner::Fifo(queue, _) => queue.pop(),
-            Inner::Qdisc(_, held) => held.take(),
+            Inner::Qdisc(qdisc, held) => held.take().or_else(|| qdisc.dequeue(cx)),
         }
     }
 
-    fn classes(&self) -> Option<u16> {
+    fn classes(&self) -> Option<u32> {
         match &self.inner {
             Inner::Fifo(..) => None,
             Inner::Qdisc(qdisc, _) => qdisc.classes(),
@@ -177,9 +179,9 @@ impl Qdisc for Tbf {
         match &self.inner {
             Inner::Fifo(queue, _) => queue.backlog(),
             Inner::Qdisc(qdisc, held) => {
-                let Backlog { packets, bytes } = qdisc.backlog();
-                let held = held.as_ref().map_or(0, |p| u64::from(p.bytes));
-                Backlog { packets: packets + u64::from(held > 0), bytes: bytes + held }
+                let mut backlog = qdisc.backlog();
+                held.iter().for_each(|packet| backlog.add(packet));
+                backlog
             }
         }
     }

@@ -114,3 +114,36 @@ fn an_inner_discipline_can_hold_the_packets() {
             .starts_with("limit: an inner discipline is given")
     );
 }
+
+#[test]
+fn the_limit_inside_counts_the_packet_that_waits_for_tokens() {
+    // 8 Mbit/s, a bucket of 1000, packets of 1000: the first is sent at 0, the second waits for its tokens, inside droptail and
+    // held outside of codel. Either way a limit of 3 packets accepts two of the next three.
+    for inner in ["droptail", "red", "pie", "codel", "fq_codel", "fq_pie", "sfq"] {
+        let queue = Raw::Table(vec![
+            ("discipline".into(), Raw::Text(inner.into())),
+            ("limit".into(), Raw::Text("3 packets".into())),
+        ]);
+        let mut params = given(&[("rate", "8 Mbit/s"), ("burst", "1000 bytes")]);
+        params.push(("inner".into(), queue));
+        let mut q = QdiscFixture::with(&link(), "tbf", &params);
+        q.arrive(0, 1000);
+        assert_eq!(q.send(), Some(1), "{inner}");
+        q.arrive(0, 1000);
+        assert_eq!(q.send(), None, "{inner}");
+        (0..2).for_each(|_| assert_eq!(q.arrive(0, 1000), Fate::Queued, "{inner}"));
+        assert_eq!(q.backlog().packets, 3, "{inner}");
+        assert_ne!(q.burst(0, 1000), [], "{inner}");
+    }
+}
+
+#[test]
+fn a_discipline_that_only_orders_packets_gives_none_away_before_its_time() {
+    // prio shows its next packet without giving it away: a packet of band 0 that arrives meanwhile is sent first.
+    let mut q = QdiscFixture::new("tbf", &[("rate", "8 Mbit/s"), ("burst", "1000 bytes"), ("inner", "prio")]);
+    (0..3).for_each(|_| _ = q.arrive(1, 1000));
+    assert_eq!((q.send(), q.send()), (Some(1), None));
+    q.arrive(0, 1000);
+    q.advance(Dur::millis(1));
+    assert_eq!(q.send(), Some(4));
+}

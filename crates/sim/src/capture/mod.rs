@@ -6,6 +6,7 @@
 //! per record.
 
 mod external;
+mod quic;
 mod spurious;
 mod write;
 
@@ -13,6 +14,7 @@ use crate::packets::Body;
 use dumbbell_cc::Phase;
 use dumbbell_plan::{CapturePlan, Plan};
 use dumbbell_qdisc::DropReason;
+use dumbbell_quic::Datagram;
 use dumbbell_tcp::Segment;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, TcpFlags};
@@ -20,7 +22,9 @@ use std::sync::Arc;
 use write::{Addressing, InterfaceOf};
 
 pub use external::Captures;
+pub(crate) use quic::QuicSender;
 pub use write::Capture;
+pub(crate) use write::{FlowAddress, addresses};
 
 /// Reason of a retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +67,15 @@ struct SentPacket {
     copied_by: Option<u32>,
     /// True for a spurious retransmission; known at the end.
     spurious: bool,
+    /// The first bytes of its payload, as far as they aren't zeros.
+    head: Head,
+}
+
+/// Part of a run's `heads`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    begin: usize,
+    len: u16,
 }
 
 /// A packet recorded at a capture point.
@@ -102,6 +115,8 @@ impl Frames {
 struct Run {
     sent: Vec<SentPacket>,
     frames: Frames,
+    /// Headers of QUIC.
+    heads: Vec<u8>,
     addressing: Addressing,
 }
 
@@ -124,6 +139,9 @@ pub(crate) struct Recorder {
     frames: Frames,
     /// Frame of the packet that is sent next.
     next_frame: Option<u32>,
+    /// Headers of QUIC, and those of the packet that is sent next.
+    heads: Vec<u8>,
+    next_head: Head,
     /// Packet index and links crossed, per handle.
     handles: Vec<(u32, u8)>,
     addressing: Addressing,
@@ -154,6 +172,8 @@ impl Recorder {
             sent: Vec::new(),
             frames: Frames::default(),
             next_frame: None,
+            heads: Vec::new(),
+            next_head: Head::default(),
             handles: Vec::new(),
             addressing: Addressing::new(plan),
         }))
@@ -165,6 +185,13 @@ impl Recorder {
         self.next_frame = Some(self.frames.ends.len() as u32);
         self.frames.bytes.extend(&bytes[..bytes.len() - zeros]);
         self.frames.ends.push(self.frames.bytes.len());
+    }
+
+    /// Sets the headers of the packet that is sent next.
+    pub(crate) fn quic(&mut self, sender: &QuicSender, datagram: &Datagram) {
+        let begin = self.heads.len();
+        sender.write(datagram, &mut self.heads);
+        self.next_head = Head { begin, len: (self.heads.len() - begin) as u16 };
     }
 
     /// Records a packet that is sent.
@@ -180,6 +207,7 @@ impl Recorder {
             lost: None,
             copied_by: None,
             spurious: false,
+            head: std::mem::take(&mut self.next_head),
         };
         self.add(handle, packet, 0);
     }
@@ -234,8 +262,8 @@ impl Recorder {
     /// Completes the ground truth and returns the captures.
     pub(crate) fn finish(mut self) -> Vec<Capture> {
         spurious::mark_spurious(&mut self.sent);
-        let Recorder { plan, seen, sent, frames, addressing, .. } = self;
-        let shared = Arc::new(Run { sent, frames, addressing });
+        let Recorder { plan, seen, sent, frames, heads, addressing, .. } = self;
+        let shared = Arc::new(Run { sent, frames, heads, addressing });
         let captures = plan.points.into_iter().zip(seen).map(|(point, seen)| {
             let interfaces = point.nodes.iter().map(|&n| InterfaceOf::Node(n));
             let interfaces = interfaces.chain(point.links.iter().map(|&l| InterfaceOf::Link(l)));

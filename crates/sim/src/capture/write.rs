@@ -60,7 +60,7 @@ impl Addressing {
             to: flow.to,
             protocol: match (&flow.application, &flow.transport) {
                 (AppPlan::Ping { .. }, _) => Protocol::Echo,
-                (_, TransportPlan::Udp {}) => Protocol::Udp,
+                (_, TransportPlan::Udp {} | TransportPlan::Quic { .. }) => Protocol::Udp,
                 (_, TransportPlan::Tcp { .. }) => Protocol::Tcp,
             },
             sender_serves: matches!(flow.application, AppPlan::Page { .. }),
@@ -80,13 +80,28 @@ impl Addressing {
     /// Source and destination of a packet.
     fn ends(&self, packet: &SentPacket) -> (FlowEnds, SocketAddr, SocketAddr) {
         let flow = self.flows[packet.flow as usize / 2];
-        let server = FIRST_SERVER_PORT + (packet.flow / 2) % SERVER_PORTS;
-        let client = FIRST_CLIENT_PORT + packet.connection % CLIENT_PORTS;
-        let (of_sender, of_receiver) = if flow.sender_serves { (server, client) } else { (client, server) };
-        let sender = SocketAddr::new(Self::address(flow.from), of_sender as u16);
-        let receiver = SocketAddr::new(Self::address(flow.to), of_receiver as u16);
+        let nodes = [flow.from, flow.to];
+        let [sender, receiver] = addresses(packet.flow / 2, nodes, flow.sender_serves, packet.connection)
+            .map(|(address, port)| SocketAddr::new(address, port));
         if packet.flow.is_multiple_of(2) { (flow, sender, receiver) } else { (flow, receiver, sender) }
     }
+}
+
+/// Address and port of an end of a flow.
+pub(crate) type FlowAddress = (IpAddr, u16);
+
+/// Addresses of the data sender and the data receiver of a connection, at these nodes.
+pub(crate) fn addresses(
+    flow: u32,
+    nodes: [usize; 2],
+    sender_serves: bool,
+    connection: u32,
+) -> [FlowAddress; 2] {
+    let server = FIRST_SERVER_PORT + flow % SERVER_PORTS;
+    let client = FIRST_CLIENT_PORT + connection % CLIENT_PORTS;
+    let (of_sender, of_receiver) = if sender_serves { (server, client) } else { (client, server) };
+    [(nodes[0], of_sender), (nodes[1], of_receiver)]
+        .map(|(node, port)| (Addressing::address(node), port as u16))
 }
 
 /// A capture: the packets recorded at one capture point.
@@ -203,7 +218,8 @@ impl Capture {
             Protocol::Tcp => segment(about, from, to, ip).write(packet, snaplen),
             Protocol::Udp => {
                 let payload = about.bytes.saturating_sub(28);
-                Datagram { from, to, ip, payload }.write(packet, snaplen)
+                let head = &self.run.heads[about.head.begin..][..usize::from(about.head.len)];
+                Datagram { from, to, ip, head, payload }.write(packet, snaplen)
             }
             Protocol::Echo => {
                 let payload = about.bytes.saturating_sub(28);

@@ -1,10 +1,15 @@
-//! Flows: a transport (TCP, UDP) or ping, with an application, between two nodes. The network calls a flow for its timers
+//! Flows: a transport (TCP, QUIC, UDP) or ping, with an application, between two nodes. The network calls a flow for its timers
 //! and arriving packets.
 
+pub(crate) mod algorithms;
+pub(crate) mod connection;
 pub(crate) mod ping;
+pub(crate) mod quic;
 pub(crate) mod source;
 pub(crate) mod tcp;
+mod transfers;
 pub(crate) mod udp;
+pub(crate) mod web;
 
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{FlowResult, Plan};
@@ -32,7 +37,9 @@ pub(crate) struct FlowInfo {
     /// Stop time; the end of the run, for a flow without one.
     pub(crate) stop: Time,
     pub(crate) measure_from: Time,
-    /// IP bytes that reached the receiver since the measurement began.
+    /// True in the flow's measured time: from the start of the measurement to the flow's stop.
+    pub(crate) is_measured: bool,
+    /// IP bytes that reached the receiver in the measured time, those of several copies of a packet once.
     pub(crate) received_bytes: u64,
 }
 
@@ -49,11 +56,25 @@ impl FlowInfo {
             start,
             stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
             measure_from: Time(plan.measure_from_ns),
+            is_measured: false,
             received_bytes: 0,
         }
     }
 
-    /// Seconds from the flow's start, or from the begin of the measurement if that is later, to `end`.
+    /// The measurement begins. A flow that has stopped is not measured.
+    pub(crate) fn begin_measurement(&mut self, now: Time) {
+        self.is_measured = now < self.stop;
+        self.received_bytes = 0;
+    }
+
+    /// Counts a packet that has reached the receiver; returns true in the measured time, for the first copy of a packet.
+    pub(crate) fn counts(&mut self, packet: Arrived, now: Time) -> bool {
+        let counts = self.is_measured && packet.is_first && now <= self.stop;
+        self.received_bytes += if counts { u64::from(packet.bytes) } else { 0 };
+        counts
+    }
+
+    /// Seconds from the flow's start, or from the start of the measurement if that is later, to `end`.
     pub(crate) fn seconds(&self, end: Time) -> f64 {
         end.since(self.start.max(self.measure_from)).as_secs()
     }
@@ -65,10 +86,15 @@ pub(crate) trait Flow: Send {
     fn info_mut(&mut self) -> &mut FlowInfo;
     /// Processes a timer of this flow.
     fn on_timer(&mut self, timer: usize, net: &mut Network);
+    /// Processes a packet that arrives at `at`, after now, if nothing but its own timers happens to this endpoint before, and
+    /// nothing else of this flow depends on it. Returns false if it must wait.
+    fn on_packet_ahead(&mut self, _packet: Arrived, _at: Time, _net: &mut Network) -> bool {
+        false
+    }
     /// Processes a packet of this flow; `forward`: at the data receiver.
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network);
     /// Restarts the metrics, because the measurement begins.
-    fn restart_meter(&mut self, now: Time);
+    fn restart_meter(&mut self, net: &Network);
     /// Returns the results and moves the flow's series to the network's trace.
     fn finish(&mut self, net: &mut Network) -> FlowResult;
 }

@@ -25,6 +25,8 @@ pub(crate) struct PingFlow {
     sent: u64,
     answered: u64,
     lost: u64,
+    /// Number of the first request of the measurement.
+    first_measured: u64,
     /// Requests without a reply so far: sequence number and sending time.
     open: VecDeque<(u64, Time)>,
     rtt: DurationStats,
@@ -40,6 +42,7 @@ impl PingFlow {
             sent: 0,
             answered: 0,
             lost: 0,
+            first_measured: 0,
             open: VecDeque::new(),
             rtt: DurationStats::new(),
             series: trace.then(Default::default),
@@ -55,12 +58,12 @@ impl PingFlow {
 
     /// Counts requests whose timeout has expired as lost.
     fn expire(&mut self, now: Time) {
-        while let Some((_, sent)) = self.open.front().copied() {
+        while let Some((number, sent)) = self.open.front().copied() {
             if now.since(sent) < self.config.timeout {
                 return;
             }
             self.open.pop_front();
-            self.lost += 1;
+            self.lost += u64::from(number >= self.first_measured);
             self.record(sent, f64::NAN);
         }
     }
@@ -92,7 +95,7 @@ impl Flow for PingFlow {
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
         let (number, sent_at) = (net.body(packet.body).number, net.body(packet.body).sent_at);
         if forward {
-            self.info.received_bytes += u64::from(packet.bytes);
+            self.info.counts(packet, net.now);
             net.send_datagram(&self.info, false, self.config.packet_bytes, number, sent_at);
             return;
         }
@@ -106,8 +109,9 @@ impl Flow for PingFlow {
         }
     }
 
-    fn restart_meter(&mut self, _now: Time) {
+    fn restart_meter(&mut self, _net: &Network) {
         (self.sent, self.answered, self.lost) = (0, 0, 0);
+        self.first_measured = self.number;
         self.rtt.clear();
     }
 

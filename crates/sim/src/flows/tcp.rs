@@ -1,105 +1,74 @@
 //! A TCP flow: two endpoints and an application; each transfer has its own connection.
 
+use super::algorithms::Algorithms;
+use super::connection::{Connection, Side};
 use super::source::Source;
+use super::transfers::Transfers;
 use super::{APP, Flow, FlowInfo, RECEIVER, SENDER};
 use crate::network::{Arrived, Network};
+use crate::packets::Body;
 use crate::record::FlowRecorder;
-use crate::tcp_meter::TcpMeter;
-use dumbbell_cc::{CongestionControl, External, Failure, Setup, Variant};
-use dumbbell_plan::{AppPlan, FlowResult, Named, Transfer};
+use crate::tcp_meter::{Ends, TcpMeter};
+use dumbbell_cc::Variant;
+use dumbbell_plan::{AppPlan, FlowResult, Transfer};
 use dumbbell_tcp::{Config, Endpoint, State};
+use dumbbell_units::Time;
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
-use dumbbell_units::{Dur, Time};
-use dumbbell_wire::Seq;
+use dumbbell_wire::{Seq, TcpFlags};
 use std::sync::Arc;
-
-/// The source of a flow's congestion control algorithm.
-pub(crate) enum VariantSource {
-    /// A row of the registry.
-    Registry(&'static Variant),
-    /// A library or Python; the second field receives its failures.
-    External(Arc<dyn External>, Failure),
-}
-
-impl VariantSource {
-    pub(crate) fn variant(&self) -> &'static Variant {
-        match self {
-            VariantSource::Registry(row) => row,
-            VariantSource::External(external, _) => external.variant(),
-        }
-    }
-}
 
 /// Makes the endpoints of a flow's connections.
 pub(crate) struct ConnectionFactory {
-    config: Config,
-    source: VariantSource,
-    variant: Named,
+    config: Arc<Config>,
+    algorithms: Algorithms,
+    tls: Option<dumbbell_tls::Config>,
 }
 
 impl ConnectionFactory {
     /// Checks the parameters by making one algorithm: valid parameters may contradict each other.
     pub(crate) fn new(
         config: Config,
-        source: VariantSource,
-        variant: Named,
+        algorithms: Algorithms,
+        tls: Option<dumbbell_tls::Config>,
     ) -> Result<ConnectionFactory, ParamError> {
-        let factory = ConnectionFactory { config, source, variant };
-        factory.algorithm(0).map(|_| factory)
+        algorithms.check(&config.cc_setup())?;
+        Ok(ConnectionFactory { config: Arc::new(config), algorithms, tls })
     }
 
-    /// Makes the algorithm of a connection; `seed`: seed of its random numbers.
-    fn algorithm(&self, seed: u64) -> Result<Box<dyn CongestionControl>, ParamError> {
-        let start = Setup { seed, ..self.config.cc_setup() };
-        match &self.source {
-            VariantSource::Registry(row) => dumbbell_cc::build(row.name, &self.variant.given(), &start),
-            VariantSource::External(external, failure) => {
-                external.make(&self.variant.given(), &start, failure)
-            }
-        }
+    pub(crate) fn variant(&self) -> &'static Variant {
+        self.algorithms.variant()
     }
 
-    /// Reports that an external algorithm failed to be made, although the first one with the same parameters succeeded;
-    /// returns an endpoint with a fixed window for the rest of the run.
-    fn idle_endpoint(&self, error: &ParamError, isn: Seq) -> Endpoint {
-        let VariantSource::External(_, failure) = &self.source else {
-            unreachable!("a registry row succeeded before: {error}")
-        };
-        failure.fail(error.to_string());
-        let idle = dumbbell_cc::build("fixed", &[], &self.config.cc_setup());
-        let idle = idle.unwrap_or_else(|e| unreachable!("defaults are valid: {e}"));
-        Endpoint::new(self.config, idle, isn)
+    /// True if connections begin with a handshake.
+    pub(crate) fn has_handshake(&self) -> bool {
+        self.config.connection.handshake
+    }
+
+    /// A new connection; `client` will open it.
+    pub(crate) fn connection(&self, client: Side, isns: &mut Stream, seeds: &mut Stream) -> Connection {
+        let mut end = || self.endpoint(Seq(isns.next_u64() as u32), seeds.next_u64());
+        Connection::new(Ends { sender: end(), receiver: end() }, client, self.tls)
     }
 
     fn endpoint(&self, isn: Seq, seed: u64) -> Endpoint {
-        match self.algorithm(seed) {
-            Ok(algorithm) => Endpoint::new(self.config, algorithm, isn),
-            Err(e) => self.idle_endpoint(&e, isn),
-        }
+        Endpoint::new(Arc::clone(&self.config), self.algorithms.make(&self.config.cc_setup(), seed), isn)
     }
-}
-
-/// An end of the connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    /// The data sender.
-    Sender,
-    /// The data receiver.
-    Receiver,
 }
 
 pub(crate) struct TcpFlow {
     info: FlowInfo,
     application: &'static str,
     app: AppPlan,
+    /// The transfers of the application.
+    transfers: Option<Transfers>,
     factory: ConnectionFactory,
     source: Option<Source>,
     random: Stream,
     /// Seeds of the algorithms' random numbers.
     seeds: Stream,
-    sender: Endpoint,
-    receiver: Endpoint,
+    /// The current or last connection; None before the first.
+    current: Option<Box<Connection>>,
     connection: u32,
     open: bool,
     /// Scheduled times of the timers of both endpoints.
@@ -112,9 +81,9 @@ pub(crate) struct TcpFlow {
     /// Index of the running transfer in the run's list.
     running: Option<usize>,
     meter: TcpMeter,
-    recorder: Option<FlowRecorder>,
+    recorder: Option<Box<FlowRecorder>>,
     /// Set when the flow stops.
-    result: Option<FlowResult>,
+    result: Option<Box<FlowResult>>,
 }
 
 impl TcpFlow {
@@ -125,23 +94,22 @@ impl TcpFlow {
         factory: ConnectionFactory,
         source: Option<Source>,
         seed: u64,
-        recorder: Option<FlowRecorder>,
+        recorder: Option<Box<FlowRecorder>>,
     ) -> TcpFlow {
         let random = Stream::new(seed, &format!("flow/{}/isn", info.name));
         // This path names a random stream, nothing else. It is kept because another name would change the draws, and with
         // them the results of variants that draw random numbers.
         let seeds = Stream::new(seed, &format!("flow/{}/law", info.name));
-        let (sender, receiver) = (factory.endpoint(Seq(0), 0), factory.endpoint(Seq(0), 0));
         TcpFlow {
             info,
             application,
+            transfers: Transfers::of(&app),
             app,
             factory,
             source,
             random,
             seeds,
-            sender,
-            receiver,
+            current: None,
             connection: 0,
             open: false,
             timers: [Time::NEVER; 2],
@@ -157,26 +125,14 @@ impl TcpFlow {
         }
     }
 
-    /// Bytes of a transfer, number of transfers (0: no limit), time from start to start; None for other applications.
-    fn transfer(&self) -> Option<(u64, u64, Dur)> {
-        match self.app {
-            AppPlan::Transfer { bytes, repeat, every_ns } | AppPlan::Page { bytes, repeat, every_ns, .. } => {
-                Some((bytes, repeat, Dur(every_ns)))
-            }
-            _ => None,
-        }
-    }
-
     fn connect(&mut self, net: &mut Network) {
         let now = net.now;
-        self.meter.connection_ends(&self.sender, &self.receiver);
+        self.meter.connection_ends(self.current.as_deref());
         self.connection += 1;
-        let mut isn = || Seq(self.random.next_u64() as u32);
-        let mut seed = || self.seeds.next_u64();
-        self.sender = self.factory.endpoint(isn(), seed());
-        self.receiver = self.factory.endpoint(isn(), seed());
+        let client = if matches!(self.app, AppPlan::Page { .. }) { Side::Receiver } else { Side::Sender };
+        let mut connection = Box::new(self.factory.connection(client, &mut self.random, &mut self.seeds));
         self.open = true;
-        if let Some((bytes, ..)) = self.transfer() {
+        if let Some(Transfers { bytes, .. }) = self.transfers {
             if self.begun == 0 {
                 self.first_begun_at = now;
             }
@@ -187,52 +143,52 @@ impl TcpFlow {
                 start_s: now.as_secs(),
                 end_s: None,
                 bytes,
+                ..Transfer::default()
             });
             self.begun += 1;
             self.begun_at = now;
         }
         match self.app {
-            AppPlan::Bulk {} => self.sender.write(u64::MAX),
+            AppPlan::Bulk {} => connection.write(Side::Sender, u64::MAX),
             AppPlan::Transfer { bytes, .. } => {
-                self.sender.write(bytes);
-                self.sender.close();
+                connection.write(Side::Sender, bytes);
+                connection.close(Side::Sender);
             }
-            AppPlan::Page { request_bytes, .. } => self.receiver.write(request_bytes),
+            AppPlan::Page { request_bytes, .. } => connection.write(Side::Receiver, request_bytes),
             _ => {}
         }
-        if !self.factory.config.connection.handshake {
-            Endpoint::establish_pair(&mut self.sender, &mut self.receiver);
-        } else if matches!(self.app, AppPlan::Page { .. }) {
-            self.sender.listen();
-            self.receiver.connect();
-        } else {
-            self.receiver.listen();
-            self.sender.connect();
-        }
+        connection.open(self.factory.config.connection.handshake);
+        self.current = Some(connection);
         self.serve_sender(net);
         self.serve_receiver(net);
     }
 
     /// Lets the application at the data sender act after an event, then sends.
     fn serve_sender(&mut self, net: &mut Network) {
+        self.act_and_send(net);
+    }
+
+    #[inline(always)] // after each ACK
+    fn act_and_send(&mut self, net: &mut Network) {
+        let Some(connection) = &mut self.current else { return };
         if let AppPlan::Page { bytes, request_bytes, .. } = self.app
-            && self.sender.delivered() >= request_bytes
-            && !self.sender.has_closed()
+            && connection.delivered(Side::Sender) >= request_bytes
+            && !connection.has_closed(Side::Sender)
         {
-            self.sender.write(bytes);
-            self.sender.close();
+            connection.write(Side::Sender, bytes);
+            connection.close(Side::Sender);
         }
         self.pump(Side::Sender, net);
-        self.observe(net.now);
-        if self.sender.state() == State::Done {
+        if self.observe(net.now) == Some(State::Done) {
             self.check_completion(net);
         }
     }
 
     /// Lets the application at the data receiver act after an event, then sends.
     fn serve_receiver(&mut self, net: &mut Network) {
-        if self.receiver.peer_has_closed() && !self.receiver.has_closed() {
-            self.receiver.close();
+        let Some(connection) = &mut self.current else { return };
+        if connection.receiver().peer_has_closed() && !connection.has_closed(Side::Receiver) {
+            connection.close(Side::Receiver);
         }
         self.pump(Side::Receiver, net);
         self.check_completion(net);
@@ -240,13 +196,22 @@ impl TcpFlow {
 
     #[inline(always)] // the side is constant at both calls
     fn pump(&mut self, side: Side, net: &mut Network) {
-        let (endpoint, timer, slot) = match side {
-            Side::Sender => (&mut self.sender, &mut self.timers[0], SENDER),
-            Side::Receiver => (&mut self.receiver, &mut self.timers[1], RECEIVER),
-        };
+        let Some(connection) = &mut self.current else { return };
+        let endpoint = connection.end_mut(side);
         net.send_segments(&self.info, side == Side::Sender, endpoint, self.connection);
-        // A timer that moved to a later time expires once without effect; one that moved to an earlier time is rescheduled.
-        if let Some(at) = endpoint.next_timer(net.now)
+        let timer = endpoint.next_timer(net.now);
+        self.arm(side, timer, net);
+    }
+
+    /// Schedules a timer of an endpoint. A timer that moved to a later time expires once without effect; one that moved to an
+    /// earlier time is rescheduled.
+    #[inline(always)]
+    fn arm(&mut self, side: Side, at: Option<Time>, net: &mut Network) {
+        let (timer, slot) = match side {
+            Side::Sender => (&mut self.timers[0], SENDER),
+            Side::Receiver => (&mut self.timers[1], RECEIVER),
+        };
+        if let Some(at) = at
             && at < *timer
         {
             *timer = at;
@@ -254,25 +219,38 @@ impl TcpFlow {
         }
     }
 
-    fn observe(&mut self, now: Time) {
-        self.meter.state(&self.sender, self.open, now);
+    #[inline]
+    fn observe(&mut self, now: Time) -> Option<State> {
+        let connection = self.current.as_deref()?;
+        let sender = connection.sender();
+        self.meter.state(sender, self.open, now);
         if let Some(recorder) = &mut self.recorder {
-            let delivered = self.meter.delivered(&self.receiver);
-            recorder.state(now, &self.sender.snapshot(), delivered, |row| self.sender.observe_cc(row));
+            let delivered = self.meter.delivered(connection);
+            recorder.state(now, &sender.snapshot(), delivered, |row| sender.observe_cc(row));
+        }
+        Some(sender.state())
+    }
+
+    #[inline]
+    fn check_completion(&mut self, net: &mut Network) {
+        if self.transfers.is_some() {
+            self.check_transfer(net);
         }
     }
 
-    fn check_completion(&mut self, net: &mut Network) {
-        let Some((bytes, repeat, every)) = self.transfer() else { return };
+    #[inline(never)]
+    fn check_transfer(&mut self, net: &mut Network) {
+        let Some(Transfers { bytes, repeat, every, .. }) = self.transfers else { return };
+        let Some(connection) = &self.current else { return };
         if let Some(running) = self.running
-            && self.receiver.delivered() >= bytes
+            && connection.delivered(Side::Receiver) >= bytes
         {
             net.transfers[running].end_s = Some(net.now.as_secs());
             self.running = None;
             self.completed += 1;
             self.completed_at = net.now;
         }
-        let over = self.open && self.running.is_none() && self.sender.state() == State::Done;
+        let over = self.open && self.running.is_none() && connection.sender().state() == State::Done;
         if over {
             self.open = false;
             let more = repeat == 0 || self.begun < repeat;
@@ -283,21 +261,99 @@ impl TcpFlow {
 
     fn stop(&mut self, net: &mut Network) {
         let result = self.metrics(net);
-        self.result = Some(result);
-        if self.open {
-            self.sender.finish();
-            self.receiver.finish();
+        self.result = Some(Box::new(result));
+        self.info.is_measured = false;
+        if let Some(connection) = self.current.as_mut().filter(|_| self.open) {
+            connection.abandon();
             self.serve_sender(net);
             self.serve_receiver(net);
         }
     }
 
+    /// True if a packet that arrives at `at` can be processed now; see [`Flow::on_packet_ahead`].
+    #[inline]
+    fn goes_ahead(&self, body: &Body, forward: bool, at: Time) -> bool {
+        let Some(connection) = self.current.as_deref() else { return false };
+        let goes_on = match (forward, &self.transfers) {
+            (true, None) => true,
+            (true, Some(Transfers { requested: true, .. })) => false,
+            (true, Some(Transfers { bytes, .. })) => {
+                connection.receiver().delivered() + u64::from(body.segment.payload) < *bytes
+            }
+            // The sender has no further writes, and the connection stays open.
+            (false, _) => {
+                self.source.is_none()
+                    && matches!(connection.sender().state(), State::Established | State::FinWait)
+                    && !body.segment.flags.contains(TcpFlags::FIN)
+            }
+        };
+        goes_on
+            && !connection.has_tls()
+            && self.open
+            && self.recorder.is_none()
+            && body.connection == self.connection
+            && at < self.info.stop
+    }
+
+    /// Processes a packet that arrives at `at`: now, or `ahead` of the clock, see [`Flow::on_packet_ahead`]. Returns false if
+    /// it must wait. One function for both cases, so that it is compiled once.
+    fn process(&mut self, packet: Arrived, at: Time, ahead: bool, net: &mut Network) -> bool {
+        let forward = packet.flow.is_multiple_of(2);
+        if ahead {
+            if !self.goes_ahead(net.body(packet.body), forward, at) {
+                return false;
+            }
+            let (side, timer) = if forward { (1, RECEIVER) } else { (0, SENDER) };
+            while self.timers[side] < at {
+                net.now = self.timers[side];
+                self.on_timer(timer, net);
+            }
+            net.begin_ahead(&packet, at);
+        }
+        if forward && !self.all_transfers_completed() {
+            self.info.counts(packet, net.now);
+        }
+        let body = net.body(packet.body);
+        if !ahead && body.connection != self.connection {
+            return true; // of an earlier connection
+        }
+        let Some(connection) = self.current.as_deref_mut() else { return true };
+        if forward {
+            let quiet = connection.end_mut(Side::Receiver).on_segment(&body.segment, packet.ecn, net.now);
+            if quiet && !connection.has_tls() {
+                let receiver = connection.end_mut(Side::Receiver);
+                net.send_acks(&self.info, receiver, self.connection);
+                // No other timer of the endpoint has changed.
+                let timer = receiver.ack_timer();
+                self.arm(Side::Receiver, timer, net);
+                self.check_completion(net);
+            } else {
+                connection.read(Side::Receiver);
+                self.serve_receiver(net);
+            }
+        } else {
+            connection.end_mut(Side::Sender).on_segment(&body.segment, packet.ecn, net.now);
+            connection.read(Side::Sender);
+            let sender = connection.sender();
+            self.meter.acknowledged(sender, net.now);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.acknowledged(sender.newly_delivered(), net.now);
+            }
+            self.act_and_send(net);
+        }
+        true
+    }
+
+    fn all_transfers_completed(&self) -> bool {
+        self.transfers.is_some_and(|t| t.repeat > 0 && self.completed == t.repeat)
+    }
+
     fn metrics(&mut self, net: &Network) -> FlowResult {
-        let all_done = self.transfer().is_some_and(|(_, repeat, _)| repeat > 0 && self.completed == repeat);
+        let all_done = self.all_transfers_completed();
         let end = if all_done { self.completed_at } else { self.info.stop.min(net.end) };
         let seconds = self.info.seconds(end);
         let mut result = FlowResult {
-            variant: self.factory.source.variant().name.into(),
+            variant: self.factory.algorithms.variant().name.into(),
             application: self.application.into(),
             phase_s: self.source.as_ref().map(|s| s.phase.as_secs()),
             stop_s: end.as_secs(),
@@ -305,11 +361,10 @@ impl TcpFlow {
             completion_time_s: all_done.then(|| self.completed_at.since(self.first_begun_at).as_secs()),
             transfers_started: self.begun,
             transfers_completed: self.completed,
-            dropped_packets: net.dropped(self.info.index),
-            duplicated_packets: net.duplicated(self.info.index),
             ..FlowResult::default()
         };
-        self.meter.finish(&self.sender, &self.receiver, seconds, end.min(net.now), &mut result);
+        let mss = self.factory.config.mss();
+        self.meter.finish(self.current.as_deref(), mss, seconds, end.min(net.now), &mut result);
         result
     }
 }
@@ -336,55 +391,59 @@ impl Flow for TcpFlow {
                     self.connect(net);
                     let first = self.source.as_ref().map_or(self.info.stop, |s| now + s.phase);
                     net.set_timer(self.info.index, APP, first.min(self.info.stop));
-                } else if let Some(source) = &mut self.source {
-                    self.sender.write(u64::from(source.packet_bytes));
+                } else if let (Some(source), Some(connection)) = (&mut self.source, &mut self.current) {
+                    connection.write(Side::Sender, u64::from(source.packet_bytes));
                     let next = source.next(now);
                     net.set_timer(self.info.index, APP, next.min(self.info.stop));
                     self.serve_sender(net);
                 }
             }
             SENDER => {
+                if self.timers[0] != now {
+                    return; // it was processed ahead of the clock
+                }
                 self.timers[0] = Time::NEVER;
-                self.sender.on_timer(now);
+                if let Some(connection) = &mut self.current {
+                    connection.end_mut(Side::Sender).on_timer(now);
+                }
                 self.serve_sender(net);
             }
             _ => {
+                if self.timers[1] != now {
+                    return;
+                }
                 self.timers[1] = Time::NEVER;
-                self.receiver.on_timer(now);
+                if let Some(connection) = &mut self.current {
+                    connection.end_mut(Side::Receiver).on_timer(now);
+                }
                 self.serve_receiver(net);
             }
         }
     }
 
-    fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
-        if forward {
-            self.info.received_bytes += u64::from(packet.bytes);
-        }
-        let body = net.body(packet.body);
-        if body.connection != self.connection {
-            return; // of an earlier connection
-        }
-        if forward {
-            self.receiver.on_segment(&body.segment, packet.ecn, net.now);
-            self.serve_receiver(net);
-        } else {
-            self.sender.on_segment(&body.segment, packet.ecn, net.now);
-            self.meter.round_trips(self.sender.newly_delivered(), net.now);
-            self.serve_sender(net);
-        }
+    fn on_packet_ahead(&mut self, packet: Arrived, at: Time, net: &mut Network) -> bool {
+        self.process(packet, at, true, net)
     }
 
-    fn restart_meter(&mut self, now: Time) {
-        self.meter.restart(&self.sender, &self.receiver, now);
-        self.result = None; // a flow that stopped before the measurement has no results
+    fn on_packet(&mut self, packet: Arrived, _forward: bool, net: &mut Network) {
+        self.process(packet, net.now, false, net);
+    }
+
+    fn restart_meter(&mut self, net: &Network) {
+        self.meter.restart(self.current.as_deref(), net.now);
+        // Of a flow that has stopped, nothing is measured.
+        self.result = (self.info.stop <= net.now).then(|| Box::new(self.metrics(net)));
     }
 
     fn finish(&mut self, net: &mut Network) -> FlowResult {
-        let result = match self.result.take() {
-            Some(result) => result,
+        let mut result = match self.result.take() {
+            Some(result) => *result,
             None => self.metrics(net),
         };
-        net.trace.tables.extend(self.recorder.take().map(FlowRecorder::finish));
+        // A packet that was sent before the flow stopped may be dropped later.
+        result.dropped_packets = net.dropped(self.info.index);
+        result.duplicated_packets = net.duplicated(self.info.index);
+        net.trace.tables.extend(self.recorder.take().into_iter().flat_map(|recorder| recorder.finish()));
         result
     }
 }

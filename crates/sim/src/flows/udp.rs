@@ -59,15 +59,20 @@ impl Flow for UdpFlow {
         net.set_timer(self.info.index, APP, next);
     }
 
+    fn on_packet_ahead(&mut self, packet: Arrived, at: Time, net: &mut Network) -> bool {
+        net.begin_ahead(&packet, at);
+        self.on_packet(packet, true, net);
+        true
+    }
+
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
-        if forward {
+        if forward && self.info.counts(packet, net.now) {
             self.received += 1;
-            self.info.received_bytes += u64::from(packet.bytes);
             self.delay.record(net.now.since(net.body(packet.body).sent_at));
         }
     }
 
-    fn restart_meter(&mut self, _now: Time) {
+    fn restart_meter(&mut self, _net: &Network) {
         (self.sent, self.received) = (0, 0);
         self.delay.clear();
     }

@@ -127,6 +127,47 @@ fn comments_agree_with_the_results() {
     assert_eq!(echoes, output.flows[2].pings_sent);
 }
 
+/// Headers of QUIC: an Initial of the client with both connection IDs, 1-RTT packets with the spin bit of the endpoint.
+#[test]
+fn quic_packets_have_their_headers() {
+    let row = Row::new(&[(10_000_000, 10_000_000)]).quic(
+        0,
+        1,
+        "reno",
+        json!({"address_token": true}),
+        json!({"kind": "transfer", "bytes": 200_000, "repeat": 1, "every_ns": 0}),
+    );
+    let mut plan = row.plan();
+    plan.capture = serde_json::from_value(json!({
+        "points": [{"name": "all", "nodes": [0], "links": []}], "snaplen_bytes": 0,
+    }))
+    .unwrap();
+    let output = run(&plan).unwrap();
+    let (mut payloads, mut short, mut spun) = (Vec::new(), 0, 0);
+    each_frame(file(&output, "all"), |frame, _| {
+        let payload = &frame.data[28..]; // headers of IPv4 and UDP
+        assert_eq!(frame.data.len() as u32, frame.len);
+        if payload[0] & 0x80 == 0 {
+            assert_eq!(payload[0] & 0x40, 0x40);
+            short += 1;
+            spun += u64::from(payload[0] & 0x20 != 0);
+        }
+        payloads.push((frame.data[12..16].to_vec(), payload.to_vec()));
+    });
+    let (client, first) = payloads[0].clone();
+    // Initial, version 1, two connection IDs of 8 bytes, a token of 64 bytes (its length in two: 0x4040), and the
+    // length of the rest: 1200 bytes less 1 + 4 + 9 + 9 + 2 + 64 + 2 = 91 make 1109, 0x4455 with its two bits.
+    assert_eq!(first.len(), 1200);
+    assert_eq!(first[..6], [0xc0, 0, 0, 0, 1, 8]);
+    assert_eq!((first[14], &first[23..25], &first[89..91]), (8, &[0x40, 0x40][..], &[0x44, 0x55][..]));
+    let of_server =
+        payloads.iter().find(|(from, _)| *from != client).map(|(_, payload)| payload.clone()).unwrap();
+    // Each end names the other's connection ID as the destination.
+    assert_eq!((&first[6..14], &first[15..23]), (&of_server[15..23], &of_server[6..14]));
+    assert!(short > 200_000 / 1452, "{short}");
+    assert!(0 < spun && spun < short, "{spun} of {short}");
+}
+
 /// A scripted drop instead of random loss: data packet 30 is dropped, so exactly one retransmission follows.
 #[test]
 fn one_loss_one_retransmission() {

@@ -8,7 +8,7 @@ const MBIT: u64 = 1_000_000;
 const MS: u64 = 1_000_000;
 
 /// Returns random features of a link, by key of the plan.
-fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
+pub fn features() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let share = 0.0..0.3f64;
     let jitter = prop_oneof![
         (0..20 * MS).prop_map(|m| json!({"distribution": "uniform", "max_ns": m})),
@@ -126,7 +126,7 @@ proptest! {
                 q.drops_full + q.drops_early + q.drops_forced + q.drops_scripted + q.drops_policed,
                 "{}", &q.name
             );
-            prop_assert_eq!(q.wire_losses, q.losses_random + q.losses_corrupted + q.losses_outage, "{}", &q.name);
+            prop_assert_eq!(q.wire_losses, q.losses_random + q.losses_corrupted + q.losses_outage + q.losses_retries, "{}", &q.name);
         }
         // Each packet that a link delivers enters the next one, so the counts of one link check those of another.
         for (link, next) in [(0, 2), (2, 4), (5, 3), (3, 1)] {

@@ -2,7 +2,7 @@
 //! [RFC 9293 §3.8.6, §3.7.4].
 
 use super::{Defaults, Reading, too_small};
-use dumbbell_units::param::{Kind, ParamError, Spec};
+use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
 /// The largest window that the window scale option can express [RFC 7323 §2.3].
 const MAX_WINDOW: u64 = 1 << 30;
@@ -39,6 +39,27 @@ pub(super) const PARAMS: &[Spec] = &[
         default: "65535 bytes",
         doc: "receive window at the start, with autotuning",
     },
+    Spec {
+        name: "receive_buffer",
+        kind: Kind::Or("none", &Kind::Bytes),
+        default: "none",
+        doc: "largest memory of the receive buffer, with autotuning: full segments fill 162/256 of it with payload [Linux \
+              tcp_rmem, tcp_input.c tcp_rcv_space_adjust]; none: only window limits",
+    },
+    Spec {
+        name: "send_buffer_start",
+        kind: Kind::Bytes,
+        default: "1 MiB",
+        doc: "memory of the send buffer at the start, at least that of 20 segments; only where bursts are formed (tso) \
+              [Linux tcp_wmem, tcp_input.c tcp_sndbuf_expand]",
+    },
+    Spec {
+        name: "send_buffer",
+        kind: Kind::Bytes,
+        default: "256 MiB",
+        doc: "largest memory of the send buffer; it grows to twice that of cwnd's segments [Linux tcp_wmem, tcp_input.c \
+              tcp_sndbuf_expand]",
+    },
 ];
 
 pub(super) const LINUX: Defaults = &[
@@ -60,6 +81,10 @@ pub struct BufferConfig {
     pub window: u64,
     /// Receive window at the start, bytes, if it grows.
     pub autotuning: Option<u64>,
+    /// Largest memory of a receive buffer that grows, bytes.
+    pub receive_buffer: Option<u64>,
+    /// Memory of the send buffer at the start, and the largest, bytes.
+    pub send_buffer: (u64, u64),
     /// Bytes that the application writes at a time; 0: all at once.
     pub push_every: u64,
     /// True if a short segment waits while data is outstanding.
@@ -72,17 +97,31 @@ impl BufferConfig {
         if window == 0 {
             return Err(too_small("window", "1 byte"));
         }
+        let receive_buffer = p.params.unless_word("receive_buffer", Params::bytes).map(|b| b.0);
+        if receive_buffer.is_some() && !p.bool("autotuning") {
+            let message = "given without autotuning: set window instead, or autotuning = true".into();
+            return Err(ParamError { name: "receive_buffer".into(), message });
+        }
+        let send_buffer = (p.params.bytes("send_buffer_start").0, p.params.bytes("send_buffer").0);
+        if send_buffer.0 > send_buffer.1 {
+            return Err(too_small("send_buffer", "send_buffer_start"));
+        }
         Ok(BufferConfig {
             window,
+            receive_buffer,
+            send_buffer,
             autotuning: p.bool("autotuning").then(|| p.bytes("window_start").clamp(1, window)),
             push_every: p.bytes("push_every"),
             nagle: p.bool("nagle"),
         })
     }
 
-    /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3].
+    /// Returns the smallest scale with which the whole receive window can be offered [RFC 7323 §2.3]; with a receive buffer, its
+    /// whole memory [Linux tcp_output.c tcp_select_initial_window].
     #[must_use]
     pub fn window_scale(&self) -> u8 {
-        (0..=14).find(|s| self.window >> s <= 0xffff).unwrap_or(14)
+        let largest = self.receive_buffer.map_or(self.window, |buffer| buffer.min(self.window));
+        let bits = u64::BITS - largest.leading_zeros();
+        bits.saturating_sub(16).min(14) as u8
     }
 }

@@ -16,7 +16,7 @@ const GROUPS: [&[Spec]; 8] = [
     ecn::PARAMS,
 ];
 
-const ORDER: [&str; 62] = [
+const ORDER: [&str; 65] = [
     "mss",
     "window",
     "initial_window",
@@ -76,6 +76,9 @@ const ORDER: [&str; 62] = [
     "send_quantum",
     "autotuning",
     "window_start",
+    "receive_buffer",
+    "send_buffer_start",
+    "send_buffer",
     "data_headers",
     "ecn",
     "ecn_feedback",

@@ -4,7 +4,7 @@
 
 use super::params::PARAMS;
 use super::{Defaults, ack, buffer, connection, ecn, growth, pacing, recovery, rto};
-use dumbbell_units::param::{ParamError, Spec, unknown_name};
+use dumbbell_units::param::{ParamError, Spec, unknown_name, with_defaults};
 
 /// A named set of parameter values.
 #[derive(Debug)]
@@ -103,17 +103,15 @@ pub fn find_preset(name: &str) -> Result<&'static Preset, ParamError> {
 
 impl Preset {
     /// Returns every parameter with the default that this preset has for a variant.
-    pub(super) fn params_for(&self, variant: &str) -> Vec<Spec> {
-        let own =
-            |spec: &Spec| self.for_variant.iter().find(|(v, name, _)| *v == variant && *name == spec.name);
-        let params = self.params().into_iter();
-        params.map(|s| Spec { default: own(&s).map_or(s.default, |(_, _, d)| d), ..s }).collect()
+    #[must_use]
+    pub fn params_for(&self, variant: &str) -> Vec<Spec> {
+        let own = self.for_variant.iter().filter(|(v, ..)| *v == variant);
+        with_defaults(self.params(), own.map(|(_, name, default)| (*name, *default)))
     }
 
     /// Returns every parameter with this preset's own default.
     #[must_use]
     pub fn params(&self) -> Vec<Spec> {
-        let own = |spec: &Spec| self.defaults.iter().copied().flatten().find(|(name, _)| *name == spec.name);
-        PARAMS.iter().map(|s| Spec { default: own(s).map_or(s.default, |(_, d)| d), ..*s }).collect()
+        with_defaults(PARAMS.to_vec(), self.defaults.iter().copied().flatten().copied())
     }
 }

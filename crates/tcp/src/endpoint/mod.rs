@@ -7,9 +7,12 @@
 //! FinWait is FIN-WAIT-1 or FIN-WAIT-2, Closing is CLOSING or LAST-ACK, Done is TIME-WAIT or CLOSED; which of the two follows
 //! from the data acknowledged.
 
+mod predict;
 mod receive;
 mod transmit;
 mod view;
+
+pub use transmit::Due;
 
 use crate::config::Config;
 use crate::ecn::{EcnMode, EcnReceiver};
@@ -18,6 +21,7 @@ use crate::sender::Sender;
 use dumbbell_cc::{CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Ecn, Seq};
+use std::sync::Arc;
 
 /// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +49,16 @@ pub enum State {
 /// The packet of a segment that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
+    /// Bytes of its packet.
+    pub bytes: u32,
     /// The ECN field of its packet [RFC 3168 §6.1.1].
     pub ecn: Ecn,
     /// True if it contains data (or a SYN) that was sent before.
     pub retransmission: bool,
     /// Offset of its payload from the first payload byte of the connection.
     pub payload_offset: u64,
+    /// True if surely nothing else is to be sent now.
+    pub is_last: bool,
 }
 
 /// A snapshot of the sending half. Offsets count payload bytes from 0; sizes are bytes.
@@ -72,6 +80,8 @@ pub struct Snapshot {
     pub snd_nxt: u64,
     /// Phase of recovery or congestion control.
     pub phase: Phase,
+    /// Expiries of the retransmission timer so far.
+    pub timeouts: u64,
 }
 
 /// One end of a connection.
@@ -105,15 +115,16 @@ pub struct Endpoint {
 impl Endpoint {
     /// Returns an endpoint that is not open; `isn` is its initial sequence number.
     #[must_use]
-    pub fn new(config: Config, algorithm: Box<dyn CongestionControl>, isn: Seq) -> Endpoint {
+    pub fn new(config: impl Into<Arc<Config>>, algorithm: Box<dyn CongestionControl>, isn: Seq) -> Endpoint {
+        let config = config.into();
         Endpoint {
             state: State::Closed,
             isn,
             peer_isn: Seq(0),
             receiver: Receiver::new(0, &config),
-            sender: Sender::new(config, algorithm),
             peer_scale: 0,
             window_field: (config.buffer.window >> config.buffer.window_scale()).min(0xffff) as u16,
+            sender: Sender::new(config, algorithm),
             peer_timestamps: false,
             peer_sack: false,
             ecn: EcnReceiver::default(),
@@ -141,7 +152,7 @@ impl Endpoint {
 
     /// Connects two endpoints without a handshake.
     pub fn establish_pair(a: &mut Endpoint, b: &mut Endpoint) {
-        let (first, second) = ((a.isn, a.sender.config), (b.isn, b.sender.config));
+        let (first, second) = ((a.isn, Arc::clone(&a.sender.config)), (b.isn, Arc::clone(&b.sender.config)));
         a.connect_to(second.0, &second.1);
         b.connect_to(first.0, &first.1);
     }
@@ -195,12 +206,20 @@ impl Endpoint {
 
     /// Returns when [`Endpoint::on_timer`] must be called.
     #[must_use]
+    #[inline(always)] // after each event
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let never = Time::NEVER;
         let at = self.sender.timer.expires.unwrap_or(never).min(self.receiver.acks.timer().unwrap_or(never));
         let at = at.min(self.handshake_rto_at.unwrap_or(never));
         let at = at.min(self.sender.paced_until(now).unwrap_or(never));
         (at != never).then_some(at)
+    }
+
+    /// Returns when the timer of a delayed ACK expires; it is a part of [`Endpoint::next_timer`].
+    #[must_use]
+    #[inline]
+    pub fn ack_timer(&self) -> Option<Time> {
+        self.receiver.acks.timer()
     }
 
     /// Handles the timers that have expired.

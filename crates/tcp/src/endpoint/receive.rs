@@ -1,16 +1,31 @@
 //! A segment arrives: handshake, ECN, acknowledgment, data, close [RFC 9293 §3.10.7].
 
+use super::predict::Expected;
 use super::{Endpoint, State, timestamp};
 use crate::ecn::{AckRequest, EcnMode};
 use crate::segment::Segment;
 use crate::sender::IncomingAck;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
+use std::sync::Arc;
 
 impl Endpoint {
-    /// Handles a segment that arrives; `ecn` is the ECN field of its packet.
-    pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+    /// Handles a segment that arrives; `ecn` is the ECN field of its packet. Returns true if it surely leaves nothing to send
+    /// but ACKs.
+    pub fn on_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) -> bool {
         self.sender.delivered.clear();
+        match self.on_expected_segment(segment, now) {
+            Expected::Data => self.sender.is_quiet(now),
+            Expected::Ack => false,
+            Expected::No => {
+                self.on_any_segment(segment, ecn, now);
+                false
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn on_any_segment(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.flags.contains(TcpFlags::SYN) {
             self.on_syn(segment, now);
             return;
@@ -24,10 +39,8 @@ impl Endpoint {
         }
         let request = self.count_mark(segment, ecn);
         let start = segment.seq.unwrap_near(self.peer_isn, self.receiver.nxt);
-        if let (Some((value, _)), Some(start)) = (segment.timestamps, start)
-            && start <= self.last_ack_sent
-        {
-            self.ts_recent = value;
+        if let Some(start) = start {
+            self.store_timestamp(segment, start);
         }
         if segment.flags.contains(TcpFlags::ACK) {
             self.on_ack(segment, now);
@@ -39,16 +52,7 @@ impl Endpoint {
             if segment.flags.contains(TcpFlags::FIN) {
                 self.receiver.fin = Some(start + length - 1);
             }
-            let path = self.path();
-            let tick = self.sender.config.connection.timestamp_clock;
-            if let (Some(window), Some((_, echo))) = (&mut self.receiver.window, segment.timestamps)
-                && segment.payload >= self.sender.config.connection.mss
-            {
-                window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
-            }
-            let range = (start, start + length);
-            let psh = segment.flags.contains(TcpFlags::PSH);
-            self.receiver.on_data(range, psh, now, &path, &self.sender.config);
+            self.receive_data(segment, start, now);
             if request.now {
                 self.receiver.acks.pending = self.receiver.acks.pending.max(1);
             }
@@ -62,7 +66,47 @@ impl Endpoint {
         }
         if self.state == State::Closing && self.sender.everything_acknowledged() {
             self.state = State::Done;
+            self.sender.release_memory();
         }
+    }
+
+    /// Stores the timestamp of a segment that starts at `start`, for the echo [RFC 7323 §4.3].
+    #[inline]
+    pub(super) fn store_timestamp(&mut self, segment: &Segment, start: u64) {
+        if let Some((value, _)) = segment.timestamps.filter(|_| start <= self.last_ack_sent) {
+            self.ts_recent = value;
+        }
+    }
+
+    /// Passes the data of a segment, which starts at `start`, to the receiving half.
+    #[inline(always)]
+    pub(super) fn receive_data(&mut self, segment: &Segment, start: u64, now: Time) {
+        let path = self.path();
+        let tick = self.sender.config.connection.timestamp_clock;
+        if let (Some(window), Some((_, echo))) = (&mut self.receiver.window, segment.timestamps)
+            && segment.payload >= self.sender.config.connection.mss
+        {
+            window.on_echo(echo, tick * u64::from(timestamp(now, tick).wrapping_sub(echo)));
+        }
+        let range = (start, start + segment.sequence_length());
+        let psh = segment.flags.contains(TcpFlags::PSH);
+        self.receiver.on_data(range, psh, now, &path, &self.sender.config);
+    }
+
+    /// Bytes beyond its acknowledgment that a segment offers.
+    #[inline]
+    pub(super) fn offered(&self, segment: &Segment) -> u64 {
+        u64::from(segment.window) << self.peer_scale
+    }
+
+    /// When the segment was sent whose timestamp a segment echoes.
+    #[inline]
+    pub(super) fn echo(&self, segment: &Segment, now: Time) -> Option<Time> {
+        let tick = self.sender.config.connection.timestamp_clock;
+        segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
+            let age = timestamp(now, tick).wrapping_sub(echo);
+            Time(now.0.saturating_sub(u64::from(age) * tick.0))
+        })
     }
 
     fn on_syn(&mut self, segment: &Segment, now: Time) {
@@ -77,7 +121,7 @@ impl Endpoint {
             }
             return;
         }
-        let config = self.sender.config;
+        let config = Arc::clone(&self.sender.config);
         self.peer_isn = segment.seq;
         self.receiver.nxt = 1;
         self.last_ack_sent = 1;
@@ -162,18 +206,13 @@ impl Endpoint {
         if self.sender.config.uses_rack() {
             sack.sort_unstable(); // RACK.rtt is that of the last block, which must be the highest
         }
-        let tick = self.sender.config.connection.timestamp_clock;
-        let echo = segment.timestamps.filter(|_| self.peer_timestamps).map(|(_, echo)| {
-            let age = timestamp(now, tick).wrapping_sub(echo);
-            Time(now.0.saturating_sub(u64::from(age) * tick.0))
-        });
         let ack = IncomingAck {
             ack,
-            wnd_end: ack + (u64::from(segment.window) << self.peer_scale),
+            wnd_end: ack + self.offered(segment),
             may_be_duplicate: segment.payload == 0 && !segment.flags.contains(TcpFlags::FIN),
             sack,
             dsack,
-            echo,
+            echo: self.echo(segment, now),
             tsval: segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value),
             flags: segment.flags,
             accecn: segment.accecn.as_ref(),

@@ -2,53 +2,146 @@
 
 use super::{Endpoint, State, Transmit, timestamp};
 use crate::ecn::EcnMode;
-use crate::segment::{MAX_ACCECN, MAX_HEADER, Segment};
+use crate::segment::{IP_HEADER, MAX_ACCECN, MAX_HEADER, Segment, TCP_HEADER, TIMESTAMPS_OPTION};
 use crate::sender::Outgoing;
 use dumbbell_units::Time;
 use dumbbell_wire::{Ecn, Seq, TcpFlags};
+use std::sync::Arc;
+
+/// A segment that is due, see [`Endpoint::due`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Due {
+    kind: Kind,
+    /// The segment with data.
+    data: Outgoing,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Kind {
+    Data,
+    #[default]
+    Ack,
+    Syn,
+    /// DCTCP's ACK for the segments before a change of state: its acknowledgment, and its ECE.
+    PriorAck {
+        nxt: u64,
+        ece: bool,
+    },
+    /// The ACK whose blocks the next ones replace.
+    EarlyAck,
+}
 
 impl Endpoint {
     /// Writes the next segment to send into `out`; must be called until it returns None.
     pub fn poll(&mut self, now: Time, out: &mut Segment) -> Option<Transmit> {
-        if self.syn_due {
-            self.syn_due = false;
-            return Some(self.syn(now, out));
+        let mut due = Due::default();
+        self.due(now, &mut due).then(|| self.write_due(&due, now, out))
+    }
+
+    /// Decides about the next segment to send; must be called until it returns false: there is none. Otherwise
+    /// [`Endpoint::write_due`] must follow.
+    #[inline]
+    pub fn due(&mut self, now: Time, due: &mut Due) -> bool {
+        let rare = self.syn_due
+            | self.handshake_ack_due
+            | self.prior_ack.is_some()
+            | self.receiver.early_blocks.is_some();
+        if rare && let Some(kind) = self.rarely_due() {
+            due.kind = kind;
+            return true;
+        }
+        if self.is_open() && self.sender.next(now, &mut due.data) {
+            due.kind = Kind::Data;
+            return true;
+        }
+        due.kind = Kind::Ack;
+        self.receiver.acks.pending > 0
+    }
+
+    #[cold]
+    fn rarely_due(&mut self) -> Option<Kind> {
+        if std::mem::take(&mut self.syn_due) {
+            return Some(Kind::Syn);
         }
         if let Some((nxt, ece)) = self.prior_ack.take() {
-            // A separate ACK: it isn't the ACK of the packet that made it due, so that other ACKs stay pending.
-            let pending = self.receiver.acks.pending;
-            self.fill(self.sender.snd.max, now, out);
-            (out.ack, self.receiver.acks.pending) = (self.peer_isn.at(nxt), pending);
-            out.flags.set(TcpFlags::ECE, ece);
-            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+            return Some(Kind::PriorAck { nxt, ece });
         }
-        if let Some(early) = self.receiver.early_blocks.take() {
-            let acks = self.receiver.acks.clone();
-            self.fill(self.sender.snd.max, now, out);
-            self.receiver.acks = acks;
-            out.sack.clear();
-            for (start, end) in early {
-                out.sack.push(self.peer_isn.at(start), self.peer_isn.at(end));
+        if self.receiver.early_blocks.is_some() {
+            return Some(Kind::EarlyAck);
+        }
+        std::mem::take(&mut self.handshake_ack_due).then_some(Kind::Ack)
+    }
+
+    /// Writes a segment that is due into `out`.
+    #[inline]
+    pub fn write_due(&mut self, due: &Due, now: Time, out: &mut Segment) -> Transmit {
+        if matches!(due.kind, Kind::Data) {
+            return self.data(&due.data, now, out);
+        }
+        self.write_without_data(due.kind, now, out)
+    }
+
+    #[inline(never)]
+    fn write_without_data(&mut self, kind: Kind, now: Time, out: &mut Segment) -> Transmit {
+        match kind {
+            Kind::Data => {}
+            Kind::Ack => self.fill_ack(now, out),
+            Kind::Syn => return self.syn(now, out),
+            Kind::PriorAck { nxt, ece } => {
+                // A separate ACK: it isn't the ACK of the packet that made it due, so that other ACKs stay pending.
+                let pending = self.receiver.acks.pending;
+                self.fill_ack(now, out);
+                (out.ack, self.receiver.acks.pending) = (self.peer_isn.at(nxt), pending);
+                out.flags.set(TcpFlags::ECE, ece);
             }
-            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+            Kind::EarlyAck => {
+                let acks = self.receiver.acks.clone();
+                self.fill_ack(now, out);
+                self.receiver.acks = acks;
+                out.sack.clear();
+                for (start, end) in self.receiver.early_blocks.take().unwrap_or_default() {
+                    out.sack.push(self.peer_isn.at(start), self.peer_isn.at(end));
+                }
+            }
         }
-        if std::mem::take(&mut self.handshake_ack_due) {
-            self.fill(self.sender.snd.max, now, out);
-            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
+        self.without_data(out)
+    }
+
+    /// Writes the next ACK of an endpoint that has nothing else to send.
+    #[inline]
+    pub fn poll_ack(&mut self, now: Time, out: &mut Segment) -> Transmit {
+        self.fill(self.sender.snd.max, now, out);
+        self.without_data(out)
+    }
+
+    /// True if an ACK must be sent now.
+    #[must_use]
+    #[inline]
+    pub fn owes_ack(&self) -> bool {
+        self.receiver.acks.pending > 0
+    }
+
+    #[inline]
+    fn without_data(&self, segment: &Segment) -> Transmit {
+        let bytes = self.packet_bytes(segment);
+        Transmit { bytes, ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0, is_last: false }
+    }
+
+    /// Bytes of the packet of a segment that isn't a SYN.
+    #[inline]
+    fn packet_bytes(&self, segment: &Segment) -> u32 {
+        if segment.payload > 0 && !self.sender.config.connection.data_headers {
+            return segment.payload;
         }
-        let mut next = Outgoing::default();
-        if self.is_open() && self.sender.next(now, &mut next) {
-            return Some(self.data(&next, now, out));
+        if !segment.sack.is_empty() || segment.accecn.is_some() {
+            return segment.packet_bytes();
         }
-        if self.receiver.acks.pending > 0 {
-            self.fill(self.sender.snd.max, now, out);
-            return Some(Transmit { ecn: Ecn::NOT_ECT, retransmission: false, payload_offset: 0 });
-        }
-        None
+        let options = if segment.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        IP_HEADER + TCP_HEADER + options + segment.payload
     }
 
     fn syn(&mut self, now: Time, out: &mut Segment) -> Transmit {
-        let config = self.sender.config;
+        let config = Arc::clone(&self.sender.config);
         let answer = self.state == State::SynReceived;
         if self.syn_sends == 0 {
             self.syn_sent_at = now;
@@ -69,7 +162,8 @@ impl Endpoint {
                 .then(|| (timestamp(now, config.connection.timestamp_clock), self.ts_recent)),
             ..Segment::default()
         };
-        Transmit { ecn: Ecn::NOT_ECT, retransmission: self.syn_sends > 1, payload_offset: 0 }
+        let (bytes, retransmission) = (out.packet_bytes(), self.syn_sends > 1);
+        Transmit { bytes, ecn: Ecn::NOT_ECT, retransmission, payload_offset: 0, is_last: false }
     }
 
     fn data(&mut self, next: &Outgoing, now: Time, out: &mut Segment) -> Transmit {
@@ -77,8 +171,13 @@ impl Endpoint {
         out.payload = next.payload;
         out.flags |=
             TcpFlags::FIN.when(next.fin) | TcpFlags::PSH.when(next.psh) | TcpFlags::CWR.when(next.cwr);
-        let ecn = self.codepoint(next);
-        Transmit { ecn, retransmission: next.retransmission, payload_offset: next.start - 1 }
+        Transmit {
+            bytes: self.packet_bytes(out),
+            ecn: self.codepoint(next),
+            retransmission: next.retransmission,
+            payload_offset: next.start - 1,
+            is_last: next.is_last && !self.owes_ack(),
+        }
     }
 
     /// Returns the ECN field of a data packet. Retransmissions are not ECN-capable [RFC 3168 §6.1.5], except with DCTCP and
@@ -94,8 +193,14 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
+    fn fill_ack(&mut self, now: Time, out: &mut Segment) {
+        self.fill(self.sender.snd.max, now, out);
+    }
+
     /// Writes a segment that starts at `offset` and acknowledges all data that has arrived. Field by field, because copying
     /// a whole segment costs more than the rest of this function.
+    #[inline(always)] // in two places: data, and the ACK of a receiver
     fn fill(&mut self, offset: u64, now: Time, out: &mut Segment) {
         let config = &self.sender.config;
         out.seq = self.isn.at(offset);
@@ -119,7 +224,7 @@ impl Endpoint {
             None
         };
         out.sack.clear();
-        if self.peer_sack && config.uses_sack() {
+        if self.receiver.has_sack_blocks() && self.peer_sack && config.uses_sack() {
             let most = if self.peer_timestamps { 3 } else { 4 };
             self.receiver.sack_blocks(self.peer_isn, most, &mut out.sack);
         }

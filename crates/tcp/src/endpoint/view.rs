@@ -3,7 +3,6 @@
 use super::{Endpoint, Snapshot, State};
 use crate::config::Config;
 use crate::scoreboard::DeliveredSegment;
-use crate::segment::Segment;
 use crate::sender::Counters;
 use dumbbell_units::Dur;
 
@@ -26,6 +25,12 @@ impl Endpoint {
         self.receiver.nxt.saturating_sub(1 + u64::from(self.receiver.fin_received()))
     }
 
+    /// Payload bytes that have arrived, in order or not, each counted once.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.delivered() + self.receiver.out_of_order_payload()
+    }
+
     /// Payload bytes that arrived more than once.
     #[must_use]
     pub fn duplicate_bytes(&self) -> u64 {
@@ -42,6 +47,12 @@ impl Endpoint {
     #[must_use]
     pub fn everything_acknowledged(&self) -> bool {
         self.sender.everything_acknowledged()
+    }
+
+    /// Bytes written that were never sent.
+    #[must_use]
+    pub fn unsent(&self) -> u64 {
+        self.sender.write_seq.saturating_sub(self.sender.snd.max)
     }
 
     /// The counters of the sending half.
@@ -80,15 +91,6 @@ impl Endpoint {
         self.sender.rtt.srtt()
     }
 
-    /// Bytes of the IP packet that carries a segment of this end.
-    #[must_use]
-    pub fn packet_bytes(&self, segment: &Segment) -> u32 {
-        if segment.payload > 0 && !self.sender.config.connection.data_headers {
-            return segment.payload;
-        }
-        segment.packet_bytes()
-    }
-
     /// Returns a snapshot of the sending half.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
@@ -104,6 +106,7 @@ impl Endpoint {
             snd_una: data_end(s.snd.una),
             snd_nxt: data_end(s.snd.nxt),
             phase: s.phase(),
+            timeouts: s.counters.timeouts,
         }
     }
 

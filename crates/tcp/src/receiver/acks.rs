@@ -100,6 +100,7 @@ pub(crate) struct Acks {
 
 impl Acks {
     /// Returns when the next ACK is due.
+    #[inline]
     pub(crate) fn timer(&self) -> Option<Time> {
         match (self.delayed_until, self.compressed_until) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -109,6 +110,7 @@ impl Acks {
     }
 
     /// Handles a segment; `rcv_nxt` includes it.
+    #[inline(always)] // the arrival is constant in the usual case
     pub(super) fn on_data(
         &mut self,
         arrival: Arrival,

@@ -7,7 +7,7 @@
 //! limit      a quarter above window_start, because segments need less memory than assumed; at the end of each
 //!            round trip in which the application read more than in any before
 //!                2 * read + 16 segments, plus twice that in proportion to the increase               (tcp_rcv_space_adjust)
-//!            but never above `window`; less the payload that the memory in use could hold
+//!            but never above `window`, nor above the payload that `receive_buffer` could hold; less the payload that the memory in use could hold
 //! field      in steps of the window scale, rounded up                                               (__tcp_select_window)
 //! ```
 //! The round trip is that of the timestamps; a shorter sample counts at once, a longer one by an eighth
@@ -46,8 +46,8 @@ pub(crate) struct ReceiveWindow {
     edge: u64,
     /// The window that was offered last.
     last_offer: u64,
-    /// Unit of the field in the header.
-    step: u64,
+    /// Unit of the field in the header, a power of two, less one.
+    step_mask: u64,
     /// Memory of the data that is out of order.
     queued: u64,
     /// Memory of the data that filled a hole and isn't read before the ACK that reports it.
@@ -57,8 +57,8 @@ pub(crate) struct ReceiveWindow {
     round_read: u64,
     /// The most bytes read in a round trip (rcvq_space.space).
     space: u64,
-    /// rcv_rtt_est, seconds.
-    rtt: Option<f64>,
+    /// rcv_rtt_est, seconds, and the same in ns.
+    rtt: Option<(f64, Dur)>,
     last_echo: Option<u32>,
 }
 
@@ -67,14 +67,16 @@ impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Option<ReceiveWindow> {
         let start = config.buffer.autotuning?;
         let mss = config.mss();
+        let memory = config.buffer.receive_buffer.unwrap_or(u64::MAX);
+        let max_window = config.buffer.window.min((memory / 256).saturating_mul(SCALING_RATIO));
         Some(ReceiveWindow {
             mss,
             rcv_ssthresh: start.saturating_sub(mss).max(2 * mss).min(start),
-            window_clamp: (start * SCALING_RATIO / DEFAULT_RATIO).min(config.buffer.window),
-            max_window: config.buffer.window,
+            window_clamp: (start * SCALING_RATIO / DEFAULT_RATIO).min(max_window),
+            max_window,
             edge: 0,
             last_offer: 0,
-            step: 1 << config.buffer.window_scale(),
+            step_mask: (1 << config.buffer.window_scale()) - 1,
             queued: 0,
             unread: 0,
             round_started: Time::ZERO,
@@ -90,7 +92,8 @@ impl ReceiveWindow {
     pub(crate) fn on_echo(&mut self, echo: u32, age: Dur) {
         if self.last_echo.replace(echo) != Some(echo) && age > Dur::ZERO {
             let sample = age.as_secs();
-            self.rtt = Some(self.rtt.map_or(sample, |rtt| sample.min(rtt + (sample - rtt) / 8.0)));
+            let rtt = self.rtt.map_or(sample, |(rtt, _)| sample.min(rtt + (sample - rtt) / 8.0));
+            self.rtt = Some((rtt, Dur::from_secs_f64(rtt)));
         }
     }
 
@@ -118,7 +121,7 @@ impl ReceiveWindow {
     /// Adjusts the limit at the end of a round trip; the application has read up to `rcv_nxt` [Linux tcp_input.c
     /// tcp_rcv_space_adjust].
     pub(super) fn adjust_limit(&mut self, rcv_nxt: u64, srtt: Option<Dur>, now: Time) {
-        let Some(rtt) = self.rtt.map(Dur::from_secs_f64).or(srtt) else { return };
+        let Some(rtt) = self.rtt.map(|(_, rtt)| rtt).or(srtt) else { return };
         if now.since(self.round_started) < rtt {
             return;
         }
@@ -144,9 +147,14 @@ impl ReceiveWindow {
         self.unread = if large { 0 } else { memory(bytes, 1 + bytes / SHARED) };
     }
 
+    /// Rounds up to whole steps.
+    fn in_steps(&self, bytes: u64) -> u64 {
+        (bytes + self.step_mask) & !self.step_mask
+    }
+
     /// The window that is possible with memory in use, in steps.
     fn possible(&self, held: u64) -> u64 {
-        self.rcv_ssthresh.min(self.free(held)).next_multiple_of(self.step)
+        self.in_steps(self.rcv_ssthresh.min(self.free(held)))
     }
 
     /// True if a smaller window would be offered than the last time.
@@ -157,7 +165,7 @@ impl ReceiveWindow {
     /// Returns the window to offer beyond `rcv_nxt` [Linux tcp_output.c tcp_select_window].
     pub(crate) fn offer(&mut self, rcv_nxt: u64) -> u64 {
         let held = self.queued + std::mem::take(&mut self.unread);
-        let already_offered = self.edge.saturating_sub(rcv_nxt).next_multiple_of(self.step);
+        let already_offered = self.in_steps(self.edge.saturating_sub(rcv_nxt));
         self.last_offer = self.possible(held).max(already_offered);
         self.edge = rcv_nxt + self.last_offer;
         self.last_offer
@@ -167,12 +175,34 @@ impl ReceiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_units::param::Raw;
+
+    fn config(given: &[(&str, &str)]) -> Config {
+        let text = |(key, value): &(&str, &str)| ((*key).to_owned(), Raw::Text((*value).to_owned()));
+        let given: Vec<_> = given.iter().map(text).collect();
+        Config::read("linux", &given, dumbbell_cc::find("reno").unwrap()).unwrap()
+    }
 
     fn window() -> ReceiveWindow {
-        let start = dumbbell_units::param::Raw::Text("65535 bytes".to_owned());
-        let given = [("window_start".to_owned(), start)];
-        let config = Config::read("linux", &given, dumbbell_cc::find("reno").unwrap()).unwrap();
-        ReceiveWindow::new(&config).unwrap()
+        ReceiveWindow::new(&config(&[("window_start", "65535 bytes")])).unwrap()
+    }
+
+    #[test]
+    fn a_receive_buffer_limits_the_window_by_its_memory() {
+        // An unchanged Linux: 64 KiB of 128 are window at the start; 6 MiB x 162 / 256 = 3,981,312 at most; 6 MiB need 23 bits, so
+        // the field is shifted by 7.
+        let stock = config(&[("window_start", "64 KiB"), ("receive_buffer", "6 MiB")]);
+        assert_eq!(stock.buffer.window_scale(), 7);
+        let mut g = ReceiveWindow::new(&stock).unwrap();
+        assert_eq!((g.rcv_ssthresh, g.window_clamp), (64_088, 82_944));
+        g.on_echo(7, Dur::millis(100));
+        g.adjust_limit(1, None, Time(100_000_000));
+        g.adjust_limit(10_000_001, None, Time(200_000_000));
+        assert_eq!(g.window_clamp, 3_981_312);
+        // Without autotuning it has no meaning.
+        let given = [("receive_buffer".to_owned(), Raw::Text("6 MiB".to_owned()))];
+        let refused = Config::read("rfc", &given, dumbbell_cc::find("reno").unwrap()).unwrap_err();
+        assert!(refused.to_string().starts_with("receive_buffer: given without autotuning"), "{refused}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Recovery marks segments as lost, sets the timer and notifies congestion control. It doesn't send: it returns the next
 //! segment to send ([`super::NextSegment`]). Send buffer, bursts, pacing and window validation are out of its reach.
 
-use crate::cc_driver::{CcDriver, cc_cx};
+use crate::cc_driver::CcDriver;
 use crate::config::Config;
 use crate::delivery_rate::DeliveryRate;
 use crate::ecn::EcnSender;
@@ -22,8 +22,8 @@ pub(crate) struct RecoveryCx<'a> {
     pub(crate) scoreboard: &'a mut Scoreboard,
     pub(crate) timer: &'a mut SendTimer,
     pub(crate) rtt: &'a RttEstimator,
-    /// Vegas' estimator, with a fine-grained clock.
-    pub(crate) fine_rtt: &'a RttEstimator,
+    /// Vegas' estimator, with a fine-grained clock, if the stack has fine-grained timeouts.
+    pub(crate) fine_rtt: Option<&'a RttEstimator>,
     pub(crate) min_rtt: Option<Dur>,
     pub(crate) cc: &'a mut CcDriver,
     pub(crate) delivery_rate: &'a mut DeliveryRate,
@@ -60,8 +60,8 @@ impl RecoveryCx<'_> {
 
     /// True if the oldest segment was sent longer ago than the fine-grained timeout [Brakmo & Peterson 1995 §III.A].
     pub(super) fn fine_timeout_passed(&self) -> bool {
-        self.config.recovery.fine_timeouts
-            && self.scoreboard.head().is_some_and(|s| self.now.since(s.xmit_ts) > self.fine_rtt.rto())
+        let head = self.scoreboard.head();
+        self.fine_rtt.zip(head).is_some_and(|(rtt, s)| self.now.since(s.xmit_ts) > rtt.rto())
     }
 
     /// True if an ACK reports a mark that no reduction has answered.
@@ -91,25 +91,21 @@ impl RecoveryCx<'_> {
         let ev = CongestionEvent { kind, window, lost_sent_at, lost_transmissions, backoffs };
         self.ecn.owes_cwr = self.ecn.uses_cwr(); // for any reduction [RFC 3168 §6.1.2]
         self.notify_losses();
-        let cx = cc_cx(self.config, self.now);
-        self.cc.notify(|cc| cc.on_congestion(&ev, &cx));
+        self.cc.notify(self.now, |cc, cx| cc.on_congestion(&ev, cx));
     }
 
     /// Reports all transmissions that were newly marked as lost.
     pub(super) fn notify_losses(&mut self) {
-        let cx = cc_cx(self.config, self.now);
-        self.cc.notify_losses(self.scoreboard, self.delivery_rate, &cx);
+        self.cc.notify_losses(self.scoreboard, self.delivery_rate, self.now);
     }
 
     /// Reports the end of fast recovery; `bound` is the largest window that allows no burst.
     pub(super) fn notify_recovery_exit(&mut self, bound: f64) {
-        let cx = cc_cx(self.config, self.now);
-        self.cc.notify(|cc| cc.on_recovery_exit(&RecoveryExit { bound }, &cx));
+        self.cc.notify(self.now, |cc, cx| cc.on_recovery_exit(&RecoveryExit { bound }, cx));
     }
 
     /// Reports that the last reductions were unnecessary.
     pub(super) fn notify_undo(&mut self) {
-        let cx = cc_cx(self.config, self.now);
-        self.cc.notify(|cc| cc.on_undo(&cx));
+        self.cc.notify(self.now, |cc, cx| cc.on_undo(cx));
     }
 }

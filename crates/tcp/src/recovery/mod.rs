@@ -180,6 +180,49 @@ impl Recovery {
         }
     }
 
+    /// True if no loss, reduction or probe is open, so that an ACK of new data has no effect but those of
+    /// [`Recovery::on_expected_ack`]; the scoreboard is to be checked too.
+    #[inline]
+    pub(crate) fn is_steady(&self) -> bool {
+        self.state == CaState::Open
+            && !self.retransmit_head
+            && self.tlp.end_seq.is_none()
+            && self.undo.is_none_or(|undo| undo.is_open())
+    }
+
+    /// Handles an ACK of new data without SACK blocks, while [`Recovery::is_steady`] and the scoreboard is intact. Without
+    /// RACK the timer is left to the sender.
+    #[inline]
+    pub(crate) fn counting_on_expected_ack(&mut self) {
+        (self.dupacks, self.limited_transmit) = (0, 0);
+    }
+
+    /// The same with RACK, the timer included.
+    #[inline(always)] // it has one caller
+    pub(crate) fn rack_on_expected_ack(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+        self.new_data_only = false;
+        self.rack.timer_armed = false;
+        if cx.scoreboard.head().is_some_and(|s| self.rack.precedes_newest(s)) {
+            self.on_ack_in_open(summary, cx); // sent before a retransmission that was delivered
+        }
+        if cx.all_acknowledged() {
+            cx.timer.expires = None;
+        } else if !self.rack.timer_armed {
+            self.schedule_probe_or_rto(true, cx);
+        }
+    }
+
+    /// True if a new segment comes next, as far as the window allows; the scoreboard is to be checked too.
+    #[inline]
+    pub(crate) fn sends_new_data(&self) -> bool {
+        self.state == CaState::Open
+            && !self.retransmit_head
+            && !self.tlp.due
+            && !self.new_data_only
+            && self.dupacks == 0
+            && self.inflation == 0
+    }
+
     /// Updates PRR's window with the bytes that an ACK delivers; `safe` if it moves snd_una and reports no further loss.
     pub(crate) fn prr_on_ack(&mut self, delivered: u64, safe: bool, pipe: u64) {
         if let Some(prr) = &mut self.prr

@@ -86,6 +86,20 @@ impl Rack {
         }
     }
 
+    /// Notes that segments were delivered in order that were sent once, up to the one that was sent at and ends at `newest`.
+    #[inline]
+    pub(crate) fn on_in_order(&mut self, newest: (Time, u64), now: Time) {
+        self.rtt = now.since(newest.0);
+        self.newest = self.newest.max(newest);
+        self.fack = self.fack.max(newest.1);
+    }
+
+    /// True if a segment was sent before the newest that was delivered.
+    #[inline]
+    pub(super) fn precedes_newest(&self, s: &SentSegment) -> bool {
+        (s.xmit_ts, s.end) < self.newest
+    }
+
     /// Notes that the segment at `low` was delivered after one that ends at RACK.fack [Linux tcp_input.c
     /// tcp_check_sack_reordering].
     pub(crate) fn on_reordering(&mut self, low: u64) {

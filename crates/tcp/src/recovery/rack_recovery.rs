@@ -103,7 +103,7 @@ impl Recovery {
         }
     }
 
-    fn on_ack_in_open(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
+    pub(super) fn on_ack_in_open(&mut self, summary: &AckSummary, cx: &mut RecoveryCx<'_>) {
         if self.state == CaState::Open && self.are_all_retransmissions_unnecessary(cx) {
             self.undo(false, cx);
         }

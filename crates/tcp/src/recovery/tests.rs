@@ -28,14 +28,14 @@ struct Parts {
 impl Parts {
     fn new(variant: &str) -> Parts {
         let config = Config::read("rfc", &[], dumbbell_cc::find(variant).unwrap()).unwrap();
-        let mut scoreboard = Scoreboard::new(MSS as u32, false);
+        let mut scoreboard = Scoreboard::new(MSS as u32, false, true);
         (0..10).for_each(|i| scoreboard.push(at(i), at(i + 1), false, false, Time(i)));
         Parts {
             snd: SendSequence { una: at(0), nxt: at(10), max: at(10), wnd_end: at(100) },
             scoreboard,
             timer: SendTimer::new(config.rto.timer_tick),
             rtt: RttEstimator::new(config.rto),
-            cc: CcDriver::new(Box::new(CcRecorder::new(10.0 * MSS as f64))),
+            cc: CcDriver::new(Box::new(CcRecorder::new(10.0 * MSS as f64)), &config),
             delivery_rate: DeliveryRate::default(),
             ecn: EcnSender::default(),
             counters: Counters::default(),
@@ -51,7 +51,7 @@ impl Parts {
             scoreboard: &mut self.scoreboard,
             timer: &mut self.timer,
             rtt: &self.rtt,
-            fine_rtt: &self.rtt,
+            fine_rtt: None,
             min_rtt: None,
             cc: &mut self.cc,
             delivery_rate: &mut self.delivery_rate,
@@ -71,7 +71,7 @@ fn sack_retransmits_lost_segments_then_sends_new_ones_then_rescues_the_last() {
     let mut parts = Parts::new("sack");
     let mut recovery = Recovery::new(&parts.config);
     for i in 1..4 {
-        parts.scoreboard.sack(at(i), at(i + 1), |_, _| {});
+        parts.scoreboard.sack(at(i), at(i + 1), |_, _, _| {});
     }
     let mut ack = AckSummary::default();
     ack.sacked = true;

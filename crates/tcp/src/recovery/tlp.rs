@@ -9,9 +9,11 @@
 //! ```
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
-use crate::sender::{AckSummary, Outgoing, TimerKind};
+use crate::config::Config;
+use crate::scoreboard::Scoreboard;
+use crate::sender::{AckSummary, Outgoing, SendTimer, TimerKind};
 use dumbbell_cc::{CaState, Congestion};
-use dumbbell_units::Dur;
+use dumbbell_units::{Dur, Time};
 
 /// PTO before the first round-trip sample [RFC 8985 §7.2 TLP_calc_PTO].
 const PTO_WITHOUT_SAMPLE: Dur = Dur::secs(1);
@@ -27,20 +29,43 @@ pub(crate) struct Tlp {
     pub(crate) due: bool,
     /// True if a round-trip sample was taken since the last probe.
     pub(crate) sampled: bool,
+    /// When the timer was set after a new segment was sent; None after an ACK has set it.
+    set_after_sending: Option<Time>,
 }
 
 impl Recovery {
     /// True if the timer may be that of a probe [RFC 8985 §7.2].
-    fn may_probe(&self, cx: &RecoveryCx<'_>) -> bool {
-        cx.config.recovery.rack.is_some_and(|r| r.tlp)
+    fn may_probe(&self, config: &Config, scoreboard: &Scoreboard) -> bool {
+        config.recovery.rack.is_some_and(|r| r.tlp)
             && matches!(self.state, CaState::Open | CaState::Cwr)
-            && cx.scoreboard.sacked_bytes() == 0
+            && scoreboard.sacked_bytes() == 0
+    }
+
+    /// True if the timer is that of a probe, and sending `out` doesn't change it: a new segment was sent before at the same
+    /// time. The PTO differs only with one outstanding.
+    #[inline]
+    pub(crate) fn probe_timer_is_set(
+        &self,
+        out: &Outgoing,
+        timer: &SendTimer,
+        scoreboard: &Scoreboard,
+        config: &Config,
+        now: Time,
+    ) -> bool {
+        self.tlp.set_after_sending == Some(now)
+            && timer.kind == TimerKind::Probe
+            && timer.expires.is_some()
+            && scoreboard.segment_count() > 2
+            && !self.tlp.due
+            && !out.retransmission
+            && self.may_probe(config, scoreboard)
     }
 
     /// Sets the timer after an ACK of new data, or after a new segment was sent [RFC 8985 §7.2; Linux tcp_output.c
     /// tcp_schedule_loss_probe].
     pub(super) fn schedule_probe_or_rto(&mut self, after_ack: bool, cx: &mut RecoveryCx<'_>) {
-        if !self.may_probe(cx) {
+        self.tlp.set_after_sending = (!after_ack).then_some(cx.now);
+        if !self.may_probe(cx.config, cx.scoreboard) {
             cx.restart_rto();
             return;
         }
@@ -51,7 +76,7 @@ impl Recovery {
         cx.timer.start(TimerKind::Probe, span, cx.now);
     }
 
-    /// Sets the timer after a segment was sent.
+    /// Sets the timer after a segment was sent, unless [`Recovery::probe_timer_is_set`].
     pub(super) fn rack_timer_after_sending(&mut self, out: &Outgoing, cx: &mut RecoveryCx<'_>) {
         let probe = std::mem::take(&mut self.tlp.due);
         if probe {
@@ -63,7 +88,7 @@ impl Recovery {
             if out.start == cx.snd.una && cx.timer.kind != TimerKind::Reorder {
                 cx.restart_rto();
             }
-        } else if self.may_probe(cx) {
+        } else if self.may_probe(cx.config, cx.scoreboard) {
             self.schedule_probe_or_rto(false, cx);
         } else if cx.timer.expires.is_none() {
             cx.restart_rto();

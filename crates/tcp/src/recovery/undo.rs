@@ -22,6 +22,13 @@ pub(super) struct Undo {
     retrans_stamp: Option<Time>,
 }
 
+impl Undo {
+    /// True unless each retransmission was reported as unnecessary.
+    pub(super) fn is_open(&self) -> bool {
+        self.undo_retrans != Some(0)
+    }
+}
+
 impl Recovery {
     /// Prepares the undo of a reduction that is about to be made. Retransmissions in flight may cause D-SACKs later
     /// [Linux tcp_input.c tcp_init_undo].
@@ -66,7 +73,7 @@ impl Recovery {
     /// True if each retransmission was reported as unnecessary.
     pub(super) fn are_all_retransmissions_unnecessary(&self, cx: &RecoveryCx<'_>) -> bool {
         let by_dsack = cx.config.recovery.rack.is_some_and(|r| r.undo_by_dsack);
-        by_dsack && self.undo.is_some_and(|u| u.undo_retrans == Some(0))
+        by_dsack && self.undo.is_some_and(|u| !u.is_open())
     }
 
     /// Undoes the reductions; with `unmark_losses` no segment is lost any more [Linux tcp_input.c tcp_undo_cwnd_reduction].

@@ -32,6 +32,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<SentSegment>,
+    /// State of the connection at the last transmission of each segment, where delivery-rate samples are needed.
+    tx: Option<VecDeque<TxState>>,
     /// Number of the lowest segment, counted from the start of the connection.
     first: u64,
     /// Length of a full segment: a first guess for the index of an offset.
@@ -46,6 +48,8 @@ pub(crate) struct Scoreboard {
     needing_retransmission: u64,
     /// Segments that are marked as lost, retransmitted or not.
     lost_out: u64,
+    /// Segments that were sent more than once.
+    repeated: u64,
     /// End of the highest SACKed segment.
     high_sacked: u64,
     /// Every segment below this offset that isn't SACKed is lost.
@@ -58,8 +62,23 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub(crate) fn new(mss: u32, uses_rack: bool) -> Scoreboard {
-        Scoreboard { mss: u64::from(mss), rack: uses_rack.then(Box::default), ..Scoreboard::default() }
+    pub(crate) fn new(mss: u32, uses_rack: bool, keeps_rates: bool) -> Scoreboard {
+        Scoreboard {
+            mss: u64::from(mss),
+            tx: keeps_rates.then(VecDeque::new),
+            rack: uses_rack.then(Box::default),
+            ..Scoreboard::default()
+        }
+    }
+
+    /// Releases the memory, if nothing is outstanding.
+    pub(crate) fn release_memory(&mut self) {
+        if self.segments.is_empty() {
+            self.segments = VecDeque::new();
+            self.tx = self.tx.take().map(|_| VecDeque::new());
+            self.newly_lost = Vec::new();
+            self.rack = self.rack.take().map(|rack| Box::new(rack.without_memory()));
+        }
     }
 
     /// The segment at snd_una.
@@ -101,7 +120,19 @@ impl Scoreboard {
         self.needing_retransmission > 0
     }
 
+    /// True if each segment was sent once, and none is SACKed or lost.
+    #[inline]
+    pub(crate) fn is_intact(&self) -> bool {
+        self.repeated | self.sacked_out | self.lost_out == 0 && self.newly_lost.is_empty()
+    }
+
+    /// True if a segment was sent more than once.
+    pub(crate) fn has_repeated(&self) -> bool {
+        self.repeated > 0
+    }
+
     /// Adds a new segment; `follows_in_burst` is true if the previous one is part of the same burst.
+    #[inline(always)] // it has one caller
     pub(crate) fn push(&mut self, start: u64, end: u64, fin: bool, follows_in_burst: bool, now: Time) {
         self.pipe += end - start;
         self.segments.push_back(SentSegment {
@@ -109,7 +140,6 @@ impl Scoreboard {
             end,
             first_sent: now,
             xmit_ts: now,
-            tx: TxState::default(),
             transmissions: 1,
             skip: 1,
             follows_in_burst,
@@ -119,6 +149,9 @@ impl Scoreboard {
             lost: false,
             retransmitted: false,
         });
+        if let Some(tx) = &mut self.tx {
+            tx.push_back(TxState::default());
+        }
         if let Some(rack) = &mut self.rack {
             rack.transmissions.push();
         }
@@ -194,17 +227,24 @@ impl Scoreboard {
     }
 
     /// Stores the state of the connection at the last transmission of the segment that contains `offset`.
-    pub(crate) fn set_tx_state(&mut self, offset: u64, tx: TxState) {
-        if let Some(i) = self.index_of(offset) {
-            self.segments[i].tx = tx;
+    pub(crate) fn set_tx_state(&mut self, offset: u64, state: TxState) {
+        if let Some(i) = self.index_of(offset)
+            && let Some(tx) = &mut self.tx
+        {
+            tx[i] = state;
         }
     }
 
     /// The same for the newest segment.
-    pub(crate) fn set_tx_state_of_newest(&mut self, tx: TxState) {
-        if let Some(s) = self.segments.back_mut() {
-            s.tx = tx;
+    pub(crate) fn set_tx_state_of_newest(&mut self, state: TxState) {
+        if let Some(tx) = self.tx.as_mut().and_then(VecDeque::back_mut) {
+            *tx = state;
         }
+    }
+
+    /// The state of the connection at the last transmission of a segment; None where they aren't kept.
+    fn tx_state(&self, i: usize) -> Option<TxState> {
+        self.tx.as_ref().map(|tx| tx[i])
     }
 
     /// Notes that the segment at `start` is retransmitted; returns the segment.
@@ -220,6 +260,7 @@ impl Scoreboard {
         let i = self.index_of(start)?;
         let s = &mut self.segments[i];
         s.xmit_ts = now;
+        self.repeated += u64::from(s.transmissions == 1);
         s.transmissions += 1;
         let s = *s;
         if let Some(rack) = &mut self.rack {
@@ -230,7 +271,11 @@ impl Scoreboard {
 
     /// Removes all segments below `ack`, which are acknowledged; calls `each` for each of them.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&SentSegment, SegmentFate)) {
+    pub(crate) fn acknowledge(
+        &mut self,
+        ack: u64,
+        mut each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate),
+    ) {
         while let Some(s) = self.segments.front_mut() {
             if s.end > ack {
                 if s.start < ack {
@@ -241,21 +286,53 @@ impl Scoreboard {
                 }
                 return;
             }
+            let tx = self.tx.as_mut().and_then(VecDeque::pop_front);
             self.pipe -= s.in_pipe();
+            self.repeated -= u64::from(s.transmissions > 1);
             if s.sacked {
                 self.sacked_bytes -= s.len();
                 self.sacked_out -= 1;
-                each(s, SegmentFate::AcknowledgedAfterSack);
+                each(s, tx, SegmentFate::AcknowledgedAfterSack);
             } else {
                 self.retrans_out -= u64::from(s.retransmitted);
                 self.needing_retransmission -= u64::from(s.needs_retransmission());
                 self.lost_out -= u64::from(s.lost);
-                each(s, SegmentFate::Acknowledged);
+                each(s, tx, SegmentFate::Acknowledged);
             }
             self.segments.pop_front();
             self.first += 1;
             if let Some(rack) = &mut self.rack {
                 rack.transmissions.pop();
+            }
+        }
+    }
+
+    /// The same while [`Scoreboard::is_intact`].
+    #[inline(always)] // it has one caller
+    pub(crate) fn acknowledge_intact(
+        &mut self,
+        ack: u64,
+        mut each: impl FnMut(&SentSegment, Option<TxState>),
+    ) {
+        while let Some(s) = self.segments.front_mut() {
+            if s.end > ack {
+                if s.start < ack {
+                    self.pipe -= ack - s.start;
+                    s.start = ack;
+                }
+                return;
+            }
+            self.pipe -= s.len();
+            let is_last = s.end == ack;
+            let tx = self.tx.as_mut().and_then(VecDeque::pop_front);
+            each(s, tx);
+            self.segments.pop_front();
+            self.first += 1;
+            if let Some(rack) = &mut self.rack {
+                rack.transmissions.pop();
+            }
+            if is_last {
+                return;
             }
         }
     }
@@ -266,7 +343,7 @@ impl Scoreboard {
         &mut self,
         start: u64,
         end: u64,
-        mut each: impl FnMut(&SentSegment, SegmentFate),
+        mut each: impl FnMut(&SentSegment, Option<TxState>, SegmentFate),
     ) -> bool {
         let Some(first) = self.index_of(start) else { return false };
         let mut i = self.skip_sacked(first);
@@ -280,7 +357,7 @@ impl Scoreboard {
                 if let Some(rack) = &mut self.rack {
                     rack.transmissions.remove(self.first + i as u64);
                 }
-                each(&s, SegmentFate::Sacked);
+                each(&s, self.tx_state(i), SegmentFate::Sacked);
                 any_new = true;
             }
             i = self.skip_sacked(i + 1);
@@ -331,7 +408,8 @@ impl Scoreboard {
         let s = self.segments[i];
         if !s.sacked && !s.lost {
             self.change(i, |s| s.lost = true);
-            self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx: s.tx });
+            let tx = self.tx_state(i).unwrap_or_default();
+            self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx });
         }
     }
 
@@ -342,7 +420,8 @@ impl Scoreboard {
             return;
         }
         self.change(i, |s| (s.lost, s.retransmitted) = (true, false));
-        self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx: s.tx });
+        let tx = self.tx_state(i).unwrap_or_default();
+        self.newly_lost.push(LostTransmission { start: s.start, payload: s.payload(), tx });
         if let Some(rack) = &mut self.rack {
             let number = self.first + i as u64;
             rack.transmissions.remove(number);

@@ -14,6 +14,13 @@ pub(super) struct RackLists {
     pub(super) lost: BinaryHeap<Reverse<u64>>,
 }
 
+impl RackLists {
+    /// The lists without the memory of segments that are acknowledged; none is left.
+    pub(super) fn without_memory(self) -> RackLists {
+        RackLists { transmissions: self.transmissions.without_memory(), lost: BinaryHeap::new() }
+    }
+}
+
 impl Scoreboard {
     /// Marks as lost each segment that was sent before the newest delivered one (RACK.xmit_ts, RACK.end_seq), and `wait` or
     /// longer ago [RFC 8985 §6.2 step 5 RACK_detect_loss]. Returns when the last of the others sent before it will be lost.
@@ -49,6 +56,9 @@ impl Scoreboard {
 
     /// Returns the lowest lost segment that has not been retransmitted.
     pub(crate) fn next_retransmission(&mut self) -> Option<&SentSegment> {
+        if !self.needs_retransmission() {
+            return None;
+        }
         let rack = self.rack.as_mut()?;
         while let Some(Reverse(number)) = rack.lost.peek() {
             let i = number.checked_sub(self.first).map(|i| i as usize);

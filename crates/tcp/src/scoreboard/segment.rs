@@ -11,8 +11,6 @@ pub(crate) struct SentSegment {
     pub(crate) first_sent: Time,
     /// When it was last sent (Segment.xmit_ts) [RFC 8985 §5.2].
     pub(crate) xmit_ts: Time,
-    /// State of the connection at the last transmission, for delivery-rate samples.
-    pub(crate) tx: TxState,
     pub(crate) transmissions: u32,
     /// Distance to the next segment that may not be SACKed, if this one is.
     pub(super) skip: u32,
@@ -42,7 +40,6 @@ impl SentSegment {
         DeliveredSegment {
             fate,
             first_at: self.first_sent,
-            last_at: self.xmit_ts,
             transmissions: self.transmissions,
             payload: self.payload(),
         }
@@ -80,8 +77,6 @@ pub struct DeliveredSegment {
     pub fate: SegmentFate,
     /// When it was first sent.
     pub first_at: Time,
-    /// When it was last sent.
-    pub last_at: Time,
     /// Number of its transmissions.
     pub transmissions: u32,
     /// Its payload bytes.

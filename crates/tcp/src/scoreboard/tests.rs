@@ -23,11 +23,11 @@ fn from_scratch(q: &Scoreboard) -> [u64; 6] {
 /// Returns a scoreboard of ten segments of 100 bytes. The given ones are SACKed in this order; losses are updated after
 /// each.
 fn scoreboard(sacked: &[u64]) -> Scoreboard {
-    let mut q = Scoreboard::new(100, false);
+    let mut q = Scoreboard::new(100, false, true);
     (0..10).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     let mut delivered = Vec::new();
     for i in sacked {
-        assert!(q.sack(1 + i * 100, 101 + i * 100, |s, _| delivered.push(s.start)));
+        assert!(q.sack(1 + i * 100, 101 + i * 100, |s, _, _| delivered.push(s.start)));
         q.update(3, 100);
         assert_eq!(counters(&q), from_scratch(&q));
     }
@@ -72,7 +72,7 @@ fn retransmissions_count_again_and_are_not_repeated() {
 fn acknowledging_part_of_a_segment_keeps_the_rest() {
     let mut q = scoreboard(&[]);
     let mut delivered = 0;
-    q.acknowledge(151, |_, _| delivered += 1);
+    q.acknowledge(151, |_, _, _| delivered += 1);
     assert_eq!((delivered, q.head().map(|s| s.start), q.pipe()), (1, Some(151), 850));
 }
 
@@ -96,7 +96,7 @@ fn losses_agree_with_the_definition_of_is_lost() {
         ranges.count() >= 3 || bytes > 200
     };
     let mut random = Stream::new(7, "lost");
-    let mut q = Scoreboard::new(100, false);
+    let mut q = Scoreboard::new(100, false, true);
     let (mut end, mut found_lost) = (1, 0);
     for _ in 0..20_000 {
         let una = q.head().map_or(end, |s| s.start);
@@ -107,8 +107,8 @@ fn losses_agree_with_the_definition_of_is_lost() {
                 q.push(end, end + len, false, false, Time(0));
                 end += len;
             }
-            4 => q.acknowledge(una + (offset - una) / 6, |_, _| {}),
-            5 => drop(q.sack(offset, offset + 300, |_, _| {})),
+            4 => q.acknowledge(una + (offset - una) / 6, |_, _, _| {}),
+            5 => drop(q.sack(offset, offset + 300, |_, _, _| {})),
             6 => q.mark_head_lost(),
             _ => {
                 let expected: Vec<bool> = (0..q.segment_count())
@@ -132,10 +132,10 @@ fn losses_agree_with_the_definition_of_is_lost() {
 #[expect(clippy::disallowed_methods, reason = "the test measures time")]
 fn a_large_recovery_takes_no_longer_for_each_ack() {
     let started = std::time::Instant::now();
-    let mut q = Scoreboard::new(100, false);
+    let mut q = Scoreboard::new(100, false, true);
     (0..50_000).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, false, Time(i)));
     for i in 1..50_000 {
-        q.sack(101, 101 + i * 100, |_, _| {});
+        q.sack(101, 101 + i * 100, |_, _, _| {});
         q.update(3, 100);
         if q.next_lost().is_some() {
             q.retransmit(1, Time(60_000));
@@ -149,7 +149,7 @@ fn a_large_recovery_takes_no_longer_for_each_ack() {
 fn each_search_agrees_with_a_linear_one() {
     // Segments of three lengths, so that the guess of an index is right only sometimes.
     let mut random = Stream::new(5, "sent");
-    let mut q = Scoreboard::new(100, true);
+    let mut q = Scoreboard::new(100, true, true);
     let (mut end, mut now) = (1, 0);
     for _ in 0..20_000 {
         now += random.next_u64() % 3;
@@ -161,12 +161,12 @@ fn each_search_agrees_with_a_linear_one() {
                 q.push(end, end + len, false, false, Time(now));
                 end += len;
             }
-            4 => q.acknowledge(una + (offset - una) / 8, |_, _| {}),
+            4 => q.acknowledge(una + (offset - una) / 8, |_, _, _| {}),
             5 | 6 => {
                 let plain = |s: &&SentSegment| s.start >= offset && s.end <= offset + 700 && !s.sacked;
                 let expected: Vec<u64> = q.segments.iter().filter(plain).map(|s| s.start).collect();
                 let mut reported = Vec::new();
-                let any_new = q.sack(offset, offset + 700, |s, _| reported.push(s.start));
+                let any_new = q.sack(offset, offset + 700, |s, _, _| reported.push(s.start));
                 assert_eq!((any_new, &reported), (!expected.is_empty(), &expected));
             }
             7 => {
@@ -205,9 +205,9 @@ fn each_search_agrees_with_a_linear_one() {
 #[test]
 fn segments_of_one_burst_are_retransmitted_together() {
     // Bursts of 0-2, 3-5 and 6-8, all lost but 4.
-    let mut q = Scoreboard::new(100, true);
+    let mut q = Scoreboard::new(100, true, true);
     (0..9).for_each(|i| q.push(1 + i * 100, 101 + i * 100, false, i % 3 > 0, Time(i)));
-    assert!(q.sack(401, 501, |_, _| {}));
+    assert!(q.sack(401, 501, |_, _, _| {}));
     q.rack_detect_loss((Time(9), 1000), Dur::ZERO, Time(9));
     assert_eq!(q.take_burst(1, 10), 3);
     // A delivered segment divides a burst.

@@ -39,6 +39,18 @@ pub(super) struct Burst {
     waits: bool,
 }
 
+impl Burst {
+    /// True if it was decided to wait, and nothing has happened since.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Notes that no burst can be sent.
+    pub(super) fn forget(&mut self) {
+        self.segments = 0;
+    }
+}
+
 impl Sender {
     /// Bytes that are sent in one burst when paced.
     pub(super) fn quantum(&self, rate: Rate) -> u64 {
@@ -81,7 +93,14 @@ impl Sender {
             return false;
         }
         self.refill_buffer();
-        let Some((end, next)) = self.buffer.piece_ends() else { return false };
+        let Some((end, next)) = self.buffer.piece_ends() else {
+            // The application waits for memory of the send buffer: the next ACK may free some.
+            self.burst.waits = self.buffer.is_full();
+            if self.burst.waits {
+                self.note_cwnd_limited(false);
+            }
+            return self.burst.waits;
+        };
         let piece = (end - nxt).min(unsent);
         let last = piece == unsent;
         let longest = self.longest_burst();

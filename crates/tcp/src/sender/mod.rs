@@ -18,7 +18,7 @@ pub(crate) use send::Outgoing;
 pub(crate) use summary::AckSummary;
 pub(crate) use timer::{SendTimer, TimerKind};
 
-use crate::cc_driver::{CcDriver, cc_cx};
+use crate::cc_driver::CcDriver;
 use crate::config::{Config, RtoConfig, RtoEstimator};
 use crate::delivery_rate::DeliveryRate;
 use crate::ecn::{EcnMode, EcnSender};
@@ -31,6 +31,7 @@ use burst::Burst;
 use dumbbell_cc::{CaState, CongestionControl, Phase};
 use dumbbell_units::{Dur, Time};
 use send_buffer::SendBuffer;
+use std::sync::Arc;
 use window_validation::CwndUsage;
 
 /// Counters of the sending half.
@@ -73,7 +74,7 @@ impl SendSequence {
 /// The sending half of a connection.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) cc: CcDriver,
     pub(crate) snd: SendSequence,
     /// The window in the last ACK.
@@ -84,8 +85,8 @@ pub(crate) struct Sender {
     pub(crate) closing: bool,
     scoreboard: Scoreboard,
     pub(crate) rtt: RttEstimator,
-    /// Vegas' estimator, with a fine-grained clock.
-    fine_rtt: RttEstimator,
+    /// Vegas' estimator, with a fine-grained clock, if the stack has fine-grained timeouts.
+    fine_rtt: Option<Box<RttEstimator>>,
     min_rtt: MinRtt,
     /// Without timestamps one segment at a time is timed: its end, and when it was sent.
     timed: Option<(u64, Time)>,
@@ -104,18 +105,21 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: Config, algorithm: Box<dyn CongestionControl>) -> Sender {
-        let fine =
-            RtoConfig { granularity: Dur(1), min: Dur::ZERO, estimator: RtoEstimator::Rfc6298, ..config.rto };
+    pub(crate) fn new(config: Arc<Config>, algorithm: Box<dyn CongestionControl>) -> Sender {
+        let fine = || {
+            let estimator = RtoEstimator::Rfc6298;
+            RttEstimator::new(RtoConfig { granularity: Dur(1), min: Dur::ZERO, estimator, ..config.rto })
+        };
+        let cc = CcDriver::new(algorithm, &config);
         Sender {
-            cc: CcDriver::new(algorithm),
             snd: SendSequence { una: 1, nxt: 1, max: 1, wnd_end: 1 },
             snd_wnd: 0,
             write_seq: 1,
             closing: false,
-            scoreboard: Scoreboard::new(config.connection.mss, config.uses_rack()),
+            scoreboard: Scoreboard::new(config.connection.mss, config.uses_rack(), cc.wants_rates),
+            cc,
             rtt: RttEstimator::new(config.rto),
-            fine_rtt: RttEstimator::new(fine),
+            fine_rtt: config.recovery.fine_timeouts.then(|| Box::new(fine())),
             min_rtt: MinRtt::new(config.rto.min_rtt_window),
             timed: None,
             timer: SendTimer::new(config.rto.timer_tick),
@@ -123,7 +127,7 @@ impl Sender {
             last_sent_at: Time::ZERO,
             pacer: Pacer::default(),
             burst: Burst::default(),
-            buffer: SendBuffer::default(),
+            buffer: SendBuffer::new(config.buffer.send_buffer),
             delivery_rate: DeliveryRate::default(),
             usage: CwndUsage::default(),
             ecn: EcnSender::default(),
@@ -166,6 +170,7 @@ impl Sender {
     }
 
     /// Returns recovery, and the parts of the sender that it may use.
+    #[inline(always)]
     fn recovery_cx(&mut self, now: Time) -> (&mut Recovery, RecoveryCx<'_>) {
         let cx = RecoveryCx {
             now,
@@ -174,7 +179,7 @@ impl Sender {
             scoreboard: &mut self.scoreboard,
             timer: &mut self.timer,
             rtt: &self.rtt,
-            fine_rtt: &self.fine_rtt,
+            fine_rtt: self.fine_rtt.as_deref(),
             min_rtt: self.min_rtt.get(),
             cc: &mut self.cc,
             delivery_rate: &mut self.delivery_rate,
@@ -186,23 +191,27 @@ impl Sender {
 
     /// Reports the end of the handshake to congestion control; `rtt`: its duration, if no segment of it was repeated.
     pub(crate) fn notify_established(&mut self, rtt: Option<Dur>, now: Time) {
-        let cx = cc_cx(&self.config, now);
-        self.cc.notify(|cc| cc.on_established(rtt, &cx));
+        self.cc.notify(now, |cc, cx| cc.on_established(rtt, cx));
     }
 
     /// Reports all transmissions that were newly marked as lost to congestion control.
     fn notify_losses(&mut self, now: Time) {
-        let cx = cc_cx(&self.config, now);
-        self.cc.notify_losses(&mut self.scoreboard, &mut self.delivery_rate, &cx);
+        self.cc.notify_losses(&mut self.scoreboard, &mut self.delivery_rate, now);
     }
 
     /// Marks rate samples while the application limits sending: no new data, no retransmissions, and cwnd not full
     /// [draft-ietf-ccwg-bbr §4.1.2.4; Linux tcp_rate.c tcp_rate_check_app_limited].
+    #[inline]
     pub(crate) fn check_app_limited(&mut self) {
-        if self.snd.nxt >= self.write_seq
-            && (self.flight() as f64) < self.window()
-            && !self.has_retransmission()
-        {
+        if self.snd.nxt >= self.write_seq {
+            self.check_app_limited_after_data();
+        }
+    }
+
+    /// The same after all data was sent.
+    #[inline(never)]
+    fn check_app_limited_after_data(&mut self) {
+        if (self.flight() as f64) < self.window() && !self.has_retransmission() {
             self.delivery_rate.set_app_limited(self.flight());
         }
     }
@@ -232,6 +241,7 @@ impl Sender {
     }
 
     /// Adds a round trip for the smallest RTT.
+    #[inline]
     pub(crate) fn sample_min_rtt(&mut self, rtt: Dur, now: Time) {
         self.min_rtt.sample(rtt, now);
     }
@@ -240,5 +250,11 @@ impl Sender {
     pub(crate) fn sample_rtt(&mut self, sent: Time, now: Time) {
         self.rtt.sample(sent, now, self.snd.una, self.snd.nxt);
         self.recovery.tlp.sampled = true;
+    }
+
+    /// Releases the memory of an ended connection's outstanding segments.
+    pub(crate) fn release_memory(&mut self) {
+        self.scoreboard.release_memory();
+        self.buffer = SendBuffer::new(self.config.buffer.send_buffer);
     }
 }

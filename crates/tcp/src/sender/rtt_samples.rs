@@ -13,6 +13,7 @@ use dumbbell_units::{Dur, Time};
 
 impl Sender {
     /// Takes the samples of an ACK for the timer and the smallest RTT.
+    #[inline(always)]
     pub(super) fn take_rtt_samples(&mut self, ack: &AckSummary, echo: Option<Time>, now: Time) {
         if self.config.rto.rtt_from_segments {
             self.sample_from_segments(ack, now);
@@ -20,8 +21,8 @@ impl Sender {
         }
         if let Some(sent) = ack.newest_sent {
             self.sample_min_rtt(now.since(sent), now);
-            if self.config.recovery.fine_timeouts {
-                self.fine_rtt.sample(sent, now, self.snd.una, self.snd.nxt);
+            if let Some(fine_rtt) = &mut self.fine_rtt {
+                fine_rtt.sample(sent, now, self.snd.una, self.snd.nxt);
             }
         }
         if ack.acked > 0 {
@@ -49,6 +50,7 @@ impl Sender {
     }
 
     /// Returns the round-trip time for congestion control [Linux tcp_input.c tcp_clean_rtx_queue: ca_rtt_us].
+    #[inline]
     pub(super) fn cc_rtt(&self, ack: &AckSummary, now: Time) -> Option<Dur> {
         if !self.config.rto.rtt_from_segments {
             return ack.newest_sent.map(|sent| now.since(sent));

@@ -2,7 +2,6 @@
 //! tcp_write_xmit, __tcp_retransmit_skb, tcp_event_new_data_sent].
 
 use super::Sender;
-use crate::cc_driver::cc_cx;
 use crate::recovery::{NextSegment, Otherwise};
 use crate::scoreboard::SentSegment;
 use dumbbell_cc::{SentEvent, TxStart};
@@ -17,10 +16,23 @@ pub(crate) struct Outgoing {
     pub(crate) psh: bool,
     pub(crate) retransmission: bool,
     pub(crate) cwr: bool,
+    /// True if surely no segment follows now.
+    pub(crate) is_last: bool,
+}
+
+/// The usual cases of the next segment.
+enum Usual {
+    /// The window allows no new segment, or a longer burst is awaited.
+    Blocked,
+    /// A full new segment; `limit`: bytes that the window allows.
+    New { limit: u64 },
+    /// Recovery decides.
+    Unknown,
 }
 
 impl Sender {
     /// Returns when [`Sender::next`] may return a segment that pacing holds now.
+    #[inline]
     pub(crate) fn paced_until(&self, now: Time) -> Option<Time> {
         if !self.is_held_by_pacing(now) {
             return None;
@@ -30,14 +42,27 @@ impl Sender {
         wanted.then(|| self.pacer.next())
     }
 
+    #[inline]
     fn is_held_by_pacing(&self, now: Time) -> bool {
-        !self.is_in_burst() && self.pacer.holds(now) && self.pacing_rate().is_some()
+        self.pacer.holds(now) && !self.is_in_burst() && self.pacing_rate().is_some()
     }
 
     /// True if nothing is outstanding and nothing is to be sent, as in an endpoint that only receives.
+    #[inline]
     fn is_idle(&self) -> bool {
         let end = self.write_seq + u64::from(self.closing);
         self.snd.una == self.snd.max && self.snd.nxt >= end && !self.recovery.retransmits_head()
+    }
+
+    /// True if [`Sender::next`] would return no segment because nothing is to be sent; does what that would do.
+    #[inline]
+    pub(crate) fn is_quiet(&mut self, now: Time) -> bool {
+        let quiet = !self.is_held_by_pacing(now) && self.is_idle();
+        if quiet {
+            self.burst.follows = false;
+            self.note_cwnd_limited(false);
+        }
+        quiet
     }
 
     /// Writes the next segment that window, receiver and pacing allow into `out`, and records it as sent. Returns false if
@@ -53,7 +78,19 @@ impl Sender {
             return false;
         }
         let (flight, nothing_outstanding) = (self.flight(), self.snd.una == self.snd.max);
-        if !self.send_as_recovery_decides(now, out) {
+        let sent = match self.usual_next(nothing_outstanding) {
+            Usual::Blocked => false,
+            Usual::New { limit } => {
+                let waits = self.config.uses_rack() && self.waits_for_burst(limit, now);
+                if !waits {
+                    self.send_segment(self.mss(), now, out);
+                    out.is_last = limit < 2 * self.mss() && !self.config.growth.limited_for_a_window;
+                }
+                !waits
+            }
+            Usual::Unknown => self.send_as_recovery_decides(now, out),
+        };
+        if !sent {
             self.end_burst();
             self.check_space();
             if self.config.growth.limited_for_a_window {
@@ -62,9 +99,68 @@ impl Sender {
             return false;
         }
         self.record_transmission(out, flight, nothing_outstanding, now);
-        let (recovery, mut cx) = self.recovery_cx(now);
-        recovery.on_sent(out, &mut cx);
+        let timer_is_set = if self.config.uses_rack() {
+            self.recovery.probe_timer_is_set(out, &self.timer, &self.scoreboard, &self.config, now)
+        } else {
+            self.timer.expires.is_some()
+        };
+        if !timer_is_set {
+            let (recovery, mut cx) = self.recovery_cx(now);
+            recovery.on_sent(out, &mut cx);
+        }
+        out.is_last = out.is_last && self.fills_window(now);
         true
+    }
+
+    /// After a segment that left less than a segment of the window: does as [`Sender::next`] does when it finds this, and
+    /// returns true. Returns false if more has to be checked. Not for stacks that validate cwnd after each attempt.
+    #[inline(always)] // it has one caller
+    fn fills_window(&mut self, now: Time) -> bool {
+        let available = self.write_seq.min(self.snd.wnd_end).saturating_sub(self.snd.nxt);
+        if available < self.mss() || self.is_in_burst() || self.cc.wants_sent || self.pacer.holds(now) {
+            return false;
+        }
+        self.burst.follows = false;
+        self.on_window_full();
+        self.end_burst();
+        self.check_space();
+        true
+    }
+
+    #[inline]
+    fn on_window_full(&mut self) {
+        self.burst.forget();
+        self.note_cwnd_limited(true);
+    }
+
+    /// Decides the usual cases in few steps: recovery surely allows nothing but a new segment, and a full segment is there
+    /// that the receiver allows. The window allows it or not, or a longer burst is awaited.
+    #[inline(always)] // it has one caller
+    fn usual_next(&mut self, nothing_outstanding: bool) -> Usual {
+        let usual =
+            self.recovery.sends_new_data() && self.scoreboard.is_intact() && self.snd.nxt == self.snd.max;
+        if !usual || nothing_outstanding {
+            return Usual::Unknown;
+        }
+        let in_burst = self.is_in_burst();
+        if self.config.pacing.tso && !in_burst && self.burst.waits() {
+            return Usual::Blocked;
+        }
+        let mss = self.mss();
+        let window = (self.window() as i64 as u64).max(mss); // cheaper than to u64, and never negative
+        let outstanding = self.snd.outstanding();
+        let available = self.write_seq.min(self.snd.wnd_end).saturating_sub(self.snd.nxt);
+        if available < mss {
+            return Usual::Unknown;
+        }
+        if outstanding + mss <= window {
+            return Usual::New { limit: window - outstanding };
+        }
+        if in_burst {
+            return Usual::Unknown;
+        }
+        self.on_window_full();
+        Usual::Blocked
     }
 
     fn send_as_recovery_decides(&mut self, now: Time, out: &mut Outgoing) -> bool {
@@ -109,19 +205,20 @@ impl Sender {
 
     /// Records a segment that is sent: delivery rate, congestion control, pacer.
     fn record_transmission(&mut self, out: &Outgoing, flight: u64, nothing_outstanding: bool, now: Time) {
-        let tx = self.delivery_rate.on_sent(nothing_outstanding, self.flight(), now);
-        if out.retransmission {
-            self.scoreboard.set_tx_state(out.start, tx);
-        } else {
-            self.scoreboard.set_tx_state_of_newest(tx);
+        if self.cc.wants_rates {
+            let tx = self.delivery_rate.on_sent(nothing_outstanding, self.flight(), now);
+            if out.retransmission {
+                self.scoreboard.set_tx_state(out.start, tx);
+            } else {
+                self.scoreboard.set_tx_state_of_newest(tx);
+            }
         }
         self.usage.sent = true;
         self.recovery.on_payload_sent(u64::from(out.payload));
         if flight == 0 && out.payload > 0 {
             let snd_nxt = if out.retransmission { self.snd.nxt } else { out.start };
             let ev = TxStart { last_sent_at: self.last_sent_at, snd_nxt };
-            let cx = cc_cx(&self.config, now);
-            self.cc.notify(|cc| cc.on_tx_start(&ev, &cx));
+            self.cc.notify(now, |cc, cx| cc.on_tx_start(&ev, cx));
         }
         self.last_sent_at = now;
         if self.cc.wants_sent && out.payload > 0 {
@@ -132,17 +229,24 @@ impl Sender {
                 retransmission: out.retransmission,
                 app_limited: self.delivery_rate.is_app_limited(),
             };
-            let cx = cc_cx(&self.config, now);
-            self.cc.notify(|cc| cc.on_sent(&ev, &cx));
+            self.cc.notify(now, |cc, cx| cc.on_sent(&ev, cx));
         }
-        let end_of_burst = self.counters.sent_segments + self.segments_left_in_burst();
-        let credit = self.config.pacing.credit;
-        match self.pacing_rate().filter(|_| end_of_burst > self.config.pacing.unpaced_segments) {
+        match self.pacing_rate() {
             None => self.pacer.on_unpaced(now),
-            Some(rate) if self.config.pacing.tso => {
-                self.pacer.on_sent_in_burst(out.payload, rate, self.burst.follows, credit, now);
-            }
-            Some(rate) => self.pacer.on_sent(out.payload, rate, self.quantum(rate), credit, now),
+            Some(rate) => self.pace(rate, out.payload, now),
+        }
+    }
+
+    /// Counts a segment that is sent at a pacing rate.
+    fn pace(&mut self, rate: Rate, payload: u32, now: Time) {
+        let credit = self.config.pacing.credit;
+        let end_of_burst = self.counters.sent_segments + self.segments_left_in_burst();
+        if end_of_burst <= self.config.pacing.unpaced_segments {
+            self.pacer.on_unpaced(now);
+        } else if self.config.pacing.tso {
+            self.pacer.on_sent_in_burst(payload, rate, self.burst.follows, credit, now);
+        } else {
+            self.pacer.on_sent(payload, rate, self.quantum(rate), credit, now);
         }
     }
 
@@ -195,7 +299,15 @@ impl Sender {
         if self.timed.is_some_and(|(end, _)| end > s.start) {
             self.timed = None; // Karn's algorithm [RFC 6298 §3]
         }
-        *out = Outgoing { start: s.start, payload, fin: s.fin, psh: s.psh, retransmission: true, cwr: false };
+        *out = Outgoing {
+            start: s.start,
+            payload,
+            fin: s.fin,
+            psh: s.psh,
+            retransmission: true,
+            cwr: false,
+            is_last: false,
+        };
         true
     }
 
@@ -231,13 +343,20 @@ impl Sender {
                 self.restart_after_idle(idle, now);
             }
         }
-        let fin = self.closing && nxt + len == self.write_seq;
-        let start = nxt;
+        self.send_segment(len, now, out);
+        let (recovery, cx) = self.recovery_cx(now);
+        recovery.on_new_segment(&cx);
+        true
+    }
+
+    /// Sends a new segment of `len` bytes.
+    #[inline(always)]
+    fn send_segment(&mut self, len: u64, now: Time, out: &mut Outgoing) {
+        let start = self.snd.nxt;
+        let fin = self.closing && start + len == self.write_seq;
         let end = start + len + u64::from(fin);
         (self.snd.nxt, self.snd.max) = (end, end);
         self.scoreboard.push(start, end, fin, self.burst.follows, now);
-        let (recovery, cx) = self.recovery_cx(now);
-        recovery.on_new_segment(&cx);
         if self.timed.is_none() && !self.config.connection.timestamps {
             self.timed = Some((end, now));
         }
@@ -251,7 +370,6 @@ impl Sender {
             self.scoreboard.set_psh_on_newest();
         }
         let psh = pushed || self.ends_burst();
-        *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr };
-        true
+        *out = Outgoing { start, payload: len as u32, fin, psh, retransmission: false, cwr, is_last: false };
     }
 }

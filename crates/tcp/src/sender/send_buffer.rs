@@ -6,8 +6,8 @@
 //!           of the SYN-ACK, which isn't scaled; a shorter piece is extended by the next write
 //! memory    payload, and 832 bytes for each piece and each burst outstanding; SACKed data is merged, up to 17 segments
 //!           (tcp_shift_skb_data)
-//! full      no new piece after the memory reaches the buffer's size, at first 1 MiB: the application waits. It continues
-//!           when a third of the buffer is free (sk_stream_is_writeable). The size follows cwnd, twice the memory of its
+//! full      no new piece after the memory reaches the buffer's size, at first `send_buffer_start`, at most `send_buffer`:
+//!           the application waits. It continues when a third of the buffer is free (sk_stream_is_writeable). The size follows cwnd, twice the memory of its
 //!           segments, when an ACK leaves cwnd partly unused while the application waits (tcp_sndbuf_expand)
 //! PSH       the last segment before the application waits; a piece that ends more than half of the largest window after
 //!           the last one marked (forced_push), or after the end of a write, which is 256 KiB long; the last of all
@@ -18,8 +18,6 @@ use std::collections::VecDeque;
 
 /// Longest piece and burst, bytes: 64 KiB less the space for headers [Linux net/core/sock.c sk_dst_gso_max_size].
 pub(super) const MAX_PIECE: u64 = 65_215;
-/// Size of the buffer at the start, bytes.
-const INITIAL_SIZE: u64 = 1 << 20;
 /// Memory of a full segment, bytes (SKB_TRUESIZE).
 const SEGMENT_MEMORY: u64 = 2304;
 /// Memory of a piece in addition to its payload, bytes.
@@ -42,6 +40,7 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
     size: u64,
+    max_size: u64,
     /// True while the application waits.
     full: bool,
     pieces: VecDeque<Piece>,
@@ -55,10 +54,12 @@ pub(super) struct SendBuffer {
     freed: bool,
 }
 
-impl Default for SendBuffer {
-    fn default() -> SendBuffer {
+impl SendBuffer {
+    /// Returns a buffer of memory `start` that grows up to `max_size`; at least that of the smallest window.
+    pub(super) fn new((start, max_size): (u64, u64)) -> SendBuffer {
         SendBuffer {
-            size: INITIAL_SIZE,
+            size: start.max(MIN_WINDOW * 2 * SEGMENT_MEMORY),
+            max_size,
             full: false,
             pieces: VecDeque::new(),
             bursts: VecDeque::new(),
@@ -67,9 +68,7 @@ impl Default for SendBuffer {
             freed: false,
         }
     }
-}
 
-impl SendBuffer {
     /// Notes that an ACK has moved snd_una.
     pub(super) fn note_freed(&mut self) {
         self.freed = true;
@@ -102,6 +101,11 @@ impl SendBuffer {
     /// True if a segment that ends at `end` ends a marked piece.
     pub(super) fn is_marked(&self, end: u64) -> bool {
         self.pieces.front().is_some_and(|p| p.psh && p.end == end)
+    }
+
+    /// True while the application waits for memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Memory in use with `payload` bytes, of which `outstanding` are sent and `sacked` are SACKed.
@@ -141,7 +145,8 @@ impl Sender {
         if self.buffer.full && self.buffer.pieces.is_empty() {
             // All data was sent, and the window allows more: the buffer grows, so that it doesn't limit here.
             self.expand_buffer();
-            self.buffer.full = false;
+            let at_limit = self.buffer.size >= self.buffer.max_size;
+            self.buffer.full = at_limit && !self.is_writeable(self.snd.nxt);
         }
         if !self.buffer.full {
             self.fill_buffer();
@@ -151,7 +156,16 @@ impl Sender {
     /// Adapts the size to cwnd [Linux tcp_input.c tcp_sndbuf_expand].
     fn expand_buffer(&mut self) {
         let segments = (self.cc.control.cwnd as u64 / self.mss()).max(MIN_WINDOW);
-        self.buffer.size = self.buffer.size.max(segments * 2 * SEGMENT_MEMORY);
+        let wanted = (segments * 2 * SEGMENT_MEMORY).min(self.buffer.max_size);
+        self.buffer.size = self.buffer.size.max(wanted);
+    }
+
+    /// True if a third of the buffer is free with data written up to `filled` [Linux include/net/sock.h
+    /// sk_stream_is_writeable].
+    fn is_writeable(&self, filled: u64) -> bool {
+        let payload = filled - self.snd.una;
+        let is_small = |memory: u64| 3 * memory <= 2 * self.buffer.size;
+        is_small(payload) && is_small(self.buffer.memory(payload, self.sacked_of_outstanding()))
     }
 
     /// Writes the first pieces. When the first piece is complete, a burst of two is sent. The data that takes its place makes
@@ -213,10 +227,15 @@ impl Sender {
 
     /// Lets the application continue if enough memory is free. Called after all segments that an ACK allows were sent
     /// [Linux tcp_input.c tcp_check_space, tcp_new_space].
+    #[inline]
     pub(super) fn check_space(&mut self) {
-        if !std::mem::take(&mut self.buffer.freed) {
-            return;
+        if std::mem::take(&mut self.buffer.freed) && self.config.pacing.tso {
+            self.use_freed_space();
         }
+    }
+
+    #[inline(never)]
+    fn use_freed_space(&mut self) {
         while self.buffer.bursts.front().is_some_and(|end| *end <= self.snd.una) {
             self.buffer.bursts.pop_front();
         }
@@ -227,8 +246,7 @@ impl Sender {
             self.expand_buffer();
         }
         let filled = self.buffer.pieces.back().map_or(self.snd.nxt, |p| p.end);
-        let memory = self.buffer.memory(filled - self.snd.una, self.sacked_of_outstanding());
-        if 3 * memory <= 2 * self.buffer.size {
+        if self.is_writeable(filled) {
             self.buffer.full = false;
             self.refill_buffer();
         }

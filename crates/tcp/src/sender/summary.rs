@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::ack::IncomingAck;
-use crate::delivery_rate::DeliveryRate;
+use crate::delivery_rate::{DeliveryRate, TxState};
 use crate::ecn::{EcnMode, MarkReport};
 use crate::recovery::Rack;
 use crate::scoreboard::{DeliveredSegment, SegmentFate, SentSegment};
@@ -63,13 +63,17 @@ struct Collector<'a> {
 
 impl Collector<'_> {
     #[inline]
-    fn add(&mut self, s: &SentSegment, fate: SegmentFate) {
+    fn add(&mut self, s: &SentSegment, tx: Option<TxState>, fate: SegmentFate) {
         self.delivered.push(s.delivered(fate));
         if fate == SegmentFate::AcknowledgedAfterSack {
             self.summary.ambiguous |= s.transmissions > 1;
             return;
         }
-        self.delivery_rate.on_delivered(s.tx, s.xmit_ts, s.end, s.payload(), self.now);
+        if let Some(tx) = tx {
+            self.delivery_rate.on_delivered(tx, s.xmit_ts, s.end, s.payload(), self.now);
+        } else {
+            self.delivery_rate.count(s.payload());
+        }
         let sent_once = s.transmissions == 1;
         if sent_once {
             self.summary.newest_sent = self.summary.newest_sent.max(Some(s.xmit_ts));
@@ -129,11 +133,11 @@ impl Sender {
         for &(start, end) in ack.sack {
             sacked |= start >= self.snd.una
                 && end <= self.snd.max
-                && self.scoreboard.sack(start, end, |s, fate| collector.add(s, fate));
+                && self.scoreboard.sack(start, end, |s, tx, fate| collector.add(s, tx, fate));
         }
         let acked = ack.ack - self.snd.una;
         if acked > 0 {
-            self.scoreboard.acknowledge(ack.ack, |s, fate| collector.add(s, fate));
+            self.scoreboard.acknowledge(ack.ack, |s, tx, fate| collector.add(s, tx, fate));
             self.snd.una = ack.ack;
             self.snd.nxt = self.snd.nxt.max(self.snd.una);
             self.timer.backoffs = 0;
@@ -151,6 +155,45 @@ impl Sender {
         let echo = ack.echo.filter(|_| acked > 0);
         summary.echo_age = echo.map(|at| now.since(at).max(self.config.connection.timestamp_clock));
         self.take_rtt_samples(&summary, ack.echo, now);
+        summary
+    }
+
+    /// The same for an acknowledgment without SACK blocks of everything below `ack`, while the scoreboard is intact: each
+    /// segment was sent once, in the order of its offset.
+    #[inline(always)]
+    pub(super) fn process_expected_ack(&mut self, ack: u64, echo: Option<Time>, now: Time) -> AckSummary {
+        let delivered_before = self.delivery_rate.delivered();
+        self.delivery_rate.begin_ack();
+        let mut sent: Option<(Time, Time)> = None;
+        let mut end = 0;
+        let (delivered, rate) = (&mut self.delivered, &mut self.delivery_rate);
+        self.scoreboard.acknowledge_intact(ack, |s, tx| {
+            delivered.push(s.delivered(SegmentFate::Acknowledged));
+            if let Some(tx) = tx {
+                rate.on_delivered(tx, s.xmit_ts, s.end, s.payload(), now);
+            } else {
+                rate.count(s.payload());
+            }
+            sent = Some((sent.map_or(s.xmit_ts, |(first, _)| first), s.xmit_ts));
+            end = s.end;
+        });
+        if let Some((_, last)) = sent.filter(|_| self.config.uses_rack()) {
+            self.recovery.rack.on_in_order((last, end), now);
+        }
+        let acked = ack - self.snd.una;
+        self.snd.una = ack;
+        self.snd.nxt = self.snd.nxt.max(ack);
+        self.timer.backoffs = 0;
+        self.buffer.note_freed();
+        let summary = AckSummary {
+            acked,
+            delivered: self.delivery_rate.delivered() - delivered_before,
+            newest_sent: sent.map(|(_, last)| last),
+            acked_span: sent,
+            echo_age: echo.map(|at| now.since(at).max(self.config.connection.timestamp_clock)),
+            ..AckSummary::default()
+        };
+        self.take_rtt_samples(&summary, echo, now);
         summary
     }
 }

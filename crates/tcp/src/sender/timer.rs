@@ -39,6 +39,7 @@ impl SendTimer {
     }
 
     /// Returns when the timer would expire if it were started now.
+    #[inline]
     pub(crate) fn expiry(&self, span: Dur, now: Time) -> Time {
         expiry(now, span, self.tick)
     }

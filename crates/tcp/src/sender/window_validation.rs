@@ -12,9 +12,8 @@
 //! ```
 
 use super::Sender;
-use crate::cc_driver::cc_cx;
 use crate::config::WindowValidation;
-use dumbbell_cc::{CaState, CwndValidation};
+use dumbbell_cc::{CaState, CwndValidation, Cx};
 use dumbbell_units::{Dur, Time};
 
 /// The use of cwnd so far. The names are those of struct tcp_sock [Linux include/linux/tcp.h].
@@ -90,27 +89,26 @@ impl Sender {
         let cwnd = self.cc.control.cwnd;
         if self.recovery.state == CaState::Open && used < cwnd {
             let ev = CwndValidation { cwnd: (cwnd + used) / 2.0, ssthresh: 0.75 * cwnd };
-            let cx = cc_cx(&self.config, now);
-            self.cc.notify(|cc| cc.on_cwnd_validation(&ev, &cx));
+            self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
         }
         (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
     }
 
     /// Restarts sending after an idle time [RFC 5681 §4.1; Linux tcp_output.c tcp_cwnd_restart].
     pub(super) fn restart_after_idle(&mut self, idle: Dur, now: Time) {
-        let mut cx = cc_cx(&self.config, now);
+        let mut initial_window = self.config.growth.initial_window as f64;
         if self.config.growth.validation == WindowValidation::Rfc2861 {
             if self.config.recovery.own_recovery {
                 return; // left to the algorithm [Linux include/net/tcp.h tcp_slow_start_after_idle_check]
             }
             let before = self.cc.control.cwnd;
             let timeouts = (idle.0 / self.rtt.rto().0.max(1)).min(64) as i32;
-            let cwnd = (before * 0.5f64.powi(timeouts)).max(cx.initial_window);
+            let cwnd = (before * 0.5f64.powi(timeouts)).max(initial_window);
             let ev = CwndValidation { cwnd, ssthresh: 0.75 * before };
-            self.cc.notify(|cc| cc.on_cwnd_validation(&ev, &cx));
-            cx.initial_window = cwnd;
+            self.cc.notify(now, |cc, cx| cc.on_cwnd_validation(&ev, cx));
+            initial_window = cwnd;
             (self.usage.snd_cwnd_used, self.usage.snd_cwnd_stamp) = (0, now);
         }
-        self.cc.notify(|cc| cc.on_restart(idle, &cx));
+        self.cc.notify(now, |cc, cx| cc.on_restart(idle, &Cx { initial_window, ..*cx }));
     }
 }

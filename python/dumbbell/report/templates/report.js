@@ -1,30 +1,23 @@
 "use strict";
-// Figures: drawn when they come near the window, so that a long page opens at once.
-function drawFigure(holder) {
-  const target = document.getElementById(holder.dataset.for);
-  const figure = JSON.parse(holder.textContent);
-  Plotly.newPlot(target, figure.data, figure.layout, { responsive: true, displaylogo: false }).then(() => {
-    target.closest("figure").classList.add("drawn");
-    Plotly.Plots.resize(target);
+// Tables: a click on a heading sorts by it, a second one in the other direction. Numbers sort by value, also with a
+// unit ("500 kbit/s" before "2 Mbit/s"); texts sort by the numbers in them; missing values stay at the end.
+const PREFIXES = { n: 1e-9, "\u00b5": 1e-6, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+function amount(text) {
+  const found = /^([-+\u2212]?\d[\d.,]*(?:e[-+]?\d+)?)(?:\s*([nu\u00b5mkMGT]?)(?:bit|bytes?|B|s|Hz|packets?|%)(?:\/s)?)?(?:\s*[[(\u00b1].*)?$/.exec(text);
+  return found ? parseFloat(found[1].replace("\u2212", "-").replaceAll(",", "")) * (PREFIXES[found[2]] ?? 1) : NaN;
+}
+const collator = new Intl.Collator(undefined, { numeric: true });
+function sortRows(rows, column, down) {
+  const keyed = rows.map((row) => {
+    const text = row.cells[column].textContent.trim();
+    return { row, text, value: amount(text), missing: text === "-" || text === "" };
   });
-}
-const holders = [...document.querySelectorAll("script.figure")];
-if ("IntersectionObserver" in window) {
-  const watch = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      watch.unobserve(entry.target);
-      drawFigure(entry.target.querySelector("script.figure"));
-    }
-  }, { rootMargin: "600px" });
-  holders.forEach((holder) => watch.observe(holder.closest("figure")));
-} else {
-  holders.forEach(drawFigure);
-}
-// Tables: a click on a heading sorts by it, a second one the other way round.
-function compare(a, b) {
-  const x = parseFloat(a), y = parseFloat(b);
-  return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
+  const numeric = keyed.every((k) => k.missing || !Number.isNaN(k.value));
+  keyed.sort((a, b) => {
+    if (a.missing !== b.missing) return a.missing ? 1 : -1;
+    return (numeric ? a.value - b.value : collator.compare(a.text, b.text)) * (down ? -1 : 1) || 0;
+  });
+  return keyed.map((k) => k.row);
 }
 document.querySelectorAll("table.data").forEach((table) => {
   table.querySelectorAll("th button").forEach((button, column) => {
@@ -33,19 +26,26 @@ document.querySelectorAll("table.data").forEach((table) => {
       const down = heading.getAttribute("aria-sort") === "ascending";
       table.querySelectorAll("th").forEach((th) => th.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const sorted = [...body.rows].sort((p, q) => compare(p.cells[column].textContent, q.cells[column].textContent));
-      if (down) sorted.reverse();
-      body.append(...sorted);
+      body.append(...sortRows([...body.rows], column, down));
     });
   });
 });
+
+function offer(text, type, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
 document.querySelectorAll("button.csv").forEach((button) => {
   button.addEventListener("click", () => {
-    const text = document.getElementById(button.dataset.for).textContent.replaceAll("<\\/", "</");
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = button.dataset.name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    offer(JSON.parse(document.getElementById(button.dataset.for).textContent), "text/csv", button.dataset.name);
+  });
+});
+document.querySelectorAll("button.svg").forEach((button) => {
+  button.addEventListener("click", () => {
+    const drawing = button.closest("figure").querySelector(".static svg");
+    offer(new XMLSerializer().serializeToString(drawing), "image/svg+xml", button.dataset.name);
   });
 });

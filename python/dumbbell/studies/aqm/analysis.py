@@ -11,7 +11,7 @@ from dumbbell.studies.aqm.data import Section
 from dumbbell.studies.aqm.phases import CONGESTION, Phases, alternating
 from dumbbell.studies.aqm.tables import tables
 from dumbbell.studies.finding import Analysis, Note
-from dumbbell.studies.shared import counted
+from dumbbell.studies.shared import counted, quick_rules
 
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
@@ -22,6 +22,10 @@ BESIDE = {"5.1.2": "flows.short.stack.initial_window", "6.2": "flows.category-2.
 """The value that two experiments vary beside the discipline."""
 
 
+PHASES = {"codel-median", "codel-rates", "pie-target"}
+"""The claims on experiments that have all their repetitions in a quick study too."""
+
+
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the RFCs' statements; see `dumbbell.studies`."""
     sections = {name: Section(found, BESIDE.get(name)) for name, found in results.items() if name[0] != "8"}
@@ -29,12 +33,14 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     slow = Phases(results["8.2.6-1"], alternating(20.0), 0.05)
     fast = Phases(results["8.2.6-2"], alternating(0.1), 0.005)
     findings = [
-        *claims_pie_fq_codel.droptail(sections),
-        *claims_codel.codel(sections, congestion, slow, fast),
-        *claims_pie_fq_codel.pie(sections, congestion),
-        *claims_pie_fq_codel.flow_queueing(sections),
-        *claims_pie_fq_codel.interactions(sections),
+        *claims_pie_fq_codel.droptail(sections, quick=study.quick),
+        *claims_codel.codel(sections, congestion, slow, fast, quick=study.quick),
+        *claims_pie_fq_codel.pie(sections, congestion, quick=study.quick),
+        *claims_pie_fq_codel.flow_queueing(sections, quick=study.quick),
+        *claims_pie_fq_codel.interactions(sections, quick=study.quick),
     ]
+    if study.quick:
+        findings = quick_rules(findings, {f.claim for f in findings} - PHASES)
     return Analysis(
         findings=findings,
         pictures=[
@@ -69,7 +75,7 @@ NOTES = (
     Note(
         "Not run",
         "The asymmetric link with traffic in both directions (§3.1, §9.2), the traffic mix (§9.1), two AQMs in a "
-        "row (§10.2) and ECN (§4.5). The cumulative distributions that §2.7 wants are drawn for §8.2.5; elsewhere "
+        "row (§10.2) and ECN (§4.5). The cumulative distributions that §2.7 requires are drawn for §8.2.5; elsewhere "
         "there are means and 95th percentiles.",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from dumbbell.metrics import summarize
 from dumbbell.studies import rules
@@ -14,10 +15,14 @@ from dumbbell.studies.finding import Finding, Measured
 
 __all__ = ["codel", "reno_goodput"]
 
+Floats = npt.NDArray[np.float64]
+
 TARGET, RTT = 5.0, 100.0
 """CoDel's target and the paths' round trip, ms."""
 TENDS = 2.0
 """Factor up to which a median counts as near the target: TCP's sawtooth alone moves a queue by that much."""
+NEAR = 0.05
+"""Largest deviation from the formula, as a part of it."""
 FULL = 0.95
 """Utilization from which a link is close to fully used: drop-tail is at 0.98 to 1 in the same runs, and a twentieth
 less is more than random variation."""
@@ -28,115 +33,121 @@ def reno_goodput(f: float) -> float:
     return (3 + 6 * f - f * f) / (4 * (1 + f))
 
 
-def codel(sections: Mapping[str, Section], congestion: Phases, slow: Phases, fast: Phases) -> list[Finding]:
-    """Compare the statements about CoDel with the runs."""
+def codel(
+    sections: Mapping[str, Section], congestion: Phases, slow: Phases, fast: Phases, *, quick: bool = False
+) -> list[Finding]:
+    """Compare the statements about CoDel with the runs.
+
+    `quick` as for `rules.higher`. It applies to the sections; the phases have all their repetitions in a quick study.
+    """
     return [
         _median(sections, congestion),
-        _overload(sections["5.3.1"]),
-        _formula(sections["5.1.1"]),
-        _utilization(sections, congestion),
+        _overload(sections["5.3.1"], quick=quick),
+        _formula(sections["5.1.1"], quick=quick),
+        _utilization(sections, congestion, quick=quick),
         _rates(slow, fast),
     ]
 
 
-def _medians(congestion: Phases) -> dict[str, float]:
-    return {p.name: float(np.median(congestion.delays("codel", p))) for p in congestion.phases}
+def _medians(congestion: Phases) -> dict[str, Floats]:
+    """Return the median delay of each phase by repetition, ms; (n,) each."""
+    return {p.name: np.asarray(np.median(congestion.delays("codel", p), axis=1)) for p in congestion.phases}
 
 
 def _median(sections: Mapping[str, Section], congestion: Phases) -> Finding:
-    measured = {name: value for name, value in _medians(congestion).items() if "mild" in name}
-    near = rules.Ruling(
-        all(TARGET / TENDS <= v <= TARGET * TENDS for v in measured.values()),
-        tuple(Measured.number(f"median delay, {name}", v, "ms") for name, v in measured.items()),
-    )
+    medians = _medians(congestion)
+    mild = {f"median delay, {name}": values for name, values in medians.items() if "mild" in name}
+    near = rules.all_within(mild, TARGET / TENDS, TARGET * TENDS, unit="ms")
     one = sections["5.1.1"]
     return Finding(
         "codel-median",
-        rules.verdict(near),
-        f"With six long flows (mild congestion) the median delay is within a factor of {TENDS:g} of the target of 5 "
-        "ms, in both such phases of §8.2.5.",
+        near.verdict,
+        f"With six long flows (mild congestion) the median delay is shown to be within a factor of {TENDS:g} of the "
+        "target of 5 ms, in both such phases of §8.2.5 (95 % interval of the mean over repetitions).",
         near.measured,
-        "the median delay with six flows is " + " and ".join(f"{v:.1f} ms" for v in measured.values()),
+        ", ".join(f"{m.what} {m.text}" for m in near.measured),
         (
             *(
-                Measured.number(f"median delay, {n}", v, "ms")
-                for n, v in _medians(congestion).items()
-                if "mild" not in n
+                Measured.of(f"median delay, {name}", summarize(values), "ms")
+                for name, values in medians.items()
+                if "mild" not in name
             ),
             Measured.of("median delay, one NewReno flow", summarize(one.queue("p50_sojourn_ms", "codel")), "ms"),
         ),
+        rules.needed(near),
     )
 
 
-def _overload(section: Section) -> Finding:
+def _overload(section: Section, *, quick: bool) -> Finding:
     found = section.queue("p50_sojourn_ms", "codel")
-    longer = rules.higher(found, np.full(found.size, TARGET), "median delay less 5 ms", "ms")
+    # The RFC has no smallest difference: longer by any amount is longer.
+    longer = rules.higher(found, np.full(found.size, TARGET), "median delay less 5 ms", "ms", matter=0.0, quick=quick)
     return Finding(
         "codel-overload",
-        rules.verdict(longer),
+        longer.verdict,
         "With UDP at 1.2 times the capacity the median delay is shown to be above 5 ms.",
         longer.measured,
         f"under UDP of 12 Mbit/s the median delay is {np.median(found):.0f} ms",
         (Measured.of("PIE under the same", summarize(section.queue("p50_sojourn_ms", "pie")), "ms"),),
+        rules.needed(longer),
     )
 
 
-def _formula(section: Section) -> Finding:
+def _formula(section: Section, *, quick: bool) -> Finding:
     expected = reno_goodput(TARGET / RTT)
-    found = summarize(section.queue("utilization", "codel"))
-    near = abs(found.median / expected - 1) <= 0.05
+    used = section.queue("utilization", "codel")
+    near = rules.within(used, "utilization", expected * (1 - NEAR), expected * (1 + NEAR), quick=quick)
     return Finding(
         "codel-formula",
-        rules.verdict(rules.Ruling(near)),
-        "The link's utilization under one NewReno flow is within 5 % of the formula at f = 5 ms / 100 ms, which "
-        "leaves out that a window is whole segments and that a drop shows only after a round trip.",
-        (Measured.of("utilization", found), Measured.number("computed", expected)),
-        f"utilization is {found.median:.3f}, computed {expected:.3f}",
+        near.verdict,
+        f"The link's mean utilization under one NewReno flow is shown to be within {100 * NEAR:g} % of the formula "
+        "at f = 5 ms / 100 ms, which leaves out that a window is whole segments and that a drop shows only after a "
+        "round trip (95 % interval).",
+        (*near.measured, Measured.number("computed", expected)),
+        f"utilization is {near.measured[0].text}, computed {expected:.3f}",
+        needs=rules.needed(near),
     )
 
 
-def _utilization(sections: Mapping[str, Section], congestion: Phases) -> Finding:
+def _utilization(sections: Mapping[str, Section], congestion: Phases, *, quick: bool) -> Finding:
     rows = {"one NewReno flow": sections["5.1.1"], "one CUBIC flow": sections["5.2"]}
-    found = {words: summarize(s.queue("utilization", "codel")) for words, s in rows.items()}
-    full = rules.Ruling(
-        all(f.median >= FULL for f in found.values()),
-        tuple(Measured.of(f"utilization, {words}", f) for words, f in found.items()),
-    )
-    goodput = [float(np.median(congestion.goodput("codel", p) / congestion.goodput("droptail", p)))
-               for p in congestion.phases]  # fmt: skip
+    found = {f"utilization, {words}": s.queue("utilization", "codel") for words, s in rows.items()}
+    full = rules.all_within(found, FULL, np.inf, quick=found if quick else ())
+    goodput = [
+        summarize(congestion.goodput("codel", p) / congestion.goodput("droptail", p)) for p in congestion.phases
+    ]
     return Finding(
         "codel-utilization",
-        rules.verdict(full),
-        f"Utilization is at least {FULL:.0%} with one NewReno flow and with one CUBIC flow.",
+        full.verdict,
+        f"Mean utilization is shown to be at least {100 * FULL:g} % with one NewReno flow and with one CUBIC flow "
+        "(95 % interval).",
         full.measured,
-        "utilization is "
-        + " and ".join(f"{f.median:.0%} with {words}" for words, f in found.items())
-        + f"; from six flows on CoDel has {min(goodput):.0%} or more of drop-tail's goodput",
+        ", ".join(f"{m.what} {m.text}" for m in full.measured)
+        + f"; from six flows on CoDel has {100 * min(g.median for g in goodput):.0f} % or more of drop-tail's "
+        "goodput",
         tuple(
-            Measured.number(f"goodput over drop-tail's, {p.name}", g)
+            Measured.of(f"goodput over drop-tail's, {p.name}", g)
             for p, g in zip(congestion.phases, goodput, strict=True)
         ),
+        rules.needed(full),
     )
 
 
 def _rates(slow: Phases, fast: Phases) -> Finding:
-    found = {}
-    for words, data in (("20 s", slow), ("100 ms", fast)):
-        found[words] = summarize(data.use("codel") / data.use("droptail"))
-    kept = rules.Ruling(
-        all(f.median >= FULL for f in found.values()),
-        tuple(Measured.of(f"goodput over drop-tail's, phases of {words}", f) for words, f in found.items()),
-    )
-    delay = {
-        words: summarize(d.delay("codel", d.phases[1])).text("ms") for words, d in (("20 s", slow), ("100 ms", fast))
+    both = {"20 s": slow, "100 ms": fast}
+    found = {
+        f"goodput over drop-tail's, phases of {words}": data.use("codel") / data.use("droptail")
+        for words, data in both.items()
     }
+    kept = rules.all_within(found, FULL, np.inf)
+    delay = {words: summarize(d.delay("codel", d.phases[1])).text("ms") for words, d in both.items()}
     return Finding(
         "codel-rates",
-        rules.verdict(kept),
-        f"While the capacity alternates between 100 and 10 Mbit/s, CoDel's goodput is at least {FULL:.0%} of "
-        "drop-tail's, with phases of 20 s and of 100 ms.",
+        kept.verdict,
+        f"While the capacity alternates between 100 and 10 Mbit/s, CoDel's goodput is shown to be at least "
+        f"{100 * FULL:g} % of drop-tail's, with phases of 20 s and of 100 ms (95 % interval of the mean).",
         kept.measured,
-        "CoDel has "
-        + " and ".join(f"{f.median:.0%} of drop-tail's goodput with phases of {words}" for words, f in found.items()),
+        ", ".join(f"{m.what} {m.text}" for m in kept.measured),
         tuple(Measured(f"delay at 10 Mbit/s, phases of {words}", text) for words, text in delay.items()),
+        rules.needed(kept),
     )

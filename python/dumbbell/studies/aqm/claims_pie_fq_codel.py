@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.metrics import paired, summarize
+from dumbbell.metrics import summarize
 from dumbbell.studies import rules
 from dumbbell.studies.aqm.data import LABELS, RTTS, Section
 from dumbbell.studies.aqm.figures_other import ratio
@@ -25,83 +25,83 @@ SINGLE = ("droptail", "red", "codel", "pie", "pi2", "dualpi2")
 """Disciplines that don't keep flows apart."""
 
 
-def droptail(sections: Mapping[str, Section]) -> list[Finding]:
-    """Compare the statement about drop-tail with the runs."""
+def droptail(sections: Mapping[str, Section], *, quick: bool = False) -> list[Finding]:
+    """Compare the statement about drop-tail with the runs; `quick` as for `rules.higher`."""
     total = rules.Ruling(True)
     words = []
     for number, flows in (("5.1.1", "NewReno"), ("5.2", "CUBIC")):
         section = sections[number]
         delays = {LABELS[n]: section.delay(n) for n in section.names}
-        total &= rules.extreme(delays, "DropTail", highest=True, unit="ms")
+        total &= rules.extreme(delays, "DropTail", highest=True, unit="ms", quick=quick)
         middle = {n: float(np.median(d)) for n, d in delays.items()}
         next_ = max((n for n in middle if n != "DropTail"), key=lambda n: middle[n])
         words.append(f"{flows}: {middle['DropTail']:.0f} ms, the next {middle[next_]:.0f} ({next_})")
     return [
         Finding(
             "droptail-fills",
-            rules.verdict(total),
+            total.verdict,
             "On the same seeds drop-tail's mean queueing delay is shown to be higher than every other "
-            "discipline's, under one NewReno flow and under one CUBIC flow.",
+            f"discipline's, under one NewReno flow and under one CUBIC flow, {rules.COUNTS}.",
             total.measured,
             "; ".join(words),
+            needs=rules.needed(total),
         )
     ]
 
 
-def pie(sections: Mapping[str, Section], congestion: Phases) -> list[Finding]:
-    """Compare the statements about PIE with the runs."""
-    means = {p.name: summarize(congestion.delay("pie", p)) for p in congestion.phases}
-    near = rules.Ruling(
-        all(abs(m.median - PIE_TARGET) <= PIE_NEAR for m in means.values()),
-        tuple(Measured.of(f"mean delay, {name}", m, "ms") for name, m in means.items()),
-    )
-    one = summarize(sections["5.1.1"].queue("utilization", "pie"))
-    many = {
-        p.name: summarize(congestion.goodput("pie", p) / congestion.goodput("droptail", p)) for p in congestion.phases
+def pie(sections: Mapping[str, Section], congestion: Phases, *, quick: bool = False) -> list[Finding]:
+    """Compare the statements about PIE with the runs.
+
+    `quick` as for `rules.higher`. It applies to the sections; the phases have all their repetitions in a quick study.
+    """
+    means = {f"mean delay, {p.name}": congestion.delay("pie", p) for p in congestion.phases}
+    near = rules.all_within(means, PIE_TARGET - PIE_NEAR, PIE_TARGET + PIE_NEAR, unit="ms")
+    one = {"utilization, one NewReno flow": sections["5.1.1"].queue("utilization", "pie")}
+    used = one | {
+        f"goodput over drop-tail's, {p.name}": congestion.goodput("pie", p) / congestion.goodput("droptail", p)
+        for p in congestion.phases
     }
-    full = rules.Ruling(
-        one.median >= FULL and all(m.median >= FULL for m in many.values()),
-        (
-            Measured.of("utilization, one NewReno flow", one),
-            *(Measured.of(f"goodput over drop-tail's, {name}", m) for name, m in many.items()),
-        ),
-    )
+    full = rules.all_within(used, FULL, np.inf, quick=one if quick else ())
     overloaded = sections["5.3.1"]
     return [
         Finding(
             "pie-target",
-            rules.verdict(near),
-            f"In each phase of §8.2.5 (6, 14, 19, 6 long flows) the mean delay is within {PIE_NEAR:g} ms of 15 ms.",
+            near.verdict,
+            f"In each phase of §8.2.5 (6, 14, 19, 6 long flows) the mean delay is shown to be within {PIE_NEAR:g} ms "
+            "of 15 ms (95 % interval).",
             near.measured,
-            "mean delay " + ", ".join(f"{m.median:.1f} ms ({name})" for name, m in means.items()),
+            ", ".join(f"{m.what} {m.text}" for m in near.measured),
             (
                 Measured.of("UDP of 12 Mbit/s", summarize(overloaded.delay("pie")), "ms"),
                 Measured.of("one NewReno flow", summarize(sections["5.1.1"].delay("pie")), "ms"),
             ),
+            rules.needed(near),
         ),
         Finding(
             "pie-utilization",
-            rules.verdict(full),
-            f"The link is used to at least {FULL:.0%} by one NewReno flow, and 6, 14 and 19 get at least {FULL:.0%} "
-            "of what they get over drop-tail.",
+            full.verdict,
+            f"The link is shown to be used to at least {100 * FULL:g} % by one NewReno flow, and 6, 14 and 19 are "
+            f"shown to get at least {100 * FULL:g} % of what they get over drop-tail (95 % interval of the mean).",
             full.measured,
-            f"one flow uses {one.median:.0%} of the link; from six flows on it is "
-            f"{min(m.median for m in many.values()):.0%} or more of drop-tail's goodput",
+            ", ".join(f"{m.what} {m.text}" for m in full.measured),
+            needs=rules.needed(full),
         ),
     ]
 
 
-def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
-    """Compare the statements about FQ-CoDel with the runs."""
+def flow_queueing(sections: Mapping[str, Section], *, quick: bool = False) -> list[Finding]:
+    """Compare the statements about FQ-CoDel with the runs; `quick` as for `rules.higher`."""
     bursts, shared = sections["7.2-IV"], sections["5.3.2"]
     sparse = rules.Ruling(True)
     delays = {n: bursts.flow("owd_mean_ms", "cbr", n) for n in bursts.names}
     for other in (n for n in bursts.names if n in SINGLE):
-        sparse &= rules.higher(delays[other], delays["fq_codel"], f"{LABELS[other]} less FQ-CoDel", "ms")
+        sparse &= rules.higher(delays[other], delays["fq_codel"], f"{LABELS[other]} less FQ-CoDel", "ms", quick=quick)
     own = rules.Ruling(True)
     got = {n: shared.goodput(n, flow="tcp") for n in shared.names}
     for other in (n for n in shared.names if n in SINGLE):
-        own &= rules.higher(got["fq_codel"], got[other], f"TCP: FQ-CoDel less {LABELS[other]}", "Mbit/s")
+        own &= rules.higher(
+            got["fq_codel"], got[other], f"TCP: FQ-CoDel minus {LABELS[other]}", "Mbit/s", quick=quick
+        )
     udp = float(np.median(shared.goodput("fq_codel", flow="udp")))
     tcp = {n: float(np.median(v)) for n, v in got.items()}
     best = max((n for n in tcp if n in SINGLE), key=lambda n: tcp[n])
@@ -110,21 +110,23 @@ def flow_queueing(sections: Mapping[str, Section]) -> list[Finding]:
     return [
         Finding(
             "fq-sparse",
-            rules.verdict(sparse),
+            sparse.verdict,
             "Beside video, web and a bulk flow (§7.2, case IV) the mean one-way delay of CBR at 1 Mbit/s is shown "
-            "to be lower with FQ-CoDel than with each discipline of one queue.",
+            f"to be lower with FQ-CoDel than with each discipline of one queue, {rules.COUNTS}.",
             sparse.measured,
             f"mean one-way delay {cbr['fq_codel']:.1f} ms with FQ-CoDel (50 without load), at best {cbr[calm]:.1f} "
             f"ms ({LABELS[calm]}) with one queue",
+            needs=rules.needed(sparse),
         ),
         Finding(
             "fq-own-queue",
-            rules.verdict(own),
+            own.verdict,
             "Beside UDP of 7.5 Mbit/s TCP's goodput is shown to be higher with FQ-CoDel than with each discipline "
-            "of one queue, which leaves it what UDP doesn't take.",
+            f"of one queue, which leaves it what UDP doesn't take, {rules.COUNTS}.",
             own.measured,
             f"TCP gets {tcp['fq_codel']:.2f} Mbit/s with FQ-CoDel (UDP {udp:.2f}), at best {tcp[best]:.2f} "
             f"({LABELS[best]}) with one queue",
+            needs=rules.needed(own),
         ),
     ]
 
@@ -135,42 +137,51 @@ def unevenness(section: Section, name: str) -> Floats:
     return np.asarray(np.mean(rows, axis=0))
 
 
-def interactions(sections: Mapping[str, Section]) -> list[Finding]:
-    """Compare the statements about round trips and LEDBAT with the runs."""
+def interactions(sections: Mapping[str, Section], *, quick: bool = False) -> list[Finding]:
+    """Compare the statements about round trips and LEDBAT with the runs; `quick` as for `rules.higher`."""
     fair, lbe = sections["6.2"], sections["5.4"]
     apart = {n: unevenness(fair, n) for n in fair.names}
-    better, measured = [], []
+    closer = rules.Ruling(True)
+    better: list[str] = []
+    beside: list[Measured] = []
     for n in (n for n in fair.names if n != "droptail"):
-        difference = paired(apart[n], apart["droptail"])
-        measured.append(Measured.of(f"{LABELS[n]} less DropTail, doublings", difference))
-        if difference.direction == "lower":
+        less = rules.higher(apart["droptail"], apart[n], f"DropTail minus {LABELS[n]}, doublings", quick=quick)
+        if less.holds:
             better.append(n)
-    one_queue = [n for n in fair.names if n in SINGLE and n != "droptail"]
-    holds = all(n in better for n in one_queue)
+        if n in SINGLE:
+            closer &= less
+        else:
+            beside += less.measured
     middle = {n: float(np.median(v)) for n, v in apart.items()}
     share = {n: lbe.goodput(n, flow="ledbat") / lbe.goodput(n) for n in lbe.names}
     gives_way = rules.Ruling(True)
     for n in (n for n in lbe.names if n != "droptail"):
-        gives_way &= rules.higher(share[n], share["droptail"], f"LEDBAT's share, {LABELS[n]} less DropTail")
+        gives_way &= rules.higher(
+            share[n], share["droptail"], f"LEDBAT's share, {LABELS[n]} less DropTail", quick=quick
+        )
     shares = {n: float(np.median(v)) for n, v in share.items()}
     most = max(shares, key=lambda n: shares[n])
     trips = [RTTS[o] for o in fair.others]
     return [
         Finding(
             "rtt-fairness",
-            rules.verdict(rules.Ruling(holds)),
+            closer.verdict,
             "The two goodputs lie closer together than over drop-tail, shown on the same seeds for each AQM of one "
             f"queue: mean over round trips of {', '.join(str(t) for t in trips)} ms of the ratio's distance from "
-            "one, in doublings.",
-            measured,
+            f"one, in doublings, {rules.COUNTS}.",
+            closer.measured,
             f"apart by {middle['droptail']:.2f} doublings over drop-tail; shown to be closer with "
             + (", ".join(f"{LABELS[n]} ({middle[n]:.2f})" for n in better) or "none"),
+            beside,
+            rules.needed(closer),
         ),
         Finding(
             "lbe",
-            rules.verdict(gives_way),
-            "LEDBAT's share beside NewReno is shown to be larger than over drop-tail, for each AQM.",
+            gives_way.verdict,
+            f"LEDBAT's share beside NewReno is shown to be larger than over drop-tail, for each AQM, {rules.COUNTS}.",
             gives_way.measured,
-            f"LEDBAT's share is {shares['droptail']:.0%} over drop-tail, up to {shares[most]:.0%} ({LABELS[most]})",
+            f"LEDBAT's share is {100 * shares['droptail']:.0f} % over drop-tail, up to {100 * shares[most]:.0f} % "
+            f"({LABELS[most]})",
+            needs=rules.needed(gives_way),
         ),
     ]

@@ -74,8 +74,8 @@ def _table(cases: list[Case], texts: Mapping[str, str]) -> Table:
 NOTES = (
     Note(
         "A.4: a tenth less isn't enough",
-        "The bandwidth that the draft takes away, 10 %, doesn't keep the queue for three round trips at a pacing "
-        "gain of 0.5; the scenario takes 60 %.",
+        "The draft's reduction of the bandwidth by 10 % doesn't keep the queue for three round trips at a pacing "
+        "gain of 0.5; the scenario reduces it by 60 %.",
     ),
     Note(
         "A.6: no time in PROBE_DOWN",
@@ -93,7 +93,9 @@ NOTES = (
     Note(
         "A.17: a policer is learned as a bound",
         "A policer without a buffer is learned as a bound of the data in flight; each probe empties the bucket "
-        "again.",
+        "again. Over 40 paths with 19.8 to 20.2 ms, 72 % of the tokens' rate are used on average, with a standard "
+        "deviation of 10 points. The bounds were 75 % and 10 % lost until that was seen. Now they are half of the "
+        "rate, and the 20 % that a pacing gain of 1.25 throughout would lose.",
     ),
     Note(
         "A.18, A.19: a stack that detects spurious recoveries",

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from dumbbell.results import Results, Run
+from dumbbell.results.frames import label
+from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
 
-__all__ = ["QUEUES", "VARIANTS", "Curves", "Load", "Teeth"]
+__all__ = [
+    "ANY",
+    "BEGUN",
+    "EARLY",
+    "POOLED",
+    "QUEUES",
+    "SINCE",
+    "START",
+    "VARIANT",
+    "VARIANTS",
+    "Curves",
+    "Load",
+    "Teeth",
+    "first_pings",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,47 +42,88 @@ QUEUES = {
     "fq_codel": "FQ-CoDel",
 }
 """In the order of the scenario's sweep; the words for them."""
-QUEUE, VARIANT = "network.bottleneck.queue", "flows.long.variant"
+QUEUE, VARIANT, START = "network.bottleneck.queue", "flows.long.variant", "flows.long.start"
+SINCE_BEGUN = "since"
+BEGUN = {"202 s": "20 to 36 s", "182 s": "40 to 56 s", "112 s": "110 to 126 s"}
+"""Start of the transfer in the scenario -> the time from it to the page's start at 230 s; each up to 8 s later."""
+SINCE = tuple(BEGUN.values())
+EARLY = SINCE[0]
+ANY = "20 to 126 s"
+POOLED = {"20 to 56 s": SINCE[:2], ANY: SINCE}
+"""Ranges that the report's clock times leave open: its two downloads are 61 s apart with CUBIC, 162 s with Reno."""
+PRINTED = 3
+"""Pings of ten that the report prints."""
 MSS = 1448
 """Payload of a full segment, bytes."""
 
 
-def _named(frame: pl.DataFrame) -> pl.DataFrame:
+def _queues(scenario: Scenario) -> dict[str, str]:
+    """Return the name of each queue of a scenario's sweep, a beginning of `QUEUES`, by its words in a frame."""
+    swept = list(dict.fromkeys(str(label(cell.values[QUEUE])) for cell in scenario.cells))
+    return dict(zip(swept, islice(QUEUES, len(swept)), strict=True))
+
+
+def _named(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
     """Replace the swept queues by the names of `QUEUES`."""
-    names = dict(zip(frame[QUEUE].unique(maintain_order=True), QUEUES, strict=True))
+    names = _queues(scenario)
     return frame.with_columns(pl.col(QUEUE).replace_strict(names))
 
 
+def _timed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add the time since the start of the transfer, in words."""
+    return frame.with_columns(pl.col(START).replace_strict(BEGUN).alias(SINCE_BEGUN))
+
+
 class Load:
-    """The experiment with ping and page; ``n`` repetitions."""
+    """The experiment with ping and page before and beside the transfer; ``n`` repetitions.
+
+    `since` is one of `SINCE`, or a name of `POOLED` for the runs of several.
+    """
 
     def __init__(self, results: Results) -> None:
-        flows = _named(results.flows)
-        keys = [QUEUE, VARIANT]
+        flows = _timed(_named(results.flows, results.scenario))
+        keys = [QUEUE, SINCE_BEGUN, VARIANT]
         self._flows = {name: Cells(flows.filter(pl.col("name") == name), keys) for name in flows["name"].unique()}
-        times = _named(results.transfers).with_columns(took=pl.col("end_s") - pl.col("start_s"))
-        groups = [*keys, "repetition", "flow"]
-        medians = times.group_by(groups, maintain_order=True).agg(pl.col("took").median())
-        self._pages = {name: Cells(medians.filter(pl.col("flow") == name), keys) for name in medians["flow"].unique()}
-        self._single = times.filter(pl.col("flow") == "page")
+        times = _timed(_named(results.transfers, results.scenario))
+        self._pages = {name: Cells(times.filter(pl.col("flow") == name), keys) for name in times["flow"].unique()}
+        queues = _queues(results.scenario)
+        self._runs = {
+            (queues[str(label(c[0].cell[QUEUE]))], BEGUN[str(c[0].cell[START])], str(c[0].cell[VARIANT])): c
+            for c in results.by_cell()
+        }
+        self._results = results
+        self.since = list(dict.fromkeys(since for _, since, _ in self._runs))
         self.n = results.scenario.repetitions
 
-    def ping(self, queue: str, variant: str, *, loaded: bool = True) -> Floats:
+    def ping(self, queue: str, variant: str, since: str = EARLY, *, loaded: bool = True) -> Floats:
         """Return the mean RTT of ten pings by repetition; (n,) float64, ms."""
-        return self._flows["ping" if loaded else "ping alone"].get("rtt_mean_ms", queue, variant)
+        name = "ping" if loaded else "ping alone"
+        return self._pooled(since, lambda s: self._flows[name].get("rtt_mean_ms", queue, s, variant))
 
-    def page(self, queue: str, variant: str, *, loaded: bool = True) -> Floats:
-        """Return the median time of the page's downloads by repetition; (n,) float64, s."""
-        return self._pages["page" if loaded else "page alone"].get("took", queue, variant)
+    def printed_pings(self, queue: str, variant: str, since: str = EARLY, *, loaded: bool = True) -> Floats:
+        """Return the mean RTT of the first three pings, which the report prints, by repetition; (n,) float64, ms."""
+        name = f"ping/{'ping' if loaded else 'ping alone'}"
+        return self._pooled(
+            since, lambda s: first_pings(self._results, self._runs.get((queue, s, variant), []), name)
+        )
 
-    def pages(self, queue: str, variant: str) -> Floats:
-        """Return the time of each single download beside the long transfer; (5 n,) float64, s."""
-        rows = self._single.filter((pl.col(QUEUE) == queue) & (pl.col(VARIANT) == variant))
-        return rows["took"].drop_nulls().to_numpy()
+    def page(self, queue: str, variant: str, since: str = EARLY, *, loaded: bool = True) -> Floats:
+        """Return the time of the page by repetition; (n,) float64, s."""
+        name = "page" if loaded else "page alone"
+        return self._pooled(since, lambda s: self._pages[name].get("took_s", queue, s, variant))
 
-    def goodput(self, queue: str, variant: str) -> Floats:
+    def goodput(self, queue: str, variant: str, since: str = EARLY) -> Floats:
         """Return the long transfer's goodput by repetition; (n,) float64, Mbit/s."""
-        return 1e-6 * self._flows["long"].get("goodput_bps", queue, variant)
+        return 1e-6 * self._pooled(since, lambda s: self._flows["long"].get("goodput_bps", queue, s, variant))
+
+    def _pooled(self, since: str, get: Callable[[str], Floats]) -> Floats:
+        return np.concatenate([get(one) for one in POOLED.get(since, (since,))])
+
+
+def first_pings(results: Results, runs: Sequence[Run], name: str) -> Floats:
+    """Return the mean RTT of the first three pings of each run; (n,) float64, ms."""
+    tables = (results.table(run, name) for run in runs)
+    return np.array([1e-6 * float(table["rtt_ns"][:PRINTED].to_numpy().mean()) for table in tables])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +133,15 @@ class Teeth:
     Attributes
     ----------
     length : s
-    height : segments
+    height, top : segments
+        Growth within the tooth, and the window at its end.
     concave, convex : no unit
         Growth in the first (last) third less that in the middle third, as a part of the whole: 0 for a straight line.
     """
 
     length: Floats
     height: Floats
+    top: Floats
     concave: Floats
     convex: Floats
 
@@ -90,11 +151,11 @@ class Curves:
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        order = list(dict.fromkeys(repr(run.cell[QUEUE]) for run in results.runs))
-        names = dict(zip(order, QUEUES, strict=True))
+        names = _queues(results.scenario)
         self._runs: dict[tuple[str, str], list[Run]] = {
-            (names[repr(runs[0].cell[QUEUE])], str(runs[0].cell[VARIANT])): runs for runs in results.by_cell()
+            (names[str(label(runs[0].cell[QUEUE]))], str(runs[0].cell[VARIANT])): runs for runs in results.by_cell()
         }
+        self.queues = list(dict.fromkeys(queue for queue, _ in self._runs))
         self.n = results.scenario.repetitions
 
     def window(self, queue: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
@@ -123,8 +184,8 @@ class Curves:
             a, b, c, d = np.interp(np.linspace(one[0], one[-1], 4), one, w)
             if d - a >= 1:
                 concave, convex = ((b - a) - (c - b)) / (d - a), ((d - c) - (c - b)) / (d - a)
-                found.append((one[-1] - one[0], d - a, concave, convex))
-        columns = np.array(found).reshape(-1, 4).T
+                found.append((one[-1] - one[0], d - a, d, concave, convex))
+        columns = np.array(found).reshape(-1, 5).T
         return Teeth(*columns)
 
     def each(self, queue: str, variant: str, what: str) -> Floats:
@@ -133,6 +194,59 @@ class Curves:
         for repetition in range(len(self._runs[queue, variant])):
             values = getattr(self.teeth(queue, variant, repetition), what)
             found.append(float(np.median(values)) if values.size else np.nan)
+        return np.array(found)
+
+    def spread(self, queue: str, variant: str, what: str) -> Floats:
+        """Return the standard deviation over the teeth as a part of their mean, by repetition; (n,) float64."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            values = getattr(self.teeth(queue, variant, repetition), what)
+            found.append(float(values.std() / values.mean()) if values.size > 1 else np.nan)
+        return np.array(found)
+
+    def start_bend(self, queue: str, variant: str) -> Floats:
+        """Return the bend of the rise to the first reduction, by repetition; (n,) float64.
+
+        Growth in its second half less that in the first, as a part of the whole: 0 for a straight line.
+        """
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            t, w = self.window(queue, variant, repetition)
+            top = int(np.argmax(np.diff(w) < 0))
+            a, b, c = np.interp(np.linspace(t[0], t[top], 3), t, w)
+            found.append(float((c - 2 * b + a) / (c - a)))
+        return np.array(found)
+
+    def first_peak(self, queue: str, variant: str) -> Floats:
+        """Return the window at the end of its first rise, by repetition; (n,) float64, segments."""
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            _, w = self.window(queue, variant, repetition)
+            found.append(float(w[int(np.argmax(np.diff(w) < 0))]))
+        return np.array(found)
+
+    def backlog(self, queue: str, variant: str) -> tuple[Floats, Floats]:
+        """Return the mean and the largest number of waiting packets from 40 s on; (n,) float64 each."""
+        means, largest = [], []
+        for repetition in range(len(self._runs[queue, variant])):
+            t, packets = self.waiting(queue, variant, repetition)
+            late = t >= SETTLED
+            means.append(float(np.average(packets[late][:-1], weights=np.diff(t[late]))))
+            largest.append(float(packets[late].max()))
+        return np.array(means), np.array(largest)
+
+    def spread_of_waiting(self, queue: str, variant: str) -> Floats:
+        """Return the standard deviation of the waiting packets over time as a part of their mean; (n,) float64.
+
+        From 40 s on, by repetition.
+        """
+        found = []
+        for repetition in range(len(self._runs[queue, variant])):
+            t, packets = self.waiting(queue, variant, repetition)
+            late = t >= SETTLED
+            values, weights = packets[late][:-1], np.diff(t[late])
+            mean = np.average(values, weights=weights)
+            found.append(float(np.sqrt(np.average((values - mean) ** 2, weights=weights)) / mean))
         return np.array(found)
 
     def whole(self, queue: str, variant: str, bend: float) -> Floats:
@@ -145,5 +259,7 @@ class Curves:
         return np.array(found)
 
 
+SETTLED = 40.0
+"""Time from which the start has no effect, s."""
 _AVOIDANCE = 1
 """Code of congestion avoidance in the series' column ``phase``."""

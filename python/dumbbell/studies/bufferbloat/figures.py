@@ -2,69 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from dumbbell.metrics import summarize, summarize_all
+from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
-from dumbbell.studies.bufferbloat.data import QUEUES, VARIANTS, Curves, Load
+from dumbbell.studies import reference
+from dumbbell.studies.bufferbloat.data import ANY, QUEUES, VARIANTS, Curves, Load
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
 
 LOOKS = {"large": "droptail", "small": "red", "two": "drr", "codel": "codel", "fq_codel": "fq_codel:2"}
-BEGIN = 40.0
-"""Start of the time that is shown, s: slow start has ended."""
-LENGTHS = {"large": 80.0, "small": 80.0, "codel": 8.0}
-"""Length of the time that is shown, s: a few teeth."""
+LENGTHS = {"large": 150.0, "small": 60.0, "codel": 20.0}
+"""Length of the time that is shown from the start on, s: slow start and a few teeth."""
+WITH_PAGES = 180.0
+"""The same while pages load, from some 40 s on, s."""
 
 
-def pictures(load: Load, curves: Curves) -> list[Picture]:
+def pictures(load: Load, pages: Curves, curves: Curves, reported: Mapping[str, Any]) -> list[Picture]:
     """Draw all of it."""
     return [
-        *(_over_time(curves, v, f"fig{k + 1}-window-and-queue-{v}") for k, v in enumerate(VARIANTS)),
-        _bars(load, "ping", "fig3-ping", "Ping alone and beside a long transfer", "mean RTT of ten pings (ms)"),
-        _bars(load, "page", "fig4-page", "The page alone and beside a long transfer", "time of the page (s)"),
+        _over_time(curves, "reno", "item3-reno", "Item 3"),
+        _over_time(curves, "cubic", "item4-cubic", "Item 4"),
+        _bars(load, "ping", "item6-9-ping", reported),
+        _bars(load, "page", "item6-9-page", reported),
+        _over_time(pages, "reno", "experiments1-2-reno", "Experiments 1 and 2, while pages load", pages=True),
+        _over_time(pages, "cubic", "experiments3-4-cubic", "Experiments 3 and 4, while pages load", pages=True),
         _start(curves),
         _downloads(load),
         _price(load),
+        _since(load, reported),
     ]
 
 
-def _over_time(curves: Curves, variant: str, name: str) -> Picture:
+def _over_time(curves: Curves, variant: str, name: str, title: str, *, pages: bool = False) -> Picture:
     panels = []
-    for q, length in LENGTHS.items():
+    shown_queues = {q: length for q, length in LENGTHS.items() if q in curves.queues}
+    for q, length in shown_queues.items():
+        end = WITH_PAGES if pages else length
         drawn = []
         for (t, values), label, look in (
             (curves.window(q, variant), "cwnd (segments)", variant),
             (curves.waiting(q, variant), "waiting at the bottleneck (packets)", "droptail"),
         ):
-            shown = (t >= BEGIN) & (t <= BEGIN + length)
+            shown = t <= end
             drawn.append(Curve(label, look, t[shown], values[shown], kind="steps"))
         panels.append(Panel(QUEUES[q], "time (s)", "packets", drawn))
-    heights = {q: float(np.nanmedian(curves.each(q, variant, "height"))) for q in ("large", "small", "codel")}
+    heights = {q: float(np.nanmedian(curves.each(q, variant, "height"))) for q in shown_queues}
     listed = ", ".join(f"{h:.0f} segments ({QUEUES[q]})" for q, h in heights.items())
     reading = (
         f"{LABELS[variant]}'s window and the queue move together: all packets in flight but two wait in the queue. A "
         f"tooth rises by {listed}."
     )
-    return Picture(
-        name, f"{LABELS[variant]}: congestion window and queue over time", reading, panels, columns=1, markers=False
-    )
+    return Picture(name, f"{title}: window and queue, {LABELS[variant]}", reading, panels, columns=1, markers=False)
 
 
-def _bars(load: Load, what: str, name: str, title: str, label: str) -> Picture:
+BARS = {
+    "ping": ("Items 6, 8 and 9: ping alone and beside a long transfer", "mean RTT of ten pings (ms)"),
+    "page": ("Items 6, 8 and 9: the page alone and beside a long transfer", "time of the page (s)"),
+}
+
+
+def _reported(reported: Mapping[str, Any], what: str, variant: str) -> list[Curve]:
+    """Return the report's measurements as points: the mean of its printed pings, or its download."""
+    found = {
+        float(k): reported[name]
+        for k, q in enumerate(QUEUES)
+        if (name := f"{variant}_{'two_queues' if q == 'two' else f'{q}_queue'}") in reported
+    }
+    curves = []
+    for number, when in enumerate(("alone", "beside")):
+        y = [float(np.mean(f["ping_ms"][number])) if what == "ping" else f["page_s"][number] for f in found.values()]
+        words = f"{when}{', mean of three pings' if what == 'ping' else ''}"
+        curves.append(reference.points(list(found), y, words, second=when == "alone"))
+    return curves
+
+
+def _bars(load: Load, what: str, name: str, reported: Mapping[str, Any]) -> Picture:
+    title, label = BARS[what]
     values = load.ping if what == "ping" else load.page
     panels = []
     for v in VARIANTS:
-        alone = [values(q, v, loaded=False) for q in QUEUES]
-        beside = [values(q, v) for q in QUEUES]
+        alone = [values(q, v, ANY, loaded=False) for q in QUEUES]
+        beside = [values(q, v, ANY) for q in QUEUES]
         x = np.arange(len(QUEUES), dtype=np.float64)
         curves = [
             curve_of("alone", "newreno", x, summarize_all(alone), dots=np.array(alone), kind="bars"),
             curve_of("beside a long transfer", "sack", x, summarize_all(beside), dots=np.array(beside), kind="bars"),
         ]
+        curves += _reported(reported, what, v)
         panels.append(Panel(LABELS[v], "", label, curves, categories=list(QUEUES.values())))
-    middle = {q: float(np.median(values(q, "reno"))) for q in QUEUES}
+    middle = {q: float(np.median(values(q, "reno", ANY))) for q in QUEUES}
     unit = "ms" if what == "ping" else "s"
     reading = (
         f"Beside a Reno transfer: {', '.join(f'{x:.3g} {unit} ({QUEUES[q]})' for q, x in middle.items())}; alone "
@@ -97,13 +129,13 @@ def _downloads(load: Load) -> Picture:
     for v in VARIANTS:
         drawn = []
         for q in QUEUES:
-            times = np.sort(load.pages(q, v))
+            times = np.sort(load.page(q, v, ANY))
             share = np.arange(1, times.size + 1) / times.size
             drawn.append(Curve(QUEUES[q], LOOKS[q], times, share, kind="steps"))
         panels.append(Panel(LABELS[v], "time of the page (s)", "share of downloads", drawn, x_log=True, y_top=1.0))
-    worst = {q: float(load.pages(q, "cubic").max()) for q in QUEUES}
+    worst = {q: float(load.page(q, "cubic", ANY).max()) for q in QUEUES}
     reading = (
-        f"Single downloads: beside CUBIC the slowest of {load.pages('large', 'cubic').size} takes "
+        f"Single downloads: beside CUBIC the slowest of {load.page('large', 'cubic', ANY).size} takes "
         f"{worst['large']:.1f} s with 100 packets, {worst['codel']:.1f} s under CoDel and {worst['fq_codel']:.1f} "
         "s under FQ-CoDel. One wget is weak evidence."
     )
@@ -121,14 +153,16 @@ def _downloads(load: Load) -> Picture:
 def _price(load: Load) -> Picture:
     curves = []
     for v in VARIANTS:
-        samples = [load.goodput(q, v) for q in QUEUES]
+        samples = [load.goodput(q, v, load.since[-1]) for q in QUEUES]
         x = np.arange(len(QUEUES), dtype=np.float64)
         curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples), kind="bars"))
     panel = Panel(
         "over the whole transfer, pages included", "", "goodput (Mbit/s)", curves, categories=list(QUEUES.values())
     )
     lost = {
-        q: 1 - summarize(load.goodput(q, "reno")).value / summarize(load.goodput("large", "reno")).value
+        q: 1
+        - np.median(load.goodput(q, "reno", load.since[-1]))
+        / np.median(load.goodput("large", "reno", load.since[-1]))
         for q in QUEUES
     }
     reading = (
@@ -136,3 +170,29 @@ def _price(load: Load) -> Picture:
         f"CoDel, {100 * lost['small']:.1f} % with 20 packets."
     )
     return Picture("extra3-price", "Goodput of the long transfer", reading, [panel])
+
+
+def _since(load: Load, reported: Mapping[str, Any]) -> Picture:
+    """Draw the page's time over the time since the start of the transfer, with the large queue."""
+    x = np.arange(len(load.since), dtype=np.float64)
+    panels = []
+    for v in VARIANTS:
+        samples = [load.page("large", v, since) for since in load.since]
+        curves = [curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples), kind="points")]
+        panel = Panel(LABELS[v], "from the start of the transfer to the page", "time of the page (s)", curves,
+                      categories=load.since)  # fmt: skip
+        printed = float(reported[f"{v}_large_queue"]["page_s"][1])
+        panels.append(replace(panel, curves=[*curves, reference.level(panel, printed, "one download")]))
+    middles = "; ".join(
+        f"{since}: Reno {np.median(load.page('large', 'reno', since)):.1f} s, CUBIC "
+        f"{np.median(load.page('large', 'cubic', since)):.1f} s"
+        for since in load.since
+    )
+    return Picture(
+        "extra4-since",
+        "The page beside the transfer, by the time since the transfer's start",
+        f"Medians with 100 packets: {middles}. The report doesn't state that time.",
+        panels,
+        columns=2,
+        share_y=True,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,12 @@ from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.shared import LABELS
 
-__all__ = ["BUFFER", "VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
+__all__ = ["VARIANTS", "Alone", "Over", "Pairs", "pair_name"]
 
 Floats = npt.NDArray[np.float64]
 
 VARIANTS = ("cubic", "reno", "vegas", "bbr")
 """In the order of the report's matrix."""
-BUFFER = 100
-"""Packets, in the experiment `pairs`."""
 WINDOW = 1.0
 """Seconds of a window in which shares over time are counted."""
 
@@ -59,7 +57,15 @@ class Pairs:
         flows = results.flows if frame is None else frame
         keys = ["flows.first.variant", "flows.second.variant"]
         self._cells = {name: Cells(flows.filter(pl.col("name") == name), keys) for name in ("first", "second")}
+        self._medians: dict[tuple[str, str], tuple[float, float]] = {}
         self.n = results.scenario.repetitions
+
+    def medians(self, first: str, second: str) -> tuple[float, float]:
+        """Return the median goodput of both flows over the repetitions, Mbit/s."""
+        if (first, second) not in self._medians:
+            one, two = np.median(self.both(first, second), axis=0)
+            self._medians[first, second] = (float(one), float(two))
+        return self._medians[first, second]
 
     def both(self, first: str, second: str, metric: str = "goodput_bps") -> Floats:
         """Return a metric of both flows by repetition, rates in Mbit/s; (n, 2) float64."""
@@ -77,9 +83,9 @@ class Pairs:
 
 
 class Over:
-    """Shares over time: the experiment with series."""
+    """Shares over time: the experiment with series, at one of its settings (path -> value)."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, setting: Mapping[str, str]) -> None:
         self._results = results
         end = (
             results.scenario.duration.seconds - WINDOW
@@ -88,7 +94,12 @@ class Over:
         self._runs = {
             (str(runs[0].cell["flows.first.variant"]), str(runs[0].cell["flows.second.variant"])): runs
             for runs in results.by_cell()
+            if all(runs[0].cell[key] == value for key, value in setting.items())
         }
+
+    def repetitions(self, first: str, second: str) -> int:
+        """Return the number of repetitions of a pair."""
+        return len(self._runs[first, second])
 
     def rates(self, first: str, second: str, repetition: int = 0) -> Floats:
         """Return both flows' goodput by window from 5 s, Mbit/s; (windows, 2) float64."""
@@ -117,7 +128,3 @@ class Over:
             late = shares(both[len(both) // 2 :])[:, 0]
             found.append(np.nanstd(late))
         return np.array(found)
-
-    def all_restless(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Floats]:
-        """Return `restless` for several pairs."""
-        return {pair: self.restless(*pair) for pair in pairs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +11,11 @@ import numpy.typing as npt
 from dumbbell.metrics import harm, summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
 from dumbbell.plots.spec import Grid
-from dumbbell.studies.geni_fairness.claims_part2 import BESIDE_BBR, WITHOUT_BBR
+from dumbbell.studies import reference
 from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
+from dumbbell.studies.geni_fairness.fits import THIRDS
+from dumbbell.studies.geni_fairness.paths import Path, short
+from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["Harmed", "pictures"]
@@ -19,6 +23,7 @@ __all__ = ["Harmed", "pictures"]
 Floats = npt.NDArray[np.float64]
 NAMES = [LABELS[v] for v in VARIANTS]
 GOODPUT = "goodput (Mbit/s)"
+BESIDE_BBR = [(a, b) for a in VARIANTS for b in VARIANTS if "bbr" in (a, b)]
 
 
 class Harmed:
@@ -34,21 +39,22 @@ class Harmed:
 
 
 def pictures(
-    part1: Alone, jitter: Alone, pairs: Pairs, others: Mapping[str, Pairs], over: Over, harmed: Harmed,
+    part1: Alone, jitter: Alone, path: Path, depths: Mapping[Path, Pairs], over: Over, harmed: Harmed,
     reported: Sequence[Sequence[float]],
 ) -> list[Picture]:  # fmt: skip
-    """Draw all of it."""
+    """Draw all of it; `path` is the setting of the matrix and of the series."""
+    pairs = depths[path]
     return [
         _bars(
             part1, "fig1-throughput", "Part 1: throughput over one hop and over two", "goodput_bps", "iperf", GOODPUT
         ),
         _bars(part1, "fig2-rtt", "Part 1: ping beside the flow", "rtt_mean_ms", "ping", "mean RTT of ten pings (ms)"),
-        _matrix(pairs, reported),
-        _over_time(over, WITHOUT_BBR, "fig4-over-time", "Part 2: pairs without BBR over time"),
-        _over_time(over, BESIDE_BBR, "fig5-over-time-bbr", "Part 2: pairs with BBR over time"),
+        _matrix(path, pairs, reported),
+        _over_time(over, WITHOUT_BBR, reported, "fig4-over-time", "Part 2: pairs without BBR over time"),
+        _over_time(over, BESIDE_BBR, reported, "fig5-over-time-bbr", "Part 2: pairs with BBR over time"),
         _jitter(jitter),
-        _depths(pairs, others),
-        _shares(others),
+        _depths(path, depths),
+        _shares(path, depths),
         _harm(harmed),
     ]
 
@@ -58,6 +64,10 @@ def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: st
     for v in VARIANTS:
         samples = [part1.get(metric, v, hops, flow=flow) for hops in (1, 2)]
         curves.append(curve_of(LABELS[v], v, [0, 1], summarize_all(samples), dots=np.array(samples), kind="bars"))
+    middles = {LABELS[v]: summarize(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
+    if metric == "goodput_bps":
+        thirds = THIRDS * (middles["Reno"] + middles["CUBIC"]) / 2
+        curves.append(reference.points([1.0], [thirds], "Vegas, two thirds of the others (3.2)"))
     panel = Panel(
         f"median of {part1.n} repetitions",
         "",
@@ -65,12 +75,11 @@ def _bars(part1: Alone, name: str, title: str, metric: str, flow: str, label: st
         curves,
         categories=["one hop (PC1 to delay node)", "two hops (PC1 to PC2)"],
     )
-    middles = {LABELS[v]: summarize(part1.get(metric, v, 2, flow=flow)).value for v in VARIANTS}
     reading = f"Over two hops: {', '.join(f'{n} {x:.3g}' for n, x in middles.items())}."
     return Picture(name, title, reading, [panel])
 
 
-def _matrix(pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
+def _matrix(path: Path, pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
     values, texts = np.zeros((4, 4)), [["" for _ in VARIANTS] for _ in VARIANTS]
     for r, a in enumerate(VARIANTS):
         for c, b in enumerate(VARIANTS):
@@ -83,7 +92,7 @@ def _matrix(pairs: Pairs, reported: Sequence[Sequence[float]]) -> Picture:
     grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
     far = max(((a, b) for a in VARIANTS for b in VARIANTS), key=lambda p: _off(pairs, reported, *p))
     reading = (
-        f"Furthest from the report: {pair_name(*far)}, where the first gets "
+        f"With {path.words}. Furthest from the report: {pair_name(*far)}, where the first gets "
         f"{summarize(pairs.both(*far)[:, 0]).value:.1f} Mbit/s and not "
         f"{reported[VARIANTS.index(far[0])][VARIANTS.index(far[1])]:.1f}."
     )
@@ -96,7 +105,9 @@ def _off(pairs: Pairs, reported: Sequence[Sequence[float]], a: str, b: str) -> f
     return abs(summarize(pairs.both(a, b)[:, 0]).value - reported[VARIANTS.index(a)][VARIANTS.index(b)])
 
 
-def _over_time(over: Over, cells: Sequence[tuple[str, str]], name: str, title: str) -> Picture:
+def _over_time(
+    over: Over, cells: Sequence[tuple[str, str]], reported: Sequence[Sequence[float]], name: str, title: str
+) -> Picture:
     middle = (over.edges[:-1] + over.edges[1:]) / 2
     panels = []
     for a, b in cells:
@@ -106,7 +117,9 @@ def _over_time(over: Over, cells: Sequence[tuple[str, str]], name: str, title: s
             Curve(f"{LABELS[v]}{'' if a != b else f' {word}'}", look, middle, rates[:, k])
             for k, (v, word, look) in enumerate(zip((a, b), ("first", "second"), looks, strict=True))
         ]
-        panels.append(Panel(pair_name(a, b), "time (s)", GOODPUT, curves, y_top=100.0))
+        panel = Panel(pair_name(a, b), "time (s)", GOODPUT, curves, y_top=100.0)
+        mean = reported[VARIANTS.index(a)][VARIANTS.index(b)]
+        panels.append(replace(panel, curves=[*curves, reference.level(panel, mean, "mean of the first (Table 1)")]))
     moved = {p: float(np.median(over.restless(*p))) for p in cells}
     most, least = max(moved, key=lambda p: moved[p]), min(moved, key=lambda p: moved[p])
     reading = (
@@ -125,6 +138,9 @@ def _jitter(jitter: Alone) -> Picture:
             samples = [jitter.get("goodput_bps", v, hops, j) for j in steps]
             x = np.arange(len(steps), dtype=np.float64)
             curves.append(curve_of(LABELS[v], v, x, summarize_all(samples), dots=np.array(samples)))
+        if hops == 2:
+            others = [np.mean([jitter.get("goodput_bps", v, 2, j) for v in ("reno", "cubic")]) for j in steps]
+            curves.append(reference.points(x, THIRDS * np.array(others), "Vegas, two thirds of the others (3.2)"))
         panels.append(Panel(words, "jitter of each hop (uniform, order kept)", GOODPUT, curves, categories=steps))
     one, two = (summarize(jitter.part(h, "0.25 ms")).value for h in (1, 2))
     reading = (
@@ -134,47 +150,49 @@ def _jitter(jitter: Alone) -> Picture:
     return Picture("extra1-jitter", "Part 1 with jitter: goodput", reading, panels, columns=2, share_y=True)
 
 
-def _depths(pairs: Pairs, others: Mapping[str, Pairs]) -> Picture:
-    """Draw the share of one variant beside another over the buffer, both orders together."""
-    depths = {w: p for w, p in others.items() if w.endswith("packets")} | {"100 packets": pairs}
-    order = sorted(depths, key=lambda w: int(w.split()[0]))
+def _depths(path: Path, depths: Mapping[Path, Pairs]) -> Picture:
+    """Draw the share of one variant beside another over the buffer, both orders together, at the fit otherwise."""
+    found = {p.buffer: pairs for p, pairs in depths.items() if p._replace(buffer=path.buffer) == path}
+    order = sorted(found, key=lambda w: int(w.split()[0]))
     x = np.array([int(w.split()[0]) for w in order], dtype=np.float64)
     panels = []
     for v in VARIANTS:
         curves = []
         for w in VARIANTS:
             if w != v:
-                samples = [(depths[d].share(v, w) + 1 - depths[d].share(w, v)) / 2 for d in order]
+                samples = [_shared(found[d], v, w) for d in order]
                 curves.append(curve_of(f"beside {LABELS[w]}", w, x, summarize_all(samples)))
         panels.append(Panel(f"share of {LABELS[v]}", "buffer (packets)", "share", curves, x_log=True, y_top=1.0))
-    shallow, deep = (
-        summarize((depths[d].share("bbr", "cubic") + 1 - depths[d].share("cubic", "bbr")) / 2).value
-        for d in (order[0], order[-1])
-    )
+    shallow, deep = (summarize(_shared(found[d], "bbr", "cubic")).value for d in (order[0], order[-1]))
     reading = (
         f"Both orders together. BBR takes {100 * shallow:.0f} % beside CUBIC with {order[0]} and {100 * deep:.0f} "
         f"% with {order[-1]}: it doesn't answer losses, and its window of twice the bandwidth-delay product "
         "bounds it where the buffer is deeper."
     )
-    return Picture(
-        "extra2-buffers", "Part 2: shares over the buffer, round trip 2 ms", reading, panels, columns=2, share_y=True
-    )
+    title = f"Part 2: shares over the buffer, RTT {path.rtt}, jitter {path.jitter} a hop"
+    return Picture("extra2-buffers", title, reading, panels, columns=2, share_y=True)
 
 
-def _shares(others: Mapping[str, Pairs]) -> Picture:
+def _shared(pairs: Pairs, one: str, other: str) -> Floats:
+    return np.asarray((pairs.share(one, other) + 1 - pairs.share(other, one)) / 2)
+
+
+def _shares(path: Path, depths: Mapping[Path, Pairs]) -> Picture:
+    """Draw the shares at settings that differ from the fit in the buffer, the jitter or the round trip."""
+    near = [p for p in depths if p != path and sum(a != b for a, b in zip(p, path, strict=True)) == 1]
+    shown = [p for p in near if p.jitter == path.jitter or p.jitter.startswith("0 ")] or near
     panels = []
-    for words, p in others.items():
-        values = np.array([[summarize(p.share(a, b)).value for b in VARIANTS] for a in VARIANTS])
+    for p in shown:
+        values = np.array([[summarize(depths[p].share(a, b)).value for b in VARIANTS] for a in VARIANTS])
         texts = [[f"{100 * x:.0f} %" for x in row] for row in values]
         grid = Grid(NAMES, NAMES, values, texts, "share of the first", low=0.0, high=1.0, diverging=True)
-        panels.append(Panel(words, "starts second", "starts first", [], grid=grid))
-    self_share = {w: summarize(p.share("vegas", "vegas")).value for w, p in others.items()}
+        panels.append(Panel(short(p, path), "starts second", "starts first", [], grid=grid))
+    self_share = {short(p, path): summarize(depths[p].share("vegas", "vegas")).value for p in shown}
     reading = "Share of Vegas that starts first beside Vegas: " + ", ".join(
         f"{100 * s:.0f} % ({w})" for w, s in self_share.items()
     )
-    return Picture(
-        "extra3-shares", "Part 2: share of the first, other buffers and round trip", reading + ".", panels, columns=2
-    )
+    title = f"Part 2: share of the first, where one thing differs from {path.words}"
+    return Picture("extra3-shares", title, reading + ".", panels, columns=2)
 
 
 def _harm(harmed: Harmed) -> Picture:

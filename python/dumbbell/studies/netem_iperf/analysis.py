@@ -10,9 +10,14 @@ import polars as pl
 from dumbbell.metrics import summarize
 from dumbbell.results import Results
 from dumbbell.studies.finding import Analysis, Note, Table
-from dumbbell.studies.netem_iperf.claims import claims, sides
+from dumbbell.studies.judge import judge_all
+from dumbbell.studies.listing import list_tables
+from dumbbell.studies.netem_iperf.captured import Captured, phases_table
+from dumbbell.studies.netem_iperf.cells import remarks, sides
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, mathis
 from dumbbell.studies.netem_iperf.figures import pictures
+from dumbbell.studies.netem_iperf.inflight import Inflight
+from dumbbell.studies.netem_iperf.quantities import quantities
 from dumbbell.studies.shared import LABELS, counted
 
 if TYPE_CHECKING:
@@ -25,14 +30,17 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     """Compare the results with the report's claims; see `dumbbell.studies`."""
     texts = {claim.id: claim.text for claim in study.paper.claims}
     grid, long, offload = (Grid(results[name]) for name in ("grid", "long", "offload"))
-    findings = claims(grid, long, offload)
+    inflight, captured = Inflight(results["inflight"]), Captured(results["captured"])
+    findings = judge_all(study, quantities(grid, offload, inflight), remarks(grid, long))
     return Analysis(
         findings=findings,
-        pictures=pictures(grid, long, offload, results["inflight"]),
+        pictures=pictures(grid, long, offload, captured),
         tables=[
             _table(grid, "throughput", "20 MB"),
             _table(long, "throughput-long", "long transfers"),
             _table(offload, "throughput-offload", "20 MB in segments of 64 KiB"),
+            phases_table(captured),
+            *list_tables(study, findings),
         ],
         summary=counted(findings, texts),
         notes=[_trap(grid, offload), _start(grid, long)],

@@ -12,7 +12,7 @@ from dumbbell import _core
 from dumbbell.results import Results
 from dumbbell.studies.cells import Cells
 
-__all__ = ["DELAYS", "LOSSES", "MSS", "RATE", "VARIANTS", "Grid", "cubic", "mathis"]
+__all__ = ["DELAY", "DELAYS", "LOSS", "LOSSES", "MSS", "RATE", "VARIANT", "VARIANTS", "Grid", "cubic", "mathis"]
 
 Floats = npt.NDArray[np.float64]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from dumbbell.metrics import summarize, summarize_all
 from dumbbell.plots import Curve, Panel, Picture, curve_of
-from dumbbell.plots.catalog import make
-from dumbbell.results import Results
+from dumbbell.studies.netem_iperf.captured import Captured, inflight_pictures
 from dumbbell.studies.netem_iperf.data import DELAYS, LOSSES, VARIANTS, Grid, cubic, mathis
 from dumbbell.studies.shared import LABELS
 
@@ -21,15 +19,15 @@ FINE = np.geomspace(DELAYS[0], DELAYS[-1], 30)
 FINE_LOSS = np.geomspace(LOSSES[0], LOSSES[-1], 30)
 
 
-def pictures(grid: Grid, long: Grid, offload: Grid, inflight: Results) -> list[Picture]:
+def pictures(grid: Grid, long: Grid, offload: Grid, captured: Captured) -> list[Picture]:
     """Draw all of it."""
     return [
-        _over_delay(grid, "fig1-throughput-over-delay", "Throughput of 20 MB over delay"),
-        _over_loss(grid, "fig2-throughput-over-loss", "Throughput of 20 MB over loss"),
-        _boxes(grid),
-        *_inflight(inflight),
+        _over_delay(grid, "fig01-03-throughput-over-delay", "Figures 1 to 3: throughput of 20 MB over delay"),
+        _over_loss(grid, "fig04-06-throughput-over-loss", "Figures 4 to 6: throughput of 20 MB over loss"),
+        *inflight_pictures(captured),
         _over_loss(long, "extra1-long", "Throughput of long transfers over loss"),
         _trap(grid, offload),
+        _boxes(grid),
     ]
 
 
@@ -43,10 +41,11 @@ def _curves(grid: Grid, cells: Sequence[tuple[float, float]], x: Sequence[float]
 
 def _over_delay(grid: Grid, name: str, title: str) -> Picture:
     panels = []
-    for p in LOSSES:
+    for figure, p in enumerate(LOSSES, start=1):
         line = Curve("Mathis et al. (Reno)", "total", FINE, mathis(FINE, p))
         curves = [*_curves(grid, [(d, p) for d in DELAYS], DELAYS), line]
-        panels.append(Panel(f"loss {p:g} %", "delay, one way (ms)", THROUGHPUT, curves, x_log=True, y_log=True))
+        words = f"Figure {figure}: loss {p:g} %"
+        panels.append(Panel(words, "delay, one way (ms)", THROUGHPUT, curves, x_log=True, y_log=True))
     near, far = (grid.median("reno", d, 0.5) for d in (DELAYS[0], DELAYS[-1]))
     reading = (
         f"At 0.5 % loss Reno gets {near:.1f} Mbit/s at 10 ms and {far:.2f} at 100 ms, {near / far:.1f} times less "
@@ -57,17 +56,19 @@ def _over_delay(grid: Grid, name: str, title: str) -> Picture:
 
 
 def _over_loss(grid: Grid, name: str, title: str) -> Picture:
+    report = name.startswith("fig04")
     panels = []
-    for d in DELAYS:
+    for figure, d in enumerate(DELAYS, start=4):
         curves = [
             *_curves(grid, [(d, p) for p in LOSSES], LOSSES),
             Curve("Mathis et al. (Reno)", "total", FINE_LOSS, mathis(d, FINE_LOSS)),
             Curve("RFC 9438 §5.1 (CUBIC)", "cbr", FINE_LOSS, cubic(d, FINE_LOSS)),
         ]
-        panels.append(Panel(f"delay {d:g} ms", "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
+        words = f"Figure {figure}: delay {d:g} ms" if report else f"delay {d:g} ms"
+        panels.append(Panel(words, "loss (%)", THROUGHPUT, curves, x_log=True, y_log=True))
     off = [grid.median("reno", d, p) / float(mathis(d, p)) for d in DELAYS for p in LOSSES]
     near = f"{min(off):.2f} to {max(off):.2f} of Mathis' formula"
-    if name.startswith("fig2"):
+    if report:
         reading = (
             f"Reno lies at {near}: above it where slow start carries much of the transfer, below it where losses "
             "fall together and cost timeouts."
@@ -95,28 +96,7 @@ def _boxes(grid: Grid) -> Picture:
         f"One run is weak evidence: at 10 ms and 0.1 % Reno's {spread.n} runs lie between {spread.min:.0f} and "
         f"{spread.max:.0f} Mbit/s, depending on when the first packet is lost."
     )
-    return Picture("fig3-single-runs", "Each run of 20 MB", reading, panels, columns=3)
-
-
-def _inflight(results: Results) -> list[Picture]:
-    found = []
-    for number, cell in enumerate(results.by_cell()):
-        run = cell[0]
-        delay, loss, v = (str(run.cell[k]) for k in _PATHS)
-        picture = make(results, "inflight", run=run.index, flow=["iperf"])
-        row = run.flows[0]
-        where = f"{LABELS[v]}, delay {delay}, loss {loss}"
-        reading = (
-            f"{where}: {row['fast_retransmits']} fast recoveries and {row['timeouts']} timeouts for "
-            f"{row['dropped_packets']} lost packets in {row['completion_time_s']:.1f} s; "
-            f"{row['mean_inflight_packets']:.1f} packets in flight in the mean."
-        )
-        name = f"fig{4 + number}-inflight-{v}-{delay.replace(' ', '')}"
-        found.append(replace(picture, name=name, title=f"Bytes in flight: {where}", reading=reading))
-    return found
-
-
-_PATHS = ("network.bottleneck.delay", "network.bottleneck.loss", "flows.iperf.variant")
+    return Picture("extra3-single-runs", "Each run of 20 MB", reading, panels, columns=3)
 
 
 def _trap(grid: Grid, offload: Grid) -> Picture:
@@ -135,5 +115,5 @@ def _trap(grid: Grid, offload: Grid) -> Picture:
         f"of which {lost:.0f} are lost in the median run, and one window's growth is 64 KiB."
     )
     return Picture(
-        "extra2-loopback-trap", "The loopback trap: segments of 64 KiB", reading, panels, columns=3, share_y=True
+        "extra2-loopback-trap", "The loopback device: segments of 64 KiB", reading, panels, columns=3, share_y=True
     )

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell import _core
-from dumbbell.registry import stack
+from dumbbell import _core, registry
 from dumbbell.results import Results
 from dumbbell.scenario import Scenario
 from dumbbell.studies.cells import Cells
+from dumbbell.studies.partial import NotRunError
 
 __all__ = [
     "CONSTANT",
@@ -35,17 +35,18 @@ JITTERED, CONSTANT = 0.5, 0.0
 
 METRICS = {
     "throughput": ("goodput_bps", 1e-6, "Mbit/s"),
-    "latency": ("rtt_mean_ms", 1.0, "ms"),
-    "first latency": ("rtt_first_mean_ms", 1.0, "ms"),
-    "least latency": ("rtt_min_ms", 1.0, "ms"),
+    "latency": ("ack_delay_mean_ms", 1.0, "ms"),
+    "first latency": ("ack_delay_first_mean_ms", 1.0, "ms"),
+    "least latency": ("ack_delay_min_ms", 1.0, "ms"),
     "drop rate": ("drop_rate", 100.0, "%"),
     "packets": ("delivered_bytes", 1e-3, "packets"),
     "timeouts": ("timeouts", 1.0, "timeouts"),
     "queue delay": ("mean_sojourn_ms", 1.0, "ms"),
     "largest queue delay": ("max_sojourn_ms", 1.0, "ms"),
 }
-"""Name -> column, factor, unit. Latency is over packets sent once, "first latency" over all, from their first
-transmission. Packets carry 1000 bytes."""
+"""Name -> column, factor, unit. The report's latency ends at the cumulative ACK, as an ns-2 trace shows it, so that
+it is the ACK delay and not `rtt_mean_ms`. Latency is over packets sent once, "first latency" over all, from their
+first transmission. Packets carry 1000 bytes."""
 
 
 def _mbps(frame: pl.DataFrame) -> pl.DataFrame:
@@ -70,6 +71,10 @@ class Experiment1:
         Repetitions.
     window : int
         The TCP window, packets.
+    variants : tuple of str
+        The variants that were run, in the order of `VARIANTS`: a real kernel has no Tahoe.
+    reported : tuple of str
+        Those of them that the report has.
     """
 
     def __init__(self, results: Results) -> None:
@@ -82,9 +87,13 @@ class Experiment1:
         self.rates = np.array(sorted(flows[RATE].unique()))
         self.n = results.scenario.repetitions
         self.window = _window(results.scenario)
+        self.variants = tuple(v for v in VARIANTS if v in set(flows["variant"]))
+        self.reported = tuple(v for v in self.variants if v != "sack")
 
     def get(self, metric: str, variant: str, rate: float, jitter: float = JITTERED) -> Floats:
         """Return a metric (a name of `METRICS`) by repetition; (n,) float64."""
+        if variant not in self.variants:
+            raise NotRunError(f"{variant} was not run")
         column, factor, _unit = METRICS[metric]
         cells = self._queue if metric.endswith("queue delay") else self._flow
         return factor * cells.get(column, rate, variant, *([jitter] if self._swept else []))
@@ -109,8 +118,8 @@ class Experiment1:
 
 def _window(scenario: Scenario) -> int:
     """Read the TCP window, packets: from the scenario, or the preset's default."""
-    set_up = scenario.flows[0].stack
-    default = next(p.default for p in stack(set_up.name).params if p.name == "window")
+    set_up = next(stack for flow in scenario.flows if (stack := flow.endpoint_stack) is not None)
+    default = next(p.default for p in registry.stack(set_up.name).params if p.name == "window")
     return int(_core.parse("packets", str(set_up.params.get("window", default))))
 
 

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.backends import Table
-from dumbbell.metrics import mean_per_window, packet_rtts, rate_per_window, segment_rate
+from dumbbell.metrics import mean_per_window, packet_ack_delays, rate_per_window, segment_rate
 from dumbbell.results import Results, Run
 from dumbbell.studies.cells import Cells
 from dumbbell.studies.ns2_cbr.data import METRICS
+from dumbbell.studies.partial import NotRunError
 
 __all__ = ["AFTER", "BEFORE", "BOTTLENECK", "EDGES", "QUEUES", "Experiment3"]
 
@@ -55,6 +56,8 @@ class Experiment3:
     ----------
     n : int
         Repetitions.
+    queues : list of str
+        The queues that were run, in the order of `QUEUES`: a real kernel has no RED of ns-2.
     """
 
     variants = ("reno", "sack")
@@ -68,30 +71,44 @@ class Experiment3:
             names[run.index] = queue
             self._runs.setdefault((run.cell["flows.tcp.variant"], queue), []).append(run)
         self.n = results.scenario.repetitions
+        self.queues = [q for q in QUEUES if q in {queue for _variant, queue in self._runs}]
 
         def named(frame: pl.DataFrame) -> pl.DataFrame:
             return frame.with_columns(
                 queue=pl.col("run").replace_strict(names, return_dtype=pl.String), who=pl.col("flows.tcp.variant")
             )
 
-        flows = named(results.flows).filter(pl.col("name") == "tcp")
+        flows = named(results.flows)
         queues = named(results.queues).filter(pl.col("name") == BOTTLENECK)
-        self._flow, self._queue = Cells(flows, ["who", "queue"]), Cells(queues, ["who", "queue"])
+        keys = ["who", "queue"]
+        self._flow, self._cbr = (Cells(flows.filter(pl.col("name") == name), keys) for name in ("tcp", "cbr"))
+        self._queue = Cells(queues, keys)
+
+    def _need(self, queue: str) -> None:
+        if queue not in self.queues:
+            raise NotRunError(f"{QUEUES[queue]} was not run")
 
     def get(self, metric: str, variant: str, queue: str) -> Floats:
         """Return a metric (of `METRICS`) while the CBR stream runs, by repetition; (n,) float64."""
+        self._need(queue)
         column, factor, _unit = METRICS[metric]
         cells = self._queue if metric.endswith("queue delay") else self._flow
         return factor * cells.get(column, variant, queue)
 
     def settings(self, queue: str) -> dict[str, Any]:
         """Return the parameters of a queue, as the scenario sets them."""
+        self._need(queue)
         cells = (run.cell["network.bottleneck.queue"] for runs in self._runs.values() for run in runs)
         return next(dict(setting) for setting in cells if queue_name(setting) == queue)
 
     def drops(self, kind: str, variant: str, queue: str) -> Floats:
         """Count drops ("full" or "early") at the bottleneck while the CBR stream runs, by repetition; (n,)."""
+        self._need(queue)
         return self._queue.get(f"drops_{kind}", variant, queue)
+
+    def dropped(self, flow: str, variant: str, queue: str) -> Floats:
+        """Count a flow's ("tcp" or "cbr") dropped packets while the CBR stream runs, by repetition; (n,)."""
+        return (self._flow if flow == "tcp" else self._cbr).get("dropped_packets", variant, queue)
 
     @cached_property
     def _series(self) -> dict[tuple[str, str], list[dict[str, Floats]]]:
@@ -108,23 +125,27 @@ class Experiment3:
 
     def throughput_series(self, variant: str, queue: str) -> Floats:
         """Return throughput per window of `EDGES`, Mbit/s; (n, k)."""
+        self._need(queue)
         rows = self._series[variant, queue]
         return np.array([rate_per_window(s["time"], s["delivered"], EDGES) / 1e6 for s in rows])
 
     def latency_series(self, variant: str, queue: str) -> Floats:
         """Return the mean time from a packet's first transmission to its ACK per window of `EDGES`, ms; (n, k)."""
+        self._need(queue)
         rows = []
         for s in self._series[variant, queue]:
-            when, rtt = packet_rtts(s["time"], s["snd_una"], s["snd_nxt"], PACKET)
-            rows.append(mean_per_window(when, 1000 * rtt, EDGES))
+            when, delay = packet_ack_delays(s["time"], s["snd_una"], s["snd_nxt"], PACKET)
+            rows.append(mean_per_window(when, 1000 * delay, EDGES))
         return np.array(rows)
 
     def throughput_in(self, span: tuple[float, float], variant: str, queue: str) -> Floats:
         """Return the throughput within a span of time, Mbit/s, by repetition; (n,)."""
+        self._need(queue)
         return np.array([segment_rate(s["time"], s["delivered"], *span) / 1e6 for s in self._series[variant, queue]])
 
     def one_run(self, variant: str, queue: str) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return the series of the first repetition: the flow, and the bottleneck's backlog (time, packets, avg)."""
+        self._need(queue)
         table = self._results.arrays(self._runs[variant, queue][0], f"queue/{BOTTLENECK}")
         backlog = {"time": _seconds(table), "packets": table["packets"].astype(np.float64)}
         if "avg" in table:
@@ -138,6 +159,7 @@ class Experiment3:
 
     def largest(self, column: str, queue: str) -> float:
         """Return the largest ``packets`` (waiting) or ``avg`` (RED's average) at the bottleneck in any run."""
+        self._need(queue)
         found = [
             self._results.arrays(run, f"queue/{BOTTLENECK}")[column].max()
             for (_variant, name), runs in self._runs.items()
@@ -148,6 +170,7 @@ class Experiment3:
 
     def early_drops(self, queue: str) -> tuple[int, int]:
         """Count the drops of all runs before the CBR stream starts: in the sender's own link, at the bottleneck."""
+        self._need(queue)
         counts = [0, 0]
         for (_variant, name), runs in self._runs.items():
             for run in runs if name == queue else []:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
-from dumbbell.studies.ns2_cbr.claims_exp1 import FOUR, congested, knees, predicted_knee
-from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, VARIANTS, Experiment1
+from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, METRICS, Experiment1
+from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, knees, predicted_knee
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["AXES", "CBR_AXIS", "pictures"]
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 CBR_AXIS = "CBR rate (Mbit/s)"
 AXES = {
     "throughput": "throughput (Mbit/s)",
-    "latency": "latency: mean RTT (ms)",
+    "latency": "latency: mean ACK delay (ms)",
     "drop rate": "drop rate (% of sent packets)",
 }
 
@@ -52,13 +52,13 @@ def _over_rate(data: Experiment1, name: str, title: str, metric: str, *, highest
         f"median of {data.n} repetitions, with 95 % interval; CBR intervals jittered, window {data.window} packets",
         CBR_AXIS,
         AXES[metric],
-        [_curve(data, metric, v) for v in VARIANTS],
+        [_curve(data, metric, v) for v in data.variants],
         marks=[
             Mark(
                 predicted_knee(data),
                 f"window and CBR fill the link: {predicted_knee(data):.2f}",
                 "bottom" if metric == "throughput" else "top",
-            )
+            ),
         ],
         y_from_zero=metric != "latency",
     )
@@ -69,9 +69,9 @@ def _reading(data: Experiment1, metric: str, *, highest: bool) -> str:
     unit = METRICS[metric][2]
     rates = congested(data)
     calm = [r for r in data.rates if r <= 5]
-    before = [data.medians(metric, v, calm) for v in VARIANTS]
-    after = {v: float(np.median(data.average(metric, rates, [v])[v])) for v in VARIANTS}
-    order = sorted(VARIANTS, key=lambda v: -after[v] if highest else after[v])
+    before = [data.medians(metric, v, calm) for v in data.variants]
+    after = {v: float(np.median(data.average(metric, rates, [v])[v])) for v in data.variants}
+    order = sorted(data.variants, key=lambda v: -after[v] if highest else after[v])
     ranked = ", ".join(f"{LABELS[v]} {after[v]:.3g}" for v in order)
     low, high = min(b.min() for b in before), max(b.max() for b in before)
     level = f"{low:.3g} to {high:.3g} {unit}" if high > 0 else f"0 {unit}"
@@ -85,7 +85,7 @@ def _reading(data: Experiment1, metric: str, *, highest: bool) -> str:
 def _constant(data: Experiment1) -> Picture:
     rates = [r for r in data.rates if r >= 5]
     panels = []
-    for v in VARIANTS:
+    for v in data.variants:
         curves = [
             _curve(data, "throughput", v, rates, JITTERED, "jittered intervals", "jittered"),
             _curve(data, "throughput", v, rates, CONSTANT, "constant intervals", "constant"),
@@ -96,7 +96,7 @@ def _constant(data: Experiment1) -> Picture:
         ("jittered intervals", "jittered", JITTERED),
         ("constant intervals", "constant", CONSTANT),
     ):
-        sd = np.median([data.grid("throughput", v, rates, jitter).std(axis=1, ddof=1) for v in VARIANTS], axis=0)
+        sd = np.median([data.grid("throughput", v, rates, jitter).std(axis=1, ddof=1) for v in data.variants], axis=0)
         spread.append(Curve(label, look, np.asarray(rates), sd))
     panels.append(Panel("spread over repetitions, median variant", CBR_AXIS, "standard deviation (Mbit/s)", spread))
     reading = _constant_reading(data, rates)
@@ -111,11 +111,11 @@ def _constant(data: Experiment1) -> Picture:
 
 def _constant_reading(data: Experiment1, rates: Sequence[float]) -> str:
     last = rates[-1]
-    locked = np.median([np.median(data.get("throughput", v, last, CONSTANT)) for v in VARIANTS])
-    free = np.median([np.median(data.get("throughput", v, last)) for v in VARIANTS])
+    locked = np.median([np.median(data.get("throughput", v, last, CONSTANT)) for v in data.variants])
+    free = np.median([np.median(data.get("throughput", v, last)) for v in data.variants])
     gaps = {
         (v, r): float(np.median(data.get("throughput", v, r, CONSTANT)) / np.median(data.get("throughput", v, r)) - 1)
-        for v in VARIANTS
+        for v in data.variants
         for r in rates[:-1]
     }
     (v, r), gap = max(gaps.items(), key=lambda item: abs(item[1]))
@@ -132,11 +132,11 @@ def _window(data: Experiment1, large: Experiment1) -> Picture:
             f"window {source.window} packets",
             CBR_AXIS,
             AXES["throughput"],
-            [_curve(source, "throughput", v, rates) for v in VARIANTS],
+            [_curve(source, "throughput", v, rates) for v in source.variants],
         )
 
     small, big = (x.medians("throughput", "sack", [large.rates[0], 5.0]) for x in (data, large))
-    lost = ", ".join(f"{LABELS[v]} {np.median(knees(data, v)):.2f}" for v in FOUR)
+    lost = ", ".join(f"{LABELS[v]} {np.median(knees(data, v)):.2f}" for v in data.reported)
     reading = (
         f"The knee ({lost} Mbit/s) is the window's: with {data.window} packets SACK gets {small[0]:.2f} Mbit/s at "
         f"CBR {large.rates[0]:g} and {small[1]:.2f} at 5 Mbit/s, with {large.window} packets {big[0]:.2f} and "

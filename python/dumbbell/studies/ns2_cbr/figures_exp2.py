@@ -1,4 +1,4 @@
-"""Figures 7 to 10 of the report: how pairs of flows share."""
+"""Figures 7 to 12 of the report: how pairs of flows share, and their drop rates."""
 
 from __future__ import annotations
 
@@ -14,16 +14,41 @@ __all__ = ["PAIRS", "pictures"]
 
 PAIRS = {
     ("reno", "reno"): "fig07-reno-reno",
-    ("newreno", "reno"): "fig08-newreno-reno",
-    ("vegas", "vegas"): "fig09-vegas-vegas",
-    ("newreno", "vegas"): "fig10-newreno-vegas",
+    ("vegas", "vegas"): "fig08-vegas-vegas",
+    ("newreno", "reno"): "fig09-newreno-reno",
+    ("newreno", "vegas"): "fig11-newreno-vegas",
 }
 """The four pairs, in the order of the report, and their files."""
+DROPS = {
+    ("newreno", "reno"): "fig10-newreno-reno-drops",
+    ("newreno", "vegas"): "fig12-newreno-vegas-drops",
+}
+"""The pairs of which the report draws the drop rate."""
 
 
 def pictures(data: Experiment2) -> list[Picture]:
     """Draw experiment 2."""
-    return [_pair(data, a, b, name) for (a, b), name in PAIRS.items()]
+    shared = [_pair(data, a, b, name) for (a, b), name in PAIRS.items()]
+    drops = [_drops(data, a, b, name) for (a, b), name in DROPS.items()]
+    return sorted([*shared, *drops], key=lambda picture: picture.name)
+
+
+def _drops(data: Experiment2, a: str, b: str, name: str) -> Picture:
+    both = data.both(a, b, metric="drop rate")
+    curves = [
+        curve_of(LABELS[v], v, data.rates, summarize_all(list(x)), dots=x) for v, x in zip((a, b), both, strict=True)
+    ]
+    last = {v: float(np.median(x[-1])) for v, x in zip((a, b), both, strict=True)}
+    reading = (
+        f"At CBR {data.rates[-1]:g} Mbit/s {LABELS[a]} loses {last[a]:.1f} % of its packets, {LABELS[b]} "
+        f"{last[b]:.1f} %."
+    )
+    return Picture(
+        name,
+        f"Figure {int(name[3:5])}: drop rate of {LABELS[a]} and {LABELS[b]} side by side against CBR",
+        reading,
+        [Panel("drop rate of each flow", CBR_AXIS, AXES["drop rate"], curves)],
+    )
 
 
 def _pair(data: Experiment2, a: str, b: str, name: str) -> Picture:

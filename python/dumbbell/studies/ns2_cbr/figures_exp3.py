@@ -1,6 +1,8 @@
-"""Figures 11 to 16 of the report: DropTail and RED over time; beside them larger queues and the inside of a run."""
+"""Figures 13 to 16 of the report: DropTail and RED over time; beside them larger queues and the inside of a run."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +10,7 @@ import numpy.typing as npt
 from dumbbell.metrics import summarize_all
 from dumbbell.plots import Curve, Mark, Panel, Picture, curve_of
 from dumbbell.studies.ns2_cbr.data_exp3 import CBR_START, EDGES, PACKET, QUEUES, Experiment3
+from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS
 
 __all__ = ["pictures"]
@@ -30,12 +33,25 @@ STARTS = "CBR starts"
 
 def pictures(data: Experiment3) -> list[Picture]:
     """Draw experiment 3."""
-    found = []
-    for number, what, variant in ((11, "throughput", "reno"), (12, "throughput", "sack"),
-                                  (13, "latency", "reno"), (14, "latency", "sack")):  # fmt: skip
-        found.append(_by_queue(data, number, what, variant))
-    found += [_by_variant(data, 15, "droptail"), _by_variant(data, 16, "red")]
-    return [*found, _queues(data), _one_run(data)]
+    numbered = (
+        (13, "throughput", "reno"),
+        (14, "throughput", "sack"),
+        (15, "latency", "reno"),
+        (16, "latency", "sack"),
+    )
+    return made(
+        [
+            *(partial(_by_queue, data, number, what, variant) for number, what, variant in numbered),
+            partial(_queues, data),
+            partial(_one_run, data),
+            partial(_by_variant, data, "extra5", "droptail"),
+            partial(_by_variant, data, "extra6", "red"),
+        ]
+    )
+
+
+def _run_of_report(data: Experiment3) -> list[str]:
+    return [q for q in REPORT if q in data.queues]
 
 
 def _series(data: Experiment3, what: str, variant: str, queue: str) -> Floats:
@@ -60,10 +76,16 @@ def _during(data: Experiment3, what: str, variant: str, queue: str) -> float:
 
 
 def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Picture:
-    curves = [_over_time(data, what, variant, q, PLAIN[q], q) for q in REPORT]
+    queues = _run_of_report(data)
+    curves = [_over_time(data, what, variant, q, PLAIN[q], q) for q in queues]
     unit = "Mbit/s" if what == "throughput" else "ms"
-    tail, red = (_during(data, what, variant, q) for q in REPORT)
-    if what == "throughput":
+    tail, *rest = (_during(data, what, variant, q) for q in queues)
+    red = rest[0] if rest else np.nan
+    if not rest:
+        reading = (
+            f"With the CBR stream {LABELS[variant]}'s {what} over DropTail is {tail:.2f} {unit}; RED was not run."
+        )
+    elif what == "throughput":
         before = float(np.median(data.throughput_in((3.0, 5.0), variant, "droptail")))
         first, second = (_series(data, what, variant, q)[MIDDLES < CBR_START] for q in REPORT)
         same = np.array_equal(first, second)
@@ -86,7 +108,7 @@ def _by_queue(data: Experiment3, number: int, what: str, variant: str) -> Pictur
     )
 
 
-def _by_variant(data: Experiment3, number: int, queue: str) -> Picture:
+def _by_variant(data: Experiment3, number: str, queue: str) -> Picture:
     panels = [
         _panel(data, what, [_over_time(data, what, v, queue, LABELS[v], v) for v in data.variants])
         for what in ("throughput", "latency")
@@ -96,8 +118,8 @@ def _by_variant(data: Experiment3, number: int, queue: str) -> Picture:
         f"{LABELS[v]} gets {got['throughput', v]:.2f} Mbit/s at {got['latency', v]:.0f} ms" for v in data.variants
     )
     return Picture(
-        f"fig{number}-reno-sack-{queue}",
-        f"Figure {number}: Reno and SACK over time with {PLAIN[queue]}",
+        f"{number}-reno-sack-{queue}",
+        f"Reno and SACK over time with {PLAIN[queue]}",
         f"{reading}.",
         panels,
         columns=2,
@@ -109,19 +131,22 @@ def _queues(data: Experiment3) -> Picture:
     panels = []
     for metric, label in (
         ("throughput", THROUGHPUT),
-        ("latency", "latency: mean RTT (ms)"),
+        ("latency", "latency: mean ACK delay (ms)"),
         ("queue delay", "mean wait in the queue (ms)"),
     ):
         curves = []
         for v in data.variants:
-            rows = np.array([data.get(metric, v, q) for q in QUEUES])
-            x = np.arange(len(QUEUES))
+            rows = np.array([data.get(metric, v, q) for q in data.queues])
+            x = np.arange(len(data.queues))
             curves.append(curve_of(LABELS[v], v, x, summarize_all(list(rows)), dots=rows, kind="points"))
-        panels.append(Panel(metric, "", label, curves, categories=list(SHORT.values())))
+        panels.append(Panel(metric, "", label, curves, categories=[SHORT[q] for q in data.queues]))
 
     def middle(metric: str, queue: str) -> float:
         return float(np.median(data.get(metric, "sack", queue)))
 
+    if len(data.queues) < len(QUEUES):
+        got = ", ".join(f"{middle('throughput', q):.2f} Mbit/s over {QUEUES[q]}" for q in data.queues)
+        return Picture("extra3-queues", "Queues while the CBR stream runs", f"SACK gets {got}.", panels, columns=3)
     reading = (
         f"With a limit of one bandwidth-delay product, SACK gets {middle('throughput', 'droptail-bdp'):.2f} Mbit/s "
         f"at {middle('latency', 'droptail-bdp'):.0f} ms over DropTail, and {middle('throughput', 'red-bdp'):.2f} at "
@@ -140,7 +165,8 @@ def _queues(data: Experiment3) -> Picture:
 
 def _one_run(data: Experiment3) -> Picture:
     above, below = [], []
-    for q in REPORT:
+    queues = _run_of_report(data)
+    for q in queues:
         flow, backlog = data.one_run("reno", q)
         curves = [
             Curve("ssthresh", "cbr", *_thin(flow["time"], flow["ssthresh"] / PACKET), kind="steps"),
@@ -156,10 +182,10 @@ def _one_run(data: Experiment3) -> Picture:
             Panel(f"{PLAIN[q]}: packets waiting", TIME, "packets", found, marks=[Mark(CBR_START)], y_top=11.0)
         )
     flow, _ = data.one_run("reno", "droptail")
+    most = " and ".join(f"{data.largest('packets', q):.0f} over {PLAIN[q]}" for q in queues)
     reading = (
-        "Before 5 s the bottleneck's queue stays empty while cwnd climbs; from then on it fills again and again, "
-        f"up to {data.largest('packets', 'droptail'):.0f} packets waiting with DropTail and "
-        f"{data.largest('packets', 'red'):.0f} with the report's RED. cwnd peaks at "
+        "Before 5 s the bottleneck's queue stays empty while cwnd climbs; from then on it fills again and again; at "
+        f"most packets wait: {most}. cwnd peaks at "
         f"{flow['cwnd'].max() / PACKET:.0f} packets in the first slow start, whose losses happen in the sender's "
         "own link."
     )
@@ -177,7 +203,8 @@ def _thin(time: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Keep the rows of a step function that change it by a tenth of a packet or more."""
     keep = [0]
     for k, value in enumerate(values):
-        if abs(value - values[keep[-1]]) >= 0.1:
+        last = values[keep[-1]]
+        if value != last and abs(value - last) >= 0.1:  # an ssthresh without bound equals itself
             keep.append(k)
     keep.append(len(values) - 1)
     return time[keep], values[keep]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from dumbbell.studies.finding import Finding, Note
-from dumbbell.studies.ns2_cbr.claims_exp1 import congested, early_fall, predicted_knee
-from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, VARIANTS, Experiment1
+from dumbbell.studies.ns2_cbr.data import CONSTANT, JITTERED, Experiment1
 from dumbbell.studies.ns2_cbr.data_exp3 import Experiment3
+from dumbbell.studies.ns2_cbr.remarks_exp1 import congested, early_fall, predicted_knee
+from dumbbell.studies.partial import made
 from dumbbell.studies.shared import LABELS, counted
 
 __all__ = ["notes", "summary"]
@@ -24,11 +26,11 @@ def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experim
     """Sum up in a few sentences."""
     sentences = counted(findings, claims)
     rates = congested(one)
-    throughput = one.average("throughput", rates, VARIANTS)
-    order = sorted(VARIANTS, key=lambda v: -float(np.median(throughput[v])))
+    throughput = one.average("throughput", rates, one.variants)
+    order = sorted(one.variants, key=lambda v: -float(np.median(throughput[v])))
     sentences.append(
         "SACK, which the report leaves out of experiment 1, is "
-        f"{('first', 'second', 'third', 'fourth', 'last')[order.index('sack')]} of five in throughput under "
+        f"{('first', 'second', 'third', 'fourth', 'fifth')[order.index('sack')]} of {len(order)} in throughput under "
         "congestion."
     )
     return sentences
@@ -36,15 +38,17 @@ def summary(findings: Sequence[Finding], claims: Mapping[str, str], one: Experim
 
 def notes(one: Experiment1, large: Experiment1, three: Experiment3) -> list[Note]:
     """List the effects of ns-2's peculiarities and of the set-up, each with its number."""
-    return [
-        _window(one, large),
-        _phases(one),
-        _few_packets(one),
-        _latency(one),
-        _red(three),
-        _idle_bottleneck(three),
-        _bound(three),
-    ]
+    return made(
+        [
+            partial(_window, one, large),
+            partial(_phases, one),
+            partial(_few_packets, one),
+            partial(_latency, one),
+            partial(_red, three),
+            partial(_idle_bottleneck, three),
+            partial(_bound, three),
+        ]
+    )
 
 
 def _window(one: Experiment1, large: Experiment1) -> Note:
@@ -65,16 +69,18 @@ def _window(one: Experiment1, large: Experiment1) -> Note:
 def _phases(one: Experiment1) -> Note:
     last = float(one.rates[-1])
     free, locked = (
-        np.median([np.median(one.get("throughput", v, last, j)) for v in VARIANTS]) for j in (JITTERED, CONSTANT)
+        np.median([np.median(one.get("throughput", v, last, j)) for v in one.variants]) for j in (JITTERED, CONSTANT)
     )
     still = {
         j: sum(
-            float(np.std(one.get("throughput", v, float(r), j), ddof=1)) < 0.001 for v in VARIANTS for r in one.rates
+            float(np.std(one.get("throughput", v, float(r), j), ddof=1)) < 0.001
+            for v in one.variants
+            for r in one.rates
         )
         for j in (JITTERED, CONSTANT)
     }
-    cells = len(VARIANTS) * len(one.rates)
-    got = {v: float(np.median(one.get("throughput", v, last, CONSTANT))) for v in VARIANTS}
+    cells = len(one.variants) * len(one.rates)
+    got = {v: float(np.median(one.get("throughput", v, last, CONSTANT))) for v in one.variants}
     low, high = min(got, key=lambda v: got[v]), max(got, key=lambda v: got[v])
     return Note(
         "Constant CBR intervals lock phase with TCP",
@@ -93,7 +99,7 @@ def _few_packets(one: Experiment1) -> Note:
     last = float(one.rates[-1])
 
     def delivered(jitter: float) -> str:
-        return ", ".join(f"{LABELS[v]} {np.median(one.get('packets', v, last, jitter)):.0f}" for v in VARIANTS)
+        return ", ".join(f"{LABELS[v]} {np.median(one.get('packets', v, last, jitter)):.0f}" for v in one.variants)
 
     return Note(
         f"At CBR {last:g} Mbit/s too few packets get through",
@@ -106,13 +112,13 @@ def _few_packets(one: Experiment1) -> Note:
 
 def _latency(one: Experiment1) -> Note:
     rates = congested(one)
-    worst = max(float(one.get("largest queue delay", v, r).max()) for v in VARIANTS for r in rates)
+    worst = max(float(one.get("largest queue delay", v, r).max()) for v in one.variants for r in rates)
     base = float(one.medians("latency", "newreno", one.rates[:1])[0])
-    shown = {v: float(np.median(one.get("latency", v, rates[-1]))) for v in VARIANTS}
+    shown = {v: float(np.median(one.get("latency", v, rates[-1]))) for v in one.variants}
     low, high = min(shown, key=lambda v: shown[v]), max(shown, key=lambda v: shown[v])
     return Note(
         "Latency as the report defines it counts the waiting for retransmissions",
-        f"The mean RTT of acknowledged packets rises from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
+        f"The mean ACK delay of packets sent once rises from {base:.1f} ms to {shown[low]:.0f} ({LABELS[low]}) to "
         f"{shown[high]:.0f} ms ({LABELS[high]}) at CBR {rates[-1]:g} Mbit/s, though no packet ever waited more "
         f"than {worst:.1f} ms in the bottleneck's queue. A packet that arrives behind a hole is acknowledged only "
         "when the hole is filled, so timeouts enter the mean: it ranks recovery, not queueing.",

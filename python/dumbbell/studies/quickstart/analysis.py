@@ -12,12 +12,16 @@ from dumbbell.results import Results
 from dumbbell.studies.finding import Analysis, Note, Table
 from dumbbell.studies.quickstart import claims_one, claims_shared, figures
 from dumbbell.studies.quickstart.data import PAIRS, QUEUES, Bloat, Pair, Series
-from dumbbell.studies.shared import LABELS, counted
+from dumbbell.studies.shared import LABELS, counted, quick_rules
 
 if TYPE_CHECKING:
     from dumbbell.studies.definition import Study
 
 __all__ = ["analyze"]
+
+
+FEWER = {"bloat-is-queue", "aqm-removes", "cubic-takes-more"}
+"""The claims with intervals over repetitions, which are fewer in a quick study."""
 
 
 def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
@@ -27,9 +31,11 @@ def analyze(study: Study, results: Mapping[str, Results]) -> Analysis:
     findings = [
         *claims_one.reno(sawtooth),
         *claims_one.cubic(cubic),
-        *claims_shared.bloat(bloat),
-        *claims_shared.pair(pair),
+        *claims_shared.bloat(bloat, quick=study.quick),
+        *claims_shared.pair(pair, quick=study.quick),
     ]
+    if study.quick:
+        findings = quick_rules(findings, FEWER)
     return Analysis(
         findings=findings,
         pictures=figures.pictures(sawtooth, cubic, bloat, pair),

@@ -30,44 +30,39 @@ def growth(found: Sequence[Stage]) -> np.ndarray[tuple[int], np.dtype[np.float64
     return np.array([(s.cwnd[-1] - s.cwnd[0]) / n for s, n in zip(found, trips, strict=True)])
 
 
-def _near(values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float, what: str) -> rules.Ruling:
-    """Hold if the median lies from low to high."""
-    found = summarize(values)
-    measured = (Measured.of(what, found),)
-    return rules.Ruling(None if found.n == 0 else low <= found.median <= high, measured)
-
-
 def reno(series: Series) -> list[Finding]:
     """Compare the statements about Reno with the run."""
     whole = stages(series)
-    left = _near(kept(whole), 0.45, 0.55, "part of the window kept")
-    steps = _near(growth(whole), 0.8, 1.1, "segments per round trip")
+    left = rules.within(kept(whole), "part of the window kept", 0.45, 0.55)
+    steps = rules.within(growth(whole), "segments per round trip", 0.8, 1.1)
     busy = series.utilization
     last = float(np.median([s.cwnd[-1] for s in whole])) if whole else float("nan")
     return [
         Finding(
             "reno-halves",
-            rules.verdict(left),
-            "The window after recovery is, in the median over the reductions, 0.45 to 0.55 of that before: half, "
-            "give or take the segments that arrive between the last row of the series and the loss.",
+            left.verdict,
+            "The window after recovery is shown to be, in the mean over the reductions, 0.45 to 0.55 of that before: "
+            "half, give or take the segments that arrive between the last row of the series and the loss.",
             left.measured,
             f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
+            needs=rules.needed(left),
         ),
         Finding(
             "reno-one-segment",
-            rules.verdict(steps),
-            "Between losses the window grows by 0.8 to 1.1 segments per (smoothed) round trip; smoothing lags behind "
-            "a growing round trip, so trips are counted a little too many.",
+            steps.verdict,
+            "Between losses the window is shown to grow by 0.8 to 1.1 segments per (smoothed) round trip; smoothing "
+            "lags behind a growing round trip, so trips are counted a little too many.",
             steps.measured,
             f"{summarize(growth(whole)).text('segments per round trip')}",
+            needs=rules.needed(steps),
         ),
         Finding(
             "reno-full-link",
             rules.verdict(rules.Ruling(busy >= FULL)),
-            f"The link was in use for at least {FULL:.0%} of the time, start included.",
+            f"The link was in use for at least {100 * FULL:.0f} % of the time, start included.",
             (Measured.number("utilization", busy),),
             f"the window falls from {last:.0f} to about half, one bandwidth-delay product, and the link is in use "
-            f"for {busy:.1%} of the time",
+            f"for {100 * busy:.1f} % of the time",
         ),
     ]
 
@@ -104,38 +99,41 @@ def curve(stage: Stage) -> tuple[float, float, float]:
 def cubic(series: Series) -> list[Finding]:
     """Compare the statements about CUBIC with the run."""
     whole = stages(series)
-    left = _near(kept(whole), 0.65, 0.75, "part of the window kept")
+    left = rules.within(kept(whole), "part of the window kept", 0.65, 0.75)
     reached = [s for s in whole if s.cwnd[-1] >= s.w_max > s.cwnd[0]]
     times = np.array([crossing(s) for s in reached]).reshape(-1, 2)
     slopes = np.array([curve(s) for s in reached]).reshape(-1, 3)
-    ratio = _near(times[:, 0] / times[:, 1], 0.9, 1.1, "time to W_max over K")
-    shape = rules.Ruling(None)
-    if reached:
-        first, middle, last = np.nanmedian(slopes, axis=0)
-        numbers = zip(("before the plateau", "around it", "beyond it"), (first, middle, last), strict=True)
-        measured = tuple(Measured.number(f"growth {w}", float(v), "segments/s") for w, v in numbers)
-        shape = rules.Ruling(bool(first > 2 * middle and last > 2 * middle), measured)
+    ratio = rules.within(times[:, 0] / times[:, 1], "time to W_max over K", 0.9, 1.1)
+    first, middle, last = slopes.T
+    shape = rules.all_within(
+        {"growth before the plateau over that around it": first / middle,
+         "growth beyond it over that around it": last / middle},
+        2.0, np.inf,
+    )  # fmt: skip
     why = "no epoch reached its plateau"
     if reached:
+        listed = ", ".join(f"{np.nanmedian(v):.3g}" for v in (first, middle, last))
         why = (
             f"W_max is reached after {np.median(times[:, 0]):.1f} s (K is {np.median(times[:, 1]):.1f} s); growth "
-            + ", ".join(m.text.removesuffix(" segments/s") for m in shape.measured)
-            + " segments/s before, around and beyond"
+            f"{listed} segments/s before, around and beyond"
         )
     return [
         Finding(
             "cubic-reduction",
-            rules.verdict(left),
-            "The median reduction leaves 0.65 to 0.75 of the window.",
+            left.verdict,
+            "The mean reduction is shown to leave 0.65 to 0.75 of the window.",
             left.measured,
             f"{len(whole)} reductions leave {summarize(kept(whole)).text()} of the window",
+            needs=rules.needed(left),
         ),
         Finding(
             "cubic-plateau",
             rules.verdict(ratio, shape),
-            "The time to W_max is within 10 % of K, computed from the window after the reduction, W_max and C = 0.4; "
-            "and the window grows less than half as fast around W_max as before and beyond it.",
+            "The mean time to W_max is shown to be within 10 % of K, computed from the window after the reduction, "
+            "W_max and C = 0.4; and the window is shown to grow less than half as fast around W_max as before and "
+            "beyond it.",
             (*ratio.measured, *shape.measured),
             why,
+            needs=rules.needed(ratio, shape),
         ),
     ]

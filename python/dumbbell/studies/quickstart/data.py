@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dumbbell import registry
 from dumbbell.metrics import edges_of, rate_per_window
+from dumbbell.plots.queues_over_time import backlog
 from dumbbell.results import Results, Run
 from dumbbell.studies.shared import column, seconds
 
@@ -32,8 +33,7 @@ class Series:
         self.w_max = column(table, "w_max") if "w_max" in table else np.full(self.t.size, np.nan)
         names = registry.phases()
         self.phase = [names[p] for p in table["phase"]]
-        queue = results.arrays(0, f"queue/{BOTTLENECK}")
-        self.queue_t, self.queue = seconds(queue), column(queue, "packets")
+        self.waiting = backlog(results, results.runs[0], BOTTLENECK, "droptail", "packets waiting")
         self.utilization = next(q["utilization"] for q in results.runs[0].queues if q["name"] == BOTTLENECK)
 
 

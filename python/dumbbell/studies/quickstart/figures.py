@@ -47,8 +47,9 @@ def _window(series: Series, variant: str, extra: Sequence[Curve] = ()) -> Panel:
 
 
 def _queue(series: Series) -> Panel:
-    waiting = Curve("packets waiting", "droptail", series.queue_t, series.queue, kind="steps")
-    return Panel("the bottleneck's queue", TIME, "packets", [waiting])
+    return Panel(
+        "the bottleneck's queue: mean, and from the smallest to the largest", TIME, "packets", [series.waiting]
+    )
 
 
 def _sawtooth(series: Series) -> Picture:
@@ -138,7 +139,7 @@ def _over_time(data: Pair) -> Picture:
         "Two flows over time, the second from 5 s on; first repetition",
         "Jain's index from 20 s on, median over runs: "
         + ", ".join(f"{_title(p)} {index[p]:.2f}" for p in PAIRS)
-        + ". Data behind a hole count when the hole is filled: hence more than the link's rate at times.",
+        + ".",
         panels,
         columns=2,
         markers=False,

@@ -46,9 +46,9 @@ def _summary(latency: Latency, fairness: Fairness) -> list[str]:
         return ", ".join(f"{LABELS[v]} {x:{form}}" for v, x in sorted(values.items(), key=lambda item: item[1]))
 
     return [
-        f"§5.1, largest buffer: mean queueing delay in ms {listed(delay, '.1f')}.",
+        f"§5.1, largest buffer: mean queueing delay in ms: {listed(delay, '.1f')}.",
         f"§5.3: packets of the cross traffic that are lost when it begins: {listed(dropped, '.0f')}.",
-        f"§6.1, full load: standard TCP keeps, of its goodput beside standard TCP: {listed(impact, '.2f')}.",
+        f"§6.1, full load: goodput of standard TCP, as a part of that beside standard TCP: {listed(impact, '.2f')}.",
         f"§6.3, full load: goodput over one bottleneck, in multiples of that over three: {listed(several, '.2f')}.",
     ]
 
@@ -60,7 +60,7 @@ NOTES = (
         "connections over the suite's nine paths, each used for bursts of 10 kB, 100 kB or 1 MB in the mean, "
         "exponentially distributed, with exponential pauses. Mixing three means that far apart spreads sizes over "
         "three decades, but the tail isn't heavy; sessions don't arrive and leave, all packets are full, and "
-        "bursts come whether or not the last has got through. Loads, paths and buffers are the suite's.",
+        "a burst starts even if the last one isn't complete. Loads, paths and buffers are the suite's.",
     ),
     Note(
         "Smaller than in the suite",
@@ -74,8 +74,8 @@ NOTES = (
         'cwnd doesn\'t reach it within the remaining 100 s is listed as "in no run".',
     ),
     Note(
-        "§6.1: camps alike, not equal",
+        "§6.1: similar camps, not equal ones",
         "The suite gives camp B the same flows as camp A. Here both draw from the same distributions, and every "
-        "cell from the same seeds: baseline and mix meet the same bursts, which is what G and L compare.",
+        "cell from the same seeds: baseline and mix have the same bursts, and G and L compare these two.",
     ),
 )

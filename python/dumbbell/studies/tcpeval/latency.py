@@ -100,7 +100,7 @@ class Latency:
     def ramp_times(self, variant: str, pair: tuple[str, ...], n: int) -> Floats:
         """Return the time until the new flow has received 1500 x 10^n bytes, s; NaN where it hasn't."""
         begin = self.ramp.start("new", variant, *pair)
-        found = self.ramp.series("delivered", "new", variant, *pair)
+        found = self.ramp.series("delivered_in_order", "new", variant, *pair)
         return np.array([reached(t, y, 1500 * 10**n) - b for (t, y), b in zip(found, begin, strict=True)])
 
     def _ramp_picture(self) -> Picture:

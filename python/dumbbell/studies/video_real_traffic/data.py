@@ -1,18 +1,37 @@
-"""Content of the captures, by the host where the variant was set, variant and run."""
+"""Content of the captures, by setting, variant and run."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from dumbbell.capture import Capture, analyze
-from dumbbell.metrics import spikes
-from dumbbell.results import Results
+from dumbbell.results import Results, Run
 
-__all__ = ["CLIENT", "METRICS", "RETRANSMISSIONS", "SERVER", "VARIANTS", "Shaped"]
+__all__ = [
+    "CLIENT",
+    "DATA",
+    "ETHERNET",
+    "LABELED",
+    "METRICS",
+    "SERVER",
+    "THRESHOLD",
+    "VARIANTS",
+    "Captured",
+    "Key",
+    "fast_keys",
+    "lossy_keys",
+    "per_second",
+    "read",
+    "shaped_keys",
+]
 
 Floats = npt.NDArray[np.float64]
+Key = tuple[str, ...]
 
 VARIANTS = ("cubic", "veno", "vegas")
 SERVER, CLIENT = "server", "client"
@@ -21,70 +40,125 @@ METRICS = {
     "throughput": "throughput (kB/s)",
     "retransmitted": "retransmitted (kB)",
     "duplicate ACKs": "duplicate ACKs",
-    "out of order": "segments out of order",
-    "spikes": "spikes above 50 packets/s",
+    "out of order": "packets out of order",
+    "spikes": "seconds with 50 packets or more",
     "largest spike": "most packets in a second",
+    "packets": "packets",
+    "packet size": "mean length of a packet (bytes)",
+    "errors": "most error packets in a second",
 }
 """Quantities read from each capture, with their axes."""
+LABELED = {
+    "duplicate ACK": ("duplicate_ack",),
+    "retransmission": ("retransmission",),
+    "out of order, or a segment missing": ("out_of_order", "lost_segment", "ack_lost_segment"),
+}
+"""Wireshark's labels of errors, as they are drawn; fast and spurious retransmissions are retransmissions too."""
 RETRANSMISSIONS = ("retransmission", "fast_retransmission", "spurious_retransmission")
-"""Wireshark's labels of segments sent again."""
 THRESHOLD = 50.0
-"""Packets per second, the report's."""
+"""Packets per second from which a second is a spike, the report's."""
+ETHERNET = 14
+"""Bytes of an Ethernet header. The report's frames have it, those of the simulator don't: it is added to each."""
+DRAWN = 3
+"""Captures of a setting that are kept for figures: as many as the report draws of one."""
+DATA, REQUESTS = "flows.video.variant", "flows.requests.variant"
 
 
-class Shaped:
-    """An experiment: the captures of its runs, analyzed."""
+class Captured:
+    """An experiment: the captures of its runs, analyzed.
 
-    def __init__(self, results: Results) -> None:
-        self.captures: dict[tuple[str, str], list[Capture]] = {}
-        for runs in results.by_cell():
-            video, requests = (str(runs[0].cell[f"flows.{name}.variant"]) for name in ("video", "requests"))
-            found = [
-                analyze(list(results.captures(run).values()), rules="wireshark-4.0", interval_s=1.0) for run in runs
-            ]
-            if video == requests:
-                self.captures[SERVER, video] = found
-            if video == "cubic":
-                self.captures[CLIENT, requests] = found
+    Parameters
+    ----------
+    results : Results
+    keys : callable
+        Given the cell of a run, returns the keys under which it is found; a cell may have several.
+    """
+
+    def __init__(self, results: Results, keys: Callable[[Mapping[str, Any]], list[Key]]) -> None:
         self.n = results.scenario.repetitions
-        self._values = {key: [_read(c) for c in found] for key, found in self.captures.items()}
+        self.captures: dict[Key, list[Capture]] = {}
+        self._values: dict[Key, list[dict[str, float]]] = {}
+        for runs in results.by_cell():
+            values = []
+            kept: list[Capture] = []
+            for run in runs:
+                capture = _analyzed(results, run)
+                values.append(read(capture))
+                kept += [capture] if len(kept) < DRAWN else []
+            for key in keys(runs[0].cell):
+                self._values[key], self.captures[key] = values, kept
 
-    def get(self, metric: str, where: str, variant: str) -> Floats:
-        """Return a metric by repetition; (n,) float64, its unit as in `METRICS`."""
-        return np.array([row[metric] for row in self._values[where, variant]])
+    def get(self, metric: str, *key: str) -> Floats:
+        """Return a metric by repetition; (n,) float64, its unit as in `METRICS`. Empty if no such setting was run."""
+        return np.array([row[metric] for row in self._values.get(key, [])])
 
-    def total(self, where: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
-        """Return packets per second over time: s, packets/s."""
-        return per_second(self.captures[where, variant][repetition])
+    @property
+    def settings(self) -> list[Key]:
+        """The settings, in the order of the sweep."""
+        return list(self._values)
 
 
-def per_second(capture: Capture) -> tuple[Floats, Floats]:
-    """Count packets in each second of a capture; seconds without any are zero."""
+def _analyzed(results: Results, run: Run) -> Capture:
+    return analyze(list(results.captures(run).values()), rules="wireshark-4.0", interval_s=1.0)
+
+
+def shaped_keys(cell: Mapping[str, Any]) -> list[Key]:
+    """Name a cell of the shaped link by the host where the variant is set, and the variant."""
+    video, requests = str(cell[DATA]), str(cell[REQUESTS])
+    found: list[Key] = [(SERVER, video)] if video == requests else []
+    return [*found, (CLIENT, requests)] if video == "cubic" else found
+
+
+def fast_keys(cell: Mapping[str, Any]) -> list[Key]:
+    """Name a cell of the fast access by the access, the size of segments and the variant."""
+    access = {"44.03 Mbit/s": "Wi-Fi", "100 Mbit/s": "Ethernet"}[str(cell["network.bottleneck.rate"])]
+    return [(access, str(cell["flows.video.stack.mss"]), str(cell[DATA]))]
+
+
+def lossy_keys(cell: Mapping[str, Any]) -> list[Key]:
+    """Name a cell by its loss and variant."""
+    return [(str(cell["network.bottleneck.loss"]), str(cell[DATA]))]
+
+
+def per_second(capture: Capture, labels: tuple[str, ...] = ()) -> tuple[Floats, Floats]:
+    """Count packets in each second of a capture, all or those with one of some labels.
+
+    Returns
+    -------
+    (n,) float64, s
+        The middles of the seconds.
+    (n,) float64, packets
+        Zero in a second without any.
+    """
     total = capture.total
     second = total["t_ns"].to_numpy() // 1_000_000_000
     counts = np.zeros(int(second.max()) + 1)
-    counts[second] = total["packets"].to_numpy()
+    if labels:
+        series = capture.series
+        at = series["t_ns"].to_numpy() // 1_000_000_000
+        np.add.at(counts, at, series.select(pl.sum_horizontal(labels)).to_series().to_numpy())
+    else:
+        counts[second] = total["packets"].to_numpy()
     return np.arange(counts.size, dtype=np.float64) + 0.5, counts
 
 
-def _read(capture: Capture) -> dict[str, float]:
-    """Read the metrics from a capture: of the video's connection, the one with most bytes, in both directions."""
+def read(capture: Capture) -> dict[str, float]:
+    """Read the metrics from a capture, of all its connections, as Wireshark's properties and display filters do."""
     flows = capture.flows
-    number = flows.sort("bytes", descending=True)["flow"][0]
-    rows = flows.filter(pl.col("flow") == number).sort("bytes", descending=True)
-    data = rows.row(0, named=True)
-    sent_again = capture.packets.filter(
-        (pl.col("flow") == number)
-        & (pl.col("direction") == data["direction"])
-        & pl.any_horizontal(pl.col(name) for name in RETRANSMISSIONS)
-    )
+    sent_again = capture.packets.filter(pl.any_horizontal(pl.col(name) for name in RETRANSMISSIONS))
     _, counts = per_second(capture)
-    found = spikes(counts, THRESHOLD)
+    _, errors = per_second(capture, ("errors",))
+    whole = capture.lengths.row(0, named=True)
+    size = whole["average"] + ETHERNET
     return {
-        "throughput": data["bytes"] / 1e3 / ((data["end_ns"] - data["start_ns"]) * 1e-9),
-        "retransmitted": sent_again.select(pl.col("len").sum()).collect().item() / 1e3,
-        "duplicate ACKs": float(rows["duplicate_ack"].sum()),
-        "out of order": float(rows["out_of_order"].sum()),
-        "spikes": float(found.count),
-        "largest spike": found.maximum,
+        "throughput": 1e-3 * whole["count"] * size / capture.seconds,
+        "retransmitted": 1e-3 * sent_again.select((pl.col("frame_len") + ETHERNET).sum()).collect().item(),
+        "duplicate ACKs": float(flows["duplicate_ack"].sum()),
+        "out of order": float(flows["out_of_order"].sum()),
+        "spikes": float((counts >= THRESHOLD).sum()),
+        "largest spike": float(counts.max()),
+        "variation": float(counts.std() / counts.mean()),
+        "packets": float(whole["count"]),
+        "packet size": float(size),
+        "errors": float(errors.max()),
     }

@@ -19,6 +19,7 @@ mod tests;
 
 use super::rounds::Round;
 use super::side::Limit;
+use crate::pack::{Pack, Packing, Unpacker};
 use epochs::Epochs;
 
 /// Fewest rounds for a classification.
@@ -46,6 +47,40 @@ pub struct Guess {
     pub slope: f64,
     /// Number of reductions.
     pub reductions: u32,
+}
+
+impl Pack for Guess {
+    fn blank() -> Self {
+        let evidence = String::new();
+        Self {
+            family: FAMILIES[0],
+            confidence: 0.0,
+            evidence,
+            decrease: 0.0,
+            growth: 0.0,
+            slope: 0.0,
+            reductions: 0,
+        }
+    }
+    fn zeros(&self) -> u64 {
+        7
+    }
+    fn clear(&mut self) {
+        *self = Self::blank();
+    }
+    fn pack<'a>(&self, to: Packing<'a>) -> Packing<'a> {
+        let Self { family, confidence, evidence, decrease, growth, slope, reductions } = self;
+        let to = FAMILIES.iter().position(|known| known == family).unwrap_or(FAMILIES.len() - 1).pack(to);
+        ([*confidence, *decrease, *growth, *slope], (*reductions, evidence.as_bytes().to_vec())).pack(to)
+    }
+    fn unpack(&mut self, from: &mut Unpacker<'_>) {
+        let mut packed: (usize, [f64; 4], (u32, Vec<u8>)) = Pack::blank();
+        packed.unpack(from);
+        let (family, [confidence, decrease, growth, slope], (reductions, evidence)) = packed;
+        let family = FAMILIES[family.min(FAMILIES.len() - 1)];
+        let evidence = String::from_utf8_lossy(&evidence).into_owned();
+        *self = Self { family, confidence, evidence, decrease, growth, slope, reductions };
+    }
 }
 
 /// All families.

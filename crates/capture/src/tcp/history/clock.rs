@@ -59,3 +59,5 @@ impl Clock {
         None
     }
 }
+
+crate::pack::fields!(Clock { waiting, shortest });

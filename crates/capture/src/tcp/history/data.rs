@@ -55,6 +55,13 @@ pub(crate) enum Data {
     Probe,
 }
 
+impl Data {
+    /// True for the first retransmission after an expiry of the retransmission timer.
+    pub(crate) fn begins_timeout(self) -> bool {
+        matches!(self, Data::Retransmission { cause: Cause::Timeout, first: true, .. })
+    }
+}
+
 /// A segment with data, SYN or FIN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
@@ -370,3 +377,5 @@ impl History {
         gt(a, b)
     }
 }
+
+crate::pack::variants!(Cause { Fast, Timeout, Tail });

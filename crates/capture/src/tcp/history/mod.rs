@@ -36,6 +36,7 @@ pub(crate) use data::{Arrival, Cause, Data};
 
 use std::collections::VecDeque;
 
+use crate::pack::fields;
 use dumbbell_wire::SackBlock;
 
 /// Most segments stored for a direction; the oldest is dropped first.
@@ -175,3 +176,32 @@ impl History {
         self.id_trust >= 8
     }
 }
+
+fields!(OrderHints { tsval, ip_id });
+fields!(Sent { start, end, time, hints, repeated, sacked });
+fields!(Hole { start, end, time, hints, count });
+fields!(Retransmitted { start, end, frame, tsval, spurious });
+fields!(Episode { cause, recover });
+fields!(History {
+    started,
+    high,
+    una,
+    sent,
+    acked,
+    holes,
+    retransmitted,
+    sacked,
+    sacked_high,
+    last_blocks,
+    dupacks,
+    episode,
+    last_sent,
+    last_advance,
+    last_ack,
+    count,
+    id_trust,
+    last_id,
+    presumed_lost,
+    missed,
+    forgotten,
+});

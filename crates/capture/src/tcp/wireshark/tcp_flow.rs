@@ -3,6 +3,7 @@
 
 use super::super::label::Labels;
 use super::unacked::Unacked;
+use crate::pack::{fields, plain};
 use dumbbell_wire::SackBlocks;
 
 /// The window scale of a direction.
@@ -95,3 +96,42 @@ pub(crate) struct Stream {
 
 /// The MPTCP subtypes that are tracked, one bit each: MP_CAPABLE to MP_FASTCLOSE.
 pub(super) const MPTCP: u16 = 0xff;
+
+plain!(
+    Scale,
+    1,
+    Self::Unknown,
+    |scale, to| {
+        let code: u8 = match scale {
+            Self::Unknown => 0,
+            Self::Unused => 1,
+            Self::Shift(n) => n.saturating_add(2),
+        };
+        code.pack(to)
+    },
+    |from| match from.get() as u8 {
+        0 => Self::Unknown,
+        1 => Self::Unused,
+        n => Self::Shift(n - 2),
+    }
+);
+plain!(Labels, 1, Self::NONE, |labels, to| labels.0.pack(to), |from| Self(from.get() as u16));
+fields!(TcpFlow {
+    base_seq,
+    nextseq,
+    nextseqtime,
+    nextseq_by_empty,
+    maxseqtobeacked,
+    lastack,
+    lastacktime,
+    window,
+    scale,
+    is_first_ack,
+    dupacknum,
+    lastsegmentflags,
+    valid_bif,
+    unacked,
+    sack,
+    mptcp,
+});
+fields!(Stream { flows, syn_time, initial_rtt, mptcp });

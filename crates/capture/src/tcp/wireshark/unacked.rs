@@ -259,6 +259,9 @@ impl Unacked {
     }
 }
 
+crate::pack::fields!(Entry { seq, end, order, time });
+crate::pack::fields!(Unacked { entries, arrivals, lowest, nested, unsorted, waited });
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,12 +35,12 @@ mod params;
 mod probe_bw;
 mod probe_rtt;
 
-use crate::Variant;
 use crate::common::{AppLimitedInterval, DeliveryRound, floor_to_jiffy, pacing_rate};
 use crate::{
     AckEvent, Congestion, CongestionControl, CongestionEvent, Control, Cx, LostEvent, Phase, RecoveryExit,
     SentEvent, Setup,
 };
+use crate::{Requirement, StackFeature, Variant};
 use ack_aggregation::AckAggregation;
 use cwnd::Window;
 use dumbbell_units::param::Params;
@@ -56,6 +56,19 @@ pub(crate) const ROW: Variant = Variant {
     title: "BBR, version 1, as in Linux: paced by a model of the path's bandwidth and RTT",
     year: 2016,
     source: "Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux 6.12 tcp_bbr.c",
+    // The paper does not specify the endpoint: the requirements are those of version 3.
+    requires: &[
+        Requirement {
+            feature: StackFeature::Sack,
+            source: "draft-ietf-ccwg-bbr-06 §4.1.1.1",
+            why: "its delivery rate samples are accurate during recovery only with SACK",
+        },
+        Requirement {
+            feature: StackFeature::Rack,
+            source: "draft-ietf-ccwg-bbr-06 §3.1",
+            why: "its goal of full throughput at 1 % loss needs lost retransmissions to be found before a timeout",
+        },
+    ],
     own_recovery: true,
     on_loss: "packet conservation for a round trip, then the window as before; timeout: cwnd = 1 segment",
     on_delay: "cwnd at most about twice the bandwidth times the minimum RTT",

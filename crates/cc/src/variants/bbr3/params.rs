@@ -1,7 +1,7 @@
 //! The registry row of BBRv3 and its parameters, with the constants of draft-ietf-ccwg-bbr-06 as defaults.
 
 use super::Bbr3;
-use crate::Variant;
+use crate::{Requirement, StackFeature, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{Kind, ParamError, Params, Spec};
 
@@ -13,6 +13,28 @@ pub(crate) const ROW: Variant = Variant {
     title: "BBR, version 3: paced by a model of the path, with bounds learned from losses",
     year: 2026,
     source: "Cardwell, Swett and Beshay (eds.), BBR Congestion Control, draft-ietf-ccwg-bbr-06",
+    requires: &[
+        Requirement {
+            feature: StackFeature::Sack,
+            source: "draft-ietf-ccwg-bbr-06 §4.1.1.1",
+            why: "its delivery rate samples are accurate during recovery only with SACK",
+        },
+        Requirement {
+            feature: StackFeature::Timestamps,
+            source: "draft-ietf-ccwg-bbr-06 §4.1.3.5.1",
+            why: "without timestamps its RTT and bandwidth samples are much less accurate",
+        },
+        Requirement {
+            feature: StackFeature::Rack,
+            source: "draft-ietf-ccwg-bbr-06 §3.1",
+            why: "its goal of full throughput at 1 % loss needs lost retransmissions to be found before a timeout",
+        },
+        Requirement {
+            feature: StackFeature::Undo,
+            source: "draft-ietf-ccwg-bbr-06 §5.5.11",
+            why: "it restores its bounds when a recovery was spurious",
+        },
+    ],
     own_recovery: true,
     on_loss: "more than 2 % lost in a probe: the data in flight becomes a bound; other losses: bounds times 0.7, but not below \
               the delivered volume; timeout: cwnd = 1 segment",

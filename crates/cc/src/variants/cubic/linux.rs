@@ -14,7 +14,8 @@
 //! ```
 //! Differences from the RFC that follow: the minimum RTT instead of the smoothed one, a Reno window that grows at its
 //! first rate beyond cwnd_prior, no correction of t while the application limits sending, and an undo that restores
-//! only the window, after which an epoch begins.
+//! only the window, after which an epoch begins. An idle time that reduces the window doesn't end the epoch
+//! (cubictcp_cwnd_event has no case for CA_EVENT_CWND_RESTART).
 
 use super::{ecn_cwnd, w_max};
 use crate::common::{LossDriven, Window, ceil_to_jiffies, floor_to_jiffy};
@@ -165,10 +166,6 @@ impl LossDriven for LinuxCubic {
             let delta = now.since(floor_to_jiffy(ev.last_sent_at));
             epoch.epoch_start = (epoch.epoch_start + delta).min(now);
         }
-    }
-
-    fn on_restart(&mut self, _cx: &Cx) {
-        self.epoch = None;
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

@@ -18,7 +18,7 @@
 mod linux;
 
 use crate::common::{LossDriven, Srtt, Window};
-use crate::{AckEvent, Congestion, CongestionEvent, Cx, Setup, Variant};
+use crate::{AckEvent, Congestion, CongestionEvent, Cx, Requirement, Setup, StackFeature, Variant};
 use dumbbell_units::Time;
 use dumbbell_units::param::{Kind, Params, Spec};
 use linux::LinuxCubic;
@@ -28,6 +28,18 @@ pub(crate) const ROW: Variant = Variant {
     title: "window growth by a cubic function of time",
     year: 2008,
     source: "RFC 9438 (2023); Ha, Rhee and Xu, CUBIC, ACM SIGOPS 42(5), 2008",
+    requires: &[
+        Requirement {
+            feature: StackFeature::PartialAcks,
+            source: "RFC 9438 §4.2",
+            why: "it keeps the fast recovery of RFC 6582 or RFC 6675",
+        },
+        Requirement {
+            feature: StackFeature::HyStart,
+            source: "RFC 9438 §4.10",
+            why: "it recommends HyStart++ as slow start",
+        },
+    ],
     on_loss: "cwnd = ssthresh = beta * window; timeout: cwnd = 1 segment",
     on_ecn: "as to a loss, without a retransmission",
     params: &[

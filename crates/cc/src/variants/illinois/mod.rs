@@ -197,8 +197,11 @@ impl LossDriven for Illinois {
         }
     }
 
-    fn on_restart(&mut self, _cx: &Cx) {
-        self.rtts.restart_round();
+    /// By the publication; [Linux tcp_illinois.c tcp_illinois] has no function for CA_EVENT_CWND_RESTART.
+    fn on_restart(&mut self, cx: &Cx) {
+        if !cx.counts_segments() {
+            self.rtts.restart_round();
+        }
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

@@ -299,6 +299,10 @@ impl CongestionControl for Vegas {
         false
     }
 
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     fn control(&self) -> Control {
         self.window.control()
     }

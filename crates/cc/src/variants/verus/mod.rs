@@ -320,6 +320,10 @@ impl CongestionControl for Verus {
         (self.epoch_max, self.epoch_start, self.last_ack) = (None, cx.now, cx.now);
     }
 
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     fn control(&self) -> Control {
         let srtt = self.srtt.secs();
         let factor = if self.mode == Mode::SlowStart { 2.0 } else { 1.0 };

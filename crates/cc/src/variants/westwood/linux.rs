@@ -9,6 +9,7 @@
 //! recovery     half the window; at its end cwnd = ssthresh = bw_est * rtt_min                     [tcp_westwood_event]
 //! timeout      ssthresh = bw_est * rtt_min; the next ACK sets rtt_min to the latest RTT           [tcp_westwood_event]
 //! ```
+//! An idle time counts as a part of its window: tcp_westwood_event has no case for CA_EVENT_CWND_RESTART.
 
 use super::Settings;
 use crate::common::{DeliveryRate, LossDriven, Window};
@@ -142,10 +143,6 @@ impl LossDriven for LinuxWestwood {
     fn on_recovery_exit(&mut self, cx: &Cx) {
         let bw_rttmin = self.bw_rttmin();
         self.set.complete_recovery(&mut self.window, bw_rttmin, cx);
-    }
-
-    fn on_restart(&mut self, _cx: &Cx) {
-        self.rate.restart();
     }
 
     fn observe(&self, row: &mut Vec<f64>) {

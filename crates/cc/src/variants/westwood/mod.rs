@@ -41,7 +41,8 @@ pub(crate) const ROW: Variant = Variant {
             name: "stages",
             kind: Kind::Int { min: 1, max: 2 },
             default: "1",
-            doc: "number of filters with that gain in series [Grieco and Mascolo 2004]; Linux has two",
+            doc: "number of filters with that gain in series [Grieco and Mascolo 2004]; two in [Linux \
+                  tcp_westwood.c westwood_filter]",
         },
         Spec {
             name: "min_interval",
@@ -61,7 +62,7 @@ pub(crate) const ROW: Variant = Variant {
             name: "tick",
             kind: Kind::Duration,
             default: "0 ms",
-            doc: "the clock of Linux's integer rules: RTTs in whole ticks, rounded up; intervals one tick longer than needed; \
+            doc: "the clock of the integer rules [Linux tcp_westwood.c westwood_update_window]: RTTs in whole ticks, rounded up; intervals one tick longer than needed; \
                   rates in whole bytes per tick; the first interval begins with the connection. 0 ms: exact",
         },
     ],

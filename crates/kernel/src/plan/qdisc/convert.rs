@@ -2,6 +2,7 @@
 //! pkt_sched.h]. The simulator's parameters have the names of `tc`'s options.
 
 use super::attributes::*;
+use super::drr::{Crossing, classes};
 use super::{Qdisc, Red, Setting, Value};
 use crate::error::KernelError;
 use crate::plan::link::SUPPORTED_BY;
@@ -10,12 +11,14 @@ use dumbbell_qdisc::{Limit, LinkInfo};
 use dumbbell_units::param::Params;
 use dumbbell_units::{Dur, Rate};
 
-/// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes.
+/// Translates a link's queue discipline; `packet` is the link's largest packet with its framing, bytes, `crossings` are the
+/// directions of flows that cross the link.
 pub(crate) fn queue(
     plan: &Plan,
     link: &LinkPlan,
     discipline: &Named,
     packet: u32,
+    crossings: &[Crossing],
 ) -> Result<Qdisc, KernelError> {
     let place = format!("links.{}.queue", link.name);
     let row = dumbbell_qdisc::find(&discipline.name).map_err(|e| KernelError::refused(&place, e.message))?;
@@ -38,9 +41,10 @@ pub(crate) fn queue(
         "fq_pie" => reader.fq_pie(),
         "sfq" => reader.sfq(),
         "cake" => reader.cake(),
+        "drr" => reader.drr(crossings),
         other => {
             let message = format!(
-                "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake; \
+                "'{other}' given: the kernel's own links have droptail, red, codel, fq_codel, pie, fq_pie, sfq, cake, drr; \
                  {SUPPORTED_BY}"
             );
             Err(KernelError::refused(&format!("{}.discipline", reader.place), message))
@@ -79,13 +83,36 @@ impl Reader {
     }
 
     fn droptail(&self) -> Result<Qdisc, KernelError> {
-        if self.params.choice("counting") != "waiting" {
-            return self.refuse("counting", "the kernel's queues count waiting packets: 'waiting' only");
-        }
+        // The kernel counts waiting packets; ns-2 counts the packet in transmission too, so one packet less may wait. Limits in
+        // bytes count waiting packets in both.
+        let in_transmission = u32::from(self.params.choice("counting") == "ns2");
         Ok(match self.facts.limit(self.params.length("limit")) {
-            Limit::Packets(_) => Qdisc::Pfifo { limit: self.packets()? },
+            Limit::Packets(_) => match self.packets()? - in_transmission {
+                0 => {
+                    return self
+                        .refuse("limit", "with counting 'ns2' nothing may wait: the kernel needs 2 packets");
+                }
+                limit => Qdisc::Pfifo { limit },
+            },
             bytes @ Limit::Bytes(_) => Qdisc::Bfifo { limit: self.bytes(bytes) },
         })
+    }
+
+    fn drr(&self, crossings: &[Crossing]) -> Result<Qdisc, KernelError> {
+        let p = &self.params;
+        let limit = self.facts.limit(p.length("limit"));
+        let queue_limit = p.unless_word("queue_limit", Params::length).map(|l| self.facts.limit(l));
+        let refuse =
+            |key: &str, message: &str| KernelError::refused(&format!("{}.{key}", self.place), message);
+        let classes = classes(crossings, p.choice("by") == "class", limit, queue_limit, refuse)?;
+        let quantum = p.bytes("quantum").0;
+        match u32::try_from(quantum) {
+            Ok(quantum) if quantum > 0 => Ok(Qdisc::Drr { quantum, classes }),
+            _ => self.refuse(
+                "quantum",
+                &format!("{quantum} bytes given: the kernel takes 1 to {} bytes", u32::MAX),
+            ),
+        }
     }
 
     fn red(&self) -> Result<Qdisc, KernelError> {
@@ -105,8 +132,16 @@ impl Reader {
             }
         }
         let rate = self.facts.rate.0;
-        let length = |key: &str| p.unless_word(key, Params::length).map(|l| self.bytes(self.facts.limit(l)));
-        let packet = p.bytes("mean_packet").0 as u32;
+        let packet = p.bytes("mean_packet").0.min(u64::from(u32::MAX)) as u32;
+        // As in the simulator: in mode "packets" a length in bytes is one in packets of mean_packet, and each packet counts as a
+        // full one here.
+        let length = |key: &str| {
+            let packets = match self.facts.limit(p.unless_word(key, Params::length)?) {
+                Limit::Packets(n) => n.0 as f64,
+                Limit::Bytes(n) => n.0 as f64 / f64::from(packet.max(1)),
+            };
+            Some((packets * f64::from(self.packet)).round() as u32)
+        };
         // The same derivation of "auto" as in the simulator.
         let half_target = (p.duration("target_delay").as_secs() * rate as f64 / 16.0) as u32;
         let min = length("min_th").unwrap_or_else(|| half_target.max(5 * self.packet));
@@ -117,17 +152,34 @@ impl Reader {
         if weight.is_some() && (log.round() - log).abs() > 0.05 {
             return self.refuse("weight", "the kernel takes powers of two: 2^-9 is 0.001953");
         }
+        let weight_log = log.round().clamp(1.0, 20.0) as u8;
+        self.check_threshold("min_th", min, weight_log)?;
+        self.check_threshold("max_th", max, weight_log)?;
         Ok(Qdisc::Red(Red {
             limit: self.bytes(self.facts.limit(p.length("limit"))),
             min,
             max,
-            weight_log: log.round().clamp(1.0, 20.0) as u8,
+            weight_log,
             probability: p.probability("max_p"),
             packet,
             rate_bps: rate,
             ecn: p.bool("ecn"),
             adaptive: p.bool("adaptive"),
         }))
+    }
+
+    /// Refuses a threshold that the kernel's fixed-point average can't hold [Linux include/net/red.h red_check_params].
+    fn check_threshold(&self, key: &str, bytes: u32, weight_log: u8) -> Result<(), KernelError> {
+        let least = 1 << (31 - weight_log);
+        if bytes < least {
+            return Ok(());
+        }
+        let message = format!(
+            "{bytes} bytes ({} full packets): with a weight of 2^-{weight_log} the kernel's RED takes less than {least} bytes: \
+             lower it, or give a larger weight",
+            bytes / self.packet
+        );
+        self.refuse(key, &message)
     }
 
     fn micros(&self, key: &str) -> Result<u32, KernelError> {

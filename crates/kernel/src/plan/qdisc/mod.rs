@@ -2,9 +2,13 @@
 
 mod attributes;
 mod convert;
+mod drr;
 mod red;
+mod shaper;
 
 pub(crate) use convert::queue;
+pub(crate) use drr::Crossing;
+pub use drr::DrrClass;
 pub use red::Red;
 
 /// A queue discipline of the kernel. Sizes are IP bytes with the link's framing.
@@ -39,6 +43,13 @@ pub enum Qdisc {
         /// True: drops at the head of the queue [Linux sch_sfq.c sfq_enqueue].
         headdrop: bool,
     },
+    /// Deficit round robin over the queues of its classes.
+    Drr {
+        /// Bytes that a class may send in a round.
+        quantum: u32,
+        /// Its classes, numbered from 1.
+        classes: Vec<DrrClass>,
+    },
     /// A discipline whose netlink attributes are all numbers.
     Options {
         /// The kernel's name of it (`TCA_KIND`).
@@ -55,6 +66,22 @@ pub enum Qdisc {
         /// Added to each packet's length, which includes the Ethernet header, bytes.
         overhead: i32,
         /// The inner discipline.
+        inner: Box<Qdisc>,
+    },
+    /// Token bucket over another discipline, which is asked for a packet only when it is sent.
+    Htb {
+        /// Rate, bit/s.
+        rate_bps: u64,
+        /// Size of the bucket, bytes.
+        burst: u64,
+        /// Added to each packet's length, which includes the Ethernet header, bytes.
+        overhead: i32,
+        /// The discipline of its only class.
+        inner: Box<Qdisc>,
+    },
+    /// One strict band, which asks its discipline for a packet even if it is empty.
+    Ets {
+        /// The discipline of the band.
         inner: Box<Qdisc>,
     },
     /// Transmission time, delay, jitter and loss.
@@ -105,8 +132,11 @@ impl Qdisc {
             Qdisc::Bfifo { .. } => "bfifo",
             Qdisc::Red(_) => "red",
             Qdisc::Sfq { .. } => "sfq",
+            Qdisc::Drr { .. } => "drr",
             Qdisc::Options { kind, .. } => kind,
             Qdisc::Tbf { .. } => "tbf",
+            Qdisc::Htb { .. } => "htb",
+            Qdisc::Ets { .. } => "ets",
             Qdisc::Netem { .. } => "netem",
         }
     }
@@ -126,6 +156,7 @@ impl std::fmt::Display for Qdisc {
                 )?;
                 if *headdrop { f.write_str(" headdrop") } else { Ok(()) }
             }
+            Qdisc::Drr { .. } => f.write_str("drr"),
             Qdisc::Options { kind, options } => {
                 f.write_str(kind)?;
                 options.iter().filter(|o| !o.text.is_empty()).try_for_each(|o| write!(f, " {}", o.text))
@@ -133,6 +164,8 @@ impl std::fmt::Display for Qdisc {
             Qdisc::Tbf { rate_bps, burst, .. } => {
                 write!(f, "tbf rate {rate_bps}bit burst {burst}b limit 100000000")
             }
+            Qdisc::Htb { .. } => f.write_str("htb default 1"),
+            Qdisc::Ets { .. } => f.write_str("ets bands 1 strict 1"),
             Qdisc::Netem { rate_bps, overhead, delay_ns, jitter_ns, loss, seed } => {
                 write!(f, "netem limit 100000000 delay {delay_ns}ns {jitter_ns}ns")?;
                 if *rate_bps > 0 {

@@ -1,0 +1,192 @@
+//! Decompression that loses nothing before damage: all bytes that a decoder can give are returned before its error, and the
+//! error has the place in the file. Of gzip that is every byte before the damage; of Zstandard and LZ4 every block before
+//! the damaged one.
+
+use std::io::{self, Read};
+
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+
+/// Bytes of the file that are read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Compressed bytes.
+struct Packed<R> {
+    source: R,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+    /// Bytes that the decoder has taken.
+    taken: u64,
+    format: &'static str,
+}
+
+impl<R: Read> Packed<R> {
+    fn new(source: R, format: &'static str) -> Self {
+        Self { source, buffer: vec![0; CHUNK], at: 0, end: 0, taken: 0, format }
+    }
+
+    /// The next bytes; none at the end of the file.
+    fn bytes(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.end {
+            self.end = self.source.read(&mut self.buffer)?;
+            self.at = 0;
+        }
+        Ok(&self.buffer[self.at..self.end])
+    }
+
+    fn take(&mut self, n: usize) {
+        self.at += n;
+        self.taken += n as u64;
+    }
+
+    fn damaged(&self, why: &str) -> io::Error {
+        let Self { taken, format, .. } = self;
+        let text = format!("the {format} data is damaged at or before byte {taken} of the file: {why}");
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    }
+
+    fn cut(&self) -> io::Error {
+        let Self { taken, format, .. } = self;
+        let text = format!("the {format} data is cut after byte {taken} of the file");
+        io::Error::new(io::ErrorKind::UnexpectedEof, text)
+    }
+}
+
+/// The members of a gzip file [RFC 1952].
+pub(super) struct Gzip<R> {
+    packed: Packed<R>,
+    decoder: Decompress,
+    /// A member has begun and not ended.
+    inside: bool,
+    error: Option<io::Error>,
+}
+
+impl<R: Read> Gzip<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { packed: Packed::new(source, "gzip"), decoder: member(), inside: false, error: None }
+    }
+}
+
+/// A decoder for one member, with the largest window (2^15 bytes).
+fn member() -> Decompress {
+    Decompress::new_gzip(15)
+}
+
+impl<R: Read> Read for Gzip<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if to.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(error) = self.error.take() {
+                return Err(error);
+            }
+            let input = self.packed.bytes()?;
+            let at_end = input.is_empty();
+            if !self.inside {
+                if at_end {
+                    return Ok(0);
+                }
+                self.decoder = member();
+                self.inside = true;
+            }
+            let before = (self.decoder.total_in(), self.decoder.total_out());
+            let flush = if at_end { FlushDecompress::Finish } else { FlushDecompress::None };
+            let status = self.decoder.decompress(input, to, flush);
+            // Both are counted before an error, too.
+            let given = (self.decoder.total_out() - before.1) as usize;
+            self.packed.take((self.decoder.total_in() - before.0) as usize);
+            match status {
+                Ok(Status::StreamEnd) => self.inside = false,
+                Ok(_) if at_end && given == 0 => return Err(self.packed.cut()),
+                Ok(_) => {}
+                Err(error) => self.error = Some(self.packed.damaged(error.message().unwrap_or("no reason"))),
+            }
+            if given > 0 {
+                return Ok(given);
+            }
+        }
+    }
+}
+
+/// The frames of a Zstandard file [RFC 8878]. The decoder gives nothing of a call that fails, so each call decodes one block.
+pub(super) struct Zstd<R> {
+    packed: Packed<R>,
+    decoder: Decoder<'static>,
+    /// Bytes to the end of the current block and of the header of the next, as the decoder reports them.
+    wanted: usize,
+    /// A frame has begun and not ended.
+    inside: bool,
+    /// The decoder may have more bytes of the last block.
+    pending: bool,
+}
+
+/// Bytes of the header of a block [RFC 8878 §3.1.1.2].
+const BLOCK_HEADER: usize = 3;
+/// Bytes of a frame that show the length of its header [zstd.h `ZSTD_FRAMEHEADERSIZE_PREFIX`].
+const FRAME_START: usize = 5;
+
+impl<R: Read> Zstd<R> {
+    pub(super) fn new(source: R) -> io::Result<Self> {
+        let packed = Packed::new(source, "zstd");
+        Ok(Self { packed, decoder: Decoder::new()?, wanted: FRAME_START, inside: false, pending: false })
+    }
+}
+
+impl<R: Read> Read for Zstd<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if to.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            // Without the header of the next block, whose damage would cost this block.
+            let wanted = if self.wanted > BLOCK_HEADER { self.wanted - BLOCK_HEADER } else { self.wanted };
+            let input = if self.pending { &[] } else { self.packed.bytes()? };
+            if input.is_empty() && !self.pending {
+                return if self.inside { Err(self.packed.cut()) } else { Ok(0) };
+            }
+            let mut input = InBuffer::around(&input[..input.len().min(wanted)]);
+            let mut output = OutBuffer::around(to);
+            let result = self.decoder.run(&mut input, &mut output);
+            let (taken, given) = (input.pos(), output.pos());
+            self.packed.take(taken);
+            let left = result.map_err(|error| self.packed.damaged(&error.to_string()))?;
+            self.inside = left > 0;
+            self.wanted = if left > 0 { left } else { FRAME_START };
+            self.pending = given == to.len();
+            if given > 0 {
+                return Ok(given);
+            }
+        }
+    }
+}
+
+/// A sequence of LZ4 frames, as in concatenated files.
+pub(super) struct Lz4<R: Read> {
+    decoder: lz4_flex::frame::FrameDecoder<R>,
+    /// The current frame has produced bytes.
+    has_output: bool,
+}
+
+impl<R: Read> Lz4<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), has_output: false }
+    }
+}
+
+impl<R: Read> Read for Lz4<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let n = self.decoder.read(to)?;
+            if n > 0 || to.is_empty() {
+                self.has_output = true;
+                return Ok(n);
+            }
+            // The decoder returns 0 at the end of each frame and continues with the next.
+            if !std::mem::take(&mut self.has_output) {
+                return Ok(0);
+            }
+        }
+    }
+}

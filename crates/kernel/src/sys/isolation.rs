@@ -1,0 +1,145 @@
+//! Isolation of a process: mounts, users, capabilities, limits [mount(2), mount_setattr(2), setresuid(2), capabilities(7),
+//! prctl(2), setrlimit(2)].
+
+use super::{check, text};
+use std::ffi::CString;
+use std::io::Result;
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::null;
+
+/// `struct mount_attr` [Linux include/uapi/linux/mount.h].
+#[repr(C)]
+struct MountAttr {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+/// `_LINUX_CAPABILITY_VERSION_3` [Linux include/uapi/linux/capability.h].
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+/// Above the largest capability.
+const CAPABILITIES: libc::c_ulong = 64;
+
+fn mount_raw(
+    source: Option<&str>,
+    place: &str,
+    kind: Option<&str>,
+    flags: libc::c_ulong,
+    data: &str,
+) -> Result<()> {
+    let optional = |s: Option<&str>| s.map(text).transpose();
+    let (source, kind, place, data) = (optional(source)?, optional(kind)?, text(place)?, text(data)?);
+    let address = |s: &Option<CString>| s.as_ref().map_or(null(), |s| s.as_ptr());
+    // SAFETY: each text ends in zero and is valid while the call lasts.
+    let result = unsafe {
+        libc::mount(
+            address(&source),
+            place.as_ptr(),
+            address(&kind),
+            flags,
+            data.as_ptr().cast::<libc::c_void>(),
+        )
+    };
+    check(result).map(drop)
+}
+
+/// Enters new namespaces of mounts, host name and System V IPC; mounts don't reach other namespaces.
+pub(crate) fn new_mount_namespace() -> Result<()> {
+    // SAFETY: no arguments in memory.
+    check(unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWUTS | libc::CLONE_NEWIPC) })?;
+    mount_raw(None, "/", None, libc::MS_REC | libc::MS_PRIVATE, "")
+}
+
+/// Mounts a file system in memory.
+pub(crate) fn mount_memory(place: &str, options: &str) -> Result<()> {
+    mount_raw(Some("tmpfs"), place, Some("tmpfs"), libc::MS_NOSUID, options)
+}
+
+/// Mounts a file or directory at a second place.
+pub(crate) fn bind_mount(from: &str, place: &str) -> Result<()> {
+    mount_raw(Some(from), place, None, libc::MS_BIND, "")
+}
+
+const READ_ONLY: u64 = 1; // MOUNT_ATTR_RDONLY
+const NO_SUID: u64 = 2; // MOUNT_ATTR_NOSUID
+
+/// Makes the mount at a place and all below it read-only, and set-user-ID bits there without effect.
+pub(crate) fn read_only_tree(place: &str) -> Result<()> {
+    set_attributes(place, libc::AT_RECURSIVE, READ_ONLY | NO_SUID, 0)
+}
+
+/// Makes the mount at a place writable.
+pub(crate) fn writable(place: &str) -> Result<()> {
+    set_attributes(place, 0, 0, READ_ONLY)
+}
+
+fn set_attributes(place: &str, flags: libc::c_int, set: u64, clear: u64) -> Result<()> {
+    let attributes = MountAttr { set, clear, propagation: 0, user_namespace: 0 };
+    let (place, at) = (text(place)?, &raw const attributes);
+    // SAFETY: the text and the attributes are valid while the call lasts.
+    let result = unsafe {
+        let size = size_of::<MountAttr>();
+        libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, place.as_ptr(), flags, at, size)
+    };
+    check(result as libc::c_int).map(drop)
+}
+
+/// Returns true if the file system at a place is read-only.
+pub(crate) fn is_read_only(place: &str) -> Result<bool> {
+    let place = text(place)?;
+    // SAFETY: `about` is valid for writing.
+    unsafe {
+        let mut about: libc::statvfs = zeroed();
+        check(libc::statvfs(place.as_ptr(), &raw mut about))?;
+        Ok(about.f_flag & libc::ST_RDONLY != 0)
+    }
+}
+
+/// Opens a file as a place only, so that it can be mounted elsewhere.
+pub(crate) fn open_place(path: &str) -> Result<OwnedFd> {
+    let path = text(path)?;
+    // SAFETY: a text that ends in zero.
+    super::owned(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) })
+}
+
+/// Returns the path under which a descriptor can be mounted.
+pub(crate) fn path_of(fd: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
+}
+
+/// Gives up all rights for good: capabilities, those that a later program would bring, and, with `user`, root's identity.
+/// Files are limited to `file_bytes`.
+pub(crate) fn give_up_rights(user: Option<u32>, file_bytes: u64) -> Result<()> {
+    // SAFETY: all structures are valid while the calls last.
+    unsafe {
+        for capability in 0..CAPABILITIES {
+            // Beyond the kernel's last one, and without the right to it, this fails; the check is below.
+            libc::prctl(libc::PR_CAPBSET_DROP, capability);
+        }
+        if let Some(id) = user {
+            check(libc::setgroups(0, null()))?;
+            check(libc::setresgid(id, id, id))?;
+            check(libc::setresuid(id, id, id))?;
+        }
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        let header = [CAPABILITY_VERSION, 0];
+        let none = [0u32; 6];
+        check(libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) as libc::c_int)?;
+        check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        for (what, most) in [(libc::RLIMIT_FSIZE, file_bytes), (libc::RLIMIT_CORE, 0)] {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+            check(libc::setrlimit(what, &raw const limit))?;
+        }
+        // A change of the user clears it [prctl(2)].
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)).map(drop)
+    }
+}
+
+/// Makes the started process give up its rights; see [`give_up_rights`].
+pub(crate) fn without_rights(command: &mut std::process::Command, user: Option<u32>, file_bytes: u64) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only system calls are made; their arguments are on the stack.
+    unsafe { command.pre_exec(move || give_up_rights(user, file_bytes)) };
+}

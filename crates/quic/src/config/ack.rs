@@ -1,0 +1,55 @@
+//! When a receiver sends ACKs [RFC 9000 §13.2; draft-ietf-quic-ack-frequency].
+
+use super::{Defaults, Reading};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "ack_every",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "2",
+        doc: "ack-eliciting packets after which the receiver sends an ACK [RFC 9000 §13.2.2]",
+    },
+    Spec {
+        name: "max_ack_delay",
+        kind: Kind::Duration,
+        default: "25 ms",
+        doc: "longest time for which the receiver holds an ACK back [RFC 9000 §13.2.1, §18.2]",
+    },
+    Spec {
+        name: "ack_frequency",
+        kind: Kind::Int { min: 0, max: 1000 },
+        default: "0",
+        doc: "ack-eliciting packets per ACK that the sender asks for with the ACK frequency extension \
+              [draft-ietf-quic-ack-frequency §4]; 0: it does not ask",
+    },
+];
+
+pub(super) const QUINN: Defaults = &[];
+
+// A timer of 1 ms from the first packet, however many follow [aioquic 1.7.2 connection.py ack_at, K_GRANULARITY].
+pub(super) const AIOQUIC: Defaults = &[("ack_every", "1000"), ("max_ack_delay", "1 ms")];
+
+pub(super) const CHROMIUM: Defaults = &[];
+
+/// When a receiver sends ACKs.
+#[derive(Clone, Copy, Debug)]
+pub struct AckConfig {
+    /// Ack-eliciting packets per ACK.
+    pub every: u64,
+    /// Longest delay of an ACK.
+    pub max_delay: Dur,
+    /// Packets per ACK that the sender asks for; 0: none.
+    pub frequency: u64,
+}
+
+impl AckConfig {
+    pub(super) fn read(p: &Reading<'_>) -> AckConfig {
+        AckConfig {
+            every: p.params.int("ack_every"),
+            max_delay: p.params.duration("max_ack_delay"),
+            frequency: p.params.int("ack_frequency"),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The congestion window's start and bounds, pacing, ECN, as far as the endpoint decides [RFC 9002 §7].
+
+use super::{Defaults, Reading, invalid};
+use dumbbell_cc::{EcnUse, SlowStart, Variant};
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "initial_window",
+        kind: Kind::Size,
+        default: "10 packets",
+        doc: "cwnd at the start [RFC 9002 §7.2]",
+    },
+    Spec {
+        name: "minimum_window",
+        kind: Kind::Size,
+        default: "2 packets",
+        doc: "least cwnd, whatever the variant computes [RFC 9002 §7.2]",
+    },
+    Spec {
+        name: "initial_ssthresh",
+        kind: Kind::Size,
+        default: "1 GiB",
+        doc: "first slow start threshold [RFC 9002 §7.3]",
+    },
+    Spec {
+        name: "slow_start",
+        kind: Kind::Choice(&["standard", "hystart", "hystart++"]),
+        default: "standard",
+        doc: "how slow start may end before a loss: not at all [RFC 9002 §7.3.1], by HyStart [Ha & Rhee 2011], by HyStart++ \
+              [RFC 9406]; for variants that have the common slow start",
+    },
+    Spec {
+        name: "pacing",
+        kind: Kind::Bool,
+        default: "true",
+        doc: "whether variants that set no pacing rate are paced too, at cwnd/srtt times the next [RFC 9002 §7.7]",
+    },
+    Spec {
+        name: "pacing_percent",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "125",
+        doc: "percent of cwnd/srtt at which packets are paced [RFC 9002 §7.7: N = 1.25]",
+    },
+    Spec {
+        name: "pacing_burst",
+        kind: Kind::Size,
+        default: "10 packets",
+        doc: "largest burst of a paced sender, where the variant sets none [RFC 9002 §7.7: the initial window]",
+    },
+    Spec {
+        name: "pacing_refill",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "whether the pacer adds credit only when a packet lacks it, for the time since it last did, and a sender without \
+              credit waits for that of a whole burst; up to two bursts can follow each other then [quinn-proto \
+              connection/pacing.rs Pacer::delay]",
+    },
+    Spec {
+        name: "ecn",
+        kind: Kind::Bool,
+        default: "false",
+        doc: "explicit congestion notification, with validation of the counts [RFC 9000 §13.4]; on for variants that \
+              need it",
+    },
+];
+
+pub(super) const QUINN: Defaults = &[("pacing_refill", "true")];
+
+// [aioquic 1.7.2 recovery.py QuicPacketPacer.update_rate]
+pub(super) const AIOQUIC: Defaults = &[("pacing_percent", "100"), ("pacing_burst", "16 packets")];
+
+// [QUICHE quic_constants.h kInitialCongestionWindow]
+pub(super) const CHROMIUM: Defaults = &[("initial_window", "32 packets")];
+
+/// The congestion window's start and bounds, pacing, ECN.
+#[derive(Clone, Copy, Debug)]
+pub struct GrowthConfig {
+    /// cwnd at the start, bytes.
+    pub initial_window: u64,
+    /// Least cwnd, bytes.
+    pub minimum_window: u64,
+    /// First ssthresh, bytes.
+    pub initial_ssthresh: u64,
+    /// How slow start may end before a loss.
+    pub slow_start: SlowStart,
+    /// True if variants without a rate of their own are paced.
+    pub paced: bool,
+    /// Percent of cwnd/srtt.
+    pub pacing_percent: u32,
+    /// Largest paced burst, bytes.
+    pub pacing_burst: u64,
+    /// True if credit is added only when it is used up.
+    pub pacing_refill: bool,
+    /// True if packets are sent as ECN-capable.
+    pub ecn: bool,
+    /// True if they carry ECT(1), which identifies scalable congestion control [RFC 9331].
+    pub ect1: bool,
+    /// True if the congestion control algorithm responds to the number of marks itself.
+    pub own_response: bool,
+}
+
+impl GrowthConfig {
+    pub(super) fn read(p: &Reading<'_>, variant: &Variant) -> Result<GrowthConfig, ParamError> {
+        // At the start a full datagram has the initial size. When it is larger, the window is too: every variant keeps at
+        // least one unit of `Config::mss`, and the pacer lets a single datagram pass.
+        for name in ["initial_window", "minimum_window", "initial_ssthresh", "pacing_burst"] {
+            if p.bytes(name) < p.datagram {
+                let least = p.datagram;
+                return Err(invalid(name, &format!("at least one datagram, {least} bytes, is needed")));
+            }
+        }
+        Ok(GrowthConfig {
+            initial_window: p.bytes("initial_window"),
+            minimum_window: p.bytes("minimum_window"),
+            initial_ssthresh: p.bytes("initial_ssthresh"),
+            slow_start: match p.params.choice("slow_start") {
+                "hystart" => SlowStart::HyStart,
+                "hystart++" => SlowStart::HyStartPlusPlus,
+                _ => SlowStart::Standard,
+            },
+            paced: p.params.bool("pacing"),
+            pacing_percent: p.int("pacing_percent"),
+            pacing_burst: p.bytes("pacing_burst"),
+            pacing_refill: p.params.bool("pacing_refill"),
+            ecn: p.params.bool("ecn") || variant.ecn != EcnUse::Stack,
+            ect1: variant.ecn == EcnUse::Scalable,
+            own_response: variant.ecn != EcnUse::Stack,
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Round-trip time, loss detection, probe timeout [RFC 9002 §5, §6, §7.6].
+
+use super::{Defaults, Reading, invalid};
+use dumbbell_units::Dur;
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "initial_rtt",
+        kind: Kind::Duration,
+        default: "333 ms",
+        doc: "round-trip time before the first sample [RFC 9002 §6.2.2]",
+    },
+    Spec {
+        name: "packet_threshold",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "3",
+        doc: "a packet is lost if a packet that many numbers later is acknowledged [RFC 9002 §6.1.1]",
+    },
+    Spec {
+        name: "time_threshold",
+        kind: Kind::Float { min: 1.0, max: 10.0 },
+        default: "1.125",
+        doc: "a packet is lost if a later one is acknowledged and it was sent this many round trips ago [RFC 9002 §6.1.2]",
+    },
+    Spec {
+        name: "granularity",
+        kind: Kind::Duration,
+        default: "1 ms",
+        doc: "granularity of timers: the least time threshold and the least variation in the PTO [RFC 9002 §6.1.2]",
+    },
+    Spec {
+        name: "pto_rttvar",
+        kind: Kind::Int { min: 1, max: 100 },
+        default: "4",
+        doc: "multiples of rttvar in the PTO [RFC 9002 §6.2.1]",
+    },
+    Spec {
+        name: "pto_probes",
+        kind: Kind::Int { min: 1, max: 2 },
+        default: "2",
+        doc: "packets that are sent when the PTO expires [RFC 9002 §6.2.4]",
+    },
+    Spec {
+        name: "persistent_congestion",
+        kind: Kind::Int { min: 1, max: 1000 },
+        default: "3",
+        doc: "PTOs over which every packet must be lost to establish persistent congestion [RFC 9002 §7.6.1]",
+    },
+];
+
+pub(super) const QUINN: Defaults = &[];
+
+// [aioquic 1.7.2 configuration.py initial_rtt, recovery.py on_loss_detection_timeout]
+pub(super) const AIOQUIC: Defaults = &[("initial_rtt", "100 ms"), ("pto_probes", "1")];
+
+// [QUICHE quic_constants.h kInitialRttMs, kPtoRttvarMultiplier]
+pub(super) const CHROMIUM: Defaults = &[("initial_rtt", "100 ms"), ("pto_rttvar", "2")];
+
+/// Round-trip time, loss detection, probe timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoveryConfig {
+    /// Round-trip time before the first sample.
+    pub initial_rtt: Dur,
+    /// kPacketThreshold.
+    pub packet_threshold: u64,
+    /// kTimeThreshold.
+    pub time_threshold: f64,
+    /// kGranularity.
+    pub granularity: Dur,
+    /// Multiples of rttvar in the PTO.
+    pub pto_rttvar: u32,
+    /// Probes per PTO.
+    pub pto_probes: u32,
+    /// kPersistentCongestionThreshold.
+    pub persistent_congestion: u64,
+    /// True if a loss sets the window to its minimum, as Tahoe does.
+    pub collapses: bool,
+}
+
+impl RecoveryConfig {
+    pub(super) fn read(p: &Reading<'_>, collapses: bool) -> Result<RecoveryConfig, ParamError> {
+        if p.params.duration("initial_rtt") == Dur::ZERO {
+            return Err(invalid("initial_rtt", "a time above zero is needed"));
+        }
+        Ok(RecoveryConfig {
+            initial_rtt: p.params.duration("initial_rtt"),
+            packet_threshold: p.params.int("packet_threshold"),
+            time_threshold: p.params.float("time_threshold"),
+            granularity: p.params.duration("granularity"),
+            pto_rttvar: p.int("pto_rttvar"),
+            pto_probes: p.int("pto_probes"),
+            persistent_congestion: p.params.int("persistent_congestion"),
+            collapses,
+        })
+    }
+}

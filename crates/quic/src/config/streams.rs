@@ -1,0 +1,56 @@
+//! Streams and flow control [RFC 9000 §2, §4].
+
+use super::{Defaults, Reading, invalid};
+use dumbbell_units::param::{Kind, ParamError, Spec};
+
+pub(super) const PARAMS: &[Spec] = &[
+    Spec {
+        name: "streams",
+        kind: Kind::Int { min: 1, max: 100 },
+        default: "1",
+        doc: "streams over which the application divides its data evenly; a loss on one does not delay the others \
+              [RFC 9000 §2.2]",
+    },
+    Spec {
+        name: "window",
+        kind: Kind::Size,
+        default: "64 MiB",
+        doc: "bytes of all streams that may be sent beyond those that the application has read [RFC 9000 §4.1]; the \
+              default never limits",
+    },
+    Spec { name: "stream_window", kind: Kind::Size, default: "64 MiB", doc: "the same for each stream" },
+];
+
+// [quinn-proto 0.11.19 config/transport.rs TransportConfig::default STREAM_RWND]
+pub(super) const QUINN: Defaults = &[("stream_window", "1250000 bytes")];
+
+pub(super) const AIOQUIC: Defaults = &[];
+
+// [QUICHE quic_constants.h kSessionReceiveWindowLimit, kStreamReceiveWindowLimit]
+pub(super) const CHROMIUM: Defaults = &[("window", "24 MiB"), ("stream_window", "16 MiB")];
+
+/// Streams and flow control.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamsConfig {
+    /// Streams over which an application divides its data.
+    pub streams: u32,
+    /// Flow control window of the connection, bytes.
+    pub window: u64,
+    /// Flow control window of a stream, bytes.
+    pub stream_window: u64,
+}
+
+impl StreamsConfig {
+    pub(super) fn read(p: &Reading<'_>) -> Result<StreamsConfig, ParamError> {
+        for name in ["window", "stream_window"] {
+            if p.bytes(name) == 0 {
+                return Err(invalid(name, "at least 1 byte is needed"));
+            }
+        }
+        Ok(StreamsConfig {
+            streams: p.int("streams"),
+            window: p.bytes("window"),
+            stream_window: p.bytes("stream_window"),
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! The queue of a link whose discipline is a plain FIFO. The departure of a packet is known when it arrives, so packets are
+//! not stored: only their sizes are, until they depart.
+
+use dumbbell_qdisc::{Backlog, PlainFifo};
+use dumbbell_units::Time;
+use std::collections::VecDeque;
+
+/// See the top of this file.
+#[derive(Debug)]
+pub(crate) struct FifoQueue {
+    rule: PlainFifo,
+    /// Begin of the transmission, and size, of each waiting packet.
+    waiting: VecDeque<(Time, u32)>,
+    bytes: u64,
+}
+
+impl FifoQueue {
+    pub(crate) fn new(rule: PlainFifo) -> FifoQueue {
+        FifoQueue { rule, waiting: VecDeque::new(), bytes: 0 }
+    }
+
+    /// The backlog at `now`: a packet whose transmission begins now does not wait.
+    #[inline]
+    pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
+        while let Some(&(_, bytes)) = self.waiting.front().filter(|(begin, _)| *begin <= now) {
+            self.bytes -= u64::from(bytes);
+            self.waiting.pop_front();
+        }
+        Backlog { packets: self.waiting.len() as u64, bytes: self.bytes }
+    }
+
+    /// A packet arrives at `now` while the link is busy until `begin`. Returns false if it is dropped.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, bytes: u32, now: Time, begin: Time) -> bool {
+        let backlog = self.backlog(now);
+        let fits = self.rule.admits(backlog, bytes);
+        if fits {
+            self.waiting.push_back((begin, bytes));
+            self.bytes += u64::from(bytes);
+        }
+        fits
+    }
+}

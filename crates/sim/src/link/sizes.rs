@@ -1,0 +1,53 @@
+//! The last two packet sizes of a link: nearly all packets have one of two. Each has its transmission time, and numbers of
+//! packets that the link's meter receives later.
+
+use crate::link_meter::LinkMeter;
+use dumbbell_units::{Bytes, Dur, Rate};
+
+/// A packet size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    bytes: u32,
+    /// Its transmission time.
+    pub(super) time: Dur,
+    /// Packets that came and left within the measurement, not yet in the meter: without waiting, and after waiting.
+    pub(super) passed: u64,
+    pub(super) waited: u64,
+}
+
+/// See the top of this file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sizes([Size; 2]);
+
+impl Sizes {
+    /// Returns the size of a packet of `bytes` on a link with this rate.
+    #[inline]
+    pub(super) fn get(&mut self, bytes: u32, rate: Rate, meter: &mut LinkMeter) -> &mut Size {
+        if self.0[0].bytes != bytes {
+            self.find(bytes, rate, meter);
+        }
+        &mut self.0[0]
+    }
+
+    /// Brings a size to the first place.
+    #[inline(never)]
+    fn find(&mut self, bytes: u32, rate: Rate, meter: &mut LinkMeter) {
+        self.0.swap(0, 1);
+        if self.0[0].bytes != bytes {
+            self.0[0].report(meter);
+            self.0[0] = Size { bytes, time: rate.time_for(Bytes(u64::from(bytes))), passed: 0, waited: 0 };
+        }
+    }
+
+    /// Reports the packets to the meter.
+    pub(super) fn report(&mut self, meter: &mut LinkMeter) {
+        self.0.iter_mut().for_each(|size| size.report(meter));
+    }
+}
+
+impl Size {
+    fn report(&mut self, meter: &mut LinkMeter) {
+        meter.left(self.passed, self.waited, self.bytes, self.time);
+        (self.passed, self.waited) = (0, 0);
+    }
+}

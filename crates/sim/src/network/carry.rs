@@ -1,0 +1,241 @@
+//! Packets pass links.
+
+use super::{Ahead, Arrived, Network, PacketFate};
+use crate::inbox::Incoming;
+use crate::packets::Body;
+use crate::record::PacketEvent;
+use dumbbell_plan::LOCAL;
+use dumbbell_qdisc::Packet;
+use dumbbell_units::Time;
+
+impl Network {
+    /// A packet arrives at a link at `at`, which is now, or later on a link with lookahead. Continues over all following
+    /// links that have lookahead.
+    pub(super) fn carry(&mut self, mut link: usize, mut packet: Packet, mut at: Time) {
+        loop {
+            let first = &mut self.links[link];
+            let next = if first.is_idle_fifo(at) {
+                packet.enqueued = at;
+                at = first.cut_through(packet.bytes, at);
+                first.next_link(packet.flow, &self.routes)
+            } else {
+                let leaves = if first.fifo.is_some() {
+                    self.enter_busy_fifo(link, packet, at)
+                } else {
+                    self.pass(link, packet, at)
+                };
+                let Some(leaves) = leaves else { return };
+                (at, packet) = leaves;
+                self.links[link].next_link(packet.flow, &self.routes)
+            };
+            match self.put_on_wire_to(next, link, at, packet) {
+                Some(ahead) => (link, packet) = (next as usize, ahead),
+                None => return,
+            }
+        }
+    }
+
+    /// A packet arrives at a link with a plain FIFO that is busy. Returns the packet, and its arrival time at the other end,
+    /// if it is not dropped, and its transmission begins before the end of the run.
+    fn enter_busy_fifo(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Time, Packet)> {
+        match self.links[link].enter_busy_fifo(&mut packet, at, self.end) {
+            Some(Time::NEVER) => None,
+            Some(arrival) => Some((arrival, packet)),
+            None => {
+                self.drop_from_fifo(link, packet, at);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn drop_from_fifo(&mut self, link: usize, packet: Packet, at: Time) {
+        self.links[link].drop_from_fifo(packet);
+        self.handle_losses_and_copies(link, at);
+    }
+
+    /// A packet arrives at a link whose discipline is called. Returns the packet whose transmission begins at once, if any,
+    /// and its arrival time at the other end.
+    #[inline(never)]
+    fn pass(&mut self, link: usize, mut packet: Packet, at: Time) -> Option<(Time, Packet)> {
+        // A transmission that ends at this instant ends first: the arriving packet finds its place in the queue free.
+        while let Some(due) = self.links[link].dequeue_due_by(at) {
+            self.dequeue_next(link, due);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.at_link(link, packet.body, packet.ecn, at);
+        }
+        if self.links[link].air.is_some() {
+            self.enter_air(link, packet, at);
+            return None;
+        }
+        let first = &mut self.links[link];
+        if first.can_cut_through(at) {
+            packet.enqueued = at;
+            return Some((first.cut_through(packet.bytes, at), packet));
+        }
+        let has_data = |packet: &Packet| self.pool.get(packet.body).data;
+        let leaves = first.enter(packet, at, &mut self.events, has_data);
+        self.collect_losses_and_copies(link, at);
+        leaves
+    }
+
+    /// Puts a packet onto a link's wire, to arrive at `at`. Returns the packet and the next link, if that has lookahead.
+    #[inline]
+    pub(crate) fn put_on_wire(&mut self, link: usize, at: Time, packet: Packet) -> Option<(usize, Packet)> {
+        let next = self.links[link].next_link(packet.flow, &self.routes);
+        self.put_on_wire_to(next, link, at, packet).map(|packet| (next as usize, packet))
+    }
+
+    /// The same; `next`: the next link, or [`LOCAL`].
+    #[inline(always)] // as a part of the loop of `carry`
+    fn put_on_wire_to(&mut self, next: u32, link: usize, at: Time, packet: Packet) -> Option<Packet> {
+        if next == LOCAL {
+            let first = &mut self.links[link];
+            if first.fifo.is_some() && at <= self.end && self.runs_ahead[packet.flow as usize] {
+                self.ahead.push(Ahead { at, link, packet });
+            } else {
+                first.put_on_wire(at, packet, &mut self.events);
+            }
+            return None;
+        }
+        let to = &mut self.links[next as usize];
+        if to.has_lookahead && at <= self.end {
+            return Some(packet);
+        }
+        if to.has_inbox {
+            to.receive(Incoming::new(at, 2 * link, packet), &mut self.events);
+        } else {
+            self.links[link].put_on_wire(at, packet, &mut self.events);
+        }
+        None
+    }
+
+    /// The n-th packet of the list `ahead`, as it arrives, and the time. None: its destination may not process it now, as far
+    /// as the network is concerned.
+    #[inline]
+    pub(crate) fn arrives_ahead(&self, n: usize) -> Option<(Arrived, Time)> {
+        let Ahead { at, link, packet: Packet { bytes, flow, body, ecn, .. } } = self.ahead[n];
+        let may = self.links[link].is_wire_empty()
+            && self.pool.get(body).copies.is_none()
+            && (at < self.measure_from || self.now >= self.measure_from);
+        may.then_some((Arrived { flow, bytes, body, ecn, is_first: true }, at))
+    }
+
+    /// The packet is processed ahead of the clock, at `at`.
+    #[inline]
+    pub(crate) fn begin_ahead(&mut self, packet: &Arrived, at: Time) {
+        self.now = at;
+        self.record_packet(PacketEvent::Received, packet.flow, packet.body, packet.bytes, at);
+    }
+
+    /// The n-th packet of the list `ahead` is processed when it arrives.
+    pub(crate) fn not_ahead(&mut self, n: usize) {
+        let Ahead { at, link, packet: Packet { bytes, flow, body, class, ecn, enqueued } } = self.ahead[n];
+        let packet = Packet { bytes, flow, body, class, ecn, enqueued };
+        self.links[link].put_on_wire(at, packet, &mut self.events);
+    }
+
+    fn dequeue_next(&mut self, link: usize, at: Time) {
+        let leaves = self.links[link].dequeue_next(at, &mut self.events);
+        self.collect_losses_and_copies(link, at);
+        let Some((arrival, packet)) = leaves else { return };
+        if let Some((next, packet)) = self.put_on_wire(link, arrival, packet) {
+            self.carry(next, packet, arrival);
+        }
+    }
+
+    /// Processes the arrivals and dequeues of a link up to and including `until`.
+    fn run_link(&mut self, link: usize, until: Time) {
+        while let Some(incoming) = self.links[link].inbox.pop(until) {
+            let at = incoming.at();
+            self.carry(link, incoming.packet, at);
+        }
+        while let Some(due) = self.links[link].dequeue_due_by(until) {
+            self.dequeue_next(link, due);
+        }
+    }
+
+    /// The run is over: links that are late process the rest.
+    pub(crate) fn catch_up(&mut self) {
+        for link in 0..self.links.len() {
+            self.run_link(link, self.end);
+        }
+        for link in 0..self.links.len() {
+            for slot in std::mem::take(&mut self.links[link].inbox).slots() {
+                self.links[slot / 2].in_inboxes += 1;
+            }
+        }
+    }
+
+    /// Frees the packets that a link has dropped, and puts its duplicates on the wire.
+    #[inline(always)] // nearly always the link has none
+    fn collect_losses_and_copies(&mut self, link: usize, at: Time) {
+        if self.links[link].has_losses_or_copies() {
+            self.handle_losses_and_copies(link, at);
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn handle_losses_and_copies(&mut self, link: usize, at: Time) {
+        for (arrival, mut copy) in self.links[link].take_copies() {
+            let original = copy.body;
+            let body = self.pool.get_mut(original);
+            body.copies = Some(self.copies.add(body.copies));
+            self.duplicated[copy.flow as usize] += u64::from(body.measured);
+            copy.body = self.pool.copy(original);
+            if let Some(captures) = &mut self.captures {
+                captures.copied(link, original, copy.body);
+            }
+            if let Some(fates) = &mut self.fates {
+                fates.push(PacketFate::Copied { of: original, to: copy.body });
+            }
+            self.links[link].put_on_wire(arrival, copy, &mut self.events);
+        }
+        while let Some((packet, reason)) = self.links[link].take_dropped(at) {
+            if let Some(captures) = &mut self.captures {
+                captures.dropped(link, packet.body, reason);
+            }
+            self.record_packet(PacketEvent::Dropped, packet.flow, packet.body, packet.bytes, at);
+            let Body { measured, copies, .. } = *self.body(packet.body);
+            let lost = copies.is_none_or(|id| self.copies.dropped(id));
+            self.dropped[packet.flow as usize] += u64::from(measured && lost);
+            if let Some(fates) = &mut self.fates {
+                fates.push(PacketFate::Dropped { handle: packet.body, lost });
+            }
+            self.free(packet.body);
+        }
+    }
+
+    /// Processes a link's event. Returns the packet that has reached its destination, if any; the caller frees it.
+    #[inline]
+    pub(crate) fn on_link_event(&mut self, slot: usize) -> Option<Arrived> {
+        let link = slot / 2;
+        if slot % 2 == 1 {
+            if self.links[link].air.is_some() {
+                self.run_air(link);
+                return None;
+            }
+            self.run_link(link, self.now);
+            self.links[link].wake_again(&mut self.events);
+            return None;
+        }
+        let link = &mut self.links[link];
+        let packet = link.arrive(&mut self.events)?;
+        if !link.is_fifo() {
+            link.record_reordering(packet.body, self.now);
+        }
+        if let Some(captures) = &mut self.captures {
+            captures.at_node(link.to, packet.body, packet.ecn, self.now);
+        }
+        let next = self.routes.next(link.to, packet.flow);
+        if next == LOCAL {
+            let Packet { bytes, flow, body, ecn, .. } = packet;
+            self.record_packet(PacketEvent::Received, flow, body, bytes, self.now);
+            let is_first = self.pool.get(body).copies.is_none_or(|id| self.copies.arrives(id));
+            return Some(Arrived { flow, bytes, body, ecn, is_first });
+        }
+        self.carry(next as usize, packet, self.now);
+        None
+    }
+}

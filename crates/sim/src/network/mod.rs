@@ -1,0 +1,313 @@
+//! The network: links, routes, packets in the network, the clock.
+//!
+//! **Lookahead.** A link whose packets all arrive over one other link, in order, can process each of them as soon as the
+//! other link has sent it: no other event before the arrival can change its state. Such a link is called with the time
+//! of the arrival instead of waiting for an event. A packet then costs one event on an uncongested path of any number of
+//! hops, and the results are the same.
+//!
+//! **Late links.** A packet that a link begins to send at t arrives later than t + delay. So a link with a constant delay
+//! may process its arrivals and dequeues that much late, many in one event, in the order of their times. A link whose
+//! packets all come over other links has an inbox for them; a packet that a host sends now finds the earlier dequeues
+//! done first.
+//!
+//! **Endpoints ahead.** The arrival of a packet at its destination is known when it is put on the last wire. If nothing can
+//! happen to the endpoint before, and nobody but this endpoint sends over its first link back, the endpoint processes the
+//! packet at once, with the clock at the arrival.
+
+mod carry;
+mod feeders;
+mod send;
+
+use crate::air::Air;
+use crate::capture::{Capture, Recorder};
+use crate::error::SimError;
+use crate::events::{EventQueue, Kind};
+use crate::flows::TIMERS;
+use crate::impairments::Impairments;
+use crate::link::Link;
+use crate::link_meter::LinkMeter;
+use crate::packets::{Body, Copies, Pool};
+use crate::qlog::Qlog;
+use crate::queue_result::queue_result;
+use crate::record::{PacketEvent, PacketRecorder, PacketRow, QueueRecorder};
+use dumbbell_plan::{LOCAL, Plan, QueueResult, Routes, Transfer};
+use dumbbell_qdisc::{Ecn, LinkInfo, Packet};
+use dumbbell_trace::Trace;
+use dumbbell_units::{Dur, Rate, Time};
+use feeders::{Feeders, set_onward};
+
+/// See the top of this file.
+pub(crate) struct Network {
+    pub(crate) now: Time,
+    /// The end of the run.
+    pub(crate) end: Time,
+    pub(crate) measure_from: Time,
+    pub(crate) events: EventQueue,
+    pub(crate) links: Vec<Link>,
+    /// Wi-Fi media.
+    pub(crate) air: Vec<Air>,
+    disciplines: Vec<String>,
+    routes: Routes,
+    /// The first link of each flow and direction.
+    first_links: Vec<u32>,
+    pub(crate) pool: Pool,
+    copies: Copies,
+    /// Packets sent in the measured time of each flow of which every copy was dropped, per flow and direction.
+    dropped: Vec<u64>,
+    /// Duplicates of packets sent in the measured time of each flow, per flow and direction.
+    duplicated: Vec<u64>,
+    packets: Option<PacketRecorder>,
+    captures: Option<Box<Recorder>>,
+    /// Drops and duplications of packets whose contents are stored outside.
+    pub(crate) fates: Option<Vec<PacketFate>>,
+    /// Packets that their destinations may process ahead of the clock.
+    pub(crate) ahead: Vec<Ahead>,
+    /// For each flow and direction: true if the endpoint at its end may be ahead of the clock.
+    runs_ahead: Vec<bool>,
+    pub(crate) trace: Trace,
+    pub(crate) transfers: Vec<Transfer>,
+    pub(crate) qlogs: Vec<Qlog>,
+}
+
+/// A packet that has reached its destination. Small enough for registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    /// Flow and direction.
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    /// Its handle in the packet pool.
+    pub(crate) body: u32,
+    /// ECN field on arrival.
+    pub(crate) ecn: Ecn,
+    /// True unless another copy of the packet has arrived before.
+    pub(crate) is_first: bool,
+}
+
+/// A packet that is on its last link, to arrive at `at`.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    pub(crate) at: Time,
+    pub(crate) link: usize,
+    pub(crate) packet: Packet,
+}
+
+/// A packet of a real stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Injected<'a> {
+    pub(crate) direction: u32,
+    pub(crate) bytes: u32,
+    pub(crate) payload: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) connection: u32,
+    pub(crate) number: u64,
+    pub(crate) retransmission: bool,
+    pub(crate) frame: &'a [u8],
+}
+
+/// The order in which a network processes what happens on its links. The results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Links may be late: nothing but the simulated hosts depends on them.
+    Late,
+    /// Each drop is reported when it happens.
+    Live,
+    /// Each arrival at a link is an event.
+    OneByOne,
+}
+
+/// An event of a packet on its path, with handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketFate {
+    /// A link duplicated it.
+    Copied { of: u32, to: u32 },
+    /// It was dropped; the handle is free. `lost`: no other copy of it has arrived or is on its path.
+    Dropped { handle: u32, lost: bool },
+}
+
+impl Network {
+    pub(crate) fn new(plan: &Plan, pace: Pace) -> Result<Network, SimError> {
+        let (measure_from, end) = (Time(plan.measure_from_ns), Time(plan.duration_ns));
+        let mut links = Vec::with_capacity(plan.links.len());
+        for (i, l) in plan.links.iter().enumerate() {
+            let facts = LinkInfo {
+                rate: Rate(l.rate_bps),
+                base_rtt: Dur(l.base_rtt_ns),
+                seed: plan.seed,
+                path: format!("link/{}/queue", l.name),
+            };
+            let param = |source| SimError::Param { place: format!("links.{}.queue", l.name), source };
+            let queue = dumbbell_qdisc::build(&l.queue.name, &l.queue.given(), &facts).map_err(param)?;
+            let columns = dumbbell_qdisc::find(&l.queue.name).map_err(param)?.columns;
+            let trace = &plan.trace;
+            let recorder = trace.of_link(&l.name).then(|| {
+                Box::new(QueueRecorder::new(&l.name, trace.series, Dur(trace.interval_ns), columns))
+            });
+            let impairments = Impairments::new(l, plan.seed, (measure_from, end));
+            links.push(Link::new(l, queue, impairments, 2 * i, LinkMeter::new(measure_from, end), recorder));
+        }
+        let air = Air::of_plan(plan, &mut links)?;
+        let routes = Routes::new(plan)?;
+        check_classes(plan, &links, &routes)?;
+        set_onward(plan, &mut links, &routes);
+        let captures = Recorder::new(plan);
+        // A capture lists packets in the order of the clock.
+        let pace = if captures.is_some() && pace == Pace::Late { Pace::Live } else { pace };
+        let has_lookahead = pace != Pace::OneByOne && captures.is_none();
+        for l in 0..links.len() {
+            let in_order = |feeder: usize| links[feeder].is_fifo() && links[feeder].takes_time();
+            let plain = links[l].air.is_none();
+            links[l].has_lookahead = has_lookahead && plain && routes.only_feeder(l).is_some_and(in_order);
+            match pace {
+                Pace::OneByOne => links[l].never_cuts_through(),
+                Pace::Late => {
+                    links[l].use_fifo();
+                    links[l].lag = links[l].least_delay();
+                }
+                Pace::Live => {}
+            }
+        }
+        let mut runs_ahead = vec![false; 2 * plan.flows.len()];
+        if pace == Pace::Late {
+            let feeders = Feeders::of_links(plan, &links, &routes);
+            for (link, feeders) in links.iter_mut().zip(&feeders) {
+                let late = !link.has_lookahead && link.lag > Dur::ZERO;
+                link.has_inbox = late && feeders.hosts == 0 && feeders.keep_distance;
+            }
+            let back = plan.flows.iter().flat_map(|flow| [flow.to, flow.from]);
+            for ((direction, ahead), node) in (0..).zip(&mut runs_ahead).zip(back) {
+                let back = routes.next(node, direction ^ 1) as usize;
+                *ahead = feeders[back].hosts == 1 && feeders[back].links == 0 && links[back].is_fifo();
+            }
+        }
+        let directions = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        Ok(Network {
+            now: Time::ZERO,
+            end,
+            measure_from,
+            events: EventQueue::new(2 * links.len() + TIMERS * plan.flows.len() + 1),
+            links,
+            air,
+            disciplines: plan.links.iter().map(|l| l.queue.name.clone()).collect(),
+            first_links: (0..)
+                .zip(directions)
+                .map(|(direction, node)| routes.next(node, direction))
+                .collect(),
+            routes,
+            pool: Pool::default(),
+            copies: Copies::default(),
+            dropped: vec![0; 2 * plan.flows.len()],
+            duplicated: vec![0; 2 * plan.flows.len()],
+            packets: plan.trace.packets.then(PacketRecorder::default),
+            captures,
+            fates: None,
+            ahead: Vec::new(),
+            runs_ahead,
+            trace: Trace::default(),
+            transfers: Vec::new(),
+            qlogs: Vec::new(),
+        })
+    }
+
+    /// Lets data senders process packets in the order of the clock.
+    pub(crate) fn hold_senders(&mut self) {
+        self.runs_ahead.iter_mut().skip(1).step_by(2).for_each(|ahead| *ahead = false);
+    }
+
+    pub(crate) fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Sets a timer of a flow.
+    pub(crate) fn set_timer(&mut self, flow: usize, timer: usize, at: Time) {
+        self.events.schedule(2 * self.links.len() + TIMERS * flow + timer, at, Kind::Timer);
+    }
+
+    /// Contents of a packet.
+    #[inline]
+    pub(crate) fn body(&self, handle: u32) -> &Body {
+        self.pool.get(handle)
+    }
+
+    /// Frees the slot of a delivered packet.
+    #[inline]
+    pub(crate) fn free(&mut self, handle: u32) {
+        self.pool.free(handle);
+    }
+
+    #[inline]
+    fn record_packet(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
+        if self.packets.is_some() {
+            self.push_packet_row(event, direction, body, bytes, at);
+        }
+    }
+
+    #[cold]
+    fn push_packet_row(&mut self, event: PacketEvent, direction: u32, body: u32, bytes: u32, at: Time) {
+        let Some(recorder) = &mut self.packets else { return };
+        let body = self.pool.get(body);
+        let row = PacketRow {
+            flow: direction,
+            connection: body.connection,
+            number: body.number,
+            payload: body.segment.payload,
+            bytes,
+            retransmission: body.retransmission,
+        };
+        recorder.row(at, event, row);
+    }
+
+    /// Packets with payload that a flow's data sender sent in its measured time and of which every copy was dropped.
+    pub(crate) fn dropped(&self, flow: usize) -> u64 {
+        self.dropped[2 * flow]
+    }
+
+    /// Duplicates of packets with payload that a flow's data sender sent in its measured time.
+    pub(crate) fn duplicated(&self, flow: usize) -> u64 {
+        self.duplicated[2 * flow]
+    }
+
+    /// Takes the captures.
+    pub(crate) fn captures(&mut self) -> Vec<Capture> {
+        self.captures.take().map_or_else(Vec::new, |captures| captures.finish())
+    }
+
+    /// Returns the results of all links and moves their series to the trace.
+    pub(crate) fn finish(&mut self) -> Vec<QueueResult> {
+        let span = (self.measure_from, self.end);
+        let mut tables = self.finish_air();
+        let mut results = Vec::with_capacity(self.links.len());
+        for (link, discipline) in self.links.iter_mut().zip(&self.disciplines) {
+            if let Some(recorder) = link.recorder.take() {
+                tables.extend(recorder.finish());
+            }
+            results.push(queue_result(link, discipline, span));
+        }
+        self.trace.tables.extend(tables);
+        self.trace.tables.extend(self.packets.take().map(PacketRecorder::finish));
+        results
+    }
+}
+
+/// Refuses a flow whose class does not exist in a queue on its path.
+fn check_classes(plan: &Plan, links: &[Link], routes: &Routes) -> Result<(), SimError> {
+    for (i, flow) in plan.flows.iter().enumerate() {
+        for (direction, mut node) in [(2 * i, flow.from), (2 * i + 1, flow.to)] {
+            loop {
+                let link = routes.next(node, direction as u32);
+                if link == LOCAL {
+                    break;
+                }
+                let link = &links[link as usize];
+                if let Some(classes) = link.classes().filter(|&n| u32::from(flow.class) >= n) {
+                    let last = classes - 1;
+                    return Err(SimError::invalid(
+                        format!("flows.{}.class", flow.name),
+                        format!("{} given: {} has classes 0 to {last}", flow.class, link.name),
+                    ));
+                }
+                node = link.to;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Hosts send packets: contents into the pool, the packet onto the first link of its path.
+
+use super::{Injected, Network};
+use crate::capture::{Cause, QuicSender};
+use crate::flows::FlowInfo;
+use crate::packets::Body;
+use crate::qlog::ConnectionLog;
+use crate::record::PacketEvent;
+use dumbbell_qdisc::{Ecn, Packet};
+use dumbbell_quic::{Datagram, IP_UDP_HEADERS};
+use dumbbell_tcp::{Due, Endpoint};
+use dumbbell_units::Time;
+
+impl Network {
+    /// Sends a flow's datagram of `ip_bytes`, from the data sender if `forward`.
+    pub(crate) fn send_datagram(
+        &mut self,
+        flow: &FlowInfo,
+        forward: bool,
+        ip_bytes: u32,
+        number: u64,
+        sent_at: Time,
+    ) {
+        let (handle, body) = self.pool.allocate();
+        *body = Body { data: true, measured: flow.is_measured, number, sent_at, ..Body::default() };
+        self.launch(flow, forward, handle, ip_bytes, Ecn::NOT_ECT);
+    }
+
+    /// Sends all segments that `endpoint` has ready now, from the data sender if `forward`.
+    pub(crate) fn send_segments(
+        &mut self,
+        flow: &FlowInfo,
+        forward: bool,
+        endpoint: &mut Endpoint,
+        connection: u32,
+    ) {
+        let mut due = Due::default();
+        while endpoint.due(self.now, &mut due) {
+            let (handle, body) = self.pool.allocate();
+            let how = endpoint.write_due(&due, self.now, &mut body.segment);
+            body.connection = connection;
+            body.data = body.segment.payload > 0;
+            body.measured = body.data && flow.is_measured;
+            body.copies = None;
+            body.retransmission = how.retransmission;
+            body.number = how.payload_offset;
+            if how.retransmission && self.captures.is_some() {
+                body.cause = Cause::of(endpoint.snapshot().phase, &body.segment);
+            }
+            self.launch(flow, forward, handle, how.bytes, how.ecn);
+            if how.is_last {
+                return;
+            }
+        }
+    }
+
+    /// The same for a data receiver that has nothing to send but ACKs.
+    #[inline(always)] // it has one caller
+    pub(crate) fn send_acks(&mut self, flow: &FlowInfo, endpoint: &mut Endpoint, connection: u32) {
+        while endpoint.owes_ack() {
+            let (handle, body) = self.pool.allocate();
+            let how = endpoint.poll_ack(self.now, &mut body.segment);
+            body.connection = connection;
+            (body.data, body.measured, body.retransmission) = (false, false, false);
+            (body.copies, body.number) = (None, 0);
+            self.launch(flow, false, handle, how.bytes, how.ecn);
+        }
+    }
+
+    /// Sends all datagrams that a QUIC `endpoint` has ready now, from the data sender if `forward`.
+    pub(crate) fn send_quic(
+        &mut self,
+        flow: &FlowInfo,
+        forward: bool,
+        endpoint: &mut dumbbell_quic::Endpoint,
+        connection: u32,
+        mut log: Option<&mut ConnectionLog>,
+    ) {
+        loop {
+            let (handle, _) = self.pool.allocate();
+            let datagram = self.pool.datagram_slot(handle);
+            let Some(how) = endpoint.poll(self.now, datagram) else {
+                self.pool.free(handle);
+                return;
+            };
+            let bytes = datagram.bytes + IP_UDP_HEADERS;
+            if let Some(log) = &mut log {
+                log.sent(datagram, self.now);
+            }
+            let body = self.pool.get_mut(handle);
+            let data = how.payload > 0;
+            // No packet is sent again: lost data goes into new packets [RFC 9000 §13.3].
+            *body = Body {
+                connection,
+                data,
+                measured: data && flow.is_measured,
+                number: how.number,
+                sent_at: self.now,
+                ..Body::default()
+            };
+            body.segment.payload = how.payload;
+            if let Some(captures) = &mut self.captures {
+                let sender = QuicSender::new(flow.index as u32, connection, endpoint);
+                captures.quic(&sender, self.pool.datagram(handle));
+            }
+            self.launch(flow, forward, handle, bytes, how.ecn);
+        }
+    }
+
+    /// Contents of a QUIC packet.
+    #[inline]
+    pub(crate) fn datagram(&self, handle: u32) -> &Datagram {
+        self.pool.datagram(handle)
+    }
+
+    #[inline(always)] // for segments
+    fn launch(&mut self, flow: &FlowInfo, forward: bool, handle: u32, bytes: u32, ecn: Ecn) {
+        let (node, direction) =
+            if forward { (flow.from, 2 * flow.index) } else { (flow.to, 2 * flow.index + 1) };
+        let direction = direction as u32;
+        self.record_packet(PacketEvent::Sent, direction, handle, bytes, self.now);
+        if let Some(captures) = &mut self.captures {
+            captures.sent(direction, handle, self.pool.get(handle), bytes);
+            captures.at_node(node, handle, ecn, self.now);
+        }
+        let link = self.first_links[direction as usize];
+        // Built in place: copying a struct that was just filled stalls the processor (store forwarding).
+        let packet =
+            Packet { bytes, flow: direction, body: handle, class: flow.class, ecn, enqueued: self.now };
+        self.carry(link as usize, packet, self.now);
+    }
+
+    /// Sends a packet whose contents are stored outside. `frame`: its bytes for captures.
+    pub(crate) fn inject(&mut self, flow: &FlowInfo, from: &Injected<'_>) -> u32 {
+        let (handle, body) = self.pool.allocate();
+        *body = Body {
+            connection: from.connection,
+            data: from.payload > 0,
+            measured: from.payload > 0 && flow.is_measured,
+            retransmission: from.retransmission,
+            number: from.number,
+            sent_at: self.now,
+            ..Body::default()
+        };
+        body.segment.payload = from.payload;
+        if let Some(captures) = &mut self.captures {
+            captures.frame(from.frame);
+        }
+        self.launch(flow, from.direction.is_multiple_of(2), handle, from.bytes, from.ecn);
+        handle
+    }
+}

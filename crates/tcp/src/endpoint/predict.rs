@@ -1,0 +1,65 @@
+//! Header prediction: nearly all segments of a bulk transfer are either the next data in order or an ACK of new data,
+//! while nothing is lost, out of order or marked. They are handled here, with the same effect as in [`super::receive`] and
+//! fewer steps [Jacobson & Braden, "TCP header prediction"; Linux tcp_input.c tcp_rcv_established].
+
+use super::{Endpoint, State};
+use crate::ecn::EcnMode;
+use crate::segment::Segment;
+use dumbbell_units::Time;
+use dumbbell_wire::TcpFlags;
+
+/// The kind of a segment.
+pub(super) enum Expected {
+    /// The next data in order, while nothing is outstanding in the other direction.
+    Data,
+    /// An ACK of new data.
+    Ack,
+    /// Another one, which was not handled.
+    No,
+}
+
+impl Endpoint {
+    /// Handles the segment if it is an expected one.
+    #[inline]
+    pub(super) fn on_expected_segment(&mut self, segment: &Segment, now: Time) -> Expected {
+        let is_steady = matches!(self.state, State::Established | State::FinWait)
+            && self.ecn.mode == EcnMode::Off
+            && segment.flags.without(TcpFlags::PSH) == TcpFlags::ACK
+            && segment.sack.as_slice().is_empty()
+            && segment.seq == self.peer_isn.at(self.receiver.nxt);
+        match (is_steady, segment.payload > 0) {
+            (true, true) if self.on_next_data(segment, now) => Expected::Data,
+            (true, false) if self.on_new_ack(segment, now) => Expected::Ack,
+            _ => Expected::No,
+        }
+    }
+
+    /// Handles the next data in order, if this end has nothing outstanding.
+    fn on_next_data(&mut self, segment: &Segment, now: Time) -> bool {
+        let una = self.sender.snd.una;
+        let only_receives = una == self.sender.snd.max && segment.ack == self.isn.at(una);
+        if !only_receives || self.receiver.fin.is_some() {
+            return false;
+        }
+        self.store_timestamp(segment, self.receiver.nxt);
+        self.sender.on_idle_ack(una + self.offered(segment));
+        self.receive_data(segment, self.receiver.nxt, now);
+        true
+    }
+
+    /// Handles an ACK of new data, if the sender has no loss, duplicate or probe outstanding.
+    #[inline(always)] // it has one caller
+    fn on_new_ack(&mut self, segment: &Segment, now: Time) -> bool {
+        let una = self.sender.snd.una;
+        let acked = u64::from(segment.ack.0.wrapping_sub(self.isn.at(una).0));
+        if acked == 0 || una + acked > self.sender.snd.max || !self.sender.is_steady() {
+            return false;
+        }
+        self.store_timestamp(segment, self.receiver.nxt);
+        let ack = una + acked;
+        self.sender.on_idle_ack(ack + self.offered(segment));
+        let tsval = segment.timestamps.filter(|_| self.peer_timestamps).map(|(value, _)| value);
+        self.sender.on_expected_ack(ack, self.echo(segment, now), tsval, now);
+        true
+    }
+}

@@ -1,0 +1,203 @@
+"""The page "What the five reports got right": counts, lessons and lists, all from stored verdicts.
+
+``docs/data/studies/NAME.json`` holds the verdicts of a whole run (`validation/reports/verdicts.py` writes them),
+``paper.toml`` of the study the report's words. ``docs/data/studies/lessons.toml`` has a few sentences on some claims;
+each lesson names the verdicts that it presupposes, and its sentences appear only where the data have those verdicts.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from dumbbell.exceptions import DumbbellError
+from dumbbell.studies import Study, studies
+from dumbbell.studies.declared import Covers, Near
+from dumbbell.studies.definition import Claim
+from dumbbell.studies.rules import repetitions_text
+from md import cell, escaped, table
+
+DOCS = Path(__file__).resolve().parents[1]
+DATA = DOCS / "data" / "studies"
+VERDICTS = {
+    "agrees": "shown to hold",
+    "depends": "shown to hold for some of the settings that it covers, and shown not to hold for others",
+    "differs": "shown not to hold",
+    "not shown": "neither: the repetitions are too few for the spread",
+    "not measured": "the runs don't have the quantity",
+    "not testable": "no run here can decide it: a cause, an opinion, an undescribed condition, or something that "
+    "Dumbbell can't run",
+}
+"""In the order of the page."""
+RENEW = "validation/reports/verdicts.py --write-docs"
+SHOWN = 3
+"""Measured numbers of a claim that a lesson's table has; the study's page has all."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report: its study, and the stored verdicts."""
+
+    study: Study
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The heading of the study's page, such as "The ns-2 report"."""
+        first = (DOCS / "reference" / "studies" / f"{self.study.name}.md").read_text(encoding="utf-8").splitlines()[0]
+        return first.removeprefix("# ")
+
+    @property
+    def link(self) -> str:
+        """The name, linked to the study's page."""
+        return f"[{self.name}](../reference/studies/{self.study.name}.md)"
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of claims by verdict."""
+        return Counter(claim["verdict"] for claim in self.data["claims"])
+
+    def verdict(self, claim: str) -> dict[str, Any]:
+        """Look up the stored verdict of a claim."""
+        return next(c for c in self.data["claims"] if c["id"] == claim)
+
+
+def reports(folder: Path = DATA) -> list[Report]:
+    """Return the reports whose sentences are listed, with their stored verdicts."""
+    found = []
+    for study in studies().values():
+        if study.paper.listed:
+            path = folder / f"{study.name}.json"
+            found.append(Report(study, json.loads(path.read_text(encoding="utf-8"))))
+            stored, claims = [c["id"] for c in found[-1].data["claims"]], [c.id for c in study.paper.claims]
+            if stored != claims:
+                other = ", ".join(sorted(set(stored) ^ set(claims))) or "the order"
+                raise DumbbellError(f"{path}: not of these claims ({other}): renew it with {RENEW}")
+    return found
+
+
+def total(found: Sequence[Report]) -> Counter[str]:
+    """Return the number of claims by verdict, of all reports."""
+    return sum((report.counts for report in found), Counter())
+
+
+def answer(found: Sequence[Report]) -> str:
+    """Return the page's first sentences."""
+    counts = total(found)
+    tested = counts.total() - counts["not testable"]
+    contrary = max(found, key=lambda r: r.counts["differs"] / _tested(r))
+    best = max(found, key=lambda r: r.counts["agrees"] / _tested(r))
+    return (
+        f"**{counts['agrees']} of {tested} statements that a run can test agree with the measurements; "
+        f"{counts['differs']} differ, {counts['depends']} depend on a setting, and {counts['not shown']} aren't "
+        f"shown.** The five reports make {counts.total()} statements on their results; {counts['not testable']} "
+        "can't be tested. "
+        f"The largest part agrees in {best.link} ({best.counts['agrees']} of {_tested(best)}), and the largest part "
+        f"differs in {contrary.link} ({contrary.counts['differs']} of {_tested(contrary)})."
+    )
+
+
+def _tested(report: Report) -> int:
+    return report.counts.total() - report.counts["not testable"]
+
+
+def counted(found: Sequence[Report]) -> str:
+    """Return the counts by report and verdict."""
+    counts = total(found)
+    used = [v for v in VERDICTS if counts[v]]
+    rows = [[r.link, r.counts.total(), *(r.counts[v] for v in used)] for r in found]
+    rows.append(["**all**", f"**{counts.total()}**", *(f"**{counts[v]}**" for v in used)])
+    meaning = "\n".join(f"- *{v}*: {VERDICTS[v]}" for v in used)
+    return f"{table(['report', 'statements', *used], rows)}\n\n{meaning}"
+
+
+def lessons(found: Sequence[Report], folder: Path = DATA) -> str:
+    """Return the lessons, each with the claims that it rests on."""
+    by_name = {report.study.name: report for report in found}
+    parts = []
+    for lesson in tomllib.loads((folder / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
+        rows, holds = [], True
+        for key, expected in lesson["verdicts"].items():
+            name, claim_id = key.split("/")
+            report = by_name[name]
+            stored = report.verdict(claim_id)
+            holds &= stored["verdict"] == expected
+            rows.append(
+                [
+                    f"{report.link}: {_words(report.study, report.study.claim(claim_id))}",
+                    _measured(stored),
+                    f"**{stored['verdict']}**",
+                ]
+            )
+        text = f"\n\n{lesson['text'].strip()}" if holds else ""
+        parts.append(f"### {lesson['title']}\n\n{table(['the report', 'here', 'verdict'], rows)}{text}")
+    return "\n\n".join(parts)
+
+
+def _words(study: Study, claim: Claim) -> str:
+    place, quote = next(iter(claim.words.items()))
+    value = ""
+    if isinstance(claim.rule, Near | Covers):
+        unit = import_module(f"dumbbell.studies.{study.folder.name}.quantities").WORDS.unit(claim.rule.metric)
+        value = f" Its value: {claim.rule.value:g}{f' {unit}' if unit else ''}."
+    return f"“{escaped(quote)}” ({escaped(place)}).{value}"
+
+
+def _measured(stored: dict[str, Any]) -> str:
+    if stored["verdict"] == "depends":
+        return escaped(stored["why"])
+    numbers = stored.get("measured", [])
+    more = f"; and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
+    return escaped("; ".join(numbers[:SHOWN]) + more)
+
+
+def listed(found: Sequence[Report]) -> str:
+    """Return every claim of every report with its verdict, folded."""
+    parts = []
+    for report in found:
+        rows = []
+        for stored in report.data["claims"]:
+            claim = report.study.claim(stored["id"])
+            needs = f" (needs {repetitions_text(stored['needs'])} repetitions)" if stored.get("needs") else ""
+            places = "; ".join(claim.words)
+            reason = stored["why"] if stored["verdict"] == "not testable" else ""
+            rows.append([escaped(places), escaped(claim.text), f"{stored['verdict']}{needs}", escaped(reason)])
+        body = table(["place", "statement", "verdict", "reason, if not testable"], rows)
+        title = f"{report.name}: {report.counts.total()} statements"
+        parts.append(f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.splitlines()))
+    return "\n\n".join(parts)
+
+
+def source(found: Sequence[Report]) -> str:
+    """Return the versions, back ends and dates of the runs in a few words."""
+    parts = (sorted({str(report.data[key]) for report in found}) for key in ("version", "backend", "date"))
+    version, backend, date = (" and ".join(part) for part in parts)
+    return f"Dumbbell {version} ({backend}), whole runs of {date}"
+
+
+def measured(found: Sequence[Report]) -> str:
+    """Return how the verdicts were measured."""
+    rows = []
+    for report in found:
+        data, paper = report.data, report.study.paper
+        repetitions = sorted(set(data["repetitions"].values()))
+        span = f"{repetitions[0]} to {repetitions[-1]}" if len(repetitions) > 1 else f"{repetitions[0]}"
+        source = f"{', '.join(paper.authors)}: {paper.title}"
+        rows.append(
+            [report.link, escaped(source), f"{data['runs']:,}", span, data["backend"], data["version"], data["date"]]
+        )
+    return table(["study", "report", "runs", "repetitions", "back end", "version", "date"], rows)
+
+
+def picture(found: Sequence[Report]) -> str:
+    """Return the grid of verdicts as an image, with its content in words."""
+    words = "; ".join(
+        f"{cell(r.name)}: " + ", ".join(f"{r.counts[v]} {v}" for v in VERDICTS if r.counts[v]) for r in found
+    )
+    return f"![Verdicts by report. {words}](img/five-reports.png)\n\n[The picture as SVG](img/five-reports.svg)"

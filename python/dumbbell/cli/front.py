@@ -1,0 +1,234 @@
+"""The frame of the command line: commands with examples in their help, imported when they are called.
+
+`LazyGroup` lists the commands from a table, so that ``--help``, ``--version`` and one command import nothing of the
+others. `Command` is a command of click whose help ends with examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+__all__ = [
+    "Command",
+    "Group",
+    "LazyGroup",
+    "command",
+    "directory",
+    "entry",
+    "every_row",
+    "file",
+    "jobs",
+    "json",
+    "names",
+    "tables",
+]
+
+FORMAT = "dumbbell.cli.format"
+"""Key of the tables' format in the context of a command."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Parameters
+    ----------
+    examples : sequence of str
+        Lines as a user types them; a remark follows after ``#``.
+    """
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, one per line; long lines are not wrapped, so that they can be copied."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line}\n" for line in self.examples))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; the message for an unknown option has the nearest one."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as e:
+            known = [name for p in self.get_params(ctx) if isinstance(p, click.Option) for name in p.opts]
+            _unknown("option", e.option_name, known, ctx)
+
+
+class Group(click.Group):
+    """A group of commands; the message for an unknown one has the nearest one."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as e:
+            _unknown("command", e.command_name, self.list_commands(ctx), ctx)
+
+
+class LazyGroup(Group):
+    """A group that imports the module of a command when the command is called.
+
+    Parameters
+    ----------
+    sections : mapping of str to mapping of str to str
+        The commands with their help of one line, under the headings that the help shows. The command ``name`` is
+        the object ``name`` in the module ``name`` of the package.
+    package : str
+        The package of the modules.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        sections: Mapping[str, Mapping[str, str]],
+        package: str,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = sections
+        self.package = package
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Name the commands, in the order of the help."""
+        return [name for section in self.sections.values() for name in section]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in self.list_commands(ctx):
+            return None
+        found: click.Command = getattr(import_module(f"{self.package}.{name}"), name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands section by section, without importing them."""
+        width = max(map(len, self.list_commands(ctx)))
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing any."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for completion
+
+        texts = {name: text for section in self.sections.values() for name, text in section.items()}
+        found = [CompletionItem(name, help=text) for name, text in texts.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _unknown(what: str, given: str, known: Sequence[str], ctx: click.Context) -> NoReturn:
+    from dumbbell.registry import unknown  # noqa: PLC0415 - loads the core
+
+    raise click.UsageError(unknown(what, given, list(known)), ctx)
+
+
+def command(name: str, *examples: str, **more: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
+    """Make a function a command with these examples; its docstring is the help."""
+    return click.command(name, cls=Command, examples=examples, **more)
+
+
+def file(*, exists: bool = False) -> click.Path:
+    """Return the type of a file's path."""
+    return click.Path(exists=exists, path_type=Path)
+
+
+def directory() -> click.Path:
+    """Return the type of a directory's path."""
+    return click.Path(file_okay=False, path_type=Path)
+
+
+def jobs(what: str = "Runs") -> Callable[[F], F]:
+    """Return the option ``--jobs``."""
+    text = f"{what} at a time. Default: one for each core."
+    return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help=text)
+
+
+def json(what: str = "Print one JSON document instead of tables.") -> Callable[[F], F]:
+    """Return the option ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help=what)
+
+
+def every_row() -> Callable[[F], F]:
+    """Return the option ``--all`` of commands whose tables `output.print_summary` may shorten."""
+    text = "Print every row of a large sweep, instead of the extremes."
+    return click.option("--all", "every_row", is_flag=True, help=text)
+
+
+def hosts() -> Callable[[F], F]:
+    """Return the options of the back end ``ssh``: ``--hosts`` and ``--keep-agent``."""
+    file_of_hosts = click.option(
+        "--hosts",
+        type=file(),
+        metavar="FILE",
+        help="The machines of --backend ssh, with their roles: a TOML file.",
+    )
+    keep = click.option(
+        "--keep-agent",
+        is_flag=True,
+        help="Leave the agent's executable on the machines of --backend ssh, for repeated work.",
+    )
+    return lambda decorated: file_of_hosts(keep(decorated))
+
+
+def of_hosts(backend: str, hosts: Path | None, keep_agent: bool) -> dict[str, Any]:
+    """Return the options of a back end that ``--hosts`` and ``--keep-agent`` give."""
+    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+
+    if backend != "ssh":
+        for given, name in ((hosts is not None, "--hosts"), (keep_agent, "--keep-agent")):
+            if given:
+                raise DumbbellError(f"{name}: only with --backend ssh: '{backend}' runs on this machine")
+    return {**({} if hosts is None else {"hosts": str(hosts)}), **({"keep_agent": "on"} if keep_agent else {})}
+
+
+def tables() -> Callable[[F], F]:
+    """Return the option ``--format`` of commands that print tables: `output.print_table` follows it."""
+
+    def keep(ctx: click.Context, _param: click.Parameter, value: str) -> None:
+        ctx.meta[FORMAT] = value
+
+    return click.option(
+        "--format",
+        type=click.Choice(["text", "latex"]),
+        default="text",
+        show_default=True,
+        expose_value=False,
+        callback=keep,
+        help="Format of the tables. latex: for a paper, with booktabs.",
+    )
+
+
+def names(known: Callable[[], Sequence[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a completion by names that are looked up when they are needed."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in known() if name.startswith(incomplete)]
+
+    return complete
+
+
+def entry(registry: Literal["variants", "disciplines", "stacks"]) -> Callable[[F], F]:
+    """Return the argument NAME of a command that lists a part of the registry, or shows one entry."""
+
+    def known() -> list[str]:
+        from dumbbell import registry as lists  # noqa: PLC0415 - loads the core
+
+        return list(getattr(lists, registry)())
+
+    return click.argument(
+        "name", required=False, metavar="[NAME]", shell_complete=names(known), help="Show one, with its parameters."
+    )

@@ -1,0 +1,27 @@
+"""Results directories as the commands read them: with a message where runs are damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.cli import output
+
+if TYPE_CHECKING:
+    from dumbbell.results import Results
+
+__all__ = ["load"]
+
+
+def load(directory: Path) -> Results:
+    """Read results; damaged runs are left out, which a message says."""
+    from dumbbell.results import Results  # noqa: PLC0415 - slow to import
+    from dumbbell.words import counted  # noqa: PLC0415
+
+    found = Results.load(directory)
+    if found.damaged:
+        output.note(
+            f"{directory}: {counted(found.damaged, 'stored run')} left out as damaged: "
+            f"`dumbbell results {directory} --verify` makes {'it' if found.damaged == 1 else 'them'} again"
+        )
+    return found

@@ -1,0 +1,24 @@
+"""The tables of means over repetitions that ``run`` and ``results`` print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dumbbell.cli import output
+
+if TYPE_CHECKING:
+    from dumbbell.results import Results
+
+__all__ = ["print_results"]
+
+
+def print_results(results: Results, *, every_row: bool) -> None:
+    """Print the flows and the queues that matter."""
+    from dumbbell.results.summary import flow_summary, queue_summary  # noqa: PLC0415
+
+    counts = results.repetitions
+    n = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+    each = f"mean of {n} repetitions" if counts[-1] > 1 else "one repetition"
+    for what, table in (("flows", flow_summary(results)), ("queues", queue_summary(results))):
+        if table.rows:
+            output.print_summary(f"{results.scenario.name}: {what} ({each})", table, every_row=every_row)

@@ -1,0 +1,1 @@
+"""The lab on the real kernel."""

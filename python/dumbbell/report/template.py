@@ -1,0 +1,35 @@
+"""The templates of pages: HTML with every inserted text escaped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dumbbell.extras import require
+from dumbbell.words import counted
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["template"]
+
+
+def template(name: str) -> Template:
+    """Load a template.
+
+    Raises
+    ------
+    DumbbellError
+        If jinja2 isn't installed.
+    """
+    require("jinja2")
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+
+    surroundings = Environment(
+        loader=PackageLoader("dumbbell.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    surroundings.filters["counted"] = counted
+    return surroundings.get_template(name)

@@ -1,0 +1,185 @@
+"""The runs of a sweep, in any number: those used last as objects, the others packed.
+
+A run with its rows takes about 30 KB as objects and a tenth of that packed: a sweep of 100,000 runs fits into the
+memory of a laptop. Runs finish in any order. The runs of neighboring cells form a part, which is packed, sorted, as
+soon as it is complete: the order in which runs finish leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from dumbbell.exceptions import ResultsError
+from dumbbell.results.record import Run
+
+__all__ = ["PART", "Place", "RunLog", "Runs", "Unpack", "pack"]
+
+PART = 512
+"""Runs that are packed together, about."""
+UNPACKED = 4
+"""Packed parts that are kept as objects, too."""
+
+Place = tuple[int, int]
+"""The cell of a run (its number) and its repetition."""
+Unpack = Callable[[], list[Run]]
+
+
+def pack(runs: Sequence[tuple[int, Run]]) -> Unpack:
+    """Pack runs in memory; returns the function that unpacks them."""
+    packed = zlib.compress(json.dumps([run.stored() for _, run in runs]).encode(), level=1)
+
+    def unpack() -> list[Run]:
+        content: list[dict[str, Any]] = json.loads(zlib.decompress(packed))
+        return [Run(**run) for run in content]
+
+    return unpack
+
+
+class RunLog:
+    """Runs by cell and repetition.
+
+    Parameters
+    ----------
+    cells : int
+        Neighboring cells that form a part.
+    freeze : callable
+        Stores the runs of a part, given with their cells, and returns the function that reads them again.
+
+    Attributes
+    ----------
+    damaged : int
+        Stored runs that were left out, because their content isn't the content that was stored.
+    """
+
+    def __init__(self, cells: int = 1, freeze: Callable[[Sequence[tuple[int, Run]]], Unpack] = pack) -> None:
+        self.damaged = 0
+        self._cells = cells
+        self._freeze = freeze
+        self._at: dict[Place, tuple[int, int]] = {}
+        self._packed: list[Unpack] = []
+        self._pending: dict[int, dict[Place, Run]] = {}
+        self._unpacked: OrderedDict[int, list[Run]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._at) + sum(map(len, self._pending.values()))
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self._at or place in self._pending.get(self.part(place[0]), ())
+
+    def part(self, cell: int) -> int:
+        """Return the part of a cell."""
+        return cell // self._cells
+
+    def add(self, cell: int, run: Run) -> None:
+        """Add a run of a cell."""
+        self._pending.setdefault(self.part(cell), {})[cell, run.repetition] = run
+
+    def close(self, part: int) -> None:
+        """Pack the runs of a part."""
+        runs = sorted(self._pending.pop(part, {}).items())
+        if runs:
+            self.add_packed([place for place, _ in runs], self._freeze([(place[0], run) for place, run in runs]))
+            self._keep(len(self._packed) - 1, [run for _, run in runs])
+
+    def close_all(self) -> None:
+        """Pack all runs."""
+        for part in sorted(self._pending):
+            self.close(part)
+
+    def add_packed(self, places: Sequence[Place], unpack: Unpack) -> None:
+        """Add runs that are packed: their places, in order."""
+        self._at.update({place: (len(self._packed), k) for k, place in enumerate(places)})
+        self._packed.append(unpack)
+
+    def get(self, place: Place) -> Run:
+        """Return a run; KeyError without it."""
+        pending = self._pending.get(self.part(place[0]), {}).get(place)
+        if pending is not None:
+            return pending
+        number, k = self._at[place]
+        return self._runs_of(number)[k]
+
+    def _runs_of(self, number: int) -> list[Run]:
+        if number not in self._unpacked:
+            self._keep(number, self._packed[number]())
+        self._unpacked.move_to_end(number)
+        return self._unpacked[number]
+
+    def _keep(self, number: int, runs: list[Run]) -> None:
+        self._unpacked[number] = runs
+        if len(self._unpacked) > UNPACKED:
+            self._unpacked.popitem(last=False)
+
+    def places(self) -> list[Place]:
+        """Return the place of every run, sorted."""
+        return sorted([*self._at, *(place for runs in self._pending.values() for place in runs)])
+
+    def chunks(self, numbers: Mapping[Place, int]) -> Iterator[list[Run]]:
+        """Yield the runs that have a number, with it as their index, part by part, so that each is read once."""
+        packed: dict[int, list[tuple[int, int]]] = {}
+        pending = []
+        for place, index in numbers.items():
+            if place in self._at and place not in self._pending.get(self.part(place[0]), ()):
+                number, k = self._at[place]
+                packed.setdefault(number, []).append((index, k))
+            else:
+                pending.append(replace(self.get(place), index=index))
+        for number in sorted(packed):
+            runs = self._runs_of(number)
+            yield [replace(runs[k], index=index) for index, k in packed[number]]
+        if pending:
+            yield pending
+
+
+class Runs(Sequence[Run]):
+    """The runs of results, numbered from 0, by cell and repetition."""
+
+    def __init__(self, log: RunLog, places: Sequence[Place]) -> None:
+        self._log = log
+        self.places = places
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Runs:
+        """Hold runs in their order; those with the same values are the repetitions of one cell.
+
+        Raises
+        ------
+        ResultsError
+            If two runs are the same repetition of one cell.
+        """
+        cells: dict[str, int] = {}
+        log = RunLog(max(len(runs), 1))
+        places = []
+        for run in runs:
+            cell = cells.setdefault(json.dumps(run.cell, sort_keys=True), len(cells))
+            if (cell, run.repetition) in log:
+                raise ResultsError(f"two runs are repetition {run.repetition} of the cell {run.cell}")
+            log.add(cell, run)
+            places.append((cell, run.repetition))
+        return cls(log, places)
+
+    def chunks(self) -> Iterator[list[Run]]:
+        """Yield all runs in parts, each read once; in order within a part."""
+        return self._log.chunks({place: index for index, place in enumerate(self.places)})
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        found = range(len(self.places))[index]
+        return [self._run(k) for k in found] if isinstance(found, range) else self._run(found)
+
+    def _run(self, index: int) -> Run:
+        run = self._log.get(self.places[index])
+        return run if run.index == index else replace(run, index=index)

@@ -1,0 +1,63 @@
+"""Events of links that a scenario sets after its end: they never happen.
+
+An event is a step of a rate or delay, an outage, or a span of scripted drops. Each depends on the duration alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from dumbbell.scenario.base import Part
+from dumbbell.scenario.link import Direction
+from dumbbell.scenario.paths import join
+from dumbbell.scenario.schedules import DelayStep, DelaySteps, RateStep, RateSteps
+from dumbbell.scenario.units import Duration
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+__all__ = ["events"]
+
+
+def events(scenario: Scenario) -> Iterator[tuple[str, Duration, bool]]:
+    """Yield the events of all links: the place of the event's time, that time, and True if it is before the end."""
+    end = scenario.duration.ns
+    sections = [*_directions(scenario.network, ["network"])]
+    for flow in scenario.flows:
+        sections += _directions(flow, ["flows", flow.name])
+    for path, link in sections:
+        for number, outage in enumerate(link.outages or ()):
+            yield join([*path, "outages", str(number), "at"]), outage.at, outage.at.ns < end
+        for number, rule in enumerate(link.drops or ()):
+            if rule.from_ is not None:
+                yield join([*path, "drops", str(number), "from"]), rule.from_, rule.from_.ns < end
+        for name in ("rate", "delay"):
+            yield from _steps(getattr(link, name), [*path, name], end)
+
+
+def _directions(part: Part, path: list[str]) -> Iterator[tuple[list[str], Direction]]:
+    """Find the sections of links in a part of a scenario, with their paths."""
+    if isinstance(part, Direction):
+        yield path, part
+    for name, value in part.__dict__.items():
+        if not isinstance(value, Part | list):
+            continue
+        place = [*path, type(part).model_fields[name].alias or name]
+        if isinstance(value, Part):
+            yield from _directions(value, place)
+            continue
+        for number, inner in enumerate(value):
+            if isinstance(inner, Part):
+                yield from _directions(inner, [*place, str(number)])
+
+
+def _steps(value: object, path: list[str], end: int) -> Iterator[tuple[str, Duration, bool]]:
+    """Yield the steps of a rate or delay after the first. A ramp begins at the step before it."""
+    if not isinstance(value, RateSteps | DelaySteps):
+        return
+    steps: Sequence[RateStep | DelayStep] = value.steps
+    for number, (before, step) in enumerate(pairwise(steps), 1):
+        begin = before.at.ns if step.ramp else step.at.ns
+        yield join([*path, "steps", str(number), "at"]), step.at, value.start.ns + begin < end

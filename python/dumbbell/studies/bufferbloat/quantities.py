@@ -1,0 +1,115 @@
+"""The quantities that the report's claims compare: values by repetition for a metric and a setting.
+
+Report: Neeraj Sharma, "Project 5". Rules: `paper.toml`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.studies.bufferbloat.data import EARLY, QUEUES, Curves, Load
+from dumbbell.studies.declared import Setting
+from dumbbell.studies.judge import Quantities
+from dumbbell.studies.rule_words import Words
+from dumbbell.studies.shared import LABELS
+
+__all__ = ["CUBIC_BEND", "WORDS", "quantities"]
+
+Floats = npt.NDArray[np.float64]
+
+FIRST = "the first rise"
+CUBIC_BEND = 0.15
+"""Bend from which a tooth counts as concave, and as convex."""
+SHAPES = {
+    "length": ("length of a tooth", "s"),
+    "top": ("window at the end of a tooth", "segments"),
+    "bend": ("bend of a tooth", ""),
+    "whole teeth": ("share of teeth that are concave and convex", "%"),
+    "spread of tops": ("spread of the tops of the teeth", ""),
+    "spread of lengths": ("spread of the lengths of the teeth", ""),
+    "start bend": ("bend of the first rise", ""),
+    "peak": ("largest window", "segments"),
+    "most waiting": ("largest number of waiting packets", "packets"),
+    "mean waiting": ("mean number of waiting packets", "packets"),
+    "spread of waiting": ("spread of the number of waiting packets", ""),
+}
+LOADED = {
+    "ping": ("mean RTT of ten pings", "ms"),
+    "three pings": ("mean RTT of the first three pings", "ms"),
+    "ping rise": ("RTT beside the transfer less that alone", "ms"),
+    "ping ratio": ("RTT with the small queue over that with the large one", ""),
+    "page": ("time of the page", "s"),
+    "page rise": ("time of the page beside the transfer less that alone", "s"),
+    "page factor": ("time of the page beside the transfer over that alone", ""),
+    "page gain": ("time of the page beside Reno less that beside CUBIC", "s"),
+}
+
+WORDS = Words(
+    metrics={
+        **{f"curve {name}": words for name, words in SHAPES.items()},
+        **{f"pages {name}": words for name, words in SHAPES.items()},
+        **{f"load {name}": words for name, words in LOADED.items()},
+    },
+    keys={"bend": "{} part", "since": "page {} after the start of the transfer"},
+    values={**LABELS, **QUEUES, "beside": "beside the transfer"},
+)
+"""The words for the metrics and settings of the rules."""
+
+
+def quantities(load: Load, pages: Curves, curves: Curves) -> Quantities:
+    """Return the quantities of all experiments."""
+
+    def get(metric: str, at: Setting) -> Floats:
+        experiment, _, name = metric.partition(" ")
+        if experiment == "load":
+            return _loaded(load, name, at)
+        return _shape(curves if experiment == "curve" else pages, name, at)
+
+    return Quantities(get, WORDS)
+
+
+def _shape(curves: Curves, name: str, at: Setting) -> Floats:
+    queue, variant = str(at["queue"]), str(at["variant"])
+    if name in {"length", "top"}:
+        return curves.each(queue, variant, name)
+    if name == "bend":
+        return curves.each(queue, variant, str(at["bend"]))
+    if name == "whole teeth":
+        return 100 * curves.whole(queue, variant, CUBIC_BEND)
+    if name == "spread of waiting":
+        return curves.spread_of_waiting(queue, variant)
+    if name.startswith("spread of"):
+        return curves.spread(queue, variant, {"spread of tops": "top", "spread of lengths": "length"}[name])
+    if name == "start bend":
+        return curves.start_bend(queue, variant)
+    if name == "peak":
+        return curves.first_peak(queue, variant) if at["of"] == FIRST else curves.each(queue, variant, "top")
+    mean, most = curves.backlog(queue, variant)
+    return most if name == "most waiting" else mean
+
+
+def _loaded(load: Load, name: str, at: Setting) -> Floats:
+    since = str(at.get("since", EARLY))
+    if name == "page gain":
+        queue = str(at["queue"])
+        return load.page(queue, "reno", since) - load.page(queue, "cubic", since)
+    variant = str(at["variant"])
+    if name == "ping ratio":
+        return np.asarray(load.ping("small", variant, since) / load.ping("large", variant, since))
+    queue, loaded = str(at["queue"]), at.get("load") == "beside"
+    match name:
+        case "ping":
+            return load.ping(queue, variant, since, loaded=loaded)
+        case "three pings":
+            return load.printed_pings(queue, variant, since, loaded=loaded)
+        case "ping rise":
+            return load.ping(queue, variant, since) - load.ping(queue, variant, since, loaded=False)
+        case "page":
+            return load.page(queue, variant, since, loaded=loaded)
+        case "page rise":
+            return load.page(queue, variant, since) - load.page(queue, variant, since, loaded=False)
+        case "page factor":
+            return np.asarray(load.page(queue, variant, since) / load.page(queue, variant, since, loaded=False))
+        case _:
+            raise KeyError(name)

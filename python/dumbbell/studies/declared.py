@@ -1,0 +1,146 @@
+"""Rules as data: a claim of a report in `paper.toml` declares how it is judged.
+
+A rule names a quantity of the study (``metric``), the setting (``at``), the settings for which its statement must
+hold (``each``), and the values that it compares along one key of the setting. `dumbbell.studies.judge` evaluates it.
+::
+
+    rule = { kind = "highest", metric = "throughput", along = "variant", who = "vegas", among = ["tahoe", "reno"],
+             at = { cbr = "8 to 10" } }
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dumbbell.studies.rules import EQUAL
+
+__all__ = ["Rule", "Setting", "Value"]
+
+Value = str | int | float
+Setting = dict[str, Value]
+
+
+class _Rule(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    metric: str
+    at: Setting = {}
+    each: dict[str, list[Value]] = {}
+    """Key -> values: the statement is made for every combination. Where it holds for some and not for others, the
+    verdict is "depends"."""
+    reason: str = ""
+    """The reason for a threshold that isn't the report's."""
+
+
+class Higher(_Rule):
+    """The mean at ``a`` is higher than that at ``b``."""
+
+    kind: Literal["higher"]
+    along: str
+    a: Value
+    b: Value
+    matter: float = EQUAL
+    """Smallest difference that counts, as a part of the larger mean."""
+
+
+class Extreme(_Rule):
+    """The mean at ``who`` is the highest (or lowest) of all."""
+
+    kind: Literal["highest", "lowest"]
+    along: str
+    who: Value
+    among: list[Value]
+    """The others."""
+    matter: float = EQUAL
+
+
+class Order(_Rule):
+    """The means decrease in this order."""
+
+    kind: Literal["order"]
+    along: str
+    values: list[Value] = Field(min_length=2)
+    matter: float = EQUAL
+
+
+class Alike(_Rule):
+    """The means differ by no more than a part of the middle one, or by no more than ``off`` in the metric's unit."""
+
+    kind: Literal["alike"]
+    along: str
+    values: list[Value] = Field(min_length=2)
+    part: float | None = None
+    off: float | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Alike:
+        if (self.part is None) == (self.off is None):
+            raise ValueError("give either part or off")
+        return self
+
+
+class Near(_Rule):
+    """The mean lies near the report's value: within a part, a factor, or ``off`` in the metric's unit."""
+
+    kind: Literal["near"]
+    value: float
+    part: float | None = None
+    factor: float | None = None
+    off: float | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Near:
+        if sum(x is not None for x in (self.part, self.factor, self.off)) != 1:
+            raise ValueError("give one of part, factor, off")
+        return self
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The band, in the metric's unit."""
+        if self.factor is not None:
+            return self.value / self.factor, self.value * self.factor
+        off = self.off if self.off is not None else abs((self.part or 0.0) * self.value)
+        return self.value - off, self.value + off
+
+
+class Bound(_Rule):
+    """The mean is at least (or at most) a bound."""
+
+    kind: Literal["at least", "at most"]
+    bound: float
+
+
+class Covers(_Rule):
+    """The report's single measurement lies within the range of single measurements here."""
+
+    kind: Literal["covers"]
+    value: float
+    slack: float = 0.0
+
+
+class Exchange(_Rule):
+    """Over the values of one key, ``a`` is ahead at some and ``b`` at others."""
+
+    kind: Literal["exchange"]
+    along: str
+    a: Value
+    b: Value
+    over: str
+    points: list[Value] = Field(min_length=1)
+
+
+class All(BaseModel):
+    """A sentence that sums up other claims: it holds if all of them hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["all"]
+    of: list[str] = Field(min_length=1)
+    """Ids of claims that are listed before."""
+
+
+Rule = Annotated[
+    Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange | All, Field(discriminator="kind")
+]

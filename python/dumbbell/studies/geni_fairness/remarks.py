@@ -1,0 +1,81 @@
+"""Causes and further numbers for the claims on fairness in GENI, shown beside the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dumbbell.metrics import summarize
+from dumbbell.studies.finding import Measured
+from dumbbell.studies.geni_fairness.data import VARIANTS, Alone, Over, Pairs, pair_name
+from dumbbell.studies.geni_fairness.quantities import WITHOUT_BBR, settling
+from dumbbell.studies.judge import Remark
+from dumbbell.studies.shared import LABELS
+
+__all__ = ["remarks"]
+
+
+def remarks(part1: Alone, jitter: Alone, pairs: Pairs, over: Over, sentences: Mapping[str, str]) -> dict[str, Remark]:
+    """Return the remarks by claim; `sentences` are the results of `sensitivity`."""
+    own = {
+        "part1-delay-alike": _delay(part1),
+        "part1-vegas-slower": _jitters(jitter),
+        "part2-self-fair": _self_fair(pairs, over),
+        "part2-bbr-dynamic": Remark(
+            "",
+            tuple(
+                Measured.of(f"movement of {pair_name(*pair)}", summarize(over.restless(*pair)))
+                for pair in WITHOUT_BBR
+            ),
+        ),
+        "part2-settles": Remark(
+            "",
+            tuple(
+                Measured.of(f"settling time of {pair_name(a, b)}", summarize(settling(over, a, b)), "s")
+                for a in VARIANTS
+                for b in VARIANTS
+                if "bbr" in (a, b)
+            ),
+        ),
+    }
+    none = Remark()
+    return {
+        claim: Remark(
+            ". ".join(text for text in (own.get(claim, none).text, sentences.get(claim, "")) if text),
+            own.get(claim, none).beside,
+        )
+        for claim in (*own, *(claim for claim in sentences if claim not in own))
+    }
+
+
+def _delay(part1: Alone) -> Remark:
+    flows = {"before": "idle ping", "beside": "ping"}
+    return Remark(
+        "Before the flow a ping measures the empty path, which is the same for every variant",
+        tuple(
+            Measured.of(
+                f"ping {when} {LABELS[v]}", summarize(part1.get("rtt_mean_ms", v, 2, flow=flow)), "ms"
+            )
+            for when, flow in flows.items()
+            for v in ("reno", "cubic", "vegas")
+        ),
+    )  # fmt: skip
+
+
+def _jitters(jitter: Alone) -> Remark:
+    return Remark(
+        "",
+        tuple(
+            Measured.of(f"Vegas over Reno and CUBIC, {h} hops, jitter {j} a hop", summarize(jitter.part(h, j)))
+            for h, j in jitter.points
+        ),
+    )
+
+
+def _self_fair(pairs: Pairs, over: Over) -> Remark:
+    base = [summarize(over.last("vegas", "vegas", flow, "base_rtt")) for flow in ("first", "second")]
+    share = summarize(pairs.share("vegas", "vegas"))
+    return Remark(
+        f"Of two Vegas flows the first has {100 * share.value:.0f} %; it takes the base RTT for "
+        f"{1000 * base[0].value:.2f} ms, the second one for {1000 * base[1].value:.2f} ms",
+        tuple(Measured.of(f"first's share, {LABELS[v]} with itself", summarize(pairs.share(v, v))) for v in VARIANTS),
+    )

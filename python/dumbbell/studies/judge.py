@@ -1,0 +1,314 @@
+"""Judges the claims of a report by their declared rules, and writes each finding's sentence from the numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.exceptions import DumbbellError
+from dumbbell.metrics.significance import LEVEL
+from dumbbell.studies import rules
+from dumbbell.studies.declared import (
+    Alike,
+    All,
+    Bound,
+    Covers,
+    Exchange,
+    Extreme,
+    Higher,
+    Near,
+    Order,
+    Setting,
+    Value,
+)
+from dumbbell.studies.definition import Claim, Study
+from dumbbell.studies.finding import Finding, Measured, Verdict
+from dumbbell.studies.rule_words import Words, rule_text
+from dumbbell.studies.rules import Ruling
+from dumbbell.words import counted
+
+__all__ = ["Quantities", "Remark", "judge", "judge_all"]
+
+Floats = npt.NDArray[np.float64]
+Single = Higher | Extreme | Order | Alike | Near | Bound | Covers | Exchange
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """The measured quantities of a study.
+
+    Attributes
+    ----------
+    get : callable
+        Given a metric and a setting, returns its values by repetition, (n,) float64; empty if the runs don't have it.
+    words : Words
+        Names and units of metrics, names of settings.
+    """
+
+    get: Callable[[str, Setting], Floats]
+    words: Words
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """By the first word of a metric, its experiment: why its cells can't be run by the back end."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """The part of a finding that a study adds: its cause in computed words, and further numbers."""
+
+    text: str = ""
+    beside: Sequence[Measured] = field(default=())
+
+
+def judge_all(study: Study, quantities: Quantities, remarks: Mapping[str, Remark] | None = None) -> list[Finding]:
+    """Judge every claim of a listed report that has a rule, in their order.
+
+    Parameters
+    ----------
+    study : Study
+    quantities : Quantities
+    remarks : mapping of str to Remark, optional
+        By the claim's id.
+
+    Raises
+    ------
+    DumbbellError
+        For remarks on claims that aren't judged.
+    """
+    unknown = set(remarks or {}) - {c.id for c in study.paper.judged}
+    if unknown:
+        raise DumbbellError(f"study {study.name}: remarks on claims that aren't judged: {', '.join(sorted(unknown))}")
+    found: dict[str, Finding] = {}
+    for claim in study.paper.judged:
+        found[claim.id] = judge(claim, quantities, found, (remarks or {}).get(claim.id), quick=study.quick)
+    return list(found.values())
+
+
+def judge(
+    claim: Claim,
+    quantities: Quantities,
+    before: Mapping[str, Finding],
+    remark: Remark | None = None,
+    *,
+    quick: bool = False,
+) -> Finding:
+    """Judge one claim.
+
+    Parameters
+    ----------
+    claim : Claim
+        With a rule.
+    quantities : Quantities
+    before : mapping of str to Finding
+        The findings of the claims before it.
+    remark : Remark, optional
+    quick : bool
+        True for a quick study, whose verdicts need stronger evidence; see `dumbbell.studies.rules.QUICK_LEVEL`.
+
+    Raises
+    ------
+    ValueError
+        For a claim without a rule.
+    """
+    if claim.rule is None:
+        raise ValueError(f"claim {claim.id} has no rule")
+    if isinstance(claim.rule, All):
+        return _sum_up(claim.id, claim.rule, before)
+    parts = _parts(claim.rule, quantities, quick=quick)
+    verdict = _together([ruling for _, ruling in parts])
+    remark = remark or Remark()
+    why = _why(parts, verdict)
+    if parts and isinstance(claim.rule, Higher | Extreme | Order | Alike):
+        why = f"{quantities.words.metric(claim.rule.metric)}: {why}"
+    missing = math.prod(len(values) for values in claim.rule.each.values()) - len(parts)
+    reason = quantities.absent.get(claim.rule.metric.partition(" ")[0])
+    if missing and reason:
+        why = f"{why}. Not run here: {missing} of {missing + len(parts)} settings ({reason})"
+    if remark.text:
+        why = f"{why}. {remark.text}"
+    return Finding(
+        claim.id,
+        verdict,
+        rule_text(claim.rule, quantities.words, quick=quick),
+        tuple(_named(words, m) for words, ruling in parts for m in ruling.measured),
+        why,
+        remark.beside,
+        rules.needed(*(ruling for _, ruling in parts)) if verdict is Verdict.NOT_SHOWN else None,
+    )
+
+
+def _parts(rule: Single, quantities: Quantities, *, quick: bool) -> list[tuple[str, Ruling]]:
+    """Apply a rule to every combination of ``each`` for which the runs have values."""
+    words = quantities.words
+    combinations = [dict(zip(rule.each, values, strict=True)) for values in itertools.product(*rule.each.values())]
+    # All statements of one claim together hold at 95 %.
+    level = 1 - (1 - LEVEL) / len(combinations)
+    parts = [(words.setting(c), _apply(rule, quantities, {**rule.at, **c}, level, quick=quick)) for c in combinations]
+    return [p for p in parts if p[1].verdict is not Verdict.NOT_MEASURED]
+
+
+def _together(parts: Sequence[Ruling]) -> Verdict:
+    """Combine the verdicts for several settings.
+
+    While one is open, those that are decided alike don't decide: more repetitions could still make it "depends".
+    """
+    kinds = {part.verdict for part in parts}
+    if {Verdict.AGREES, Verdict.DIFFERS} <= kinds:
+        return Verdict.DEPENDS
+    for kind in (Verdict.NOT_SHOWN, Verdict.DIFFERS, Verdict.AGREES):
+        if kind in kinds:
+            return kind
+    return Verdict.NOT_MEASURED
+
+
+def _apply(rule: Single, quantities: Quantities, at: Setting, level: float, *, quick: bool) -> Ruling:
+    words = quantities.words
+    name, unit = words.metric(rule.metric), words.unit(rule.metric)
+
+    def get(key: str = "", value: Value = "") -> Floats:
+        return quantities.get(rule.metric, {**at, key: value} if key else at)
+
+    def samples(values: Sequence[Value]) -> dict[str, Floats]:
+        return {words.value(v): get(rule.along, v) for v in values}  # type: ignore[union-attr]
+
+    match rule:
+        case Higher():
+            a, b = (words.value(v) for v in (rule.a, rule.b))
+            first, second = get(rule.along, rule.a), get(rule.along, rule.b)
+            if not (first.size and second.size):
+                return Ruling(None)
+            return rules.higher(first, second, f"{a} minus {b}", unit, matter=rule.matter, level=level, quick=quick)
+        case Extreme():
+            others = samples([rule.who, *rule.among])
+            if _lacking(others):
+                return Ruling(None)
+            best = rule.kind == "highest"
+            return rules.extreme(
+                others, words.value(rule.who), highest=best, unit=unit, matter=rule.matter, level=level, quick=quick
+            )
+        case Order():
+            ordered = samples(rule.values)
+            return Ruling(None) if _lacking(ordered) else _order(ordered, unit, rule.matter, level, quick=quick)
+        case Alike():
+            if _lacking(samples(rule.values)):
+                return Ruling(None)
+            limit, absolute = (rule.part, False) if rule.part is not None else (rule.off, True)
+            return rules.alike(
+                samples(rule.values), limit or 0.0, absolute=absolute, unit=unit, level=level, quick=quick
+            )
+        case Near():
+            low, high = rule.ends
+            return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
+        case Bound():
+            low, high = (rule.bound, np.inf) if rule.kind == "at least" else (-np.inf, rule.bound)
+            return rules.within(get(), name, low, high, unit=unit, level=level, quick=quick)
+        case Covers():
+            return rules.covers(get(), name, rule.value, unit=unit, slack=rule.slack, quick=quick)
+        case Exchange():
+            return _exchange(rule, quantities, at, level, quick=quick)
+
+
+def _lacking(samples: Mapping[str, Floats]) -> bool:
+    return any(values.size == 0 for values in samples.values())
+
+
+def _order(samples: Mapping[str, Floats], unit: str, matter: float, level: float, *, quick: bool) -> Ruling:
+    pairs = list(itertools.pairwise(samples))
+    against = 1 - (1 - level) / len(pairs)
+    total = Ruling(None)
+    for k, (a, b) in enumerate(pairs):
+        words = f"{a} minus {b}"
+        one = rules.higher(
+            samples[a], samples[b], words, unit, matter=matter, level=level, against=against, quick=quick
+        )
+        total = one if k == 0 else total & one
+    return total
+
+
+def _exchange(rule: Exchange, quantities: Quantities, at: Setting, level: float, *, quick: bool) -> Ruling:
+    rows = []
+    for point in rule.points:
+        both = [quantities.get(rule.metric, {**at, rule.over: point, rule.along: v}) for v in (rule.a, rule.b)]
+        if both[0].size and both[1].size:
+            rows.append((quantities.words.value(point), *both))
+    if not rows:
+        return Ruling(None)
+    names, first, second = zip(*rows, strict=True)
+    return rules.exchange(np.array(first), np.array(second), names, level=level, quick=quick)
+
+
+def _named(where: str, measured: Measured) -> Measured:
+    what = f"{measured.what} ({where})" if where else measured.what
+    return Measured(what, measured.text, measured.value, measured.low, measured.high, measured.unit, measured.n)
+
+
+SHOWN = {
+    Verdict.AGREES: "it holds",
+    Verdict.DIFFERS: "shown not to hold",
+    Verdict.NOT_SHOWN: "not shown",
+}
+
+
+def _why(parts: Sequence[tuple[str, Ruling]], verdict: Verdict) -> str:
+    """Write the numbers behind a verdict: of one statement its numbers, of several those of each outcome."""
+    if not parts:
+        return "the runs don't have this quantity"
+    sentences = []
+    for kind, words in SHOWN.items():
+        found = [(where, ruling) for where, ruling in parts if ruling.verdict is kind]
+        if not found:
+            continue
+        listed = "; ".join(_numbers(where, ruling) for where, ruling in found[:LISTED])
+        more = f"; and {len(found) - LISTED} more" if len(found) > LISTED else ""
+        count = f" for {len(found)} of {len(parts)}" if len(parts) > 1 else ""
+        sentences.append(f"{words}{count}: {listed}{more}")
+    needs = rules.needed(*(ruling for _, ruling in parts))
+    if verdict is Verdict.NOT_SHOWN and needs is not None:
+        open_ = [r for _, r in parts if r.verdict is Verdict.NOT_SHOWN]
+        sentences.append(_needs(needs, min(m.n or 0 for r in open_ for m in r.measured)))
+    return ". ".join(s[:1].upper() + s[1:] if k else s for k, s in enumerate(sentences))
+
+
+LISTED = 4
+"""Settings of one outcome that the sentence names; the table of numbers has all."""
+COMPARED = 3
+"""Differences of one statement that the sentence names."""
+
+
+def _numbers(where: str, ruling: Ruling) -> str:
+    shown, more = ruling.measured, ""
+    if len(shown) > COMPARED:
+        shown = (min(shown, key=lambda m: m.value if m.value is not None else 0.0),)
+        more = f", the least of {len(ruling.measured)} differences"
+    texts = ", ".join(f"{m.what} {m.text}" for m in shown) + more
+    return f"{where}: {texts}" if where else texts
+
+
+def _needs(needs: int, n: int) -> str:
+    return f"with {counted(n, 'repetition')} the test can't decide; it would need {rules.repetitions_text(needs)}"
+
+
+def _sum_up(claim: str, rule: All, before: Mapping[str, Finding]) -> Finding:
+    """Judge a sentence that sums up other claims by their verdicts."""
+    found = [before[i] for i in rule.of]
+    kinds = [f.verdict for f in found]
+    if all(k is Verdict.AGREES for k in kinds):
+        verdict = Verdict.AGREES
+    else:
+        order = (Verdict.DIFFERS, Verdict.NOT_MEASURED, Verdict.NOT_SHOWN, Verdict.DEPENDS)
+        verdict = next(k for k in order if k in kinds)
+    listed = ", ".join(f"{f.claim} {f.verdict.value}" for f in found)
+    return Finding(
+        claim,
+        verdict,
+        f"It sums up {len(found)} claims, and holds if all of them hold: {', '.join(rule.of)}.",
+        tuple(Measured(f.claim, f.verdict.value) for f in found),
+        f"of the claims that it sums up: {listed}",
+        needs=max((f.needs for f in found if f.needs is not None), default=None)
+        if verdict is Verdict.NOT_SHOWN
+        else None,
+    )

@@ -1,0 +1,98 @@
+"""Windows and rates over time, in the report's two cells of bytes in flight."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dumbbell.metrics import rate_per_window
+from dumbbell.results import Results, Run
+from dumbbell.studies.netem_iperf.data import DELAY, MSS, VARIANT
+
+__all__ = ["CELLS", "Inflight", "Windows"]
+
+Floats = npt.NDArray[np.float64]
+
+CELLS = {"10 ms, 0.1 %": "10 ms", "100 ms, 1 %": "100 ms"}
+"""The report's two cells of bytes in flight, with their delays."""
+WINDOW = 1.0
+"""Seconds over which a rate is taken."""
+
+
+class Inflight:
+    """The experiment with series, by cell and variant."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._runs = {(str(runs[0].cell[DELAY]), str(runs[0].cell[VARIANT])): runs for runs in results.by_cell()}
+        self._read: dict[str, Windows] = {}
+
+    def get(self, metric: str, cell: str, variant: str) -> Floats:
+        """Return a metric of `Windows` by repetition; (n,) float64."""
+        return np.array([getattr(self._windows(run), metric) for run in self._runs[CELLS[cell], variant]])
+
+    def _windows(self, run: Run) -> Windows:
+        if run.key not in self._read:
+            self._read[run.key] = Windows(self._results.table(run, "flow/iperf"))
+        return self._read[run.key]
+
+
+class Windows:
+    """The windows of one run. A reduction is a change of ssthresh to less than the window before."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self._t = table["t_ns"].to_numpy() * 1e-9
+        self._delivered = table["delivered"].to_numpy()
+        self._inflight = table["inflight"].cast(pl.Float64).to_numpy()
+        cwnd, ssthresh = (table[c].cast(pl.Float64).to_numpy() for c in ("cwnd", "ssthresh"))
+        at = 1 + np.flatnonzero(np.diff(ssthresh) != 0)
+        at = at[ssthresh[at] < cwnd[at - 1]]
+        self._times, self._before, self._after = self._t[at], cwnd[at - 1], ssthresh[at]
+
+    @property
+    def kept(self) -> float:
+        """The part of the window that a reduction leaves, median over the run, %."""
+        return _median(100 * self._after / self._before)
+
+    @property
+    def taken(self) -> float:
+        """The part of the window that a reduction takes, median over the run, %."""
+        return 100 - self.kept
+
+    @property
+    def taken_again(self) -> float:
+        """The same of the reductions that come before the window has regained its size before the last one, %."""
+        again = self._before[1:] < self._before[:-1]
+        return _median(100 - 100 * (self._after[1:] / self._before[1:])[again])
+
+    @property
+    def growth(self) -> float:
+        """How fast the window grows between two reductions, median over the run, packets/s."""
+        return _median((self._before[1:] - self._after[:-1]) / np.diff(self._times) / MSS)
+
+    @property
+    def reductions(self) -> float:
+        """Reductions a minute."""
+        return 60 * self._times.size / float(self._t[-1] - self._t[0])
+
+    @property
+    def overshoot(self) -> float:
+        """The largest window that a reduction ends, in parts of the mean data in flight; both after slow start."""
+        if self._times.size < 2:
+            return np.nan
+        later = self._t >= self._times[0]
+        steps = np.diff(self._t, append=self._t[-1])[later]
+        return float(self._before[1:].max() / np.average(self._inflight[later], weights=steps))
+
+    @cached_property
+    def variation(self) -> float:
+        """The standard deviation of the rate over seconds, as a part of its mean."""
+        rates = rate_per_window(self._t, self._delivered, np.arange(0.0, float(self._t[-1]), WINDOW))
+        return float(rates.std() / rates.mean()) if rates.size > 1 else np.nan
+
+
+def _median(values: Floats) -> float:
+    return float(np.median(values)) if values.size else np.nan

@@ -1,0 +1,73 @@
+"""The quantities that the report's claims compare: values by repetition for a metric and a setting.
+
+Report: Brian Mackwan, "Lab 8: Comparing TCP Variants using iperf and Wireshark". Rules: `paper.toml`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.metrics import rtt_slope
+from dumbbell.studies.declared import Setting
+from dumbbell.studies.judge import Quantities
+from dumbbell.studies.netem_iperf.data import DELAYS, MSS, Grid
+from dumbbell.studies.netem_iperf.inflight import Inflight
+from dumbbell.studies.rule_words import Words
+from dumbbell.studies.shared import LABELS
+
+__all__ = ["WORDS", "quantities"]
+
+Floats = npt.NDArray[np.float64]
+
+WORDS = Words(
+    metrics={
+        "grid throughput": ("throughput of 20 MB", "Mbit/s"),
+        "grid rtt": ("mean RTT", "ms"),
+        "grid power of the rtt": ("power of the RTT to which throughput is proportional", ""),
+        "grid flight": ("mean data in flight", "packets"),
+        "grid retransmitted": ("share of sent bytes that are retransmissions", "%"),
+        "offload throughput": ("throughput of 20 MB in segments of 64 KiB", "Mbit/s"),
+        "grid formula": ("throughput, as a part of mean window / mean RTT", ""),
+        "inflight kept": ("part of the window that a loss leaves", "%"),
+        "inflight taken": ("part of the window that a loss takes", "%"),
+        "inflight taken again": ("part of the window that a loss takes before the window has recovered", "%"),
+        "inflight growth": ("growth of the window between two losses", "packets/s"),
+        "inflight reductions": ("number of reductions of the window in a minute", ""),
+        "inflight overshoot": ("largest window after slow start, in parts of the mean data in flight", ""),
+        "inflight variation": ("standard deviation of the rate over seconds, part of its mean", ""),
+    },
+    keys={"delay": "{} ms", "loss": "{} %"},
+    values=LABELS,
+)
+"""The words for the metrics and settings of the rules."""
+
+COLUMNS = {"throughput": "goodput_bps", "rtt": "rtt_mean_ms", "flight": "mean_inflight_packets"}
+
+
+def quantities(grid: Grid, offload: Grid, inflight: Inflight) -> Quantities:
+    """Return the quantities of all experiments."""
+
+    def get(metric: str, at: Setting) -> Floats:
+        experiment, _, name = metric.partition(" ")
+        variant = str(at["variant"])
+        if experiment == "inflight":
+            return inflight.get(name.replace(" ", "_"), str(at["cell"]), variant)
+        return _of_grid(grid if experiment == "grid" else offload, name, variant, at)
+
+    return Quantities(get, WORDS)
+
+
+def _of_grid(grid: Grid, name: str, variant: str, at: Setting) -> Floats:
+    loss = float(at["loss"])
+    if name == "power of the rtt":
+        rows = np.array([grid.get(variant, d, loss) for d in DELAYS])
+        return np.array([rtt_slope(DELAYS, rows[:, k]) for k in range(rows.shape[1])])
+    delay = float(at["delay"])
+    if name == "retransmitted":
+        again, sent = (grid.get(variant, delay, loss, c) for c in ("retransmitted_bytes", "sent_bytes"))
+        return np.asarray(100 * again / sent)
+    if name == "formula":
+        rate, rtt, flight = (grid.get(variant, delay, loss, COLUMNS[c]) for c in ("throughput", "rtt", "flight"))
+        return np.asarray(1e3 * rate * rtt / (8 * MSS * flight))
+    return grid.get(variant, delay, loss, COLUMNS[name])

@@ -1,0 +1,94 @@
+"""Causes and further numbers for the claims on experiment 2: two TCP flows share a link with CBR traffic."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.metrics import shares, summarize
+from dumbbell.studies.finding import Measured
+from dumbbell.studies.judge import Remark
+from dumbbell.studies.ns2_cbr.data import CONSTANT, Experiment2, report_rates
+
+__all__ = ["remarks"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def remarks(data: Experiment2) -> dict[str, Remark]:
+    """Return the remarks by claim."""
+    return {
+        "exp2-reno-reno-fair": Remark(_range(data, "reno", "reno"), (_constant(data, "reno", "reno"),)),
+        "exp2-vegas-vegas-ranges": _leads(data),
+        "exp2-newreno-reno-unfair": Remark(_timeouts(data), _by_rate(data, "newreno", "reno")),
+        "exp2-newreno-vegas-unfair": Remark(
+            "", (*_by_rate(data, "newreno", "vegas"), _constant(data, "newreno", "vegas"))
+        ),
+    }
+
+
+def _span(rates: Floats) -> str:
+    return f"CBR {rates[0]:g} to {rates[-1]:g} Mbit/s" if len(rates) else "no CBR rate"
+
+
+def _extremes(first: Floats, second: Floats) -> str:
+    share = 100 * shares(np.stack([first, second], axis=-1))[..., 0]
+    return f"{share.min():.0f} to {share.max():.0f} %"
+
+
+def _range(data: Experiment2, a: str, b: str) -> str:
+    first, second = data.both(a, b)
+    hot = data.contested(a, b)
+    if not hot.any():
+        return "The flows never contend"
+    return (
+        f"In single runs under contention ({_span(data.rates[hot])}) the first flow's share ranges over "
+        f"{_extremes(first[hot], second[hot])}"
+    )
+
+
+def _constant(data: Experiment2, a: str, b: str) -> Measured:
+    first, second = data.both(a, b, CONSTANT)
+    hot = data.contested(a, b)
+    what = f"with constant CBR intervals, share of the first flow in single runs, {_span(data.rates[hot])}"
+    return Measured(what, _extremes(first[hot], second[hot]) if hot.any() else "none")
+
+
+def _leads(data: Experiment2) -> Remark:
+    """Compare with one run of constant intervals, as the report has it."""
+    hot = data.contested("vegas", "vegas")
+    names = [f"{r:g}" for r in data.rates[hot]]
+    single = data.both("vegas", "vegas", CONSTANT)
+    leads = np.sign(single[0][hot, 0] - single[1][hot, 0])
+    return Remark(
+        _range(data, "vegas", "vegas"),
+        (
+            Measured(
+                "one run with constant intervals, as in the report: rates at which the first / the second leads",
+                f"{_list(names, leads > 0)} / {_list(names, leads < 0)} Mbit/s",
+            ),
+            _constant(data, "vegas", "vegas"),
+        ),
+    )
+
+
+def _list(names: list[str], which: npt.NDArray[np.bool_]) -> str:
+    return ", ".join(n for n, w in zip(names, which, strict=True) if w) or "none"
+
+
+def _timeouts(data: Experiment2) -> str:
+    hot = data.contested("newreno", "reno")
+    late = [float(x[hot].mean()) for x in data.both("newreno", "reno", metric="timeouts")]
+    return f"Under contention NewReno has {late[0]:.1f} timeouts a run, Reno {late[1]:.1f}"
+
+
+def _by_rate(data: Experiment2, a: str, b: str) -> tuple[Measured, ...]:
+    first, second = data.both(a, b)
+    hot = data.contested(a, b)
+    share = 100 * shares(np.stack([first, second], axis=-1))[..., 0]
+    whole = report_rates(list(data.rates))
+    return tuple(
+        Measured.of(f"NewReno's share at CBR {r:g} Mbit/s", summarize(share[k]), "%")
+        for k, r in enumerate(data.rates)
+        if hot[k] and r in whole
+    )

@@ -1,0 +1,70 @@
+"""The quantities that the report's claims compare: values by repetition for a metric and a setting.
+
+Report: Tanmay Rajore et al., "Analysis of TCP Variants". Rules: `paper.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.studies.declared import Setting
+from dumbbell.studies.judge import Quantities
+from dumbbell.studies.rule_words import Words
+from dumbbell.studies.shared import LABELS
+from dumbbell.studies.video_real_traffic.experiments import Experiments
+from dumbbell.studies.video_real_traffic.player import NAMES
+
+__all__ = ["WORDS", "quantities"]
+
+Floats = npt.NDArray[np.float64]
+
+READ = {
+    "throughput": ("mean rate of the capture", "kB/s"),
+    "retransmitted": ("bytes of retransmissions", "kB"),
+    "duplicate ACKs": ("number of duplicate ACKs", ""),
+    "out of order": ("number of packets out of order", ""),
+    "spikes": ("number of seconds with 50 packets or more", ""),
+    "largest spike": ("most packets in a second", "packets"),
+    "variation": ("standard deviation of packets per second, part of their mean", ""),
+    "packet size": ("mean length of captured packets", "bytes"),
+    "packets": ("number of captured packets", ""),
+    "errors": ("most error packets in a second", "packets"),
+}
+WHERE = ("shaped", "fast", "signal", "hall")
+PLAYED = {
+    "player load time": ("time until the video is loaded", "s"),
+    "player startup delay": ("time until the video starts", "s"),
+    "player stalls": ("number of stalls", ""),
+    "player stall time": ("time of the stalls", "s"),
+    "player head start of QUIC": ("time by which the video starts earlier over QUIC", "s"),
+}
+WORDS = Words(
+    metrics={f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
+    keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
+          "signal": "{} signal", "access": "{}"},
+    values=NAMES | LABELS | {"hall": "the lecture hall"},
+)  # fmt: skip
+"""The words for the metrics and settings of the rules."""
+
+
+def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Quantities:
+    """Return the quantities of all experiments; `absent` has by experiment why cells can't be run."""
+
+    def get(metric: str, at: Setting) -> Floats:
+        where, _, name = metric.partition(" ")
+        variant = str(at["variant"])
+        if where == "player":
+            return found.player.get(name, str(at["access"]), variant)
+        if where == "fast":
+            return found.wifi.get(name, str(at["access"]), str(at["segments"]), variant)
+        if where == "signal":
+            return found.signal.get(name, found.losses[str(at["signal"])], variant)
+        if where == "hall":
+            return found.hall.get(name, found.losses["hall"], variant)
+        shaped = {"queue": found.queue, "policer": found.policer}[str(at["shaper"])]
+        return shaped.get(name, str(at["host"]), variant)
+
+    return Quantities(get, WORDS, absent or {})

@@ -1,0 +1,182 @@
+"""Verdicts on random cases: each figure of each flow by a practical tolerance and by the standard error of the means.
+
+::
+
+    same        the means differ by no more than the tolerance
+    chance      they differ by more, and by no more than two standard errors of their difference
+    different   they differ by more than both
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+
+from dumbbell.validate.cases import Case
+from dumbbell.validate.deviations import FEW
+from dumbbell.validate.measured import FlowMeasured, Measured
+from dumbbell.validate.words import NAMES, UNITS
+
+__all__ = ["GROUPS", "PRACTICAL", "Judged", "Outcome", "distribution", "groups", "judge", "worst"]
+
+PRACTICAL = {
+    "goodput_bps": 0.05,
+    "cwnd_mean_packets": 0.05,
+    "srtt_mean_ms": 0.05,
+    "retransmitted_packets": 0.15,
+}
+"""Largest relative difference of the means that counts as the same; for retransmissions also `FEW` packets."""
+ERRORS = 2.0
+"""Standard errors up to which a difference counts as chance."""
+
+
+class Outcome(StrEnum):
+    """The verdict on a figure."""
+
+    SAME = "same"
+    CHANCE = "chance"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One figure of one flow: means of both sides, and the standard error of their difference."""
+
+    case: str
+    flow: str
+    variant: str
+    figure: str
+    sim: float
+    kernel: float
+    error: float
+
+    @property
+    def relative(self) -> float:
+        """Difference in parts of the kernel's."""
+        if self.sim == self.kernel:
+            return 0.0
+        return (self.sim - self.kernel) / self.kernel if self.kernel else float("inf")
+
+    @property
+    def excess(self) -> float:
+        """Difference in multiples of the tolerance."""
+        allowed = PRACTICAL[self.figure] * abs(self.kernel)
+        if self.figure == "retransmitted_packets":
+            allowed = max(allowed, FEW)
+        apart = abs(self.sim - self.kernel)
+        return apart / allowed if allowed else (0.0 if apart == 0 else float("inf"))
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict."""
+        if self.excess <= 1:
+            return Outcome.SAME
+        return Outcome.CHANCE if abs(self.sim - self.kernel) <= ERRORS * self.error else Outcome.DIFFERENT
+
+    @property
+    def sentence(self) -> str:
+        """The difference in words."""
+        factor, unit = UNITS[self.figure]
+        return (
+            f"{self.case}, flow {self.flow} ({self.variant}): {NAMES[self.figure]} is {self.sim * factor:.4g}{unit} "
+            f"in the simulator, {self.kernel * factor:.4g} on the kernel (standard error {self.error * factor:.2g})"
+        )
+
+
+def judge(case: str, sim: Measured, kernel: Measured) -> list[Judged]:
+    """Judge every figure of every flow of a case."""
+    pairs = zip(sim.flows, kernel.flows, strict=True)
+    return [found for s, k in pairs for figure in PRACTICAL if (found := _judged(case, figure, s, k)) is not None]
+
+
+def _judged(case: str, figure: str, sim: FlowMeasured, kernel: FlowMeasured) -> Judged | None:
+    ours, theirs = sim.values(figure), kernel.values(figure)
+    if not len(ours) or not len(theirs):
+        return None
+    squares = sum(float(v.var(ddof=1)) / len(v) for v in (ours, theirs) if len(v) > 1)
+    means = float(ours.mean()), float(theirs.mean())
+    return Judged(case, sim.name, sim.variant, figure, *means, float(np.sqrt(squares)))
+
+
+def distribution(judged: Sequence[Judged]) -> pl.DataFrame:
+    """One row for each figure: shares of the outcomes, quantiles of the relative difference in %."""
+    rows: list[dict[str, object]] = []
+    for figure in PRACTICAL:
+        of = [j for j in judged if j.figure == figure]
+        if not of:
+            continue
+        apart = np.array([100 * j.relative for j in of if np.isfinite(j.relative)])
+        row: dict[str, object] = {"figure": NAMES[figure], "flows": len(of)}
+        for outcome in Outcome:
+            row[f"{outcome} %"] = 100 * sum(j.outcome is outcome for j in of) / len(of)
+        for share in (5, 25, 50, 75, 95):
+            row[f"{share} % quantile"] = float(np.percentile(apart, share)) if len(apart) else None
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _queue(case: Case) -> str:
+    return str(case.scenario.to_dict()["network"]["bottleneck"]["queue"]["discipline"])
+
+
+def _flows(case: Case) -> str:
+    return f"{len(case.scenario.to_dict()['flows'])} flows"
+
+
+def _bottleneck(key: str, word: str) -> Callable[[Case], str]:
+    return lambda case: word if case.scenario.to_dict()["network"]["bottleneck"].get(key) else f"no {word}"
+
+
+def _reverse(case: Case) -> str:
+    reverse = case.scenario.to_dict()["network"]["bottleneck"].get("reverse", {})
+    return "asymmetric" if reverse.get("rate") else "symmetric"
+
+
+def _stack(key: str, word: str) -> Callable[[Case], str]:
+    def of(case: Case) -> str:
+        stack = case.scenario.to_dict()["flows"][0]["stack"]
+        return word if isinstance(stack, dict) and key in stack else f"no {word}"
+
+    return of
+
+
+GROUPS: Mapping[str, Callable[[Case], str]] = {
+    "discipline": _queue,
+    "flows": _flows,
+    "loss": _bottleneck("loss", "random loss"),
+    "reverse": _reverse,
+    "ECN": _stack("ecn", "ECN"),
+    "buffers": _stack("receive_buffer", "stock buffers"),
+}
+"""Properties of a case by which differences are grouped."""
+
+
+def groups(cases: Sequence[Case], judged: Sequence[Judged]) -> pl.DataFrame:
+    """One row for each group of cases and each variant: the share of figures that are different, by figure."""
+    names = {case.name: {key: of(case) for key, of in GROUPS.items()} for case in cases}
+    members: dict[tuple[str, str], list[Judged]] = {}
+    for j in judged:
+        for key, value in [*names[j.case].items(), ("variant", j.variant)]:
+            members.setdefault((key, value), []).append(j)
+    rows: list[dict[str, object]] = []
+    for (key, value), of in sorted(members.items()):
+        row: dict[str, object] = {"by": key, "group": value, "flows": len({(j.case, j.flow) for j in of})}
+        for figure in PRACTICAL:
+            outcomes = [j.outcome for j in of if j.figure == figure]
+            differ = sum(o is Outcome.DIFFERENT for o in outcomes)
+            row[f"{NAMES[figure]}: different %"] = 100 * differ / len(outcomes) if outcomes else None
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def worst(judged: Sequence[Judged]) -> list[Judged]:
+    """Return the figure that is furthest apart of each case with a difference, the furthest case first."""
+    of: dict[str, Judged] = {}
+    for j in judged:
+        if j.outcome is Outcome.DIFFERENT and (j.case not in of or j.excess > of[j.case].excess):
+            of[j.case] = j
+    return sorted(of.values(), key=lambda j: (-j.excess, j.case))

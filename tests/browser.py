@@ -1,0 +1,86 @@
+"""Opens pages in headless Chromium: their width, their requests, their colors, and the result of a script on them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from required import require_programs
+
+__all__ = ["probe"]
+
+MEASURES = """
+const root = document.documentElement;
+const wide = [...document.querySelectorAll("body *")].filter((e) => {
+  const box = e.getBoundingClientRect();
+  if (!box.width || !box.height || e.matches(".skip")) return false;
+  for (let up = e.parentElement; up; up = up.parentElement) {
+    if (["auto", "scroll", "hidden"].includes(getComputedStyle(up).overflowX)) return false;
+  }
+  return box.right > root.clientWidth + 1 || box.left < -1;
+});
+return {
+  width: root.clientWidth,
+  page: root.scrollWidth,
+  wide: wide.map((e) => `${e.tagName}.${e.getAttribute("class") ?? ""}: ${e.textContent.slice(0, 40)}`),
+  requests: performance.getEntriesByType("resource").map((r) => r.name),
+  paper: getComputedStyle(document.body).backgroundColor,
+  figures: document.querySelectorAll("figure").length,
+  drawn: document.querySelectorAll("figure.drawn .live .panel").length,
+  RESULT
+};
+"""
+
+
+def probe(page: Path, *, width: int = 1280, dark: bool = False, script: str = "null") -> dict[str, Any]:
+    """Open a page, run an expression on it, and return measures.
+
+    Parameters
+    ----------
+    page : Path
+    width : int
+        Of the window, in CSS pixels; a phone has about 400.
+    dark : bool
+        True if the reader prefers dark pages.
+    script : str
+        A JavaScript expression, or an async function's body in braces; its value is ``result``.
+
+    Returns
+    -------
+    dict
+        ``width`` of the window and of the ``page``; ``wide``, the elements outside of the window that don't scroll in
+        a box; ``requests``; the color of the ``paper``; the numbers of ``figures`` and ``drawn`` panels; ``result``.
+    """
+    require_programs("chromium")
+    value = f"await (async () => {script})()" if script.startswith("{") else script
+    measure = MEASURES.replace("RESULT", f"result: {value}")
+    run = f"""<script>addEventListener("load", async () => {{
+        let answer;
+        try {{ answer = await (async () => {{ {measure} }})(); }}
+        catch (e) {{ answer = {{ error: String(e.stack) }}; }}
+        parent.postMessage(JSON.stringify(answer), "*");
+    }});</script>"""
+    copy, frame = page.with_name(f"probe-{page.name}"), page.with_name(f"frame-{page.name}")
+    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{run}</body>"), encoding="utf-8")
+    # A frame, since a window has at least 500 pixels. The answer is an attribute, which --dump-dom prints.
+    frame.write_text(
+        f"""<!doctype html><html><body style="margin:0"><script>
+        addEventListener("message", (event) => {{ document.documentElement.dataset.answer = event.data; }});
+        </script><iframe src="{copy.name}" style="border:0;width:{width}px;height:1000px"></iframe></body></html>"""
+    )
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+               "--hide-scrollbars", f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+               "--window-size=1300,1000", "--virtual-time-budget=10000", "--dump-dom", f"file://{frame}"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    copy.unlink()
+    frame.unlink()
+    assert "CONSOLE" not in done.stderr, done.stderr
+    found = re.search(r'<html[^>]* data-answer="([^"]*)"', done.stdout)
+    assert found, done.stdout[:2000]
+    answer: dict[str, Any] = json.loads(unescape(found[1]))
+    assert "error" not in answer, answer
+    return answer

@@ -1,0 +1,56 @@
+"""`dumbbell doctor` with few capabilities: nothing is reported as present that couldn't be tried."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from required import require_programs, require_root
+
+pytestmark = pytest.mark.usefixtures("require_link_emulation")
+
+
+def doctor(*lost: str) -> dict[str, dict[str, dict[str, str | bool | None]]]:
+    """Run it as root without these capabilities."""
+    require_root()
+    require_programs("setpriv")
+    command = ["setpriv", "--bounding-set", ",".join(f"-{name}" for name in lost)]
+    done = subprocess.run(
+        [*command, sys.executable, "-m", "dumbbell", "doctor", "--json"], capture_output=True, text=True, check=False
+    )
+    report = json.loads(done.stdout)
+    return {title: {f["name"]: f for f in findings} for title, findings in report.items()}
+
+
+def test_without_the_right_to_interfaces_no_discipline_is_reported() -> None:
+    report = doctor("net_admin")
+    for name in ("netem", "red", "cake"):
+        finding = report["Queue disciplines of the kernel"][name]
+        assert (finding["ok"], "not permitted" in str(finding["state"])) == (False, True)
+    tunnel = report["Rights"]["TUN interfaces"]
+    assert tunnel["ok"] is False
+    assert "modprobe" not in str(tunnel["remedy"])
+    assert "--cap-add NET_ADMIN" in str(tunnel["remedy"])
+
+
+def test_root_without_namespaces_is_not_asked_to_be_root() -> None:
+    report = doctor("sys_admin")
+    for finding in (report["Back ends"]["kernel, emulation=link"], report["Rights"]["network namespaces"]):
+        assert finding["ok"] is False
+        assert "run as root" not in str(finding["remedy"])
+        assert "--cap-add SYS_ADMIN" in str(finding["remedy"])
+
+
+def test_settings_that_are_read_only_are_worked_around_or_reported() -> None:
+    """As in a container: /proc/sys is read-only; with the right to mounts a run makes a /proc of its own."""
+    require_root()
+    require_programs("unshare", "setpriv")
+    read_only = "mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && "
+    probe = f"{sys.executable} -c 'from dumbbell.kernel.host import probe; print(probe().settings)'"
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", read_only + probe], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "None"

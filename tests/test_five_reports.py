@@ -1,0 +1,119 @@
+"""The page on the five reports: its data have every claim, its counts are the data's, no lesson contradicts them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from dumbbell import DumbbellError
+from dumbbell.studies import studies
+from required import require_packages
+
+require_packages("matplotlib")
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+DATA = DOCS / "data" / "studies"
+LISTED = [study for study in studies().values() if study.paper.listed]
+
+
+@pytest.fixture
+def generator(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(DOCS / "generator")
+    return {n: __import__(n) for n in ("five_reports", "verdict_grid")}
+
+
+@pytest.mark.parametrize("study", LISTED, ids=lambda s: s.name)
+def test_the_data_have_every_claim_of_a_whole_run(study: object) -> None:
+    from dumbbell.studies import Study
+
+    assert isinstance(study, Study)
+    data = json.loads((DATA / f"{study.name}.json").read_text(encoding="utf-8"))
+    assert [c["id"] for c in data["claims"]] == [c.id for c in study.paper.claims]
+    for stored, claim in zip(data["claims"], study.paper.claims, strict=True):
+        assert (stored["verdict"] == "not testable") == bool(claim.untestable)
+        assert stored["why"]
+        if claim.untestable:
+            assert stored["why"] == claim.untestable
+    assert data["version"]
+    assert data["backend"]
+    assert data["repetitions"] == {e.name: study.scenario(e).repetitions for e in study.experiments}
+    cells = sum(len(study.scenario(e).cells) * data["repetitions"][e.name] for e in study.experiments)
+    assert data["runs"] >= cells
+
+
+def test_the_counts_of_the_page_are_those_of_the_data(generator: dict[str, ModuleType]) -> None:
+    page = generator["five_reports"]
+    found = page.reports()
+    assert [r.study.name for r in found] == [s.name for s in LISTED]
+    counts: Counter[str] = Counter()
+    for study in LISTED:
+        data = json.loads((DATA / f"{study.name}.json").read_text(encoding="utf-8"))
+        own = Counter(c["verdict"] for c in data["claims"])
+        counts += own
+        row = next(line for line in page.counted(found).splitlines() if f"/{study.name}.md)" in line)
+        numbers = [int(x) for x in row.strip("| ").split(" | ")[1:]]
+        used = [v for v in page.VERDICTS if any(r.counts[v] for r in found)]
+        assert numbers == [sum(own.values()), *(own[v] for v in used)]
+        words = page.picture(found).split(f"{next(r for r in found if r.study is study).name}: ")[1]
+        assert words.startswith(", ".join(f"{own[v]} {v}" for v in page.VERDICTS if own[v]))
+    tested = sum(counts.values()) - counts["not testable"]
+    assert f"{counts['agrees']} of {tested} statements" in page.answer(found)
+    assert f"{counts['differs']} differ, {counts['depends']} depend" in page.answer(found)
+    assert f"make {sum(counts.values())} statements" in page.answer(found)
+    assert set(counts) <= set(page.VERDICTS) == set(generator["verdict_grid"].SIGNS)
+    lines = page.listed(found).splitlines()
+    assert sum(line.startswith("    | ") for line in lines) == sum(counts.values()) + len(found)
+
+
+def test_a_lesson_is_shown_only_with_the_verdicts_that_it_presupposes(
+    generator: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    page = generator["five_reports"]
+    found = page.reports()
+    report = found[0]
+    claim, other = (
+        report.data["claims"][0]["id"],
+        {"agrees": "differs"}.get(report.data["claims"][0]["verdict"], "agrees"),
+    )
+    for verdict, shown in ((report.data["claims"][0]["verdict"], True), (other, False)):
+        (tmp_path / "lessons.toml").write_text(
+            f'[[lessons]]\ntitle = "T"\ntext = "A lesson."\n'
+            f'verdicts = {{ "{report.study.name}/{claim}" = "{verdict}" }}\n'
+        )
+        text = page.lessons(found, tmp_path)
+        assert ("A lesson." in text) == shown
+        assert f"**{report.data['claims'][0]['verdict']}**" in text
+
+
+def test_lessons_have_no_measured_numbers_of_claims_that_are_gone(generator: dict[str, ModuleType]) -> None:
+    known = {f"{s.name}/{c.id}" for s in LISTED for c in s.paper.judged}
+    for lesson in tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))["lessons"]:
+        assert set(lesson["verdicts"]) <= known, lesson["title"]
+        assert set(lesson["verdicts"].values()) <= set(generator["five_reports"].VERDICTS)
+
+
+def test_data_of_other_claims_are_refused(generator: dict[str, ModuleType], tmp_path: Path) -> None:
+    for path in DATA.glob("*.json"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    path = tmp_path / f"{LISTED[0].name}.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    gone = data["claims"].pop(0)["id"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(DumbbellError, match=f"{gone}.*verdicts.py"):
+        generator["five_reports"].reports(tmp_path)
+
+
+def test_the_picture_is_the_same_each_time_and_has_a_sign_for_each_verdict(generator: dict[str, ModuleType]) -> None:
+    grid = generator["verdict_grid"]
+    counts = {"A": {"agrees": 3, "differs": 1}, "B": {"not testable": 26}}
+    assert grid.draw(counts, "Dumbbell", "png") == grid.draw(counts, "Dumbbell", "png")
+    svg = grid.draw(counts, "Dumbbell", "svg").decode()
+    # 30 squares and one for each of the three verdicts in the legend.
+    assert svg.count("stroke: #767676") == 33
+    signs = [sign for _, _, sign in grid.SIGNS.values()]
+    assert len(set(signs)) == len(signs)

@@ -1,0 +1,163 @@
+"""Folders of runs: those of killed runs are removed, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dumbbell.exceptions import BackendError
+from dumbbell.kernel.folders import HOST_PREFIX, MARKER, UML_PREFIX, Folder, clean, left_behind
+from required import require_programs, require_root
+
+PROGRAM = Path(sys.executable).resolve()
+MAKES = """
+import sys
+from pathlib import Path
+from dumbbell.kernel.folders import UML_PREFIX, Folder
+folder = Folder(UML_PREFIX, Path(sys.executable).resolve())
+print(folder.path, flush=True)
+sys.stdin.read()
+"""
+"""A process with a folder; it ends when its stdin does."""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory for temporary files of this test alone."""
+    tmp_path.chmod(0o1777)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    yield tmp_path
+    tempfile.tempdir = None
+
+
+def holder() -> tuple[subprocess.Popen[str], Path]:
+    """Start a process that has a folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAKES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def killed() -> Path:
+    """Return the folder of a killed process."""
+    process, folder = holder()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return folder
+
+
+def test_folders_of_killed_processes_are_removed() -> None:
+    folder = killed()
+    (folder / "result.json").write_text("{}")
+    assert [left.place for left in left_behind()] == [folder]
+    assert [left.place for left in clean()] == [folder]
+    assert not folder.exists()
+    assert clean() == []
+
+
+def test_folders_of_living_processes_stay() -> None:
+    process, theirs = holder()
+    mine = Folder(HOST_PREFIX, PROGRAM)
+    assert clean() == []
+    assert mine.path.is_dir()
+    assert theirs.is_dir()
+    mine.remove()
+    process.communicate()
+    assert not mine.path.exists()
+    assert not theirs.exists()
+
+
+def test_living_processes_of_another_process_namespace_are_seen() -> None:
+    """There the numbers of processes differ: the owner's number is nobody's, or another process's."""
+    require_root()
+    require_programs("unshare")
+    process, theirs = holder()
+    within = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-m", "dumbbell", "clean"]
+    done = subprocess.run(within, capture_output=True, text=True, check=True)
+    assert theirs.is_dir(), done.stdout + done.stderr
+    process.communicate()
+
+
+def test_folders_that_only_look_alike_stay(place: Path) -> None:
+    orphan = killed()
+    mark = (orphan / MARKER).read_text()
+    names = [f"{HOST_PREFIX}99999-notes", f"{UML_PREFIX}{2**22 + 1}-x", f"{UML_PREFIX}copy", f"{UML_PREFIX}text"]
+    for name in names:
+        (place / name).mkdir()
+    (place / f"{UML_PREFIX}copy" / MARKER).write_text(mark)  # of another folder
+    (place / f"{UML_PREFIX}text" / MARKER).write_text("not ours")
+    linked = place / f"{UML_PREFIX}link"
+    linked.symlink_to(orphan)
+    assert [left.place for left in clean()] == [orphan]
+    assert all((place / name).is_dir() for name in names)
+    assert linked.is_symlink()
+
+
+def test_other_users_folders_stay() -> None:
+    require_root()
+    folder = killed()
+    os.chown(folder, 65534, 65534)
+    os.chown(folder / MARKER, 65534, 65534)
+    assert clean() == []
+    assert folder.is_dir()
+
+
+def test_only_processes_of_the_run_are_killed() -> None:
+    folder = killed()
+    require_programs("sleep")
+    stranger = subprocess.Popen(["sleep", "1000"], cwd=folder)
+    ours = subprocess.Popen([PROGRAM, "-c", "import sys; sys.stdin.read()"], cwd=folder, stdin=subprocess.PIPE)
+    assert [left.processes for left in left_behind()] == [(ours.pid,)]
+    clean()
+    ours.communicate()
+    assert ours.returncode == -signal.SIGKILL
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+    assert not folder.exists()
+
+
+def test_the_marker_is_locked_before_it_has_its_name(place: Path) -> None:
+    folder = Folder(UML_PREFIX, PROGRAM)
+    about = json.loads((folder.path / MARKER).read_text())
+    identity = PROGRAM.stat()
+    assert about == {"folder": folder.path.name, "programs": [[identity.st_dev, identity.st_ino]]}
+    assert [p.name for p in folder.path.iterdir()] == [MARKER]
+    assert (folder.path / MARKER).stat().st_mode & 0o777 == 0o600
+    folder.remove()
+    assert list(place.iterdir()) == []
+
+
+def test_a_missing_or_full_directory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(place / "absent"))
+    with pytest.raises(BackendError, match=r"absent.*: No such file or directory: a run needs a folder there"):
+        Folder(UML_PREFIX, PROGRAM)
+
+
+def test_a_directory_without_space_or_for_data_only_is_refused(place: Path) -> None:
+    """In virtual time the guest's memory is an executable file."""
+    require_root()
+    require_programs("unshare")
+    script = (
+        f"mount -t tmpfs -o size=64k tmpfs {place} && mount -t tmpfs -o noexec,size=64m tmpfs /dev/shm && "
+        f"{sys.executable} -c '{GUEST_IN_PLACE}' {place}"
+    )
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[False, False, True]", done.stderr
+
+
+GUEST_IN_PLACE = """
+import sys
+from dumbbell.kernel.guest import _fits
+print([_fits(sys.argv[1], 1), _fits("/dev/shm", 1), _fits("/", 1)])
+"""

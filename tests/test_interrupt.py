@@ -1,0 +1,93 @@
+"""Ctrl-C during the imports of the command line and while figures are drawn: no traceback, no process is left."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from required import require_packages
+
+PROGRAM = """
+import os, signal, sys
+
+module, mode = sys.argv[1:]
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+signal.signal(signal.SIGINT, signal.SIG_IGN if mode == "ignored" else signal.default_int_handler)
+from dumbbell.__main__ import main
+sys.argv[1:] = ["variants", "--json"]
+main()
+"""
+"""Prints the variants; the import of the given module sends the signal."""
+
+
+def interrupted(module: str, how: str = "default") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, module, how], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("module", ["dumbbell.cli", "click", "dumbbell.cli.variants", "dumbbell._core"])
+def test_an_interrupted_import_is_one_message(module: str) -> None:
+    done = interrupted(module)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "error: interrupted"
+    assert done.stdout == ""
+
+
+def test_a_background_job_goes_on() -> None:
+    done = interrupted("click", "ignored")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("[")
+
+
+DRAWING = """
+import os, signal, sys, time
+from multiprocessing import active_children
+from pathlib import Path
+
+import dumbbell.plots.files as files
+from dumbbell.plots.spec import Panel, Picture
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+pictures = [Picture(f"p{n}", "title", "", [Panel("panel", "x", "y", [])]) for n in range(40)]
+blocked = []
+
+def moved(done, total):
+    if done == 1:
+        for process in active_children():
+            lines = Path(f"/proc/{process.pid}/status").read_text()
+            blocked.append(int(lines.split("SigBlk:")[1].split()[0], 16))
+        os.killpg(0, signal.SIGINT)
+        time.sleep(60)  # the signal ends it
+
+try:
+    files.save_all(pictures, sys.argv[1], jobs=2, progress=moved)
+except KeyboardInterrupt:
+    print(len(active_children()), *blocked, len(list(Path(sys.argv[1]).glob("*.png"))))
+"""
+"""Draws figures; at the first one the process group is interrupted. Prints how many processes are left, the signals
+that each of them blocked, and how many figures exist."""
+
+
+def test_an_interrupt_ends_the_drawing_processes(tmp_path: Path) -> None:
+    require_packages("matplotlib")
+    done = subprocess.run(
+        [sys.executable, "-c", DRAWING, str(tmp_path)],
+        capture_output=True, text=True, check=False, timeout=120, start_new_session=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    left, *blocked, drawn = map(int, done.stdout.split())
+    assert left == 0
+    assert len(blocked) == 2
+    assert all(signals >> (signal.SIGINT - 1) & 1 for signals in blocked), "their imports would print tracebacks"
+    assert drawn < 40, "it waited for every figure"

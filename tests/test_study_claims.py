@@ -1,0 +1,182 @@
+"""Claims of the reports with made-up numbers: verdicts that were wrong before the rules were declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+import numpy.typing as npt
+
+from dumbbell.studies import Finding, Verdict, study
+from dumbbell.studies.declared import Setting
+from dumbbell.studies.geni_fairness.readings import readings
+from dumbbell.studies.judge import Quantities, judge
+
+Floats = npt.NDArray[np.float64]
+NOISE = np.random.default_rng(11).normal(size=(40, 10))
+
+
+def around(mean: float, sd: float, row: int, n: int = 10) -> Floats:
+    """Return values with exactly this mean and standard deviation."""
+    values = NOISE[row, :n]
+    return np.asarray(mean + sd * (values - values.mean()) / values.std(ddof=1))
+
+
+def judged(name: str, claim: str, get: Callable[[Setting], Floats]) -> Finding:
+    found = study(name)
+    words = import_module(f"dumbbell.studies.{found.folder.name}.quantities").WORDS
+    return judge(found.claim(claim), Quantities(lambda _metric, at: get(at), words), {})
+
+
+def test_vegas_with_four_times_the_reported_share_differs() -> None:
+    share = {"cubic": 11.3, "reno": 7.4}
+    found = judged(
+        "geni-fairness",
+        "part2-vegas-ratio",
+        lambda at: around(share[str(at["beside"])], 0.5, len(str(at["beside"]))),
+    )
+    assert found.verdict is Verdict.DIFFERS
+    assert "shown not to hold for 2 of 2" in found.why
+    assert "11.3" in found.why
+    assert "as the report has it" not in found.why
+    agrees = judged("geni-fairness", "part2-vegas-ratio", lambda _at: around(2.7, 0.2, 3))
+    assert agrees.verdict is Verdict.AGREES
+
+
+def test_bbr_that_moves_less_than_cubic_is_named() -> None:
+    # Of the seven pairs with BBR three move less than the nine without.
+    moved = {"bbr/bbr": 0.043, "bbr/vegas": 0.054, "vegas/bbr": 0.071}
+
+    def get(at: Setting) -> Floats:
+        pair, this = str(at["pair"]), at["than"] == "this pair"
+        return around(moved.get(pair, 0.3) if this else 0.09, 0.004, len(pair) + 20 * this)
+
+    found = judged("geni-fairness", "part2-bbr-dynamic", get)
+    assert found.verdict is Verdict.DEPENDS
+    assert "it holds for 4 of 7" in found.why
+    assert "Shown not to hold for 3 of 7: BBR then BBR" in found.why
+
+
+def test_settling_is_measured() -> None:
+    slow = judged("geni-fairness", "part2-settles", lambda _at: around(30.0, 2.0, 1))
+    quick = judged("geni-fairness", "part2-settles", lambda _at: around(4.0, 1.0, 2))
+    assert (slow.verdict, quick.verdict) == (Verdict.DIFFERS, Verdict.AGREES)
+
+
+def test_ping_depends_on_its_time() -> None:
+    beside = {"reno": 10.0, "cubic": 11.0, "vegas": 2.5}
+
+    def get(at: Setting) -> Floats:
+        variant = str(at["variant"])
+        return around(2.1 if at["ping"] == "before" else beside[variant], 0.02, len(variant))
+
+    found = judged("geni-fairness", "part1-delay-alike", get)
+    assert found.verdict is Verdict.DEPENDS
+    assert "it holds for 1 of 2: ping before the flow" in found.why
+    assert "Shown not to hold for 1 of 2: ping beside the flow" in found.why
+
+
+def test_latency_within_its_noise_is_not_shown() -> None:
+    # +1.8 ms with an interval of some 8 ms is neither higher nor shown to be alike.
+    def get(at: Setting) -> Floats:
+        high = at["queue"] == "red"
+        return around(70.0 + 1.8 * high, 5.5, 2 * len(str(at["variant"])) + high)
+
+    found = judged("ns2-cbr", "exp3-red-latency", get)
+    assert found.verdict is Verdict.NOT_SHOWN
+    assert found.needs is not None
+    assert found.needs > 10
+    assert f"about {found.needs}" in found.why
+
+
+def test_five_noisy_runs_do_not_contradict_an_order() -> None:
+    retransmitted = {"cubic": 45.0, "veno": 40.0, "vegas": 30.0}
+
+    def get(at: Setting) -> Floats:
+        variant = str(at["variant"])
+        return around(retransmitted[variant], 25.0, sorted(retransmitted).index(variant), n=5)
+
+    assert judged("video-real-traffic", "retransmissions-order", get).verdict is Verdict.NOT_SHOWN
+
+
+def test_three_printed_pings_are_compared() -> None:
+    # The report prints 640, 580 and 630 ms.
+    values = np.linspace(634.0, 784.0, 40)
+    found = judged("bufferbloat", "cubic-ping-beside", lambda _at: values)
+    assert found.verdict is Verdict.AGREES
+    assert "report 616.7" in found.why
+    assert judged("bufferbloat", "cubic-ping-beside", lambda _at: values + 50).verdict is Verdict.DIFFERS
+    assert judged("bufferbloat", "cubic-ping-beside", lambda _at: values[:5] + 50).verdict is Verdict.NOT_SHOWN
+
+
+def test_throughput_and_the_poorest_combination_are_two_claims() -> None:
+    got = {"reno/droptail": 2.0, "reno/red": 1.6, "sack/droptail": 2.8, "sack/red": 2.2}
+
+    def get(at: Setting) -> Floats:
+        key = str(at["combination"]) if "combination" in at else f"{at['variant']}/{at['queue']}"
+        return around(got[key], 0.05, sorted(got).index(key))
+
+    assert judged("ns2-cbr", "exp3-red-throughput", get).verdict is Verdict.AGREES
+    assert judged("ns2-cbr", "exp3-sack-red-throughput", get).verdict is Verdict.DIFFERS
+
+
+def test_packet_lengths_depend_on_merging() -> None:
+    size = {"1460 bytes": 897.0, "8760 bytes": 3231.0}
+    found = judged("video-real-traffic", "tcp-packets-larger", lambda at: around(size[str(at["segments"])], 20.0, 1))
+    assert found.verdict is Verdict.DEPENDS
+
+
+class Runs:
+    """Two flows that share a link of 95 Mbit/s; the first one gets 50 beside every other variant."""
+
+    n = 10
+
+    def both(self, first: str, second: str) -> Floats:  # noqa: ARG002 - the arguments of `Pairs.both`
+        return np.column_stack([around(50.0, 0.1, 1), around(45.0, 0.1, 2)])
+
+    def medians(self, first: str, second: str) -> tuple[float, float]:
+        one, two = np.median(self.both(first, second), axis=0)
+        return float(one), float(two)
+
+
+def test_readings_of_the_table_are_computed() -> None:
+    reported = study("geni-fairness").paper.figures["throughput_mbps"]
+    table, note = readings(Runs(), "100 packets", reported)  # type: ignore[arg-type]
+    # One run's sum is 95; the first flows of two runs make 100. Five of the report's six sums are 94.7 to 97.5.
+    assert "the better one: B" in note.headline
+    assert "5 of 6 sums" in note.text
+    one, two = (table.frame[c].to_list() for c in table.frame.columns[2:])
+    assert all(float(x) == 95 for x in one)
+    assert all(float(x) == 100 for x in two)
+    assert sum(94.6 <= float(x) <= 97.6 for x in table.frame["report: sum of both cells"]) == 5
+
+
+def test_spread_of_waiting_packets_by_hand() -> None:
+    from dumbbell.studies.bufferbloat.data import Curves
+
+    class Made(Curves):
+        def __init__(self) -> None:
+            self._runs = {("large", "reno"): [None]}  # type: ignore[list-item]
+
+        def waiting(self, queue: str, variant: str, repetition: int = 0) -> tuple[Floats, Floats]:
+            del queue, variant, repetition
+            return np.array([0.0, 40.0, 43.0, 44.0]), np.array([99.0, 10.0, 30.0, 7.0])
+
+    # From 40 s on 10 packets for 3 s and 30 for 1 s: mean 15, variance (3 x 25 + 225) / 4 = 75.
+    assert Made().spread_of_waiting("large", "reno").tolist() == [np.sqrt(75) / 15]
+
+
+def test_range_of_the_variants_by_hand() -> None:
+    from dumbbell.studies.ns2_cbr.quantities import quantities
+
+    class Made:
+        rates = np.array([8.0])
+
+        def get(self, metric: str, variant: str, rate: float) -> Floats:
+            assert (metric, rate) == ("throughput", 8.0)
+            return np.array([{"tahoe": 1.0, "reno": 2.0, "newreno": 2.0, "vegas": 3.0}[variant]])
+
+    made = quantities(Made(), Made(), None, None)  # type: ignore[arg-type]
+    # (3 - 1) / 2.
+    assert made.get("exp1 range", {"cbr": 8.0}).tolist() == [1.0]

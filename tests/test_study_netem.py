@@ -1,0 +1,62 @@
+"""Windows of the netem study, worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dumbbell.studies.netem_iperf.data import MSS
+from dumbbell.studies.netem_iperf.inflight import Windows
+
+
+def windows() -> Windows:
+    """Three reductions: 100 to 50 at 2 s, 70 to 35 at 4 s, and 80 to 60 at 9 s."""
+    rows = [  # s, cwnd, ssthresh, packets in flight
+        (0, 10, 1e6, 10),
+        (1, 100, 1e6, 100),
+        (1.5, 100, 100, 100),  # the end of slow start is no reduction
+        (2, 50, 50, 60),
+        (3, 70, 50, 50),
+        (4, 35, 35, 40),
+        (8, 80, 35, 40),
+        (9, 60, 60, 40),
+        (10, 60, 60, 40),
+    ]
+    t, cwnd, ssthresh, inflight = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    delivered = t * 100 * MSS
+    return Windows(
+        pl.DataFrame(
+            {
+                "t_ns": (t * 1e9).astype(np.uint64),
+                "cwnd": cwnd * MSS,
+                "ssthresh": ssthresh * MSS,
+                "inflight": (inflight * MSS).astype(np.uint64),
+                "delivered": delivered.astype(np.uint64),
+            }
+        )
+    )
+
+
+def test_windows_by_hand() -> None:
+    found = windows()
+    # 50/100, 35/70, 60/80: the median is a half.
+    assert found.kept == pytest.approx(50)
+    assert found.taken == pytest.approx(50)
+    # Only the second comes before the window has regained its size (70 < 100; 80 > 70).
+    assert found.taken_again == pytest.approx(50)
+    # From 50 to 70 in 2 s, from 35 to 80 in 5 s: 10 and 9 packets/s.
+    assert found.growth == pytest.approx(9.5)
+    assert found.reductions == pytest.approx(18)  # three in 10 s
+    # In flight from 2 s on: 60, 50 for a second each, 40 for 6 s: 350 / 8 = 43.75; the largest later window is 80.
+    assert found.overshoot == pytest.approx(80 / 43.75)
+
+
+def test_a_transfer_without_losses_has_no_reduction() -> None:
+    table = pl.DataFrame(
+        {"t_ns": [0, 10**9], "cwnd": [1e4, 2e4], "ssthresh": [1e9, 1e9], "inflight": [0, 1], "delivered": [0, 9]}
+    )
+    found = Windows(table)
+    assert found.reductions == 0
+    for metric in ("kept", "taken", "taken_again", "growth", "overshoot"):
+        assert np.isnan(getattr(found, metric))

@@ -1,0 +1,62 @@
+"""The video study on back end `kernel`: its experiment with a real browser, and the analysis of such runs."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from dumbbell import DumbbellError, run
+from dumbbell.backends import Backend
+from dumbbell.cli.study import run as command
+from dumbbell.plan.build import build
+from dumbbell.studies import Verdict, study
+from required import require_packages
+
+require_packages("matplotlib", "jinja2")
+
+MODEL = {"kind": "video", "length": "8 s", "ladder": ["681078 bit/s"], "abr": "fixed"}
+"""The simulator's player in the browser's place."""
+
+
+def test_on_the_kernel_the_browser_replaces_the_other_experiments() -> None:
+    found = study("video-real-traffic")
+    assert found.on("sim") is found
+    assert found.on("uml") is found
+    (experiment,) = found.on("kernel").experiments
+    scenario = found.scenario(experiment, kernel=True)
+    kinds = {(c.scenario.flows[0].transport, str(c.values["network.bottleneck.rate"])) for c in scenario.cells}
+    assert len(kinds) == 8  # four accesses, TCP and QUIC
+    plan = build(next(iter(scenario.cells)).scenario)
+    assert "{browser_client}" in plan["flows"][0]["application"]["client"]["command"]
+
+
+def test_the_command_runs_it_in_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[str] = []
+
+    def note(_study: object, _place: object, *, backend: Backend, **_options: object) -> None:
+        used.append(backend.name)
+        raise DumbbellError("the runs are not made")
+
+    monkeypatch.setattr("dumbbell.studies.run_study", note)
+    done = CliRunner().invoke(command, ["video-real-traffic", "--backend", "kernel", "--quick"])
+    assert used == ["kernel"], done.output
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_its_runs_have_tables_and_figures_but_no_verdicts() -> None:
+    found = study("video-real-traffic").on("kernel")
+    scenario = found.scenario(found.experiments[0], quick=True)
+    changes = {
+        "flows.video.application": MODEL,
+        "duration": "30 s",
+        "sweep": {"cases": scenario.to_dict()["sweep"]["cases"]},
+    }
+    results = run(scenario.with_changes(changes))
+    analysis = found.analyze({"browser": results})
+    assert {f.verdict for f in analysis.findings} == {Verdict.NOT_MEASURED}
+    names = {picture.name for picture in analysis.pictures}
+    assert {"player-load", "player-startup", "player-stalls", "player-wi-fi", "player-throughput-wi-fi"} <= names
+    table = next(t for t in analysis.tables if t.name == "player").frame
+    shaped = table.filter((table["access"] == "shaped") & (table["variant"] == "CUBIC"))
+    # 8 s at 681 kbit/s over 1024 kbit/s take at least 5.3 s.
+    assert float(shaped["load time (s): here"][0].split()[0]) > 5.3

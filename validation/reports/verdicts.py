@@ -1,0 +1,90 @@
+"""The verdicts on statements, from whole runs of the studies, in ``docs/data/studies``.
+
+The studies are those of the five reports, and those whose page shows stored verdicts. ``python
+validation/reports/verdicts.py`` runs them and prints the counts. ``--write-docs`` also writes the data of the pages
+``docs/explanations/five-reports.md`` and ``docs/reference/studies``. Runs that ``--out`` holds already are not made
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.results.store import Store
+from dumbbell.studies import Done, studies
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "docs" / "data" / "studies"
+PAGES = ROOT / "docs" / "reference" / "studies"
+UNTESTABLE = "not testable"
+
+
+def stored() -> list[str]:
+    """Return the studies whose verdicts are stored."""
+    shown = "{{ study-verdicts: "
+    return [n for n, s in studies().items() if s.paper.listed or shown in (PAGES / f"{n}.md").read_text("utf-8")]
+
+
+def document(done: Done) -> dict[str, Any]:
+    """Return a study's verdicts with their numbers, in the order of the claims."""
+    found = {f.claim: f for f in done.analysis.findings}
+    claims: list[dict[str, Any]] = []
+    for claim in done.study.paper.claims:
+        if claim.untestable:
+            claims.append({"id": claim.id, "verdict": UNTESTABLE, "why": claim.untestable})
+            continue
+        finding = found[claim.id]
+        measured = [f"{m.what} {m.text}" for m in finding.measured]
+        claims.append(
+            {
+                "id": claim.id,
+                "verdict": finding.verdict.value,
+                "why": finding.why,
+                "needs": finding.needs,
+                "measured": measured,
+            }
+        )
+    return {
+        "study": done.study.name,
+        "version": _core.version,
+        "date": min(Store(folder).manifest()["started"] for folder in done.folders.values())[:10],
+        "backend": done.backend,
+        "runs": done.runs,
+        "repetitions": {e.name: done.scenarios[e.name].repetitions for e in done.study.experiments},
+        "claims": claims,
+    }
+
+
+def write(found: dict[str, Any], folder: Path = DATA) -> Path:
+    """Write a study's verdicts."""
+    path = folder / f"{found['study']}.json"
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def main() -> None:
+    """Run the studies."""
+    listed = stored()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "results", help="directory of the studies; default: results"
+    )
+    parser.add_argument("--jobs", type=int, help="runs at a time; default: one for each core")
+    parser.add_argument("--only", choices=listed, nargs="+", default=listed, help="some of the studies")
+    parser.add_argument("--write-docs", action="store_true", help="write the data of the page")
+    given = parser.parse_args()
+    for name in given.only:
+        found = document(studies()[name].run(given.out / name, jobs=given.jobs))
+        counts = Counter(claim["verdict"] for claim in found["claims"])
+        print(f"{name}: {len(found['claims'])} statements, " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
+        if given.write_docs:
+            print(f"  {write(found)}")
+
+
+if __name__ == "__main__":
+    main()
