@@ -20,6 +20,25 @@ from remote_machines import machines, require_machines
 if TYPE_CHECKING:
     from dumbbell.studies import Done
 
+HOST_CLOCK = {"require_link_emulation", "require_machines"}
+"""Fixtures of tests that measure on the host's own clock; other such tests have the marker ``host_clock``."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Repeat a failed test on the host's own clock, at most twice: other programs may have disturbed it."""
+    for item in items:
+        if HOST_CLOCK & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("host_clock"):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget the runs that tests of this file share, if the last attempt with them failed."""
+    if getattr(item, "execution_count", 1) > 1 and isinstance(item, pytest.Function):
+        for value in vars(item.module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
 # The same random cases in each run; pytest --hypothesis-profile=default tries others.
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 from typing import Any
 
 import pytest
@@ -53,6 +54,7 @@ def document(machines: Machines, given: dict[str, Any], *more: str, router: bool
 def shaped(machines: Machines) -> dict[str, Any]:
     """Return the run with the links on the router; series and captures are kept."""
     given = {**DOCUMENT, "trace": {"series": ["flows", "queues"]}, "capture": {"at": ["sender"]}}
+    shutil.rmtree(machines.folder / "kept", ignore_errors=True)
     out = ("--out", "kept", "-o", "calibration=mark")
     found: dict[str, Any] = document(machines, given, *out)["runs"][0]
     return found

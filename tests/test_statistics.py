@@ -40,6 +40,11 @@ def one(**changes: Any) -> dumbbell.Results:
     )
 
 
+def test_comparing_without_a_sweep_is_refused() -> None:
+    with pytest.raises(ResultsError, match="unknown swept path 'variant': nothing is swept here"):
+        one().comparisons("goodput_bps", "variant")
+
+
 def test_idle_round_trip() -> None:
     # Forward: 1500 bytes, 1.2 ms at 10 Mbit/s and twice 0.12 ms at 100 Mbit/s; back: 52 bytes, 0.0416 ms and twice
     # 0.00416 ms; propagation 2 x (10 + 1 + 1) ms.

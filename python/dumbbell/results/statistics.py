@@ -80,7 +80,7 @@ def comparisons(
     keys, samples = _samples(results, metric)
     paths = [k for k in keys[:-1] if k == by or k.endswith(f".{by}")]
     if len(paths) != 1:
-        raise ResultsError(unknown("swept path", by, keys[:-1]))
+        raise ResultsError(unknown("swept path", by, keys[:-1]) + ("" if keys[:-1] else ": nothing is swept here"))
     place = keys.index(paths[0])
     groups: dict[tuple[object, ...], dict[str, Floats]] = {}
     for key, values in samples.items():
