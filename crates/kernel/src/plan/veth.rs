@@ -21,7 +21,7 @@ use crate::plan::policer::{Policer, policers};
 use crate::plan::qdisc::{Crossing, Qdisc};
 use crate::plan::sndbuf::send_buffer;
 use crate::plan::target::{Kernel, Target};
-use dumbbell_plan::{AppPlan, LOCAL, Plan, Routes, TransportPlan};
+use dumbbell_plan::{LOCAL, Plan, Routes, TransportPlan};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -157,15 +157,7 @@ impl VethTopology {
             Kernel::Guest => topology.boot = boot(plan)?,
             Kernel::Host => refuse_module_parameters(plan)?,
         }
-        for (number, flow) in plan.flows.iter().enumerate() {
-            if let (AppPlan::Program { .. }, Kernel::Guest) = (&flow.application, target.kernel) {
-                let message = format!(
-                    "'{}' is a program of the host, and the virtual machine has none: --backend kernel -o emulation=link \
-                     (or tc) runs it",
-                    flow.application.kind()
-                );
-                return Err(KernelError::refused(&format!("flows.{}.application", flow.name), message));
-            }
+        for number in 0..plan.flows.len() {
             topology.place_flow(plan, number)?;
         }
         topology.place_routes(plan)?;
