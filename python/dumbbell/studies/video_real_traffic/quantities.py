@@ -15,7 +15,7 @@ from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.experiments import Experiments
-from dumbbell.studies.video_real_traffic.player import NAMES
+from dumbbell.studies.video_real_traffic.player import NAMES, RADIO
 
 __all__ = ["WORDS", "quantities"]
 
@@ -44,8 +44,9 @@ PLAYED = {
 WORDS = Words(
     metrics={f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
-          "signal": "{} signal", "access": "{}"},
-    values=NAMES | LABELS | {"hall": "the lecture hall"},
+          "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
+    values=NAMES | LABELS | {"hall": "the lecture hall", "hall, weak uplink": "the lecture hall with a weak uplink",
+                             "hall, rates": "the lecture hall as rates"},
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
@@ -60,6 +61,8 @@ def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Q
             return found.player.get(name, str(at["access"]), variant)
         if where == "fast":
             return found.wifi.get(name, str(at["access"]), str(at["segments"]), variant)
+        if str(at.get("radio")) == "the medium":
+            return found.player.seen(name, RADIO[str(at.get("signal", where))], variant)
         if where == "signal":
             return found.signal.get(name, found.losses[str(at["signal"])], variant)
         if where == "hall":
