@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 from dumbbell import Scenario, run
@@ -30,7 +31,7 @@ def scenario(wifi: dict[str, Any], *flows: dict[str, Any]) -> Scenario:
     )
 
 
-def beside(given: Scenario) -> tuple[list[float], list[float], dict[str, Any]]:
+def beside(given: Scenario) -> tuple[list[float], list[float], pl.DataFrame]:
     """Return each flow's throughput in the simulator and on the kernel, bit/s, and the medium's table there."""
     real = run(given, backend=LinkEmulation(calibration="off"))
     table = real.table(0, "wifi/r1->r2")

@@ -99,7 +99,7 @@ class Played:
             self.end if r["startup_delay_s"] is None else r["startup_delay_s"] + r["stall_s"] + r["played_s"]
             for r in rows
         ]
-        return 1e-3 * size / np.array(ends)
+        return 1e-3 * size / np.array(ends, dtype=np.float64)
 
     @property
     def ran(self) -> bool:
