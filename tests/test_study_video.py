@@ -57,14 +57,14 @@ def test_accesses_of_the_player_are_named() -> None:
         "weak signal": {"wifi": {"preset": "weak"}},
         "shaped": {"rate": "1024 kbit/s", "loss": "0.2 %"},
         "hall": {"wifi": hall},
-        "hall, weak uplink": {"wifi": {**hall, "uplink_signal": "-81.4 dBm"}},
-        "hall, rates": {"rate": "1.89 Mbit/s"},
+        "hall with weak uplink": {"wifi": {**hall, "uplink_signal": "-81.4 dBm"}},
+        "hall as rates": {"rate": "1.89 Mbit/s"},
     }
     assert tuple(links) == ACCESSES
     for access, link in links.items():
         cell = {"network.bottleneck": link, "flows.video.variant": "veno"}
         assert played_keys(cell) == [(access, "veno")]
-    assert slug("hall, weak uplink") == "hall-weak-uplink"
+    assert slug("hall with weak uplink") == "hall-with-weak-uplink"
     quic = {"network.bottleneck": {"wifi": hall}, "flows.video.transport": "quic"}
     assert played_keys(quic) == [("hall", "quic")]
 

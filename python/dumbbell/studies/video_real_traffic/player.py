@@ -23,7 +23,7 @@ __all__ = ["ACCESSES", "NAMES", "QUIC", "RADIO", "Played", "played_keys", "playe
 
 Floats = npt.NDArray[np.float64]
 
-ACCESSES = ("Ethernet", "Wi-Fi", "weak signal", "shaped", "hall", "hall, weak uplink", "hall, rates")
+ACCESSES = ("Ethernet", "Wi-Fi", "weak signal", "shaped", "hall", "hall with weak uplink", "hall as rates")
 """The lecture hall is as the preset has it, with a weak uplink, and as the rates of the report's speed test."""
 RADIO = {"weak": "weak signal", "strong": "Wi-Fi", "hall": "hall"}
 """The accesses over a medium, by the report's signal, and of the lecture hall."""
@@ -38,7 +38,7 @@ METRICS = {
     "mean rate": ("goodput_bps", "goodput (bit/s)"),
 }
 """Columns of the flows by the study's metrics, with their axes."""
-_BY_RATE = {"100 Mbit/s": "Ethernet", "1024 kbit/s": "shaped", "1.89 Mbit/s": "hall, rates"}
+_BY_RATE = {"100 Mbit/s": "Ethernet", "1024 kbit/s": "shaped", "1.89 Mbit/s": "hall as rates"}
 _BY_PRESET = {"strong": "Wi-Fi", "weak": "weak signal", "lecture-hall": "hall"}
 THRESHOLD = 50 * 1448 / 1e3
 """kB/s of 50 full segments in a second, the report's threshold of a spike."""
@@ -50,7 +50,7 @@ def played_keys(cell: Mapping[str, Any]) -> list[Key]:
     wifi = link.get("wifi")
     access = _BY_RATE[str(link["rate"])] if wifi is None else _BY_PRESET[wifi["preset"]]
     if wifi is not None and "uplink_signal" in wifi:
-        access = "hall, weak uplink"
+        access = "hall with weak uplink"
     return [(access, QUIC if cell.get("flows.video.transport") == "quic" else str(cell[DATA]))]
 
 
@@ -72,7 +72,6 @@ class Played:
             self._rows[key] = [run.flows[0] for run in runs]
             known = results.tables(runs[0])
             if "video/video" in known:
-                # QUIC on a real kernel has no series of the connection.
                 series = results.table(runs[0], "flow/video") if "flow/video" in known else pl.DataFrame()
                 self.tables[key] = (results.table(runs[0], "video/video"), series)
 

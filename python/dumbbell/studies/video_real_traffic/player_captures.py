@@ -56,7 +56,7 @@ def captured_pictures(found: Played, reported: Mapping[str, Any]) -> list[Pictur
     most = float(reported["error_packets_per_s"]["tcp"])
     drawn = []
     for access in found.accesses:
-        if access in {"Ethernet", "hall, rates"}:
+        if access in {"Ethernet", "hall as rates"}:
             continue
         captures = {NAMES[v]: found.captured.captures[access, v][0] for v in found.variants(access)}
         wrong = most if access.startswith("hall") else None

@@ -41,12 +41,16 @@ PLAYED = {
     "player stall time": ("time of the stalls", "s"),
     "player head start of QUIC": ("time by which the video starts earlier over QUIC", "s"),
 }
+HALLS = {
+    "hall": "the lecture hall",
+    "hall with weak uplink": "the lecture hall with a weak uplink",
+    "hall as rates": "the lecture hall as rates",
+}
 WORDS = Words(
     metrics={f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
           "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
-    values=NAMES | LABELS | {"hall": "the lecture hall", "hall, weak uplink": "the lecture hall with a weak uplink",
-                             "hall, rates": "the lecture hall as rates"},
+    values=NAMES | LABELS | HALLS,
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
