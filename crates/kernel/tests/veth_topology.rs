@@ -203,7 +203,8 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
     assert_eq!(sysctls(json!({"name": "rfc"})), stock);
     let tuned = of("4096 33554432 268435456", "4096 1048576 268435456");
     assert_eq!(sysctls(json!({"name": "linux-tuned"})), tuned);
-    let other = json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
+    let other =
+        json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
     assert_eq!(sysctls(other)[0].1, "4096 2097152 8388608");
 }
 
