@@ -203,7 +203,7 @@ class _Stage:
     @property
     def parts(self) -> tuple[float, float]:
         """Foreign_Responsiveness and Loaded_Responsiveness, for connections without TLS."""
-        tcp, http, loaded = self._means
+        tcp, http, loaded = map(float, self._means)
         return rpm((tcp + http) / 2), rpm(loaded)
 
     @property

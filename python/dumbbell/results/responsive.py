@@ -12,6 +12,8 @@ import polars as pl
 
 from dumbbell.exceptions import ResultsError
 from dumbbell.metrics import rate_per_window, responsiveness, rpm, trimmed_mean
+from dumbbell.metrics.responsiveness import MAD
+from dumbbell.results.frames import frame as runs_frame
 from dumbbell.results.frames import label
 from dumbbell.results.summary import Summary, short_names
 from dumbbell.scenario.responsiveness import INTERVAL_S, LOAD, PROBE
@@ -98,39 +100,31 @@ def _loaded(series: Sequence[tuple[float, Floats, Floats]], begun: Sequence[floa
 
 def frame(results: Results) -> pl.DataFrame:
     """Return the result of each run; see `Results.responsiveness`."""
-    rows: list[dict[str, Any]] = []
-    for run in results.runs:
-        seen = observed(results, run)
-        result = responsiveness(np.array([*seen.goodput.values()]), seen.foreign, seen.loaded, interval_s=INTERVAL_S)
-        idle = seen.foreign[seen.foreign[:, 0] < 0]
-        idle_ms = (trimmed_mean(idle[:, 1]) + trimmed_mean(idle[:, 2])) / 2
-        until = result.interval + 1
-        rows.append(
-            {
-                **run.cell,
-                "run": run.index,
-                "repetition": run.repetition,
-                "seed": run.seed,
-                "rpm": result.rpm,
-                "foreign_rpm": result.foreign_rpm,
-                "loaded_rpm": result.loaded_rpm,
-                "idle_rpm": rpm(idle_ms),
-                "confidence": result.confidence,
-                "tcp_f_ms": result.tcp_f_ms,
-                "http_f_ms": result.http_f_ms,
-                "http_l_ms": result.http_l_ms,
-                "idle_ms": idle_ms,
-                **{
-                    f"{way}_bps": float(seen.goodput[way][max(until - 4, 0) : until].mean())
-                    if way in seen.goodput
-                    else None
-                    for way in ("download", "upload")
-                },
-                "stable_s": until * INTERVAL_S,
-                "saturated_s": None if result.saturated is None else (result.saturated + 1) * INTERVAL_S,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return runs_frame(results.runs, lambda run: [_row(results, run)])
+
+
+def _row(results: Results, run: Run) -> dict[str, Any]:
+    seen = observed(results, run)
+    result = responsiveness(np.array([*seen.goodput.values()]), seen.foreign, seen.loaded, interval_s=INTERVAL_S)
+    idle = seen.foreign[seen.foreign[:, 0] < 0]
+    idle_ms = (trimmed_mean(idle[:, 1]) + trimmed_mean(idle[:, 2])) / 2
+    until = result.interval + 1
+    last = {way: float(rates[max(until - MAD, 0) : until].mean()) for way, rates in seen.goodput.items()}
+    return {
+        "rpm": result.rpm,
+        "foreign_rpm": result.foreign_rpm,
+        "loaded_rpm": result.loaded_rpm,
+        "idle_rpm": rpm(idle_ms),
+        "confidence": result.confidence,
+        "tcp_f_ms": result.tcp_f_ms,
+        "http_f_ms": result.http_f_ms,
+        "http_l_ms": result.http_l_ms,
+        "idle_ms": idle_ms,
+        "download_bps": last.get("download"),
+        "upload_bps": last.get("upload"),
+        "stable_s": until * INTERVAL_S,
+        "saturated_s": None if result.saturated is None else (result.saturated + 1) * INTERVAL_S,
+    }
 
 
 SHOWN = [

@@ -191,6 +191,11 @@ class Preset(Part):
         return self
 
     @property
+    def is_evaluated(self) -> bool:
+        """True for a responsiveness test, whose result is computed from series."""
+        return TESTS[self.name].rpm
+
+    @property
     def end(self) -> Duration:
         """The end of the load."""
         rpm = TESTS[self.name].rpm
