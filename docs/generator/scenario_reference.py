@@ -34,6 +34,7 @@ from dumbbell.scenario.impairments import (
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.own_disciplines import DisciplineSource
 from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.page import PageObject
 from dumbbell.scenario.programs import Commands, Http, Iperf3
@@ -82,6 +83,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
     (VariantSource, "[variants], each", "own-variant"),
+    (DisciplineSource, "[disciplines], each", "own-discipline"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
@@ -215,6 +217,7 @@ def _label(model: type) -> str:
         DelayStep: "a step",
         Reordering: "a table",
         VariantSource: "a table",
+        DisciplineSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

@@ -11,9 +11,9 @@ use std::ffi::c_void;
 use std::fmt;
 use std::path::Path;
 
-/// The reason why a library has no usable variant.
+/// The reason why a library has no usable variant or discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError(String);
+pub struct LoadError(pub(crate) String);
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,7 +23,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// The description of a parameter of a loaded variant.
+/// The description of a parameter of a loaded variant or discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterInfo {
     /// Its name.
@@ -62,7 +62,10 @@ pub fn load(path: &Path, name: &str) -> Result<LoadedVariant, LoadError> {
     // SAFETY: `export_variant` defines the symbol with this type, in every interface.
     let interface = unsafe { library.get::<extern "C" fn() -> u32>(b"dumbbell_plugin_interface\0") };
     let Ok(interface) = interface.map(|f| f()) else {
-        return Err(LoadError("it exports no variant: dumbbell_plugin::export_variant! is missing".into()));
+        return Err(LoadError(match crate::discipline::is_exported(&library) {
+            true => "it exports a queue discipline, no variant".into(),
+            false => "it exports no variant: dumbbell_plugin::export_variant! is missing".into(),
+        }));
     };
     if interface != INTERFACE {
         return Err(LoadError(format!(
@@ -302,7 +305,7 @@ impl CongestionControl for LoadedAlgorithm {
 }
 
 /// Calls a function with a sink. Returns its result and the text that it wrote.
-fn with_sink<T>(call: impl FnOnce(Sink) -> T) -> (T, String) {
+pub(crate) fn with_sink<T>(call: impl FnOnce(Sink) -> T) -> (T, String) {
     extern "C" fn append(buffer: *mut c_void, text: Text) {
         // SAFETY: `buffer` is the string below, which outlives the call; the text is readable during the call.
         let (buffer, bytes) =

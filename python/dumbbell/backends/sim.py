@@ -15,6 +15,7 @@ from dumbbell.backends.base import Finished, Job
 from dumbbell.exceptions import BackendError
 from dumbbell.plan.text import plan_text
 from dumbbell.scenario.abr import OwnRule
+from dumbbell.scenario.cells import own_disciplines
 from dumbbell.scenario.own_variants import OwnVariant
 from dumbbell.scenario.video import Video
 
@@ -105,7 +106,9 @@ class Simulator:
     def _one(job: Job) -> Finished:
         try:
             variants = {name: own.handle for name, own in _own_variants(job).items()}
-            output = _core.run(plan_text(job.cell).with_seed(job.seed), variants, _own_rules(job))
+            disciplines = {name: own.handle for name, own in own_disciplines(job.cell.scenario).items()}
+            plan = plan_text(job.cell).with_seed(job.seed)
+            output = _core.run(plan, variants, _own_rules(job), disciplines)
         except _core.RunError as e:
             cell = ", ".join(f"{k} = {v!r}" for k, v in job.cell.values.items())
             where = f" (cell {cell})" if cell else ""

@@ -21,6 +21,7 @@ __all__ = ["app", "main"]
 SECTIONS = {
     "Experiments": {
         "run": "Run a scenario: every cell of its sweep, every repetition, in parallel.",
+        "check": "Try your own queue discipline on random packets, and report broken rules.",
         "study": "Repeat published experiments, and compare the results with their claims.",
     },
     "Teaching": {
