@@ -43,7 +43,8 @@ def build(crate: Path, code: str, to: Path) -> Path:
     assert done.returncode == 0, done.stderr + done.stdout
     name = re.search(r'^name = "(.*)"$', (crate / "Cargo.toml").read_text(), re.MULTILINE)
     assert name is not None
-    found = [p for p in (TARGET / "release").iterdir() if p.stem in (f"lib{name[1]}", name[1])]
+    stem = name[1].replace("-", "_")
+    found = [p for p in (TARGET / "release").iterdir() if p.stem in (f"lib{stem}", stem)]
     (library,) = [p for p in found if p.suffix in (".so", ".dylib", ".dll")]
     shutil.copy(library, to)
     return to

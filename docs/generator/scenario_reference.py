@@ -113,7 +113,8 @@ TABLES: dict[type, str] = {
     "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Tls: 'a [version of TLS](tls.md): `"1.2"`, `"1.3"`, or `{ version = ..., parameters }`',
-    Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
+    Queue: "a [queue discipline](../index.md#queue-disciplines) or an [own discipline](../how-to/own-discipline.md): "
+    "its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {

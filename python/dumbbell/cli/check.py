@@ -21,15 +21,17 @@ __all__ = ["check"]
 )
 @click.argument("source", metavar="SOURCE")
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
-@click.option("--cases", type=click.IntRange(1, 1_000_000), default=200, show_default=True, metavar="N", help="Cases.")
+@click.option(
+    "--cases", type=click.IntRange(1, 1_000_000), default=200, show_default=True, metavar="N", help="Cases."
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Makes other cases.")
 @front.json("Print one JSON document instead of text.")
 def check(source: str, parameters: tuple[str, ...], cases: int, seed: int, as_json: bool) -> None:
     """Try your own queue discipline on random packets, and report broken rules.
 
-    SOURCE is a class in a file (FILE.py:CLASS) or a library written in Rust. Each case is a random sequence of arrivals,
-    transmissions and pauses; afterwards all packets that wait must leave. The built-in disciplines are tested with the
-    same rules. A case that fails is printed with as few steps as possible; the exit code is then 2.
+    SOURCE is a class in a file (FILE.py:CLASS) or a library written in Rust. Each case is a random sequence of
+    arrivals, transmissions and pauses; afterwards all packets that wait must leave. The built-in disciplines are
+    tested with the same rules. A case that fails is printed with as few steps as possible; the exit code is then 2.
     """
     from dumbbell import _core  # noqa: PLC0415
     from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
@@ -81,6 +83,6 @@ def _print(report: dict[str, Any], findings: list[dict[str, Any]], cases: int) -
             output.line(f"  {number:2} {step}")
     if not any(finding["error"] for finding in findings):
         output.line(
-            f"no error in {cases:,} cases: {report['arrived']:,} packets arrived, {report['dropped']:,} were dropped, "
-            f"{report['marked']:,} were marked; in an overload {report['longest']:,} packets waited"
+            f"no error in {cases:,} cases: {report['arrived']:,} packets arrived, {report['dropped']:,} were "
+            f"dropped, {report['marked']:,} were marked; in an overload {report['longest']:,} packets waited"
         )

@@ -312,19 +312,20 @@ def trusted() -> AbstractContextManager[None]:
     return _set(_TRUSTED)
 
 
-O = TypeVar("O", bound=OwnCode)
+Code = TypeVar("Code", bound=OwnCode)
+Code_co = TypeVar("Code_co", bound=OwnCode, covariant=True)
 
 
-class _Home(Protocol[O]):
+class _Home(Protocol[Code_co]):
     """A module of own code."""
 
     def free(self, name: str) -> None: ...
-    def load(self, key: str, text: str, name: str | None = None) -> O: ...
+    def load(self, key: str, text: str, name: str | None = None) -> Code_co: ...
 
 
-def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[O]) -> dict[str, O]:
+def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[Code]) -> dict[str, Code]:
     """Load the own code that a section of a raw document names. The model reports entries that are not tables."""
-    found: dict[str, O] = {}
+    found: dict[str, Code] = {}
     problems = []
     given = data.get(section)
     for name, source in given.items() if isinstance(given, dict) else ():

@@ -1,7 +1,7 @@
 """Code that users write: Python classes in files or of the running program, and libraries written in Rust.
 
-Own variants (`own_variants`), own queue disciplines (`own_disciplines`) and own rules of videos (`own_abr`) are loaded
-with these functions.
+Own variants (`own_variants`), own queue disciplines (`own_disciplines`) and own rules of videos (`own_abr`) are
+loaded with these functions.
 """
 
 from __future__ import annotations
@@ -252,8 +252,10 @@ def parameters_of(python_class: type, first: str) -> list[tuple[str, str, str, s
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
     ):
-        name = first.split()[-1]
-        raise ValueError(f"class {python_class.__name__}: __init__ must take the {first}: __init__(self, {name}, ...)")
+        name = first.rsplit(maxsplit=1)[-1]
+        raise ValueError(
+            f"class {python_class.__name__}: __init__ must take the {first}: __init__(self, {name}, ...)"
+        )
     found = []
     for p in signature[1:]:
         if p.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):

@@ -75,7 +75,7 @@ def register(python_class: type, name: str | None = None) -> type:
     python_class : type
         A class with ``enqueue`` and ``dequeue``.
     name : str, optional
-        The discipline's name; default: the class's name. A class that was registered with this name before is replaced.
+        The discipline's name; default: the class's name. A class that was registered with it before is replaced.
 
     Returns
     -------

@@ -224,10 +224,7 @@ class Owned(Named):
         forms = super().__get_pydantic_json_schema__(schema, handler)
         forms["anyOf"] += [
             {"type": "string", "description": f"A name in [{cls.section}], or one that the program has registered."},
-            *(
-                {"type": "object", "properties": {k: {"type": "string"}}, "required": [k]}
-                for k in (cls.key, *KEYS)
-            ),
+            *({"type": "object", "properties": {k: {"type": "string"}}, "required": [k]} for k in (cls.key, *KEYS)),
         ]
         return forms
 
@@ -237,7 +234,7 @@ class Variant(Owned):
 
     family = "variant"
     key = "name"
-    home = own_variants
+    home: ClassVar[Any] = own_variants
     section = "variants"
 
     @property
@@ -309,7 +306,7 @@ class Queue(Owned):
     family = "discipline"
     key = "discipline"
     default_name = "droptail"
-    home = own_disciplines
+    home: ClassVar[Any] = own_disciplines
     section = "disciplines"
 
     @classmethod
