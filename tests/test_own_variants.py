@@ -397,6 +397,61 @@ def panicking(crate: Path) -> Path:
     return build(crate, code, crate / "panicking.so")
 
 
+BROKEN = """
+use dumbbell_plugin::prelude::*;
+
+const ROW: Variant = Variant {
+    name: "broken",
+    params: &[Spec { name: "how", kind: Kind::Choice(HOW), default: "endless", doc: "the mistake" }],
+    build: |params, setup| Ok(Box::new(Broken { window: setup.initial_window, how: params.choice("how"), acks: 0 })),
+    ..Variant::EMPTY
+};
+const HOW: &[&str] = &["nan", "infinite", "negative", "endless"];
+
+dumbbell_plugin::export_variant!(ROW);
+
+#[derive(Debug)]
+struct Broken {
+    window: f64,
+    how: &'static str,
+    acks: u64,
+}
+
+impl CongestionControl for Broken {
+    fn on_ack(&mut self, _ev: &AckEvent, _cx: &Cx) {
+        self.acks += 1;
+        if self.acks == 20 {
+            self.window = match self.how {
+                "nan" => f64::NAN,
+                "infinite" => f64::INFINITY,
+                "negative" => -1.0,
+                _ => loop {
+                    std::hint::spin_loop();
+                },
+            };
+        }
+    }
+
+    fn on_congestion(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
+
+    fn control(&self) -> Control {
+        Control { cwnd: self.window, ssthresh: f64::INFINITY, pacing: None, quantum: None }
+    }
+
+    fn phase(&self) -> Phase {
+        Phase::SlowStart
+    }
+
+    fn observe(&self, _row: &mut Vec<f64>) {}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def broken(crate: Path) -> Path:
+    return build(crate, BROKEN, crate / "broken.so")
+
+
 def with_library(place: Path, library: Path, more: str = "") -> Path:
     text = SCENARIO.replace('{ python = "mine.py:Mine" }', f'{{ name = "gentle"{more} }}')
     text = text.replace("[[flows]]", f'[variants]\ngentle = {{ library = "{library}" }}\n\n[[flows]]')
@@ -456,3 +511,25 @@ def test_another_interface_is_refused(place: Path, crate: Path) -> None:
     with_library(place, build(other, code.format("something_else"), other / "two.so"))
     with pytest.raises(ScenarioError, match="exports no variant"):
         Scenario.load(place / "own.toml")
+
+
+@pytest.mark.parametrize(("how", "shown"), [("nan", "NaN"), ("infinite", "inf"), ("negative", "-1")])
+def test_windows_that_are_no_amount_are_errors(place: Path, broken: Path, how: str, shown: str) -> None:
+    with_library(place, broken, f', how = "{how}"')
+    message = rf"flows\.a\.variant: cwnd is {shown}: a number of bytes is needed \(at 0\.\d+ s of simulated time\)"
+    with pytest.raises(BackendError, match=message):
+        dumbbell.run(place / "own.toml")
+
+
+def test_a_call_that_never_returns_ends_the_command(place: Path, broken: Path) -> None:
+    with_library(place, broken)
+    program = (
+        "import dumbbell.backends.sim as sim, sys; from dumbbell.__main__ import main; sim.MOST_WAITS = 3; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "own.toml", "--jobs", "1"],
+        cwd=place, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "the library of 'gentle': a call has not returned for 0.3 s" in done.stderr
+    assert "Traceback" not in done.stderr

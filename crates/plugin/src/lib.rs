@@ -63,11 +63,15 @@ pub mod exports;
 mod json;
 #[cfg(feature = "load")]
 mod loader;
+#[cfg(feature = "load")]
+mod watch;
 
 #[cfg(feature = "load")]
 pub use discipline::{LoadedDiscipline, load_discipline};
 #[cfg(feature = "load")]
 pub use loader::{LoadError, LoadedVariant, ParameterInfo, load};
+#[cfg(feature = "load")]
+pub use watch::{CallInProgress, calls_in_progress};
 
 pub use dumbbell_cc as cc;
 pub use dumbbell_cc::{CongestionControl, Variant};

@@ -2,6 +2,7 @@
 
 use crate::abi::{self, Cx, Event, INTERFACE, Reply, Setup, Sink, Text, VTable};
 use crate::json::{Description, ECN_USES, LOSS_RECOVERIES, RefusedParameter, Value};
+use crate::watch;
 use dumbbell_cc as cc;
 use dumbbell_cc::{CongestionControl, Control, External, Failure, Phase, Variant, validate_control};
 use dumbbell_units::Dur;
@@ -41,6 +42,7 @@ pub struct LoadedVariant {
     variant: &'static Variant,
     params: Vec<ParameterInfo>,
     vtable: VTable,
+    library: watch::Library,
 }
 
 impl fmt::Debug for LoadedVariant {
@@ -95,6 +97,7 @@ impl LoadedVariant {
                 .collect(),
             variant: static_row(name, description),
             vtable,
+            library: watch::Library::new(name),
         })
     }
 
@@ -153,7 +156,9 @@ impl External for LoadedVariant {
         let mut reply = Reply::default();
         let (algorithm, error) = with_sink(|sink| {
             // SAFETY: the texts and structs outlive the call.
-            unsafe { (self.vtable.create)(Text::borrow(&params), &raw const c_setup, &raw mut reply, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.create)(Text::borrow(&params), &raw const c_setup, &raw mut reply, sink)
+            })
         });
         if algorithm.is_null() {
             return Err(match serde_json::from_str::<RefusedParameter>(&error) {
@@ -164,6 +169,7 @@ impl External for LoadedVariant {
         let mut algorithm = LoadedAlgorithm {
             algorithm,
             vtable: self.vtable,
+            library: self.library,
             columns: self.variant.columns.len(),
             mss: setup.mss,
             control: Control { cwnd: setup.mss, ssthresh: setup.ssthresh, pacing: None, quantum: None },
@@ -180,6 +186,7 @@ impl External for LoadedVariant {
 struct LoadedAlgorithm {
     algorithm: *mut c_void,
     vtable: VTable,
+    library: watch::Library,
     columns: usize,
     mss: f64,
     control: Control,
@@ -214,9 +221,9 @@ impl LoadedAlgorithm {
         let mut reply = Reply::default();
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`, the structs outlive the call.
-            unsafe {
+            self.library.call(|| unsafe {
                 (self.vtable.on_event)(self.algorithm, &raw const event, &raw const cx, &raw mut reply, sink)
-            }
+            })
         });
         if ok {
             self.apply(&reply);
@@ -296,7 +303,9 @@ impl CongestionControl for LoadedAlgorithm {
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`; `row` has as many values from `begin` on as the variant
             // has columns.
-            unsafe { (self.vtable.observe)(self.algorithm, row[begin..].as_mut_ptr(), self.columns, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.observe)(self.algorithm, row[begin..].as_mut_ptr(), self.columns, sink)
+            })
         });
         if !ok {
             self.failure.fail(error);

@@ -39,6 +39,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(voice::r_factor, m)?)?;
     m.add_function(wrap_pyfunction!(voice::mos, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
+    m.add_function(wrap_pyfunction!(external::library_calls, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_link, m)?)?;

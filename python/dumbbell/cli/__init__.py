@@ -87,7 +87,7 @@ def _leave(code: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line; errors of Dumbbell become messages."""
-    from dumbbell.exceptions import DumbbellError  # noqa: PLC0415
+    from dumbbell.exceptions import DumbbellError, EndlessCallError  # noqa: PLC0415
 
     # Looking for plugins of pydantic reads the metadata of every installed package, and no command needs one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -113,6 +113,8 @@ def main() -> None:
         raise
     except DumbbellError as e:
         output.errors(str(e))
+        if isinstance(e, EndlessCallError):
+            _leave(2)
         sys.exit(2)
     except ModuleNotFoundError as e:
         from dumbbell.extras import EXTRAS, missing  # noqa: PLC0415

@@ -4,6 +4,7 @@ use super::{Call, Description, INTERFACE, Link, Packet, Reply, VTable};
 use crate::abi::Text;
 use crate::json::{RefusedParameter, Value};
 use crate::loader::{LoadError, ParameterInfo, with_sink};
+use crate::watch;
 use dumbbell_qdisc::external::{Code, External, Handle, Held};
 use dumbbell_qdisc::{Backlog, DropReason, Ecn, LinkInfo, QdiscContext};
 use dumbbell_units::Time;
@@ -21,6 +22,7 @@ pub struct LoadedDiscipline {
     params: Vec<ParameterInfo>,
     columns: &'static [&'static str],
     vtable: VTable,
+    library: watch::Library,
 }
 
 impl fmt::Debug for LoadedDiscipline {
@@ -88,6 +90,7 @@ impl LoadedDiscipline {
             params: description.params.into_iter().map(info).collect(),
             columns: columns.leak(),
             vtable,
+            library: watch::Library::new(name),
         })
     }
 
@@ -121,7 +124,9 @@ impl External for LoadedDiscipline {
         let mut reply = Reply::default();
         let (queue, error) = with_sink(|sink| {
             // SAFETY: the texts and structs outlive the call.
-            unsafe { (self.vtable.create)(Text::borrow(&params), &raw const c_link, &raw mut reply, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.create)(Text::borrow(&params), &raw const c_link, &raw mut reply, sink)
+            })
         });
         if queue.is_null() {
             return Err(match serde_json::from_str::<RefusedParameter>(&error) {
@@ -132,6 +137,7 @@ impl External for LoadedDiscipline {
         Ok(Box::new(LoadedQueue {
             queue,
             vtable: self.vtable,
+            library: self.library,
             name: Arc::clone(&self.name),
             columns: self.columns.len(),
             classes: reply.classes.into(),
@@ -145,6 +151,7 @@ impl External for LoadedDiscipline {
 struct LoadedQueue {
     queue: *mut c_void,
     vtable: VTable,
+    library: watch::Library,
     name: Arc<str>,
     columns: usize,
     classes: Option<u32>,
@@ -196,7 +203,7 @@ impl LoadedQueue {
                 dropped,
                 error,
             };
-            function(&self.vtable, self.queue, &call, &mut reply)
+            self.library.call(|| function(&self.vtable, self.queue, &call, &mut reply))
         });
         if !ok {
             return Err(error);
@@ -303,7 +310,9 @@ impl Code for LoadedQueue {
         let (ok, error) = with_sink(|sink| {
             // SAFETY: the pointer is a result of `create`; `row` has as many values from `begin` on as there are
             // columns.
-            unsafe { (self.vtable.observe)(self.queue, row[begin..].as_mut_ptr(), self.columns, sink) }
+            self.library.call(|| unsafe {
+                (self.vtable.observe)(self.queue, row[begin..].as_mut_ptr(), self.columns, sink)
+            })
         });
         if ok { Ok(()) } else { Err(error) }
     }
@@ -336,7 +345,7 @@ mod tests {
             match self.mistake {
                 "loses" => return,
                 "wrong reason" => return cx.drop_packet(packet, DropReason::Outage),
-                "changes" => packet.bytes += 1,
+                "changes" => packet.flow += 1,
                 "panics" => panic!("not today"),
                 _ => {}
             }
@@ -415,7 +424,8 @@ mod tests {
         let given = [("mistake".to_owned(), Raw::Text(mistake.to_owned()))];
         let mut queue = ExternalQdisc::new(&loaded, &given, &link(), fail).unwrap();
         assert_eq!(queue.classes(), Some(3));
-        let mut cx = QdiscContext { link_busy: true, now: Time(7), ..QdiscContext::default() };
+        let mut cx = QdiscContext::default();
+        (cx.link_busy, cx.now) = (true, Time(7));
         for body in 0..3 {
             queue.enqueue(packet(body), &mut cx);
         }

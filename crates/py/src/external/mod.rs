@@ -109,6 +109,14 @@ impl ExternalVariant {
     }
 }
 
+/// Returns the calls of libraries that are in progress: the number of the thread, that of the call, and the name of the
+/// variant or discipline.
+#[pyfunction]
+pub(crate) fn library_calls() -> Vec<(u64, u64, String)> {
+    let calls = dumbbell_plugin::calls_in_progress().into_iter();
+    calls.map(|call| (call.thread, call.call, call.library)).collect()
+}
+
 /// Reads a dict of external variants by the names that the plan gives them.
 pub(crate) fn by_name(variants: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, Arc<dyn External>>> {
     let Some(variants) = variants else { return Ok(BTreeMap::new()) };
