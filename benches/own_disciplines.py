@@ -4,9 +4,9 @@
     python benches/own_disciplines.py                  # a table
     python benches/own_disciplines.py --write-docs     # and renew docs/data/performance
 
-Each run is two SACK flows at 100 Mbit/s with CoDel at the bottleneck (benches/two-newreno.toml with that changed); the
-class and the library give the same results as the built-in discipline. Measured: CPU time of the simulator's thread, in
-turns, because a machine's speed drifts.
+Each run is two SACK flows at 100 Mbit/s with CoDel at the bottleneck (benches/two-newreno.toml with that changed);
+the class and the library give the same results as the built-in discipline. Measured: CPU time of the simulator's
+thread, in turns, because a machine's speed drifts.
 """
 
 from __future__ import annotations
