@@ -93,8 +93,8 @@ STOCK_PATHS: tuple[tuple[str, tuple[str, ...], tuple[int, int, int], float], ...
     ("100M400", ("cubic", "bbr"), (100, 400, 12), 2.0),
     ("500M100", ("cubic", "bbr"), (500, 100, 6), 1.0),
 )
-"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in Mbit/s,
-round trip in ms, length in s; buffer in BDP."""
+"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in
+Mbit/s, round trip in ms, length in s; buffer in BDP."""
 
 
 @dataclass(frozen=True)
