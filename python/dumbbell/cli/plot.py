@@ -12,7 +12,8 @@ from dumbbell.cli.reading import load
 __all__ = ["plot"]
 
 OVER_TIME = (
-    "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "video", "waterfall",
+    "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "load", "video",
+    "waterfall", "voice",
 )  # fmt: skip
 OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap")
 
