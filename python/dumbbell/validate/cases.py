@@ -93,8 +93,8 @@ STOCK_PATHS: tuple[tuple[str, tuple[str, ...], tuple[int, int, int], float], ...
     ("100M400", ("cubic", "bbr"), (100, 400, 12), 2.0),
     ("500M100", ("cubic", "bbr"), (500, 100, 6), 1.0),
 )
-"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in Mbit/s, round
-trip in ms, length in s; buffer in BDP."""
+"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in
+Mbit/s, round trip in ms, length in s; buffer in BDP."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def shared_variants() -> list[str]:
     return names + sorted({k for name, k in kernel.items() if name in ours and k not in ours})
 
 
-def built_in() -> Iterator[Case]:
-    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat, stock buffers."""
+def built_in() -> Iterator[Case]:  # noqa: PLR0912 - a loop for each kind of case
+    """Return the built-in set: single flows, losses, pairs, far, sensitive, shares, large and stock buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
