@@ -34,6 +34,7 @@ from dumbbell.scenario.impairments import (
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.own_disciplines import DisciplineSource
 from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.page import PageObject
 from dumbbell.scenario.presets import TESTS, Preset, Test
@@ -84,6 +85,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
     (VariantSource, "[variants], each", "own-variant"),
+    (DisciplineSource, "[disciplines], each", "own-discipline"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
@@ -115,7 +117,8 @@ TABLES: dict[type, str] = {
     "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Tls: 'a [version of TLS](tls.md): `"1.2"`, `"1.3"`, or `{ version = ..., parameters }`',
-    Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
+    Queue: "a [queue discipline](../index.md#queue-disciplines) or an [own discipline](../how-to/own-discipline.md): "
+    "its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
@@ -239,6 +242,7 @@ def _label(model: type) -> str:
         DelayStep: "a step",
         Reordering: "a table",
         VariantSource: "a table",
+        DisciplineSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

@@ -113,8 +113,8 @@ def shared_variants() -> list[str]:
     return names + sorted({k for name, k in kernel.items() if name in ours and k not in ours})
 
 
-def built_in() -> Iterator[Case]:  # noqa: PLR0912 - a loop for each kind of case
-    """Return the built-in set: single flows, losses, pairs, far, sensitive, shares, large and stock buffers."""
+def built_in() -> Iterator[Case]:  # noqa: PLR0912 - one loop for each part of the set
+    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, large buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
