@@ -114,7 +114,7 @@ def shared_variants() -> list[str]:
 
 
 def built_in() -> Iterator[Case]:
-    """Return the built-in set: single flows, loss, pairs, far ones, sensitive ones, shares, large and stock buffers."""
+    """Return the built-in set: single flows, loss, pairs, far ones, sensitive ones, shares, and buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
