@@ -149,7 +149,7 @@ def test_jitter_is_looked_for_in_every_cell() -> None:
 
 
 def test_flows_that_start_together_are_named() -> None:
-    bulk = [{"name": name, "variant": "cubic"} for name in "abcde"]
+    bulk: list[dict[str, object]] = [{"name": name, "variant": "cubic"} for name in "abcde"]
     ping = {"name": "p", "application": {"kind": "ping"}}
 
     def text(flows: list[dict[str, object]]) -> str:

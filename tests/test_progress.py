@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -92,16 +93,16 @@ class _Process:
 def test_the_paths_that_are_measured_are_reported(looks: list[str], reported: list[str], tmp_path: Path) -> None:
     heard: list[str] = []
     with activity.heard(heard.append):
-        host_kernel._wait(_Process(looks, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]  # noqa: SLF001
+        host_kernel._wait(_Process(looks, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]
     assert heard == reported
 
 
 def test_a_run_is_given_up_only_without_progress(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """With many paths the calibration alone may take longer than a minute."""
     clock = iter(range(0, 10_000, 50))
-    monkeypatch.setattr(host_kernel.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     moving = [f"{n} 20" for n in range(21)]
-    host_kernel._wait(_Process(moving, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]  # noqa: SLF001
+    host_kernel._wait(_Process(moving, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]
     stuck = ["1 20"] * 10
     with pytest.raises(BackendError, match=r"the run of 1 s wasn't done after 61 s"):
-        host_kernel._wait(_Process(stuck, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]  # noqa: SLF001
+        host_kernel._wait(_Process(stuck, tmp_path / "progress"), tmp_path / "progress", 1.0)  # type: ignore[arg-type]

@@ -247,7 +247,7 @@ class HostKernel(ABC):
 def _without_ipv6(job: Job) -> str | None:
     """Return the first flow over IPv6, with the reason why this host has none."""
     for flow in job.plan()["flows"]:
-        if flow.get("ip", 4) == 6 and (reason := why_no_ipv6()) is not None:  # noqa: PLR2004
+        if flow.get("ip", 4) == 6 and (reason := why_no_ipv6()) is not None:
             return f"flows.{flow['name']}.ip: 6 given: {reason}"
     return None
 

@@ -36,7 +36,7 @@ class Flow(Part):
     variant: Variant | None = None
     """Congestion control (TCP and QUIC only, where it is needed): a name, or { name = ..., its parameters }."""
     ip: Literal[4, 6] = 4
-    """Version of IP. An IPv6 header is 20 bytes longer: the MSS is then at most 1440 bytes where `stack` sets none."""
+    """Version of IP. Headers of IPv6 are 20 bytes longer: the MSS is at most 1440 bytes if `stack` sets none."""
     stack: Stack = Stack(name="")
     """The endpoint: a preset's name, or { preset = ..., parameters that differ from it }. Default with TCP: the
     variant's, which is `linux` for most, and `rfc` for Tahoe, Reno, NewReno and SACK; with QUIC: `rfc9002`."""

@@ -1,7 +1,8 @@
 """Applications that are real programs: they run on a real kernel only.
 
 In their arguments ``{from}`` and ``{to}`` are replaced by the addresses of the flow's ends, ``{url_from}`` and
-``{url_to}`` by the same as URLs have them (IPv6 addresses in brackets), ``{seconds}`` by the whole seconds that the flow lasts, less one, ``{variant}`` by the kernel's name of its congestion control.
+``{url_to}`` by the same as URLs have them (IPv6 addresses in brackets), ``{seconds}`` by the whole seconds that the
+flow lasts, less one, ``{variant}`` by the kernel's name of its congestion control.
 """
 
 from __future__ import annotations
