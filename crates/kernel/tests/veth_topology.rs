@@ -236,7 +236,8 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
         |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
     let default = sysctls(json!({"name": "linux"}));
     assert_eq!(default, of("4096 33554432 268435456", "4096 1048576 268435456"));
-    // The values of an unchanged Linux: half of 128 KiB is window at the start.
+    // [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem]; half of 128 KiB is window at the start
+    // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
     let stock = json!({"name": "linux", "params": {
         "window_start": "64 KiB", "receive_buffer": "6 MiB", "send_buffer_start": "16 KiB", "send_buffer": "4 MiB",
     }});
@@ -411,7 +412,7 @@ fn refusals_name_the_place_and_the_reason() {
             }}),
             "flows.f.stack.prr: the kernel has no setting for it",
         ),
-        // Linux's CUBIC has HyStart.
+        // HyStart belongs to the module [Linux tcp_cubic.c hystart_update].
         (
             json!({"transport": {
                 "kind": "tcp", "variant": {"name": "cubic"},

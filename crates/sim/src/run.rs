@@ -151,7 +151,7 @@ fn build(
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
     let info = FlowInfo::new(plan, index, start);
-    let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
+    let source = Source::new(flow, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
         (_, AppPlan::Program { .. }, _) => Err(SimError::invalid(
@@ -167,7 +167,10 @@ fn build(
             };
             Ok(Box::new(PingFlow::new(info, config, plan.trace.of_flow(&flow.name))))
         }
-        (TransportPlan::Udp {}, _, Some(source)) => Ok(Box::new(UdpFlow::new(info, application, source))),
+        (TransportPlan::Udp {}, _, Some(source)) => {
+            let traced = plan.trace.of_flow(&flow.name);
+            Ok(Box::new(UdpFlow::new(info, &flow.application, source, traced)))
+        }
         (TransportPlan::Udp {}, _, None) => Err(SimError::invalid(
             format!("flows.{}.application", flow.name),
             format!("'{application}' needs TCP or QUIC"),

@@ -177,6 +177,7 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 | AppPlan::Ping { packet_bytes, .. },
                 TransportPlan::Udp {},
             ) => *packet_bytes,
+            (AppPlan::Voice(voice), TransportPlan::Udp {}) => voice.packet_bytes(flow.ip.header_bytes()),
             (_, TransportPlan::Tcp { stack, .. }) => {
                 // An MTU is an MSS with the headers [RFC 9293 §3.7.1].
                 segment(stack).map_or(0, |bytes| bytes + flow.ip.header_bytes() + TcpHeader::LEN as u32)
