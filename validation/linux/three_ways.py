@@ -4,8 +4,8 @@
     python validation/linux/three_ways.py                 # table on the terminal (seven minutes)
     python validation/linux/three_ways.py --write-docs    # and renew docs/data/linux/three-ways.csv
 
-It needs the kernel that `dumbbell kernel build` makes, and a host that can run link emulation. A run that is marked as
-invalid on the host's clock is made again, at most twice; its row has the mark.
+It needs the kernel that `dumbbell kernel build` makes, and a host that can run link emulation. A run that is marked
+as invalid on the host's clock is made again, at most twice; its row has the mark.
 """
 
 from __future__ import annotations

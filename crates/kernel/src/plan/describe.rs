@@ -192,7 +192,11 @@ fn carries(flow: &FlowPlan) -> String {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
         AppPlan::Voice(voice) => {
-            format!(" in packets of {} bytes every {}", voice.packet_bytes(flow.ip.header_bytes()), Dur(voice.packetization_ns))
+            format!(
+                " in packets of {} bytes every {}",
+                voice.packet_bytes(flow.ip.header_bytes()),
+                Dur(voice.packetization_ns)
+            )
         }
         AppPlan::Video(video) => format!(" of {}", Dur(video.length_ns)),
         AppPlan::Objects(page) => format!(" of {} objects", page.objects.len()),
