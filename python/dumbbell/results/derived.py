@@ -169,12 +169,16 @@ def _ms(path: list[Mapping[str, Any]], size: int) -> float:
 
 @lru_cache(maxsize=64)
 def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
-    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one. A kernel's own is ``linux``."""
+    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one.
+
+    A kernel's own is ``linux`` or ``linux-tuned``.
+    """
     found: dict[str, str | None] = {}
     for flow in cell.scenario.flows:
         stack = flow.endpoint_stack
         if stack is not None and on_kernel:
-            stack = stack.model_copy(update={"name": "aioquic" if flow.transport == "quic" else "linux"})
+            kernels = stack.name if stack.name == "linux-tuned" else "linux"
+            stack = stack.model_copy(update={"name": "aioquic" if flow.transport == "quic" else kernels})
         found[flow.name] = None if stack is None else stack.label
     return found
 
