@@ -106,7 +106,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Iperf3, 'application, kind = "iperf3"', "iperf3"),
     (Http, 'application, kind = "http"', "http"),
     (Commands, 'application, kind = "command"', "command"),
-    (Preset, "preset: flows of a test of flent", "preset"),
+    (Preset, "preset: the flows of a test", "preset"),
     (Trace, "[trace]", "trace"),
     (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),
@@ -137,10 +137,15 @@ def reference() -> str:
 def presets() -> str:
     """Return the tests of flent that are presets."""
     rows = [
-        [f"`{name}`", escaped(test.title), *map(_marks, (test.up, test.down)), _probes(test)]
+        [f"`{name}`", escaped(test.title), *(_flows(test, marks) for marks in (test.up, test.down)), _probes(test)]
         for name, test in TESTS.items()
+        if not test.rpm
     ]
     return table(["preset", "what it is", "uploads", "downloads", "probes"], rows)
+
+
+def _flows(test: Test, marks: tuple[str, ...]) -> str:
+    return "`streams`" if test.streams and marks else _marks(marks)
 
 
 def _marks(marks: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ __all__ = ["plot"]
 
 OVER_TIME = (
     "cwnd", "queue", "rtt", "srtt", "goodput", "sequence", "inflight", "fairness", "iograph", "load", "video",
-    "waterfall", "voice",
+    "waterfall", "voice", "responsiveness",
 )  # fmt: skip
 OVER_RUNS = ("timelapse", "matrix", "lines", "bars", "box", "cdf", "ellipse", "plane", "heatmap")
 

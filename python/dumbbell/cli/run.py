@@ -155,7 +155,8 @@ def run(
     if plan:
         _print_plan(chosen, scenario)
         return
-    if out is None and (scenario.trace.series or scenario.trace.packets):
+    evaluated = scenario.preset is not None and scenario.preset.is_evaluated
+    if out is None and (scenario.trace.series or scenario.trace.packets) and not evaluated:
         output.note("the scenario's series are not kept: give --out DIR to keep them")
         scenario = scenario.with_changes({"trace": {}})
     if qlog is not None:

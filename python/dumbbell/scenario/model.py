@@ -325,7 +325,7 @@ def trusted() -> AbstractContextManager[None]:
 
 
 def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Add the flows and times of a preset to a raw document; also return the added ones."""
+    """Add the flows and defaults of a preset to a raw document; also return the added ones."""
     if data.get("preset") is None:
         return data, {}
     try:
@@ -336,7 +336,7 @@ def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
             [Problem(f"preset.{p.place}" if p.place else "preset", p.message) for p in problems]
         ) from None
     added: dict[str, Any] = {"flows": preset.flows()}
-    added |= {key: value for key, value in preset.times().items() if key not in data}
+    added |= {key: value for key, value in preset.defaults().items() if key not in data}
     flows = data.get("flows", [])
     return {**data, **added, "flows": [*flows, *added["flows"]] if isinstance(flows, list) else flows}, added
 
