@@ -57,7 +57,7 @@ def test_nothing_is_promised_that_a_set_of_capabilities_forbids(lost: list[str])
             assert rights[name]["ok"] is False, name
     if rights["network namespaces"]["ok"] is False:
         # All these are tried in a namespace.
-        for name in ("settings of namespaces", "TUN interfaces", "veth pairs", "netem"):
+        for name in ("settings of namespaces", "IPv6", "TUN interfaces", "veth pairs", "netem"):
             assert (rights[name]["ok"], "not tried" in str(rights[name]["state"])) == (False, True)
         assert report["Queue disciplines of the kernel"] == {}
         assert report["Offloads"] == {}

@@ -34,8 +34,10 @@ from dumbbell.scenario.impairments import (
 from dumbbell.scenario.link import Direction, DropRule, Link, LinkOverride, NamedLink
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
+from dumbbell.scenario.own_disciplines import DisciplineSource
 from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.page import PageObject
+from dumbbell.scenario.presets import TESTS, Preset, Test
 from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
@@ -44,6 +46,7 @@ from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
 from dumbbell.scenario.until import Until
 from dumbbell.scenario.video import Qoe, Throttle
+from dumbbell.scenario.voice import Voice
 from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
 from md import escaped, table
 
@@ -82,6 +85,7 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Copies, "duplication: with a delay", "copies"),
     (DropRule, "drops: scripted drops", "drop-rule"),
     (VariantSource, "[variants], each", "own-variant"),
+    (DisciplineSource, "[disciplines], each", "own-discipline"),
     (Flow, "[[flows]]", "flow"),
     (Bulk, 'application, kind = "bulk"', "bulk"),
     (Transfer, 'application, kind = "transfer"', "transfer"),
@@ -97,10 +101,12 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Qoe, "qoe of a video", "qoe"),
     (Cbr, 'application, kind = "cbr"', "cbr"),
     (OnOff, 'application, kind = "onoff"', "onoff"),
+    (Voice, 'application, kind = "voice"', "voice"),
     (Ping, 'application, kind = "ping"', "ping"),
     (Iperf3, 'application, kind = "iperf3"', "iperf3"),
     (Http, 'application, kind = "http"', "http"),
     (Commands, 'application, kind = "command"', "command"),
+    (Preset, "preset: the flows of a test", "preset"),
     (Trace, "[trace]", "trace"),
     (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),
@@ -111,7 +117,8 @@ TABLES: dict[type, str] = {
     "its name, or `{ name = ..., parameters }`",
     Stack: "a [stack](stacks.md): a preset's name, or `{ preset = ..., parameters }`",
     Tls: 'a [version of TLS](tls.md): `"1.2"`, `"1.3"`, or `{ version = ..., parameters }`',
-    Queue: "a [queue discipline](../index.md#queue-disciplines): its name, or `{ discipline = ..., parameters }`",
+    Queue: "a [queue discipline](../index.md#queue-disciplines) or an [own discipline](../how-to/own-discipline.md): "
+    "its name, or `{ discipline = ..., parameters }`",
     Sweep: "a table, see [Sweeps](../how-to/sweeps.md)",
 }
 LIKE_LINK: dict[type, str] = {
@@ -125,6 +132,31 @@ LIKE_LINK: dict[type, str] = {
 def reference() -> str:
     """Return every table of a scenario with every key."""
     return "\n\n".join(_section(*section) for section in SECTIONS)
+
+
+def presets() -> str:
+    """Return the tests of flent that are presets."""
+    rows = [
+        [f"`{name}`", escaped(test.title), *(_flows(test, marks) for marks in (test.up, test.down)), _probes(test)]
+        for name, test in TESTS.items()
+        if not test.rpm
+    ]
+    return table(["preset", "what it is", "uploads", "downloads", "probes"], rows)
+
+
+def _flows(test: Test, marks: tuple[str, ...]) -> str:
+    return "`streams`" if test.streams and marks else _marks(marks)
+
+
+def _marks(marks: tuple[str, ...]) -> str:
+    return ", ".join(marks) if set(marks) - {"BE"} else str(len(marks) or "")
+
+
+def _probes(test: Test) -> str:
+    udp = f"UDP {_marks(test.udp)}" if set(test.udp) - {"BE"} else f"{len(test.udp)} x UDP" if test.udp else ""
+    ping = ("a ping to each server" if test.hosts else "ping") if test.ping else ""
+    call = "a voice call" if test.calls else ""
+    return "; ".join(part for part in (udp, ping, call) if part)
 
 
 def _section(model: type[Part], title: str, anchor: str) -> str:
@@ -215,6 +247,7 @@ def _label(model: type) -> str:
         DelayStep: "a step",
         Reordering: "a table",
         VariantSource: "a table",
+        DisciplineSource: "a table",
         Flow: "a flow",
         Trace: "a table",
     }.get(model, ANCHORS[model])

@@ -2,13 +2,14 @@
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
 use crate::medium::MediumPlan;
-use dumbbell_apps::{PagePlan, VideoPlan};
+use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
 };
 use dumbbell_units::param::Raw;
-use serde::Deserialize;
+use dumbbell_wire::IpVersion;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 /// One run.
@@ -231,10 +232,19 @@ pub struct FlowPlan {
     pub stop_ns: Option<u64>,
     /// Class of its packets, for disciplines with classes.
     pub class: u16,
+    /// Version of IP, 4 or 6; 4 without it.
+    #[serde(default, deserialize_with = "ip_version")]
+    pub ip: IpVersion,
     /// Application.
     pub application: AppPlan,
     /// Transport.
     pub transport: TransportPlan,
+}
+
+fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error> {
+    let number = u8::deserialize(from)?;
+    IpVersion::of(number)
+        .ok_or_else(|| serde::de::Error::custom(format!("IP version {number}: 4 or 6 is allowed")))
 }
 
 /// The transport of a flow.
@@ -323,6 +333,8 @@ pub enum AppPlan {
         /// Time from start to start, ns; the next download waits until the running one ends.
         every_ns: u64,
     },
+    /// A voice call: packets of a codec at a constant rate, which the receiver plays.
+    Voice(VoicePlan),
     /// A video player: the receiver requests segments and plays them.
     Video(VideoPlan),
     /// A web page of several objects, which the receiver requests.
@@ -390,6 +402,7 @@ impl AppPlan {
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
             AppPlan::Page { .. } | AppPlan::Objects(_) => "page",
+            AppPlan::Voice(_) => "voice",
             AppPlan::Video(_) => "video",
             AppPlan::Program { name, .. } => name.name(),
         }

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from dumbbell import _core
-from dumbbell.backends import programs
+from dumbbell import _core, activity
+from dumbbell.backends import programs, quic_sender
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
 from dumbbell.kernel.folders import HOST_PREFIX, Folder, captures, clean, qlogs
 from dumbbell.kernel.guest import end, program
-from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant
+from dumbbell.kernel.host import available_variants, bpf_variants, remedy_for_variant, why_no_ipv6
 from dumbbell.kernel.host_load import HostLoad
 from dumbbell.kernel.live import ENTERED, LiveNetwork, read_network
 from dumbbell.kernel.outcome import Outcome, outcome
@@ -40,6 +40,12 @@ LINK_DIFFERS = "the link differs from the scenario"
 ATTEMPTS = 3
 PAUSE_S = 1.0
 """Time between two attempts, s."""
+GRACE_S = 60.0
+"""Time that a run may take beyond its duration, s."""
+POLL_S = 0.5
+"""Time between two looks at the progress of a run, s."""
+PROGRESS = "progress"
+"""File with the number of paths that are measured, and of all, as `calibrate.rs` writes it."""
 BUSY = 0.8
 """Share of the processors' time above which a run gets a warning."""
 LARGEST_WINDOW = 2**30 / 536
@@ -172,7 +178,7 @@ class HostKernel(ABC):
         have = {**available_variants(), **dict.fromkeys(bpf_variants()[0], "BPF")}
         for job in {id(job.cell): job for job in jobs}.values():
             reason = programs.without_consent(job.cell.scenario, allowed=self.allow_programs)
-            reason = reason or programs.refusal(job.plan())
+            reason = reason or programs.refusal(job.plan()) or _without_ipv6(job)
             if reason is not None:
                 raise BackendError(f"back end 'kernel': {reason}{cell_of(job)}")
             for name in self._requirements(job).variants:
@@ -234,6 +240,7 @@ class HostKernel(ABC):
             made, process = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
             entered = (folder.path / ENTERED).exists()
             kept |= qlogs(folder, plan)
+            senders = quic_sender.records(folder.path, plan)
             if process is not None:
                 self.release()
                 self._held = Held(folder, *process)
@@ -241,7 +248,7 @@ class HostKernel(ABC):
             if not kept and self._held is None:
                 folder.remove()
         result = made.result
-        read = programs.read(plan, result, made.tables)
+        read = programs.read(plan, result, made.tables, senders)
         if read.failures:
             raise programs.ProgramError("; ".join(read.failures))
         facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}
@@ -265,6 +272,14 @@ class HostKernel(ABC):
         """Return those of the variants that the kernel lacks and that are loaded for the run."""
         have = available_variants()
         return [name for name in variants if name not in have and name in _core.bpf_variants()]
+
+
+def _without_ipv6(job: Job) -> str | None:
+    """Return the first flow over IPv6, with the reason why this host has none."""
+    for flow in job.plan()["flows"]:
+        if flow.get("ip", 4) == 6 and (reason := why_no_ipv6()) is not None:
+            return f"flows.{flow['name']}.ip: 6 given: {reason}"
+    return None
 
 
 @dataclass
@@ -304,7 +319,7 @@ def run_host(
     order : dict
         The order that ``dumbbell-guest host`` reads.
     duration_s : float
-        Duration of the run, s; it is killed 60 s later.
+        Duration of the run, s; it is killed if it takes 60 s longer, counted from the last path that it has measured.
 
     Returns
     -------
@@ -332,20 +347,45 @@ def run_host(
         )
         done = False
         try:
-            if ours is not None and theirs is not None:
+            if theirs is not None:
                 theirs.close()
-                ours.settimeout(duration_s + 60)
-                done = bool(ours.recv(1))  # nothing is received if it has ended
-            else:
-                process.wait(timeout=duration_s + 60)
-        except (subprocess.TimeoutExpired, TimeoutError):
-            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {duration_s + 60:.0f} s") from None
+            done = _wait(process, place / PROGRESS, duration_s, ours)
         finally:
             if not done:
                 end(process)
+                if ours is not None:
+                    ours.close()
         output.seek(0)
         made = outcome(place, output.read().decode(errors="replace"), "the run")
         return made, (process, ours) if done and ours is not None else None
+
+
+def _wait(process: subprocess.Popen[bytes], progress: Path, duration_s: float, control: socket.socket | None) -> bool:
+    """Wait for the end of a run, and report how many of its paths are measured.
+
+    Returns True if the process lives on and keeps the network: it has sent a message over ``control``.
+    """
+    limit_s = duration_s + GRACE_S
+    known, until = "", time.monotonic() + limit_s
+    while True:
+        try:
+            if control is None:
+                process.wait(timeout=POLL_S)
+                return False
+            control.settimeout(POLL_S)
+            return bool(control.recv(1))  # nothing is received if it has ended
+        except (subprocess.TimeoutExpired, TimeoutError):
+            pass
+        try:
+            text = progress.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            text = known
+        if text != known:
+            known, until = text, time.monotonic() + limit_s
+            done, _, paths = text.partition(" ")
+            activity.report("" if done == paths else f"calibrating, {done} of {paths} paths")
+        elif time.monotonic() > until:
+            raise BackendError(f"the run of {duration_s:.0f} s wasn't done after {limit_s:.0f} s")
 
 
 def _place(job: Job, kernel_name: str) -> str:

@@ -82,11 +82,21 @@ class Ssh:
         for job in {id(job.cell): job for job in jobs}.values():
             plan = job.plan()
             for flow in plan["flows"]:
+                if flow.get("ip", 4) != 4:
+                    raise BackendError(
+                        f"back end 'ssh': flows.{flow['name']}.ip: {flow['ip']} given: the machines are reached over "
+                        f"IPv4 only: back ends 'sim' and 'kernel' (-o emulation=link or tc) have IPv6{cell_of(job)}"
+                    )
                 if flow["application"]["kind"] == "program":
                     kind = flow["application"]["name"]
                     raise BackendError(
                         f"back end 'ssh': flows.{flow['name']}.application: '{kind}' is a program: the agents start "
                         f"none: use bulk, transfer, page, cbr, onoff or ping{cell_of(job)}"
+                    )
+                if flow["application"]["kind"] == "voice":
+                    raise BackendError(
+                        f"back end 'ssh': flows.{flow['name']}.application: 'voice' needs the path of each packet, "
+                        f"which the agents don't record: use back end 'sim', 'uml' or 'kernel'{cell_of(job)}"
                     )
             if plan.get("capture", {}).get("points") and not self.hosts.of("router"):
                 raise BackendError(

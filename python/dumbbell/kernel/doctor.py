@@ -17,6 +17,7 @@ from dumbbell.kernel.guest import GUEST
 from dumbbell.kernel.host import (
     CAPABILITIES,
     DENIED,
+    IPV6_REMEDY,
     NO_BPF_RIGHT,
     READ_ONLY_SETTINGS,
     Probe,
@@ -131,11 +132,12 @@ def _rights(found: Probe | None, trouble: str | None) -> Iterator[Finding]:
     user = "root" if found.as_root else "an ordinary user"
     yield _right("network namespaces", found.namespaces, user, "run as root, or allow user namespaces")
     if found.namespaces is not None:  # the others are tried in a namespace
-        for name in ("settings of namespaces", "TUN interfaces", "veth pairs", "netem"):
+        for name in ("settings of namespaces", "IPv6", "TUN interfaces", "veth pairs", "netem"):
             yield Finding(name, False, "not tried: no network namespace", "see network namespaces")
         yield _real_time(found, user)
         return
     yield _right("settings of namespaces", found.settings, user, READ_ONLY_SETTINGS.format("see the left"))
+    yield _right("IPv6", found.ipv6 or found.settings, user, IPV6_REMEDY)
     yield _right(
         "TUN interfaces",
         found.tunnel,

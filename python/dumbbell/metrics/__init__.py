@@ -7,7 +7,9 @@ from dumbbell.metrics.harms import harm
 from dumbbell.metrics.knee_point import knee
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
+from dumbbell.metrics.responsiveness import Responsiveness, responsiveness, rpm, trimmed_mean
 from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
+from dumbbell.metrics.speech import mos, r_factor
 from dumbbell.metrics.spike_detection import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
@@ -25,6 +27,7 @@ __all__ = [
     "MeanDifference",
     "Paired",
     "Ratio",
+    "Responsiveness",
     "Spikes",
     "Summary",
     "compare_all",
@@ -36,12 +39,16 @@ __all__ = [
     "jain",
     "knee",
     "mean_per_window",
+    "mos",
     "number",
     "p_value",
     "packet_ack_delays",
     "paired",
+    "r_factor",
     "rate_per_window",
     "ratio",
+    "responsiveness",
+    "rpm",
     "rtt_slope",
     "segment_rate",
     "share_ratios",
@@ -50,5 +57,6 @@ __all__ = [
     "spikes",
     "summarize",
     "summarize_all",
+    "trimmed_mean",
     "warm_up",
 ]

@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from dumbbell.exceptions import Problem, ScenarioError
 from dumbbell.reading import read_text
 from dumbbell.registry import unknown
-from dumbbell.scenario import files, own_variants, toml
+from dumbbell.scenario import files, own_disciplines, own_variants, toml
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole
 from dumbbell.scenario.capture import Capture, Points
 from dumbbell.scenario.cells import Cell, Cells
@@ -24,8 +24,11 @@ from dumbbell.scenario.errors import translate
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
-from dumbbell.scenario.own_variants import OwnVariant, VariantSource
+from dumbbell.scenario.own_code import OwnCode, Source
+from dumbbell.scenario.own_disciplines import DisciplineSource
+from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.presets import Preset
 from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.swept import Swept
@@ -68,7 +71,7 @@ class Scenario(Part):
     description: Text = ""
     """Purpose of the experiment."""
     duration: PositiveDuration
-    """Length of each run."""
+    """Length of each run; with a preset, by default that of the preset."""
     repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
     """Number of runs of each cell; they differ in their seed."""
     until: Until | None = None
@@ -83,8 +86,12 @@ class Scenario(Part):
     """Topology and links."""
     variants: dict[str, VariantSource] = Field(default_factory=dict)
     """Own variants by name; the flows' `variant` may name them."""
+    disciplines: dict[str, DisciplineSource] = Field(default_factory=dict)
+    """Own queue disciplines by name; the links' `queue` may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
-    """Senders, receivers, and the traffic between them."""
+    """Senders, receivers, and the traffic between them; none is needed with a preset."""
+    preset: Preset | None = None
+    """Flows of a test of flent: its name, or { name = ..., keys that differ from the default }."""
     trace: Trace = Trace()
     """Series that are recorded beside the metrics."""
     capture: Points = Capture()
@@ -92,15 +99,23 @@ class Scenario(Part):
     sweep: Sweep | None = None
     """The sweep: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
     _files: files.Files = PrivateAttr()
+    _of_preset: int = PrivateAttr(default=0)
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
-        with files.beside(files.current().fresh()) as found, own_variants.scope(_own(data.get("variants"))):
+        data, added = _with_preset(data)
+        with (
+            files.beside(files.current().fresh()) as found,
+            own_variants.scope(_own("variants", data, VariantSource, own_variants)),
+            own_disciplines.scope(_own("disciplines", data, DisciplineSource, own_disciplines)),
+        ):
             try:
                 super().__init__(**data)
             except ValidationError as e:
                 raise translate(e, data) from None
+            self._of_preset = len(added.pop("flows", []))
+            self.__pydantic_fields_set__.difference_update(added)
             self._complete(found)
             if not _IN_CELL.get() and not _TRUSTED.get():
                 if (announce := _BEFORE_CELLS.get()) is not None:
@@ -163,6 +178,10 @@ class Scenario(Part):
     def to_dict(self) -> Document:
         """Return the document: the values that were set, as plain values."""
         document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+        if self._of_preset:
+            document["flows"] = document["flows"][: -self._of_preset]
+            if not document["flows"]:
+                del document["flows"]
         return document
 
     def to_toml(self) -> str:
@@ -202,6 +221,7 @@ class Scenario(Part):
             raise ScenarioError([])
         fields = {name: getattr(self, name) for name in type(self).model_fields} | {"sweep": None} | dict(parts)
         made = type(self).model_construct((self.model_fields_set - {"sweep"}) | set(parts), **fields)
+        made._of_preset = self._of_preset
         with files.beside(files.current().fresh()) as found:
             made._complete(found)
         return made
@@ -304,19 +324,48 @@ def trusted() -> AbstractContextManager[None]:
     return _set(_TRUSTED)
 
 
-def _own(given: object) -> dict[str, OwnVariant]:
-    """Load the own variants of a raw document. The model reports entries that are not tables."""
-    found: dict[str, OwnVariant] = {}
+def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Add the flows and defaults of a preset to a raw document; also return the added ones."""
+    if data.get("preset") is None:
+        return data, {}
+    try:
+        preset = Preset.model_validate(data["preset"])
+    except ValidationError as e:
+        problems = translate(e, data["preset"]).problems
+        raise ScenarioError(
+            [Problem(f"preset.{p.place}" if p.place else "preset", p.message) for p in problems]
+        ) from None
+    added: dict[str, Any] = {"flows": preset.flows()}
+    added |= {key: value for key, value in preset.defaults().items() if key not in data}
+    flows = data.get("flows", [])
+    return {**data, **added, "flows": [*flows, *added["flows"]] if isinstance(flows, list) else flows}, added
+
+
+Code = TypeVar("Code", bound=OwnCode)
+Code_co = TypeVar("Code_co", bound=OwnCode, covariant=True)
+
+
+class _Home(Protocol[Code_co]):
+    """A module of own code."""
+
+    def free(self, name: str) -> None: ...
+    def load(self, key: str, text: str, name: str | None = None) -> Code_co: ...
+
+
+def _own(section: str, data: Mapping[str, Any], kind: type[Source], home: _Home[Code]) -> dict[str, Code]:
+    """Load the own code that a section of a raw document names. The model reports entries that are not tables."""
+    found: dict[str, Code] = {}
     problems = []
+    given = data.get(section)
     for name, source in given.items() if isinstance(given, dict) else ():
-        place = join(["variants", str(name)])
+        place = join([section, str(name)])
         try:
-            key, text = VariantSource.model_validate(source).place
+            key, text = kind.model_validate(source).place
         except ValidationError:
             continue
         try:
-            own_variants.free(str(name))
-            found[str(name)] = own_variants.load(key, text, str(name))
+            home.free(str(name))
+            found[str(name)] = home.load(key, text, str(name))
         except ValueError as e:
             problems.append(Problem(f"{place}.{key}", str(e)))
     if problems:
