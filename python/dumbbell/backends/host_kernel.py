@@ -360,7 +360,9 @@ def run_host(
         return made, (process, ours) if done and ours is not None else None
 
 
-def _wait(process: subprocess.Popen[bytes], progress: Path, duration_s: float, control: socket.socket | None) -> bool:
+def _wait(
+    process: subprocess.Popen[bytes], progress: Path, duration_s: float, control: socket.socket | None = None
+) -> bool:
     """Wait for the end of a run, and report how many of its paths are measured.
 
     Returns True if the process lives on and keeps the network: it has sent a message over ``control``.
