@@ -45,11 +45,16 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             }
             AppPlan::Ping { interval_ns, packet_bytes, .. } => interval_ns.min(u64::from(packet_bytes)),
             AppPlan::Transfer { bytes, .. } | AppPlan::Page { bytes, .. } => bytes,
-            AppPlan::Bulk {} | AppPlan::Program { .. } | AppPlan::Video(_) | AppPlan::Objects(_) => 1,
+            AppPlan::Bulk {}
+            | AppPlan::Program { .. }
+            | AppPlan::Video(_)
+            | AppPlan::Objects(_)
+            | AppPlan::Voice(_) => 1,
         };
         let checked = match &f.application {
             AppPlan::Video(video) => video.check(),
             AppPlan::Objects(page) => page.check(),
+            AppPlan::Voice(voice) => voice.check(),
             _ => Ok(()),
         };
         if let Err(why) = checked {

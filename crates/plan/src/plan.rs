@@ -2,7 +2,7 @@
 //! quantity in base units. The Python package writes it as JSON. A value that decides a result is never optional.
 
 use crate::medium::MediumPlan;
-use dumbbell_apps::{PagePlan, VideoPlan};
+use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
@@ -323,6 +323,8 @@ pub enum AppPlan {
         /// Time from start to start, ns; the next download waits until the running one ends.
         every_ns: u64,
     },
+    /// A voice call: packets of a codec at a constant rate, which the receiver plays.
+    Voice(VoicePlan),
     /// A video player: the receiver requests segments and plays them.
     Video(VideoPlan),
     /// A web page of several objects, which the receiver requests.
@@ -390,6 +392,7 @@ impl AppPlan {
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
             AppPlan::Page { .. } | AppPlan::Objects(_) => "page",
+            AppPlan::Voice(_) => "voice",
             AppPlan::Video(_) => "video",
             AppPlan::Program { name, .. } => name.name(),
         }

@@ -26,6 +26,10 @@ QUIC = 1 + 8 + 2 + 16 + 8
 """In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 ICMP_IP = 28
 """Headers of an echo request, bytes."""
+VOICE_HEADERS = 40
+"""RTP, UDP and IP headers of a voice packet, bytes."""
+SAMPLE_NS = 125_000
+"""Speech in one byte of G.711, ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,8 @@ def _packet(flow: Mapping[str, Any]) -> int | None:
         command = application["client"]["command"]
         return int(command[command.index("-s") + 1]) + ICMP_IP
     if flow["transport"]["kind"] == "udp":
+        if application["kind"] == "voice":
+            return VOICE_HEADERS + int(application["packetization_ns"]) // SAMPLE_NS
         return int(application["packet_bytes"])
     values = _stack_values(flow["transport"])
     if flow["transport"]["kind"] == "quic":

@@ -195,8 +195,8 @@ def _flows(pairs: Pairs) -> Iterator[Warned]:
     for name, where in unsettled.items():
         yield Warned(
             "no-loss",
-            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or its "
-            "receive window limits it",
+            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or "
+            "its receive window limits it",
             cell_names(where),
         )
 

@@ -191,6 +191,9 @@ fn carries(flow: &FlowPlan) -> String {
         AppPlan::Ping { interval_ns, packet_bytes, .. } => {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
+        AppPlan::Voice(voice) => {
+            format!(" in packets of {} bytes every {}", voice.packet_bytes(), Dur(voice.packetization_ns))
+        }
         AppPlan::Video(video) => format!(" of {}", Dur(video.length_ns)),
         AppPlan::Objects(page) => format!(" of {} objects", page.objects.len()),
         AppPlan::Program { server, client, .. } => {

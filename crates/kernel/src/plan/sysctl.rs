@@ -88,7 +88,8 @@ pub(crate) fn kernel_stack(flow: &str, variant: &str, stack: &Named) -> Result<K
         "rfc" => LINUX[0],
         name if LINUX.contains(&name) => name,
         other => {
-            let message = format!("'{other}' given: the kernel has its own; leave it out, or use {}", one_of());
+            let message =
+                format!("'{other}' given: the kernel has its own; leave it out, or use {}", one_of());
             return Err(KernelError::refused(&place(""), message));
         }
     };
