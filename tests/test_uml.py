@@ -247,7 +247,7 @@ def test_private_state_of_variants_has_the_simulators_names() -> None:
 
 def test_dctcp_reports_its_alpha() -> None:
     queue = {"discipline": "codel", "limit": "1000 packets", "target": "1 s", "ce_threshold": "2 ms"}
-    flows = [{"name": "f", "variant": "dctcp"}]
+    flows = [{"name": "f", "variant": "dctcp", "stack": "linux-tuned"}]
     given = scenario(network__bottleneck__queue=queue, duration="5 s", flows=flows, trace={"series": ["flows"]})
     columns = once(given).arrays(0, "flow/f")
     # It begins with 1 and falls to the share that is really marked, for one flow about sqrt(2 / W).

@@ -5,8 +5,8 @@
     python validation/ns2/random_drops.py --seed 7 --phase own   # each side with its own phase of the clock
     python validation/ns2/random_drops.py --seed 7 --beside 2    # ns-2 beside itself, with another phase
 
-Each list has 1 to 12 of the first 150 packets. By default both sides have the same phase of the 10 ms clock, which ns-2
-draws from its seed, so that only rules differ.
+Each list has 1 to 12 of the first 150 packets. By default both sides have the same phase of the 10 ms clock, which
+ns-2 draws from its seed, so that only rules differ.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ RANGES = {
     "rate of the reverse direction": "equal (two thirds), or 1/50 of the rate to the rate",
     "random loss": "none (four fifths), or 0.01 to 2 %",
     "short transfers": "a quarter: one of 10 kB to 1 MB beside the flows",
-    "buffers of the hosts": "those of an unchanged Linux (two thirds: receive buffer 128 KiB to 6 MiB, send buffer 16 KiB to 4 "
-    "MiB), or 32 MiB and more (linux-tuned)",
+    "buffers of the hosts": "those of an unchanged Linux (two thirds: receive buffer 128 KiB to 6 MiB, send buffer "
+    "16 KiB to 4 MiB), or 32 MiB and more (linux-tuned)",
 }
 """The ranges in words, for the page."""
 

@@ -8,7 +8,7 @@
 //! ACK reaches recover   end of recovery; the blocks are forgotten, as with each new ACK outside of recovery
 //! timeout               the blocks are forgotten; go-back-N; duplicate ACKs have no effect until the next new ACK
 //! ```
-//! There is no rescue retransmission, and no rule of three segments above a hole [RFC 6675 §4].
+//! Duplicate ACKs without new blocks don't count. There is no rescue retransmission, and no rule of three segments above a hole [RFC 6675 §4].
 
 use super::{NextSegment, Otherwise, Recovery, RecoveryCx};
 use crate::sender::AckSummary;
