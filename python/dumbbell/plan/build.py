@@ -6,9 +6,10 @@ from typing import Any
 
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.application import Ping
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
-from dumbbell.scenario.registry_choice import Named
+from dumbbell.scenario.registry_choice import Named, Owned
 from dumbbell.scenario.web import Web
 
 __all__ = ["build"]
@@ -46,7 +47,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[edge.from_],
                 "to": numbers[edge.to],
                 "base_rtt_ns": base_rtt_ns,
-                "queue": _named(edge.settings.queue),
+                "queue": _owned(edge.settings.queue),
                 **of_settings[id(edge.settings)],
                 "drops": [_drop(drop) for drop in drops],
             }
@@ -61,6 +62,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "start_ns": flow.start.ns,
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
+                **({} if flow.ip == 4 else {"ip": flow.ip}),
                 "application": _application(flow),
                 "transport": _transport(flow),
             }
@@ -103,8 +105,16 @@ def _named(named: Named) -> dict[str, Any]:
     return {"name": named.name, "params": dict(named.params)}
 
 
+def _owned(named: Owned) -> dict[str, Any]:
+    """The same for a name that may be own code: its content makes another plan."""
+    content = {} if named.own is None else {"content": named.own.content}
+    return {**_named(named), **content}
+
+
 def _application(flow: Flow) -> dict[str, Any]:
     app = flow.application
+    if isinstance(app, Ping):
+        return app.plan(flow.ip)
     return app.plan(flow.transport) if isinstance(app, Web) else app.plan()
 
 
@@ -112,9 +122,7 @@ def _transport(flow: Flow) -> dict[str, Any]:
     stack = flow.endpoint_stack
     if flow.variant is None or stack is None:
         return {"kind": "udp"}
-    variant = _named(flow.variant)
-    if flow.variant.own is not None:
-        variant["content"] = flow.variant.own.content
+    variant = _owned(flow.variant)
     tls = {} if flow.tls is None else {"tls": _named(flow.tls)}
     return {"kind": flow.transport, "variant": variant, "stack": _named(stack), **tls}
 
