@@ -163,7 +163,7 @@ fn build(
     let jitter = Stream::new(plan.seed, &path("start")).uniform();
     let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
     let info = FlowInfo::new(plan, index, start);
-    let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
+    let source = Source::new(flow, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
         (_, AppPlan::Program { .. }, _) => Err(SimError::invalid(
@@ -191,8 +191,8 @@ fn build(
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();
             let recorder = recorder(plan, flow, row.columns);
-            let mut config =
-                Config::read(&stack.name, &stack.given(), row).map_err(|e| param(flow, "stack", e))?;
+            let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), row)
+                .map_err(|e| param(flow, "stack", e))?;
             let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
             let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
             // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx

@@ -6,6 +6,7 @@ from typing import Any
 
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.application import Ping
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
 from dumbbell.scenario.registry_choice import Named, Owned
@@ -61,6 +62,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "start_ns": flow.start.ns,
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
+                **({} if flow.ip == 4 else {"ip": flow.ip}),
                 "application": _application(flow),
                 "transport": _transport(flow),
             }
@@ -111,6 +113,8 @@ def _owned(named: Owned) -> dict[str, Any]:
 
 def _application(flow: Flow) -> dict[str, Any]:
     app = flow.application
+    if isinstance(app, Ping):
+        return app.plan(flow.ip)
     return app.plan(flow.transport) if isinstance(app, Web) else app.plan()
 
 

@@ -113,8 +113,8 @@ def shared_variants() -> list[str]:
     return names + sorted({k for name, k in kernel.items() if name in ours and k not in ours})
 
 
-def built_in() -> Iterator[Case]:  # noqa: PLR0912 - one loop for each part of the set
-    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, large buffers."""
+def built_in() -> Iterator[Case]:
+    """Return the built-in set: single flows, loss, pairs, far ones, sensitive ones, shares, and buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -145,6 +145,10 @@ def built_in() -> Iterator[Case]:  # noqa: PLR0912 - one loop for each part of t
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
+    yield from _stock()
+
+
+def _stock() -> Iterator[Case]:
     for path, those, measures, buffer in STOCK_PATHS:
         for variant in those:
             name = f"stock/{variant}/{path}/{buffer:g}bdp"
