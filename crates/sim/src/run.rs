@@ -9,15 +9,17 @@ use crate::flows::source::Source;
 use crate::flows::tcp::{ConnectionFactory, TcpFlow};
 use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
+use crate::flows::workload::WorkloadFlow;
 use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::{Network, Pace};
+use crate::network::{Arrived, Network, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
 use dumbbell_apps::abr::{self, ExternalAbr};
 use dumbbell_apps::{AbrPlan, Http, Page, Player};
 use dumbbell_cc::{External, Failure};
-use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, TransportPlan};
+use dumbbell_plan::{AppPlan, FlowPlan, Named, Plan, Schedule, TransportPlan};
 use dumbbell_tcp::Config;
+use dumbbell_units::flow_number::direction_of;
 use dumbbell_units::param::ParamError;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
@@ -62,9 +64,10 @@ pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
 fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
-    let may_fail = !(external.variants.is_empty() && external.rules.is_empty());
+    let has_external = !(external.variants.is_empty() && external.rules.is_empty());
+    let may_fail = has_external || plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
     let mut net = Network::new(plan, pace)?;
-    if may_fail {
+    if has_external {
         net.hold_senders();
     }
     let first_timer = 2 * net.links();
@@ -85,7 +88,7 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
         events += 1;
         if slot < first_timer {
             if let Some(packet) = net.on_link_event(slot) {
-                flows[packet.flow as usize / 2].on_packet(packet, packet.flow % 2 == 0, &mut net);
+                flows[flow_of(&packet)].on_packet(packet, packet.flow % 2 == 0, &mut net);
                 net.free(packet.body);
             }
         } else if slot == measure {
@@ -123,13 +126,19 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
     Ok(Output { flows, queues, transfers, trace, captures, qlogs, events })
 }
 
+/// The number of a packet's flow.
+#[inline]
+fn flow_of(packet: &Arrived) -> usize {
+    direction_of(packet.flow) as usize / 2
+}
+
 /// Lets endpoints process packets ahead of the clock. The others wait for their time.
 fn process_ahead(net: &mut Network, flows: &mut [Box<dyn Flow>]) {
     let now = net.now;
     let mut n = 0;
     while n < net.ahead.len() {
         match net.arrives_ahead(n) {
-            Some((packet, at)) if flows[packet.flow as usize / 2].on_packet_ahead(packet, at, net) => {
+            Some((packet, at)) if flows[flow_of(&packet)].on_packet_ahead(packet, at, net) => {
                 net.now = now;
                 net.free(packet.body);
             }
@@ -148,8 +157,7 @@ fn build(
     failure: &Failure,
 ) -> Result<Box<dyn Flow>, SimError> {
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
-    let jitter = Stream::new(plan.seed, &path("start")).uniform();
-    let start = Time(flow.start_ns) + Dur(plan.start_jitter_ns).scale(jitter);
+    let start = plan.start_of(flow);
     let info = FlowInfo::new(plan, index, start);
     let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
@@ -190,9 +198,19 @@ fn build(
                 let dialer = Dialer::Tcp { factory, isn: Stream::new(plan.seed, &path("isn")) };
                 return Ok(Box::new(WebFlow::new(info, app, dialer, plan.seed, recorder)));
             }
+            if let AppPlan::Workload(workload) = app {
+                let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
+                let failure = failure.of_flow(&format!("{}.application", flow.name));
+                let flow = WorkloadFlow::new(info, workload, schedule, factory, plan.seed, failure);
+                return Ok(Box::new(flow));
+            }
             let flow = TcpFlow::new(info, application, app.clone(), factory, source, plan.seed, recorder);
             Ok(Box::new(flow))
         }
+        (TransportPlan::Quic { .. }, AppPlan::Workload(_), _) => Err(SimError::invalid(
+            format!("flows.{}.application", flow.name),
+            format!("'{application}' needs TCP"),
+        )),
         (TransportPlan::Quic { variant, stack }, app, source) => {
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();

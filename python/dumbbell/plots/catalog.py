@@ -16,6 +16,7 @@ from dumbbell.plots import (
     over_time,
     queues_over_time,
     sequence,
+    slowdown_by_size,
     timelapse,
     videos_over_time,
 )
@@ -62,6 +63,7 @@ KINDS: dict[str, Of] = {
     "bars": Of(False, by_cell.bars, _CELLS),
     "box": Of(False, by_cell.box, _CELLS),
     "cdf": Of(False, distribution.cdf, ("metric", "by", "flow", "where")),
+    "slowdown": Of(False, slowdown_by_size.slowdown, ("metric", "flow")),
     "ellipse": Of(False, delay_plane.ellipse, ("metric", "by", "flow", "where")),
     "plane": Of(False, delay_plane.plane, _CELLS),
     "heatmap": Of(False, grids.heatmap, _CELLS),

@@ -78,7 +78,7 @@ def _variants(scenario: Scenario) -> Iterator[Warned]:
     """Name the own variants that no flow of any cell uses: no error, because a change may choose another variant."""
     if not scenario.variants:
         return
-    flows = (flow for cell in scenario.cells for flow in cell.scenario.flows)
+    flows = (flow for cell in scenario.cells for flow in cell.scenario.single_flows)
     used = {flow.variant.name for flow in flows if flow.variant is not None}
     unused = [f"'{name}'" for name in scenario.variants if name not in used]
     if unused:
@@ -195,8 +195,8 @@ def _flows(pairs: Pairs) -> Iterator[Warned]:
     for name, where in unsettled.items():
         yield Warned(
             "no-loss",
-            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or its "
-            "receive window limits it",
+            f"flow '{name}' detected no loss in any repetition: it may never have left slow start (run longer), or "
+            "its receive window limits it",
             cell_names(where),
         )
 
@@ -244,7 +244,7 @@ def _intervals(scenario: Scenario, cells: list[list[Run]]) -> Iterator[Warned]:
 
 def _phases(pairs: Pairs) -> Iterator[Warned]:
     """Warn of cells in which phase effects may decide which flow loses packets [Floyd and Jacobson 1991]."""
-    found = [runs[0] for cell, runs in pairs if len(cell.scenario.flows) > 1 and not _varies(cell.scenario)]
+    found = [runs[0] for cell, runs in pairs if len(cell.scenario.single_flows) > 1 and not _varies(cell.scenario)]
     if found:
         yield Warned(
             "phase-effects",

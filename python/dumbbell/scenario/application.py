@@ -12,8 +12,22 @@ from dumbbell.scenario.page import Page
 from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
 from dumbbell.scenario.video import Video
+from dumbbell.scenario.workload import Workload
 
-__all__ = ["Application", "Bulk", "Cbr", "Commands", "Http", "Iperf3", "OnOff", "Page", "Ping", "Transfer", "Video"]
+__all__ = [
+    "Application",
+    "Bulk",
+    "Cbr",
+    "Commands",
+    "Http",
+    "Iperf3",
+    "OnOff",
+    "Page",
+    "Ping",
+    "Transfer",
+    "Video",
+    "Workload",
+]
 
 UDP_HEADERS = 28
 """IP and UDP headers, bytes: the smallest datagram [RFC 791 §3.1, RFC 768]."""
@@ -166,5 +180,5 @@ class Ping(_Application):
 
 
 Application = Annotated[
-    Bulk | Transfer | Cbr | OnOff | Ping | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
+    Bulk | Transfer | Cbr | OnOff | Ping | Workload | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
 ]
