@@ -164,7 +164,7 @@ def require_browser() -> None:
 def test_a_video_plays_to_its_end(http: str) -> None:
     require_browser()
     # The browser takes seconds to start, many on a busy host; the run ends with it.
-    given = scenario(flows=[video(http)], duration="100 s", rate="3 Mbit/s")
+    given = scenario(flows=[video(http)], duration="100 s", rate="3 Mbit/s", trace={"series": ["flows"]})
     results = run(given, backend=LinkEmulation(calibration="off"))
     row, facts = flow(results, "v"), results.runs[0].facts
     report = facts["programs"]["v"]
@@ -181,6 +181,10 @@ def test_a_video_plays_to_its_end(http: str) -> None:
     assert (row["transfers_completed"], row["application"]) == (2, "video")
     assert row["delivered_bytes"] > 2 * SEGMENT_BYTES
     assert results.table(0, "video/v")["state"][-1] == 3
+    # The window of the server, of the kernel's TCP or aioquic's, and its RTTs: 40 ms without a queue.
+    assert row["cwnd_mean_packets"] >= 2
+    assert row["rtt_min_ms"] >= 40
+    assert results.table(0, "flow/v")["cwnd"].max() > 2 * row["snd_mss_bytes"]
     assert not started(f"{HOST_PREFIX}{os.getpid()}-")
 
 

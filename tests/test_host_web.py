@@ -35,7 +35,7 @@ def test_all_versions_download_and_have_their_congestion_control(tmp_path: Path)
     require_packages("aioquic", "hypercorn")
     require_programs("curl")
     flows = [downloads(1.1), downloads(2), downloads(3, "cubic", qlog=True)]
-    given = scenario(flows=flows, duration="12 s")
+    given = scenario(flows=flows, duration="12 s", trace={"series": ["flows"]})
     results = run(given, backend=LinkEmulation(calibration="off"), out=tmp_path)
     for version in (1.1, 2, 3):
         row = flow(results, f"h{version:g}")
@@ -43,6 +43,13 @@ def test_all_versions_download_and_have_their_congestion_control(tmp_path: Path)
         # Headers of TLS, QUIC, UDP and TCP besides the data; datagrams count whole.
         assert 2 * SIZE < row["delivered_bytes"] < 2.4 * SIZE
     assert (flow(results, "h3")["variant"], flow(results, "h2")["cwnd_mean_packets"] > 0) == ("cubic", True)
+    h3 = flow(results, "h3")
+    # The path has 40 ms without a queue. A window has at least two datagrams of 1200 bytes.
+    assert 40 <= h3["rtt_min_ms"] <= h3["rtt_p50_ms"] <= h3["rtt_max_ms"]
+    assert (h3["snd_mss_bytes"], h3["srtt_mean_ms"] > 40, h3["cwnd_mean_packets"] >= 2) == (1200, True, True)
+    series = results.table(0, "flow/h3")
+    # The client closes its connection when it has everything, so that the last ACKs may not be sent.
+    assert 1.8 * SIZE < series["delivered"].to_list()[-1] < h3["delivered_bytes"]
     assert results.transfers["bytes"].to_list() == [SIZE] * 6
     assert not any("HTTP/" in text for text in results.runs[0].facts["warnings"])
     reports = results.runs[0].facts["programs"]

@@ -121,6 +121,7 @@ def test_bufferbloat(done: Callable[[str], Done]) -> None:
 def test_video(done: Callable[[str], Done]) -> None:
     from dumbbell.studies.video_real_traffic.data import CLIENT, SERVER, VARIANTS
     from dumbbell.studies.video_real_traffic.experiments import MERGED, WIRE, Experiments
+    from dumbbell.studies.video_real_traffic.player import NAMES, QUIC
 
     ran = done("video-real-traffic")
     reported = ran.study.paper.figures
@@ -140,6 +141,15 @@ def test_video(done: Callable[[str], Done]) -> None:
         assert fit.best.error < 1.25
         assert fit.rank <= 6  # of fewer repetitions than those of the whole study
     assert set(found.losses) == {"weak", "strong", "hall"}
+    played = found.player
+    for v in NAMES:
+        # 270 s at 330 kbit/s and a page of 750 kB are 11.9 MB of payload; headers and ACKs are 6 to 9 % more.
+        assert played.seen("throughput", "Wi-Fi", v) == pytest.approx(1.075 * 11_887.5 / 271, rel=0.02)
+        # A full segment of TCP or QUIC is a frame of 1514 bytes: merged ones exist in the captures of blocks only.
+        assert played.captured.captures["Wi-Fi", v][0].lengths["count"][-1] == 0
+    # Wireshark labels no errors in QUIC. The medium of the hall drops packets of CUBIC at the access point.
+    assert (played.seen("errors", "hall", QUIC) == 0).all()
+    assert (played.seen("errors", "hall", "cubic") > 0).all()
 
 
 def test_video_where_a_back_end_has_no_policer(done: Callable[[str], Done]) -> None:

@@ -13,6 +13,7 @@ from dumbbell.exceptions import ResultsError
 from dumbbell.studies import study
 from dumbbell.studies.video_real_traffic.data import VARIANTS, fast_keys, per_second, shaped_keys
 from dumbbell.studies.video_real_traffic.fits import Fit, Setting, error_of
+from dumbbell.studies.video_real_traffic.player import ACCESSES, played_keys, slug
 from dumbbell.studies.video_real_traffic.reported import medians_of_report, rank_sum, wifi_of_report
 
 SECOND = 1_000_000_000
@@ -46,6 +47,26 @@ def test_cells_are_named_by_their_settings() -> None:
     assert shaped_keys({data: "vegas", requests: "vegas"}) == [("server", "vegas")]
     cell = {"network.bottleneck.rate": "100 Mbit/s", "flows.video.stack.mss": "1460 bytes", data: "veno"}
     assert fast_keys(cell) == [("Ethernet", "1460 bytes", "veno")]
+
+
+def test_accesses_of_the_player_are_named() -> None:
+    hall = {"preset": "lecture-hall"}
+    links = {
+        "Ethernet": {"rate": "100 Mbit/s"},
+        "Wi-Fi": {"wifi": {"preset": "strong"}},
+        "weak signal": {"wifi": {"preset": "weak"}},
+        "shaped": {"rate": "1024 kbit/s", "loss": "0.2 %"},
+        "hall": {"wifi": hall},
+        "hall with weak uplink": {"wifi": {**hall, "uplink_signal": "-81.4 dBm"}},
+        "hall as rates": {"rate": "1.89 Mbit/s"},
+    }
+    assert tuple(links) == ACCESSES
+    for access, link in links.items():
+        cell = {"network.bottleneck": link, "flows.video.variant": "veno"}
+        assert played_keys(cell) == [(access, "veno")]
+    assert slug("hall with weak uplink") == "hall-with-weak-uplink"
+    quic = {"network.bottleneck": {"wifi": hall}, "flows.video.transport": "quic"}
+    assert played_keys(quic) == [("hall", "quic")]
 
 
 def test_a_setting_is_found_in_a_scenario() -> None:

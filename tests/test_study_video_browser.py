@@ -10,6 +10,7 @@ from dumbbell.backends import Backend
 from dumbbell.cli.study import run as command
 from dumbbell.plan.build import build
 from dumbbell.studies import Verdict, study
+from dumbbell.studies.video_real_traffic.player import played_keys
 from required import require_packages
 
 require_packages("matplotlib", "jinja2")
@@ -24,8 +25,8 @@ def test_on_the_kernel_the_browser_replaces_the_other_experiments() -> None:
     assert found.on("uml") is found
     (experiment,) = found.on("kernel").experiments
     scenario = found.scenario(experiment, kernel=True)
-    kinds = {(c.scenario.flows[0].transport, str(c.values["network.bottleneck.rate"])) for c in scenario.cells}
-    assert len(kinds) == 8  # four accesses, TCP and QUIC
+    keys = {played_keys(c.values)[0] for c in scenario.cells}
+    assert len(keys) == 30  # six accesses, four variants over TCP, and QUIC
     plan = build(next(iter(scenario.cells)).scenario)
     assert "{browser_client}" in plan["flows"][0]["application"]["client"]["command"]
 
@@ -49,14 +50,16 @@ def test_its_runs_have_tables_and_figures_but_no_verdicts() -> None:
     changes = {
         "flows.video.application": MODEL,
         "duration": "30 s",
-        "sweep": {"cases": scenario.to_dict()["sweep"]["cases"]},
+        "sweep": scenario.to_dict()["sweep"],
     }
     results = run(scenario.with_changes(changes))
     analysis = found.analyze({"browser": results})
     assert {f.verdict for f in analysis.findings} == {Verdict.NOT_MEASURED}
     names = {picture.name for picture in analysis.pictures}
     assert {"player-load", "player-startup", "player-stalls", "player-wi-fi", "player-throughput-wi-fi"} <= names
+    assert not any(name.startswith("player-io") for name in names)  # only the player's runs are captured
     table = next(t for t in analysis.tables if t.name == "player").frame
+    assert table.height == 30
     shaped = table.filter((table["access"] == "shaped") & (table["variant"] == "CUBIC"))
     # 8 s at 681 kbit/s over 1024 kbit/s take at least 5.3 s.
     assert float(shaped["load time (s): here"][0].split()[0]) > 5.3

@@ -31,7 +31,7 @@ def message(changes: dict[str, object]) -> str:
         ("flows.tcp.application", {"kind": "iperf"}, "'iperf3'"),
         ("flows.tcp.application", {"kind": "web"}, "'page' or 'http'"),
         ("flows.tcp.application", {"kind": "ns3::BulkSendApplication"}, "'bulk'"),
-        ("flows.tcp.application", {"kind": "voip"}, "'cbr'"),
+        ("flows.tcp.application", {"kind": "voip"}, "'voice'"),
         ("flows.tcp.variant", "TcpNewReno", "'newreno'"),
         ("flows.tcp.variant", "bbrv2", "'bbr3'"),
         ("flows.tcp.variant", "ctcp", "'compound'"),

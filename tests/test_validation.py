@@ -27,7 +27,7 @@ def cells() -> list[Cell]:
 
 @pytest.fixture(scope="module")
 def cases() -> list[timelines.Case]:
-    return timelines.compare()
+    return timelines.compare(timelines.stored())
 
 
 def test_goodput_and_drop_rate_are_within_the_rule(cells: Sequence[Cell]) -> None:

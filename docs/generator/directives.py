@@ -93,6 +93,7 @@ def _help(_argument: str) -> str:
 
 
 DIRECTIVES: dict[str, Callable[[str], str]] = {
+    "presets": lambda _: scenario_reference.presets(),
     "scenario-reference": lambda _: scenario_reference.reference(),
     "units": lambda _: scenario_reference.units(),
     "topology": drawings.topology,

@@ -21,6 +21,7 @@ import pages
 import trace_columns
 import verdict_grid
 import wifi_figures
+import workload_figures
 from dumbbell.exceptions import DumbbellError
 
 GROUPS = {"reference/variants/": pages.variants, "reference/disciplines/": pages.disciplines}
@@ -53,7 +54,11 @@ def on_files(files: Files, config: Any) -> Files:
         for name in names():
             if files.get_file_from_path(f"{folder}{name}.md") is None:
                 files.append(File.generated(config, f"{folder}{name}.md", content="\n"))
-    for path, draw in {**figures.all_figures(), **wifi_figures.all_figures()}.items():
+    for path, draw in {
+        **figures.all_figures(),
+        **wifi_figures.all_figures(),
+        **workload_figures.all_figures(),
+    }.items():
         files.append(File.generated(config, path, content=draw()))
     reports = five_reports.reports()
     counts = {report.name: report.counts for report in reports}

@@ -37,6 +37,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.network import Chain, Custom, Dumbbell, ParkingLot
 from dumbbell.scenario.own_variants import VariantSource
 from dumbbell.scenario.page import PageObject
+from dumbbell.scenario.presets import TESTS, Preset, Test
 from dumbbell.scenario.programs import Commands, Http, Iperf3
 from dumbbell.scenario.registry_choice import Named, Queue, Stack, Tls, Variant
 from dumbbell.scenario.schedules import DelayStep, DelaySteps, Outage, RateStep, RateSteps, RateTrace, TraceFile
@@ -54,6 +55,7 @@ from dumbbell.scenario.trace import Trace
 from dumbbell.scenario.units import Quantity
 from dumbbell.scenario.until import Until
 from dumbbell.scenario.video import Qoe, Throttle
+from dumbbell.scenario.voice import Voice
 from dumbbell.scenario.wifi import Background, Fading, Station, Wifi, WifiRate
 from dumbbell.scenario.workload import Arrivals, Workload
 from md import escaped, table
@@ -118,10 +120,12 @@ SECTIONS: list[tuple[type[Part], str, str]] = [
     (Qoe, "qoe of a video", "qoe"),
     (Cbr, 'application, kind = "cbr"', "cbr"),
     (OnOff, 'application, kind = "onoff"', "onoff"),
+    (Voice, 'application, kind = "voice"', "voice"),
     (Ping, 'application, kind = "ping"', "ping"),
     (Iperf3, 'application, kind = "iperf3"', "iperf3"),
     (Http, 'application, kind = "http"', "http"),
     (Commands, 'application, kind = "command"', "command"),
+    (Preset, "preset: flows of a test of flent", "preset"),
     (Trace, "[trace]", "trace"),
     (Capture, "[capture]", "capture"),
     (Until, "[until]", "until"),
@@ -146,6 +150,26 @@ LIKE_LINK: dict[type, str] = {
 def reference() -> str:
     """Return every table of a scenario with every key."""
     return "\n\n".join(_section(*section) for section in SECTIONS)
+
+
+def presets() -> str:
+    """Return the tests of flent that are presets."""
+    rows = [
+        [f"`{name}`", escaped(test.title), *map(_marks, (test.up, test.down)), _probes(test)]
+        for name, test in TESTS.items()
+    ]
+    return table(["preset", "what it is", "uploads", "downloads", "probes"], rows)
+
+
+def _marks(marks: tuple[str, ...]) -> str:
+    return ", ".join(marks) if set(marks) - {"BE"} else str(len(marks) or "")
+
+
+def _probes(test: Test) -> str:
+    udp = f"UDP {_marks(test.udp)}" if set(test.udp) - {"BE"} else f"{len(test.udp)} x UDP" if test.udp else ""
+    ping = ("a ping to each server" if test.hosts else "ping") if test.ping else ""
+    call = "a voice call" if test.calls else ""
+    return "; ".join(part for part in (udp, ping, call) if part)
 
 
 def _section(model: type[Part], title: str, anchor: str) -> str:

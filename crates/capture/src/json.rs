@@ -38,11 +38,39 @@ fn cell(values: &Values, row: usize, to: &mut Vec<u8>) {
         Values::I32(v) if v[row] < 0 => to.extend_from_slice(b"null"),
         Values::I32(v) => signed(v[row].into(), to),
         Values::F64(v) if !v[row].is_finite() => to.extend_from_slice(b"null"),
-        Values::F64(v) => {
-            // Writing to memory cannot fail.
-            let _ = write!(to, "{:?}", v[row]);
-        }
+        Values::F64(v) => float(v[row], to),
         Values::Text(v) => text(&v[row], to),
+    }
+}
+
+/// The shortest decimal that is read as the same number, as `{:?}` writes it.
+fn float(x: f64, to: &mut Vec<u8>) {
+    /// Decimals of most quantities: milliseconds with nanoseconds, segments.
+    const SCALE: f64 = 1e6;
+    // Different decimals of at most 15 digits are different numbers. So a decimal of 15 digits that is read as `x` is, without
+    // zeros at its end, the shortest one.
+    let scaled = (x * SCALE).round_ties_even();
+    if scaled.abs() < 1e15 && scaled / SCALE == x && (x.abs() >= 1e-4 || x == 0.0 && x.is_sign_positive()) {
+        if x < 0.0 {
+            to.push(b'-');
+        }
+        let n = scaled.abs() as u64;
+        unsigned(n / 1_000_000, to);
+        let mut digits = [b'0'; 7];
+        digits[0] = b'.';
+        let mut rest = (n % 1_000_000) as u32;
+        let mut end = 2;
+        for at in (1..7).rev() {
+            digits[at] = b'0' + (rest % 10) as u8;
+            if end == 2 && rest % 10 != 0 {
+                end = at + 1;
+            }
+            rest /= 10;
+        }
+        to.extend_from_slice(&digits[..end]);
+    } else {
+        // Writing to memory cannot fail.
+        let _ = write!(to, "{x:?}");
     }
 }
 
@@ -85,6 +113,41 @@ fn text(s: &str, to: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn floats_are_written_as_debug_writes_them() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 11
+        };
+        let mut values =
+            vec![0.0, -0.0, 1.0, 1e15, 1e16, 999_999_999.999_999, 1e9, 0.1, 1e-5, 9.9e-5, 1e-4, 0.3, 2.5];
+        values.extend([
+            0.1 + 0.2,
+            1.0 / 3.0,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            5e-324,
+            123_456.789,
+            4_503_599_627.370_497,
+        ]);
+        for _ in 0..20_000 {
+            let n = next();
+            values.extend([
+                n as f64,
+                (n >> (n % 50)) as f64 / 1e6,
+                (n % 1_000_000) as f64 / 1e3,
+                n as f64 / 7e9,
+            ]);
+            values.push(f64::from_bits(n << 11 | n));
+        }
+        for x in values.into_iter().flat_map(|x| [x, -x]).filter(|x| x.is_finite()) {
+            let mut bytes = Vec::new();
+            float(x, &mut bytes);
+            assert_eq!(String::from_utf8(bytes).unwrap(), format!("{x:?}"));
+        }
+    }
 
     #[test]
     fn rows_are_objects_and_missing_values_are_null() {

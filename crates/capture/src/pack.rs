@@ -73,6 +73,11 @@ impl Packing<'_> {
     }
 
     #[inline]
+    pub(crate) fn put_zeros(self, count: u64) -> Self {
+        Self { zeros: self.zeros + count, ..self }
+    }
+
+    #[inline]
     fn signed(self, n: i64) -> Self {
         if n.unsigned_abs() < TIME {
             return self.put(zigzag(n) << 2);
@@ -234,6 +239,8 @@ pub(crate) trait Pack: Sized {
     fn blank() -> Self;
     /// The number of integers of the blank value.
     fn zeros(&self) -> u64;
+    /// True only for the blank value.
+    fn is_blank(&self) -> bool;
     /// Makes the value blank.
     fn clear(&mut self);
     fn pack<'a>(&self, to: Packing<'a>) -> Packing<'a>;
@@ -243,7 +250,8 @@ pub(crate) trait Pack: Sized {
 
 /// Implements [`Pack`] for a type of plain values by their conversion to and from integers.
 macro_rules! plain {
-    ($type:ty, $zeros:expr, $blank:expr, |$value:ident, $to:ident| $pack:expr, |$from:ident| $unpack:expr) => {
+    ($type:ty, $zeros:expr, $blank:expr, |$is:ident| $is_blank:expr, |$value:ident, $to:ident| $pack:expr,
+     |$from:ident| $unpack:expr) => {
         impl $crate::pack::Pack for $type {
             #[inline]
             fn blank() -> Self {
@@ -252,6 +260,11 @@ macro_rules! plain {
             #[inline]
             fn zeros(&self) -> u64 {
                 $zeros
+            }
+            #[inline]
+            fn is_blank(&self) -> bool {
+                let $is = self;
+                $is_blank
             }
             #[inline]
             fn clear(&mut self) {
@@ -272,15 +285,15 @@ macro_rules! plain {
 
 macro_rules! unsigned {
     ($($type:ty),*) => { $(
-        plain!($type, 1, 0, |n, to| to.put(*n as u64), |from| from.get() as $type);
+        plain!($type, 1, 0, |n| *n == 0, |n, to| to.put(*n as u64), |from| from.get() as $type);
     )* };
 }
 unsigned!(u8, u16, u32, u64, usize);
-plain!(i64, 1, 0, |n, to| to.signed(*n), |from| from.signed());
-plain!(i8, 1, 0, |n, to| to.put(u64::from(*n as u8)), |from| from.get() as u8 as Self);
-plain!(bool, 1, false, |yes, to| to.put(u64::from(*yes)), |from| from.get() != 0);
-plain!(f64, 1, 0.0, |x, to| to.put(x.to_bits()), |from| Self::from_bits(from.get()));
-plain!(u128, 2, 0, |n, to| to.put(*n as u64).put((*n >> 64) as u64), |from| {
+plain!(i64, 1, 0, |n| *n == 0, |n, to| to.signed(*n), |from| from.signed());
+plain!(i8, 1, 0, |n| *n == 0, |n, to| to.put(u64::from(*n as u8)), |from| from.get() as u8 as Self);
+plain!(bool, 1, false, |yes| !*yes, |yes, to| to.put(u64::from(*yes)), |from| from.get() != 0);
+plain!(f64, 1, 0.0, |x| x.to_bits() == 0, |x, to| to.put(x.to_bits()), |from| Self::from_bits(from.get()));
+plain!(u128, 2, 0, |n| *n == 0, |n, to| to.put(*n as u64).put((*n >> 64) as u64), |from| {
     let low = Self::from(from.get());
     low | Self::from(from.get()) << 64
 });
@@ -288,6 +301,7 @@ plain!(
     IpAddr,
     2,
     Self::V4(Ipv4Addr::UNSPECIFIED),
+    |address| *address == Self::V4(Ipv4Addr::UNSPECIFIED),
     |address, to| match address {
         Self::V4(a) => (0_u8, u32::from(*a)).pack(to),
         Self::V6(a) => (1_u8, u128::from(*a)).pack(to),
@@ -306,6 +320,10 @@ impl<T: Pack> Pack for Option<T> {
     #[inline]
     fn zeros(&self) -> u64 {
         1
+    }
+    #[inline]
+    fn is_blank(&self) -> bool {
+        self.is_none()
     }
     #[inline]
     fn clear(&mut self) {
@@ -336,6 +354,10 @@ impl<T: Pack> Pack for Box<T> {
     fn zeros(&self) -> u64 {
         (**self).zeros()
     }
+    #[inline]
+    fn is_blank(&self) -> bool {
+        (**self).is_blank()
+    }
     fn clear(&mut self) {
         (**self).clear();
     }
@@ -355,10 +377,19 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     fn zeros(&self) -> u64 {
         self.iter().map(T::zeros).sum()
     }
+    #[inline]
+    fn is_blank(&self) -> bool {
+        // Without a branch for each element.
+        self.iter().fold(true, |all, value| all & value.is_blank())
+    }
     fn clear(&mut self) {
         self.iter_mut().for_each(T::clear);
     }
     fn pack<'a>(&self, to: Packing<'a>) -> Packing<'a> {
+        // Structures look at their own fields.
+        if self.zeros() == N as u64 && self.is_blank() {
+            return to.put_zeros(self.zeros());
+        }
         self.iter().fold(to, |to, value| value.pack(to))
     }
     fn unpack(&mut self, from: &mut Unpacker<'_>) {
@@ -378,6 +409,10 @@ macro_rules! sequences {
             #[inline]
             fn zeros(&self) -> u64 {
                 1
+            }
+            #[inline]
+            fn is_blank(&self) -> bool {
+                self.is_empty()
             }
             #[inline]
             fn clear(&mut self) {
@@ -414,6 +449,10 @@ macro_rules! tuples {
             fn zeros(&self) -> u64 {
                 0 $(+ self.$at.zeros())*
             }
+            #[inline]
+            fn is_blank(&self) -> bool {
+                true $(&& self.$at.is_blank())*
+            }
             fn clear(&mut self) {
                 $(self.$at.clear();)*
             }
@@ -433,6 +472,7 @@ plain!(
     SackBlock,
     2,
     Self { left: Seq(0), right: Seq(0) },
+    |block| block.left.0 | block.right.0 == 0,
     |block, to| (block.left.0, block.right.0).pack(to),
     |from| Self { left: Seq(from.get() as u32), right: Seq(from.get() as u32) }
 );
@@ -440,6 +480,7 @@ plain!(
     SackBlocks,
     1,
     Self::default(),
+    |blocks| blocks.as_slice().is_empty(),
     |blocks, to| {
         let blocks = blocks.as_slice();
         blocks.iter().fold(to.put(blocks.len() as u64), |to, block| block.pack(to))
@@ -453,30 +494,45 @@ plain!(
     }
 );
 
-/// Implements [`Pack`] for a structure by its fields, all of which must be listed.
+/// Implements [`Pack`] for a structure by its fields, all of which must be listed. A semicolon separates groups of fields: a
+/// group that is blank, such as the counts of a rare event, is written and read as a whole.
 macro_rules! fields {
-    ($type:ty { $($field:ident),* $(,)? }) => {
+    ($type:ty { $($($field:ident),+ $(,)?);+ }) => {
         impl $crate::pack::Pack for $type {
             fn blank() -> Self {
-                Self { $($field: $crate::pack::Pack::blank()),* }
+                Self { $($($field: $crate::pack::Pack::blank()),+),+ }
             }
             #[inline]
             fn zeros(&self) -> u64 {
-                0 $(+ $crate::pack::Pack::zeros(&self.$field))*
+                0 $($(+ $crate::pack::Pack::zeros(&self.$field))+)+
+            }
+            #[inline]
+            fn is_blank(&self) -> bool {
+                true $($(&& $crate::pack::Pack::is_blank(&self.$field))+)+
             }
             fn clear(&mut self) {
-                $($crate::pack::Pack::clear(&mut self.$field);)*
+                $($($crate::pack::Pack::clear(&mut self.$field);)+)+
             }
             fn pack<'a>(&self, to: $crate::pack::Packing<'a>) -> $crate::pack::Packing<'a> {
-                let Self { $($field),* } = self;
-                $(let to = $crate::pack::Pack::pack($field, to);)*
+                let Self { $($($field),+),+ } = self;
+                $(
+                    let to = if true $(&& $crate::pack::Pack::is_blank($field))+ {
+                        to.put_zeros(0 $(+ $crate::pack::Pack::zeros($field))+)
+                    } else {
+                        $(let to = $crate::pack::Pack::pack($field, to);)+
+                        to
+                    };
+                )+
                 to
             }
             fn unpack(&mut self, from: &mut $crate::pack::Unpacker<'_>) {
-                if from.skip_zeros($crate::pack::Pack::zeros(self)) {
-                    return $crate::pack::Pack::clear(self);
-                }
-                $($crate::pack::Pack::unpack(&mut self.$field, from);)*
+                $(
+                    if from.skip_zeros(0 $(+ $crate::pack::Pack::zeros(&self.$field))+) {
+                        $($crate::pack::Pack::clear(&mut self.$field);)+
+                    } else {
+                        $($crate::pack::Pack::unpack(&mut self.$field, from);)+
+                    }
+                )+
             }
         }
     };
@@ -489,6 +545,7 @@ macro_rules! variants {
             $type,
             1,
             Self::$first,
+            |value| matches!(value, Self::$first),
             |value, to| match value {
                 Self::$first $(| Self::$variant)* => $crate::pack::Pack::pack(&(*value as u8), to),
             },

@@ -304,10 +304,6 @@ fields!(Interval {
     payload_bytes,
     new_bytes,
     acked_bytes,
-    retransmitted,
-    timeouts,
-    errors,
-    labels,
     flight_min,
     flight_max,
     flight_last,
@@ -318,7 +314,11 @@ fields!(Interval {
     rtt_max,
     window,
     seq_high,
-    ack_high,
+    ack_high;
+    retransmitted,
+    timeouts,
+    errors,
+    labels,
     sack_high,
 });
 fields!(Series { doublings, rows });

@@ -112,8 +112,29 @@ fn all_frames_before_damaged_lz4_data_are_read() {
     let mut info = lz4_flex::frame::FrameInfo::new();
     info.block_size = lz4_flex::frame::BlockSize::Max64KB;
     info.block_checksums = true;
-    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
-    encoder.write_all(&capture()).expect("in memory");
-    let packed = encoder.finish().expect("in memory");
-    check("lz4", &packed, lz4_flex::frame::FrameDecoder::new);
+    let pack = |part: &[u8]| {
+        let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info.clone(), Vec::new());
+        encoder.write_all(part).expect("in memory");
+        encoder.finish().expect("in memory")
+    };
+    let file = capture();
+    check("lz4", &pack(&file), lz4_flex::frame::FrameDecoder::new);
+    // Three frames, the second of which is empty.
+    let (first, last) = file.split_at(file.len() / 2);
+    let mut packed = [first, &[], last].map(pack).concat();
+    let (count, damage) = frames(&packed);
+    assert_eq!((count, damage.map(|damage| damage.to_string())), (u64::from(FRAMES), None));
+    for cut in [packed.len() - 1, packed.len() - 4, packed.len() / 3, packed.len() / 3 * 2] {
+        let (_, damage) = frames(&packed[..cut]);
+        let text = damage.expect("damage").to_string();
+        assert!(text.contains(&format!("the lz4 data is cut after byte {cut} of the file")), "{text}");
+    }
+    let middle = packed.len() / 3;
+    packed[middle] ^= 0x55;
+    let (count, damage) = frames(&packed);
+    assert!((1..u64::from(FRAMES)).contains(&count));
+    let text = damage.expect("damage").to_string();
+    let place = text.split("the lz4 data is damaged at or before byte ").nth(1).expect("a place");
+    let place: usize = place.split(' ').next().expect("a number").parse().expect("a number");
+    assert!((middle..middle + (64 << 10)).contains(&place), "{text}");
 }

@@ -196,13 +196,16 @@ fn a_stacks_buffers_become_sysctls_of_its_hosts() {
     };
     let of =
         |receive: &str, send: &str| vec![("tcp_rmem", receive.to_owned()), ("tcp_wmem", send.to_owned())];
-    let default = sysctls(json!({"name": "linux"}));
-    assert_eq!(default, of("4096 33554432 268435456", "4096 1048576 268435456"));
-    // The values of an unchanged Linux: half of 128 KiB is window at the start.
-    let stock = json!({"name": "linux", "params": {
-        "window_start": "64 KiB", "receive_buffer": "6 MiB", "send_buffer_start": "16 KiB", "send_buffer": "4 MiB",
-    }});
-    assert_eq!(sysctls(stock), of("4096 131072 6291456", "4096 16384 4194304"));
+    // [Linux tcp.c tcp_init: sysctl_tcp_rmem, sysctl_tcp_wmem]; half of 128 KiB is window at the start
+    // [Linux include/net/tcp.h TCP_DEFAULT_SCALING_RATIO].
+    let stock = of("4096 131072 6291456", "4096 16384 4194304");
+    assert_eq!(sysctls(json!({"name": "linux"})), stock);
+    assert_eq!(sysctls(json!({"name": "rfc"})), stock);
+    let tuned = of("4096 33554432 268435456", "4096 1048576 268435456");
+    assert_eq!(sysctls(json!({"name": "linux-tuned"})), tuned);
+    let other =
+        json!({"name": "linux-tuned", "params": {"window_start": "1 MiB", "receive_buffer": "8 MiB"}});
+    assert_eq!(sysctls(other)[0].1, "4096 2097152 8388608");
 }
 
 #[test]
@@ -373,7 +376,7 @@ fn refusals_name_the_place_and_the_reason() {
             }}),
             "flows.f.stack.prr: the kernel has no setting for it",
         ),
-        // Linux's CUBIC has HyStart.
+        // HyStart belongs to the module [Linux tcp_cubic.c hystart_update].
         (
             json!({"transport": {
                 "kind": "tcp", "variant": {"name": "cubic"},

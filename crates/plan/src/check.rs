@@ -53,12 +53,14 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
             | AppPlan::Program { .. }
             | AppPlan::Video(_)
             | AppPlan::Workload(_)
-            | AppPlan::Objects(_) => 1,
+            | AppPlan::Objects(_)
+            | AppPlan::Voice(_) => 1,
         };
         let checked = match &f.application {
             AppPlan::Video(video) => video.check(),
             AppPlan::Objects(page) => page.check(),
             AppPlan::Workload(workload) => workload.check(),
+            AppPlan::Voice(voice) => voice.check(),
             _ => Ok(()),
         };
         if let Err(why) = checked {

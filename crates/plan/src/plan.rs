@@ -3,7 +3,7 @@
 
 use crate::medium::MediumPlan;
 use crate::workload::WorkloadPlan;
-use dumbbell_apps::{PagePlan, VideoPlan};
+use dumbbell_apps::{PagePlan, VideoPlan, VoicePlan};
 use dumbbell_link::{
     CorruptionPlan, DuplicationPlan, JitterPlan, LossPlan, OpportunitiesPlan, OutagePlan, PolicerPlan,
     ProfilePlan, ReorderingPlan,
@@ -340,6 +340,8 @@ pub enum AppPlan {
     },
     /// Transfers that arrive by a process.
     Workload(WorkloadPlan),
+    /// A voice call: packets of a codec at a constant rate, which the receiver plays.
+    Voice(VoicePlan),
     /// A video player: the receiver requests segments and plays them.
     Video(VideoPlan),
     /// A web page of several objects, which the receiver requests.
@@ -407,6 +409,7 @@ impl AppPlan {
             AppPlan::Onoff { .. } => "onoff",
             AppPlan::Ping { .. } => "ping",
             AppPlan::Page { .. } | AppPlan::Objects(_) => "page",
+            AppPlan::Voice(_) => "voice",
             AppPlan::Video(_) => "video",
             AppPlan::Workload(_) => "workload",
             AppPlan::Program { name, .. } => name.name(),

@@ -98,6 +98,21 @@ pub struct FlowResult {
     pub pings_sent: u64,
     /// Echo requests without a reply before their timeout (ping).
     pub pings_lost: u64,
+    /// Interarrival jitter of a voice call [RFC 3550 §6.4.1], its mean over the packets that arrived, ms.
+    pub jitter_ms: Option<f64>,
+    /// Packets of a voice call that arrived after their playout time.
+    pub late_packets: Option<u64>,
+    /// Share of the packets of a voice call that were not played: lost or late, 0 to 1. Packets whose playout time is after
+    /// the flow's end don't count.
+    pub playout_loss: Option<f64>,
+    /// Burst ratio of these losses [ITU-T G.107 §7.5]: the mean length of a burst / its mean length if losses were random, 1 to 8.
+    pub burst_ratio: Option<f64>,
+    /// Mean one-way delay of a voice call from mouth to ear: packetization, network and jitter buffer, ms.
+    pub mouth_to_ear_ms: Option<f64>,
+    /// Rating factor R of a voice call by the E-model [ITU-T G.107]; 93.2 without delay and losses.
+    pub r_factor: Option<f64>,
+    /// Mean opinion score that belongs to `r_factor`, 1 to 4.5 [ITU-T G.107 Annex B].
+    pub mos: Option<f64>,
     /// Time from the start of the flow to the first byte of the first response (video, page of objects), s. The times of
     /// videos and pages include connecting, and cover the whole flow; for a page that is loaded repeatedly they are means
     /// over its loads.

@@ -19,6 +19,7 @@ mod kernel;
 mod parameters;
 mod registry;
 mod run;
+mod voice;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(parameters::lacking, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::parse, m)?)?;
     m.add_function(wrap_pyfunction!(parameters::nearest, m)?)?;
+    m.add_function(wrap_pyfunction!(voice::r_factor, m)?)?;
+    m.add_function(wrap_pyfunction!(voice::mos, m)?)?;
     m.add_function(wrap_pyfunction!(run::run, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_uml, m)?)?;
     m.add_function(wrap_pyfunction!(kernel::plan_tc, m)?)?;

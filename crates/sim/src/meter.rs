@@ -2,8 +2,10 @@
 
 mod ack_times;
 mod histogram;
+mod voice;
 
 pub use ack_times::{AckTimes, RttSeries};
+pub use voice::VoiceMeter;
 
 use dumbbell_qdisc::Backlog;
 use dumbbell_units::{Dur, Time};

@@ -175,7 +175,10 @@ fn build(
             };
             Ok(Box::new(PingFlow::new(info, config, plan.trace.of_flow(&flow.name))))
         }
-        (TransportPlan::Udp {}, _, Some(source)) => Ok(Box::new(UdpFlow::new(info, application, source))),
+        (TransportPlan::Udp {}, _, Some(source)) => {
+            let traced = plan.trace.of_flow(&flow.name);
+            Ok(Box::new(UdpFlow::new(info, &flow.application, source, traced)))
+        }
         (TransportPlan::Udp {}, _, None) => Err(SimError::invalid(
             format!("flows.{}.application", flow.name),
             format!("'{application}' needs TCP or QUIC"),

@@ -158,6 +158,15 @@ table! {
 }
 
 table! {
+    /// The packets of a voice call: one row per packet whose playout time is within the flow's time.
+    VoiceTable, "voice", kernel_only: false;
+    t_ns: u64 "ns" "Time at which the packet was sent.";
+    delay_ns: f64 "ns" "Time until it arrived; NaN if it did not.";
+    playout_ns: u64 "ns" "Time from its sending to its playout.";
+    fate: u8 "code" "0: played, 1: it arrived after its playout time, 2: it did not arrive.";
+}
+
+table! {
     /// The player of a video: one row per change. Between two rows the buffer is linear in time.
     VideoTable, "video", kernel_only: false;
     t_ns: u64 "ns" "Time of the row since the start of the run.";
@@ -236,6 +245,7 @@ pub const TABLES: &[TableSpec] = &[
     KernelFlowColumns::SPEC,
     RttTable::SPEC,
     PingTable::SPEC,
+    VoiceTable::SPEC,
     VideoTable::SPEC,
     QueueTable::SPEC,
     DepartureTable::SPEC,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from dumbbell import _core
-from dumbbell.backends import programs
+from dumbbell.backends import programs, quic_sender
 from dumbbell.backends.base import Finished, Job
 from dumbbell.backends.options import Switch, cell_of, is_on, one_of, sample
 from dumbbell.exceptions import BackendError
@@ -212,11 +212,12 @@ class HostKernel(ABC):
             programs.prepare(plan, folder.path)
             made = run_host(folder.path, order, plan["duration_ns"] * 1e-9)
             kept |= qlogs(folder, plan)
+            senders = quic_sender.records(folder.path, plan)
         finally:
             if not kept:
                 folder.remove()
         result = made.result
-        read = programs.read(plan, result, made.tables)
+        read = programs.read(plan, result, made.tables, senders)
         if read.failures:
             raise BackendError("; ".join(read.failures))
         facts = {"emulation": self.emulation, **result["facts"], "counters": result["counters"]}

@@ -10,16 +10,19 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from dumbbell import _core, kernel
-from dumbbell.backends import browser
+from dumbbell.backends import browser, quic_sender
 from dumbbell.backends.certificate import fingerprint, make_certificate
 from dumbbell.extras import missing
 from dumbbell.kernel.chromium import CHROMIUM, find_chromium
@@ -213,7 +216,12 @@ class Readings:
     warnings: list[str] = field(default_factory=list)
 
 
-def read(plan: dict[str, Any], result: dict[str, Any], tables: dict[str, Table]) -> Readings:
+def read(
+    plan: dict[str, Any],
+    result: dict[str, Any],
+    tables: dict[str, Table],
+    senders: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+) -> Readings:
     """Read the output of a run's programs into its flows, transfers and tables.
 
     Parameters
@@ -224,6 +232,8 @@ def read(plan: dict[str, Any], result: dict[str, Any], tables: dict[str, Table])
         The run's results. Rows of flows are changed, transfers are added, ``facts.programs`` is taken out.
     tables : dict of str to Table
         The run's series; tables of the programs are added.
+    senders : mapping of str to DataFrame
+        By flow: what its QUIC server has recorded, of `quic_sender.records`.
     """
     found = Readings(result["facts"].pop("programs", {}))
     rows = {row["name"]: row for row in result["flows"]}
@@ -249,6 +259,8 @@ def read(plan: dict[str, Any], result: dict[str, Any], tables: dict[str, Table])
             found.failures.append(f"{who}: {e}")
         except (ValueError, KeyError, IndexError, TypeError) as e:
             found.failures.append(f"{who}: the output of {client['command'][0]} can't be read ({e})")
+        if row["name"] in senders:
+            quic_sender.read(senders[row["name"]], report["zero_unix_ns"] * 1e-9, row, plan, tables)
         _check_variant(report, flow, row, found)
         if "figures" in report and plan["measure_from_ns"] <= row["start_s"] * 1e9:
             _compare(report["figures"]["delivered_bytes"], row, who, found)

@@ -88,6 +88,11 @@ class Ssh:
                         f"back end 'ssh': flows.{flow['name']}.application: '{kind}' is a program: the agents start "
                         f"none: use bulk, transfer, page, cbr, onoff or ping{cell_of(job)}"
                     )
+                if flow["application"]["kind"] == "voice":
+                    raise BackendError(
+                        f"back end 'ssh': flows.{flow['name']}.application: 'voice' needs the path of each packet, "
+                        f"which the agents don't record: use back end 'sim', 'uml' or 'kernel'{cell_of(job)}"
+                    )
             if plan.get("capture", {}).get("points") and not self.hosts.of("router"):
                 raise BackendError(
                     f"back end 'ssh': capture: packets are observed on the router, and {self.hosts.file} has "

@@ -37,7 +37,7 @@ MOST = 20
 
 @dataclass(frozen=True)
 class HandIn:
-    """What a student handed in, and the problems found in it.
+    """The form, results and report of one student, and the problems found in them.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from dumbbell.metrics.knee_point import knee
 from dumbbell.metrics.pairs import Paired, paired
 from dumbbell.metrics.ratios import Ratio, ratio
 from dumbbell.metrics.significance import MeanDifference, compare_means, holm, p_value
+from dumbbell.metrics.speech import mos, r_factor
 from dumbbell.metrics.spike_detection import Spikes, spikes
 from dumbbell.metrics.summary import Summary, number, summarize, summarize_all
 from dumbbell.metrics.warmup import warm_up
@@ -36,10 +37,12 @@ __all__ = [
     "jain",
     "knee",
     "mean_per_window",
+    "mos",
     "number",
     "p_value",
     "packet_ack_delays",
     "paired",
+    "r_factor",
     "rate_per_window",
     "ratio",
     "rtt_slope",

@@ -181,6 +181,10 @@ class Plots:
         """Draw packets per second that left a queue or were dropped there."""
         return self._make("iograph", run=run, queue=queue, window_s=window_s)
 
+    def load(self, *, run: int = 0, flow: Sequence[str] | None = None, window_s: float | None = None) -> Plot:
+        """Draw the goodput of downloads and uploads and the RTTs of pings on one time axis (flent's all_scaled)."""
+        return self._make("load", run=run, flow=flow, window_s=window_s)
+
     def video(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
         """Draw buffer level, bit rate, congestion window and queue of videos over time, with their stalls."""
         return self._make("video", run=run, flow=flow)
@@ -188,6 +192,10 @@ class Plots:
     def waterfall(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
         """Draw the objects of a page, or the segments of a video: requests, first bytes, last bytes."""
         return self._make("waterfall", run=run, flow=flow)
+
+    def voice(self, *, run: int = 0, flow: Sequence[str] | None = None) -> Plot:
+        """Draw the packets of voice calls: their delays, the playout delay, missing ones, and the MOS over time."""
+        return self._make("voice", run=run, flow=flow)
 
     def timelapse(
         self,

@@ -13,12 +13,14 @@ from dumbbell.plots import (
     distribution,
     fairness_over_time,
     grids,
+    load_over_time,
     over_time,
     queues_over_time,
     sequence,
     slowdown_by_size,
     timelapse,
     videos_over_time,
+    voice_over_time,
 )
 from dumbbell.plots.source import source_of
 from dumbbell.plots.spec import Picture
@@ -55,8 +57,10 @@ KINDS: dict[str, Of] = {
     "inflight": Of(True, over_time.inflight, ("flow",)),
     "fairness": Of(True, fairness_over_time.fairness, ("flow", "window_s")),
     "iograph": Of(True, queues_over_time.iograph, ("queue", "window_s")),
+    "load": Of(True, load_over_time.load, ("flow", "window_s")),
     "video": Of(True, videos_over_time.video, ("flow",)),
     "waterfall": Of(True, videos_over_time.waterfall, ("flow",)),
+    "voice": Of(True, voice_over_time.voice, ("flow",)),
     "timelapse": Of(False, timelapse.timelapse, ("metric", "flow", "window_s", "where")),
     "matrix": Of(False, grids.matrix, ("metric", "flow", "where")),
     "lines": Of(False, by_cell.lines, _CELLS),

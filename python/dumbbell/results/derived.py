@@ -21,6 +21,10 @@ QUIC = 1 + 8 + 2 + 16 + 8
 """In a 1-RTT packet: first byte, connection ID, packet number, tag, and the header of its STREAM frame, bytes."""
 ICMP_IP = 28
 """Headers of an echo request, bytes."""
+VOICE_HEADERS = 40
+"""RTP, UDP and IP headers of a voice packet, bytes."""
+SAMPLE_NS = 125_000
+"""Speech in one byte of G.711, ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ def _packet(flow: Mapping[str, Any]) -> int | None:
         command = application["client"]["command"]
         return int(command[command.index("-s") + 1]) + ICMP_IP
     if flow["transport"]["kind"] == "udp":
+        if application["kind"] == "voice":
+            return VOICE_HEADERS + int(application["packetization_ns"]) // SAMPLE_NS
         return int(application["packet_bytes"])
     values = _stack_values(flow["transport"])
     if flow["transport"]["kind"] == "quic":
@@ -149,12 +155,13 @@ def _ms(path: list[Mapping[str, Any]], size: int) -> float:
 
 @lru_cache(maxsize=64)
 def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
-    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one. A kernel's own is ``linux``."""
+    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one. A kernel's own is ``linux`` or ``linux-tuned``."""
     found: dict[str, str | None] = {}
     for flow in cell.scenario.single_flows:
         stack = flow.endpoint_stack
         if stack is not None and on_kernel:
-            stack = stack.model_copy(update={"name": "aioquic" if flow.transport == "quic" else "linux"})
+            kernels = stack.name if stack.name == "linux-tuned" else "linux"
+            stack = stack.model_copy(update={"name": "aioquic" if flow.transport == "quic" else kernels})
         found[flow.name] = None if stack is None else stack.label
     return found
 

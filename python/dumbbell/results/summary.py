@@ -31,6 +31,7 @@ FLOW = [
     ("retransmitted_packets", "retransmitted", 1.0),
     ("timeouts", "timeouts", 1.0),
     ("completion_time_s", "completed in s", 1.0),
+    ("mos", "MOS", 1.0),
 ]
 QUEUE = [
     ("utilization", "utilization %", 100.0),

@@ -12,6 +12,7 @@ from dumbbell.scenario.page import Page
 from dumbbell.scenario.programs import Commands, Http, Iperf3, program
 from dumbbell.scenario.units import Duration, PacketSize, PositiveDuration, Rate, Volume
 from dumbbell.scenario.video import Video
+from dumbbell.scenario.voice import Voice
 from dumbbell.scenario.workload import Workload
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Ping",
     "Transfer",
     "Video",
+    "Voice",
     "Workload",
 ]
 
@@ -180,5 +182,6 @@ class Ping(_Application):
 
 
 Application = Annotated[
-    Bulk | Transfer | Cbr | OnOff | Ping | Workload | Page | Video | Iperf3 | Http | Commands, Discriminator("kind")
+    Bulk | Transfer | Cbr | OnOff | Voice | Ping | Workload | Page | Video | Iperf3 | Http | Commands,
+    Discriminator("kind"),
 ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from dumbbell import _core, registry
-from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping
+from dumbbell.scenario.application import UDP_HEADERS, Application, Bulk, Cbr, OnOff, Ping, Voice
 from dumbbell.scenario.base import LONGEST_NAME, Part, Text, Whole, problem
 from dumbbell.scenario.copies import MOST_COPIES, Spread
 from dumbbell.scenario.link import LinkOverride
@@ -34,7 +34,7 @@ class Flow(Part):
     name: Annotated[Text, Field(min_length=1, max_length=LONGEST_NAME)]
     """Its name: results, sweeps and drop rules refer to it."""
     transport: Literal["tcp", "udp", "quic"] = "tcp"
-    """TCP, plain datagrams, or QUIC (simulator only); a ping is always datagrams."""
+    """TCP, plain datagrams, or QUIC (simulator only); a ping and a voice call are always datagrams."""
     variant: Variant | None = None
     """Congestion control (TCP and QUIC only, where it is needed): a name, or { name = ..., its parameters }."""
     stack: Stack = Stack(name="")
@@ -93,7 +93,7 @@ class Flow(Part):
     @property
     def datagrams(self) -> bool:
         """True if it runs without TCP and QUIC."""
-        return self.transport == "udp" or isinstance(self.application, Ping)
+        return self.transport == "udp" or isinstance(self.application, Ping | Voice)
 
     @cached_property
     def endpoint_stack(self) -> Stack | None:
@@ -103,7 +103,8 @@ class Flow(Part):
     @property
     def has_series(self) -> bool:
         """True if series of it exist."""
-        return not (self.datagrams or isinstance(self.application, Workload)) or isinstance(self.application, Ping)
+        has_none = self.datagrams or isinstance(self.application, Workload)
+        return not has_none or isinstance(self.application, Ping | Voice)
 
     @property
     def _runs_programs(self) -> bool:
@@ -150,10 +151,10 @@ class Flow(Part):
         given = self.model_fields_set
         if self.transport == "udp" and "udp" not in self.application.transports:
             if "application" not in given:
-                raise problem("needed: a udp flow carries cbr, onoff or ping", "application")
-            raise problem(f"'{kind}' needs tcp: a udp flow carries cbr, onoff or ping", "application.kind")
-        if isinstance(self.application, Ping) and "transport" in given and self.transport != "udp":
-            raise problem(f"'{self.transport}' given: a ping is always datagrams", "transport")
+                raise problem("needed: a udp flow carries cbr, onoff, ping or voice", "application")
+            raise problem(f"'{kind}' needs tcp: a udp flow carries cbr, onoff, ping or voice", "application.kind")
+        if isinstance(self.application, Ping | Voice) and "transport" in given and self.transport != "udp":
+            raise problem(f"'{self.transport}' given: {_named(self.application)} is always datagrams", "transport")
         if self.transport == "quic" and "quic" not in self.application.transports:
             why = "needs tcp" if isinstance(self.application, Workload) else "runs real programs"
             carries = "bulk, transfer, cbr, onoff, page or video"
@@ -167,7 +168,7 @@ class Flow(Part):
                 raise problem(f"'{self.application.kind}' runs real programs: remove it", "tls")
             self._check_variants()
             return
-        what = "a ping" if isinstance(self.application, Ping) else "a udp flow"
+        what = _named(self.application)
         for key in ("variant", "stack", "tls"):
             if key in given and getattr(self, key) is not None:
                 raise problem(f"{what} has none: remove it, or make the flow tcp", key)
@@ -222,3 +223,8 @@ class Flow(Part):
             for key in ("direction", "enter", "leave"):
                 if key in self.model_fields_set:
                     raise problem("'from' and 'to' determine it already", key)
+
+
+def _named(application: Any) -> str:  # noqa: ANN401 - any application
+    """Name the kind of a flow of datagrams, for messages."""
+    return {"ping": "a ping", "voice": "a voice call"}.get(application.kind, "a udp flow")

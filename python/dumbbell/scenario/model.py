@@ -27,6 +27,7 @@ from dumbbell.scenario.layout import Layout, lay_out
 from dumbbell.scenario.network import Network
 from dumbbell.scenario.own_variants import OwnVariant, VariantSource
 from dumbbell.scenario.paths import Document, canonical, join, overlap
+from dumbbell.scenario.presets import Preset
 from dumbbell.scenario.seeds import repetition_seed
 from dumbbell.scenario.sweep import Sweep
 from dumbbell.scenario.swept import Swept
@@ -69,7 +70,7 @@ class Scenario(Part):
     description: Text = ""
     """Purpose of the experiment."""
     duration: PositiveDuration
-    """Length of each run."""
+    """Length of each run; with a preset, by default that of the preset."""
     repetitions: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
     """Number of runs of each cell; they differ in their seed."""
     until: Until | None = None
@@ -85,7 +86,9 @@ class Scenario(Part):
     variants: dict[str, VariantSource] = Field(default_factory=dict)
     """Own variants by name; the flows' `variant` may name them."""
     flows: Annotated[list[Flow], Field(min_length=1)]
-    """Senders, receivers, and the traffic between them."""
+    """Senders, receivers, and the traffic between them; none is needed with a preset."""
+    preset: Preset | None = None
+    """Flows of a test of flent: its name, or { name = ..., keys that differ from the default }."""
     trace: Trace = Trace()
     """Series that are recorded beside the metrics."""
     capture: Points = Capture()
@@ -93,15 +96,19 @@ class Scenario(Part):
     sweep: Sweep | None = None
     """The sweep: paths with lists of values (multiplied), and `cases` (chosen combinations)."""
     _files: files.Files = PrivateAttr()
+    _of_preset: int = PrivateAttr(default=0)
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401
         if "laws" in data and "variants" not in data:
             data["variants"] = data.pop("laws")  # the name of the section in version 0.1
+        data, added = _with_preset(data)
         with files.beside(files.current().fresh()) as found, own_variants.scope(_own(data.get("variants"))):
             try:
                 super().__init__(**data)
             except ValidationError as e:
                 raise translate(e, data) from None
+            self._of_preset = len(added.pop("flows", []))
+            self.__pydantic_fields_set__.difference_update(added)
             self._complete(found)
             if not _IN_CELL.get() and not _TRUSTED.get():
                 if (announce := _BEFORE_CELLS.get()) is not None:
@@ -164,6 +171,10 @@ class Scenario(Part):
     def to_dict(self) -> Document:
         """Return the document: the values that were set, as plain values."""
         document: Document = self.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+        if self._of_preset:
+            document["flows"] = document["flows"][: -self._of_preset]
+            if not document["flows"]:
+                del document["flows"]
         return document
 
     def to_toml(self) -> str:
@@ -208,6 +219,7 @@ class Scenario(Part):
             raise ScenarioError([])
         fields = {name: getattr(self, name) for name in type(self).model_fields} | {"sweep": None} | dict(parts)
         made = type(self).model_construct((self.model_fields_set - {"sweep"}) | set(parts), **fields)
+        made._of_preset = self._of_preset
         with files.beside(files.current().fresh()) as found:
             made._complete(found)
         return made
@@ -325,6 +337,23 @@ def before_cells(announce: Callable[[Scenario], None]) -> Iterator[None]:
 def trusted() -> AbstractContextManager[None]:
     """Make scenarios without checking each cell: they were checked before they were stored."""
     return _set(_TRUSTED)
+
+
+def _with_preset(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Add the flows and times of a preset to a raw document; also return the added ones."""
+    if data.get("preset") is None:
+        return data, {}
+    try:
+        preset = Preset.model_validate(data["preset"])
+    except ValidationError as e:
+        problems = translate(e, data["preset"]).problems
+        raise ScenarioError(
+            [Problem(f"preset.{p.place}" if p.place else "preset", p.message) for p in problems]
+        ) from None
+    added: dict[str, Any] = {"flows": preset.flows()}
+    added |= {key: value for key, value in preset.times().items() if key not in data}
+    flows = data.get("flows", [])
+    return {**data, **added, "flows": [*flows, *added["flows"]] if isinstance(flows, list) else flows}, added
 
 
 def _own(given: object) -> dict[str, OwnVariant]:

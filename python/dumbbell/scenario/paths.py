@@ -18,7 +18,7 @@ __all__ = ["Document", "assign", "canonical", "copied", "element_name", "join", 
 
 Document = dict[str, Any]
 
-SHORT_FORMS = {"variant": "name", "stack": "preset", "queue": "discipline", "inner": "discipline"}
+SHORT_FORMS = {"variant": "name", "stack": "preset", "queue": "discipline", "inner": "discipline", "preset": "name"}
 """Tables that may also be written as a bare name, and the key of that name."""
 
 _PLAIN = {str, int, float, bool, type(None)}

@@ -46,8 +46,9 @@ class Swept:
         paths = [*sweep.axes, *(path for case in sweep.cases for path in case)]
         self._scenario = scenario
         self._places = {path: canonical(self.base, path) for path in paths}
-        # A swept variant changes the flows that name it: no part is taken over then. An unknown key has no reader.
-        readable = set(type(scenario).model_fields) - {"variants"}
+        # A swept variant changes the flows that name it, and a preset has flows: no part is taken over then. An
+        # unknown key has no reader.
+        readable = set(type(scenario).model_fields) - {"variants", "preset"}
         self._whole = any(place[0] not in readable for place in self._places.values())
 
     def document(self, values: dict[str, Any]) -> Document:

@@ -44,7 +44,7 @@ impl Default for Options {
             from: None,
             to: None,
             max_open: 2_000_000,
-            max_ready: 16_384,
+            max_ready: 8_192,
             max_flows: 2_000_000,
             max_rows: 500_000,
             threads: 2,

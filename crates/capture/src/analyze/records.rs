@@ -218,12 +218,18 @@ impl Records {
 
     /// Likewise their courses.
     pub(crate) fn courses(&self, numbers: &[u64]) -> Vec<Course> {
-        let unpacked = |packed: &Packed| {
-            let mut course = packed.course();
-            course.coarsen(self.doublings);
-            course
-        };
-        self.of(numbers).map(unpacked).collect()
+        self.of(numbers).map(|packed| self.course(packed)).collect()
+    }
+
+    /// Likewise the courses of those with a guess of their congestion control.
+    pub(crate) fn classified_courses(&self, numbers: &[u64]) -> Vec<Course> {
+        self.of(numbers).filter(|packed| packed.classified).map(|packed| self.course(packed)).collect()
+    }
+
+    fn course(&self, packed: &Packed) -> Course {
+        let mut course = packed.course();
+        course.coarsen(self.doublings);
+        course
     }
 
     /// Numbers of the connections whose larger direction carried the most payload, the largest first.

@@ -364,12 +364,12 @@ fields!(Round {
     rtt_min,
     rtt_sum,
     rtts,
+    limit;
     retransmissions,
     echoes,
     fast,
     timeout,
     repairing,
-    limit,
 });
 fields!(Rounds {
     now,
@@ -378,10 +378,10 @@ fields!(Rounds {
     ts_mark,
     ts_echoed,
     limited,
-    rounds,
-    phases,
     threshold,
     last_window,
     flat,
-    last_end,
+    last_end;
+    rounds,
+    phases,
 });

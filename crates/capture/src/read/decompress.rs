@@ -162,30 +162,72 @@ impl<R: Read> Read for Zstd<R> {
     }
 }
 
-/// A sequence of LZ4 frames, as in concatenated files.
+/// The frames of an LZ4 file. The decoder reads exactly the bytes that it decodes, so their number is the place of damage.
 pub(super) struct Lz4<R: Read> {
-    decoder: lz4_flex::frame::FrameDecoder<R>,
-    /// The current frame has produced bytes.
-    has_output: bool,
+    decoder: lz4_flex::frame::FrameDecoder<Counted<R>>,
+    /// A frame has begun and not ended.
+    inside: bool,
+}
+
+/// Bytes of a magic number, and of the size of a block, which is 0 at the end of a frame [LZ4 frame format, "General
+/// Structure of LZ4 Frame format"].
+const LZ4_WORD: u64 = 4;
+
+/// A source that counts its bytes. It fills each buffer, so that a header is never read in parts.
+struct Counted<R> {
+    packed: Packed<R>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let mut given = 0;
+        while given < to.len() {
+            let bytes = self.packed.bytes()?;
+            if bytes.is_empty() {
+                break;
+            }
+            let n = bytes.len().min(to.len() - given);
+            to[given..given + n].copy_from_slice(&bytes[..n]);
+            self.packed.take(n);
+            given += n;
+        }
+        Ok(given)
+    }
 }
 
 impl<R: Read> Lz4<R> {
     pub(super) fn new(source: R) -> Self {
-        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), has_output: false }
+        let source = Counted { packed: Packed::new(source, "lz4") };
+        Self { decoder: lz4_flex::frame::FrameDecoder::new(source), inside: false }
+    }
+
+    fn taken(&self) -> u64 {
+        self.decoder.get_ref().packed.taken
     }
 }
 
 impl<R: Read> Read for Lz4<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if to.is_empty() {
+            return Ok(0);
+        }
         loop {
-            let n = self.decoder.read(to)?;
-            if n > 0 || to.is_empty() {
-                self.has_output = true;
-                return Ok(n);
-            }
-            // The decoder returns 0 at the end of each frame and continues with the next.
-            if !std::mem::take(&mut self.has_output) {
-                return Ok(0);
+            let before = self.taken();
+            let result = self.decoder.read(to);
+            let packed = &self.decoder.get_ref().packed;
+            match (result, packed.taken - before) {
+                (Ok(0), 0) if !self.inside => return Ok(0),
+                // The decoder takes these for the end of a frame: a file that ends before the size of a block or inside
+                // it, and one that ends after a magic number.
+                (Ok(0), n) if n < LZ4_WORD || n == LZ4_WORD && !self.inside => return Err(packed.cut()),
+                // The next read continues with the next frame.
+                (Ok(0), _) => self.inside = false,
+                (Ok(n), _) => {
+                    self.inside = true;
+                    return Ok(n);
+                }
+                (Err(error), _) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(packed.cut()),
+                (Err(error), _) => return Err(packed.damaged(&error.to_string())),
             }
         }
     }

@@ -2,6 +2,7 @@
 //! rules of our own.
 
 pub(crate) mod history;
+mod index;
 pub mod label;
 pub mod segment;
 pub(crate) mod track;

@@ -5,10 +5,10 @@
 //! `dissect_tcp`]. Memory is bounded: beyond the limit of [`Tracker::new`] a new connection evicts an idle one, chosen
 //! by the second-chance (clock) algorithm; a later segment of the evicted connection begins a new stream.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::IpAddr;
 
+use super::index::Index;
 use crate::dissect::Addresses;
 use dumbbell_wire::TcpFlags;
 
@@ -152,7 +152,8 @@ pub(crate) struct Header {
 /// The streams in memory.
 pub(crate) struct Tracker {
     slots: Vec<Slot>,
-    map: HashMap<Key, u32, Folding>,
+    index: Index,
+    hashing: Folding,
     limit: usize,
     hand: usize,
     streams: u64,
@@ -168,8 +169,9 @@ impl Tracker {
     pub(crate) fn new(limit: usize, v44: bool) -> Self {
         Self {
             slots: Vec::new(),
-            map: HashMap::default(),
-            limit: limit.max(1),
+            index: Index::new(),
+            hashing: Folding::default(),
+            limit: limit.clamp(1, u32::MAX as usize),
             hand: 0,
             streams: 0,
             last: None,
@@ -187,15 +189,17 @@ impl Tracker {
     /// Finds or begins the stream of a segment.
     #[inline]
     pub(crate) fn place(&mut self, key: Key, from_low: bool, h: Header) -> Placed {
-        let known = match self.last {
-            Some(n) if self.slots[n as usize].key == key => Some(n),
-            _ => self.map.get(&key).copied(),
-        };
-        let (n, mut fresh, mut evicted) = match known {
-            Some(n) => (n, false, false),
-            None => {
-                let (n, evicted) = self.begin(key, from_low);
-                (n, true, evicted)
+        let (n, mut fresh, mut evicted) = match self.last {
+            Some(n) if self.slots[n as usize].key == key => (n, false, false),
+            _ => {
+                let hash = self.hash(&key);
+                match self.index.find(hash, |n| self.slots[n as usize].key == key) {
+                    Some(n) => (n, false, false),
+                    None => {
+                        let (n, evicted) = self.begin(key, hash, from_low);
+                        (n, true, evicted)
+                    }
+                }
             }
         };
         self.last = Some(n);
@@ -256,9 +260,14 @@ impl Tracker {
         }
     }
 
+    #[inline]
+    fn hash(&self, key: &Key) -> u32 {
+        (self.hashing.hash_one(key) >> 32) as u32
+    }
+
     /// Begins a stream in a free slot, or evicts one.
     #[cold]
-    fn begin(&mut self, key: Key, from_low: bool) -> (u32, bool) {
+    fn begin(&mut self, key: Key, hash: u32, from_low: bool) -> (u32, bool) {
         let slot = Slot {
             key,
             stream: self.streams,
@@ -271,7 +280,7 @@ impl Tracker {
         if self.slots.len() < self.limit {
             let n = self.slots.len() as u32;
             self.slots.push(slot);
-            self.map.insert(key, n);
+            self.index.insert(hash, n);
             return (n, false);
         }
         // Ends after two rounds at the latest: the first round clears all `used` flags.
@@ -285,11 +294,10 @@ impl Tracker {
             break;
         }
         let n = self.hand as u32;
-        let old = &mut self.slots[self.hand];
+        let old = std::mem::replace(&mut self.slots[self.hand], slot);
         let ended = old.ending;
-        self.map.remove(&old.key);
-        *old = slot;
-        self.map.insert(key, n);
+        self.index.remove(self.hash(&old.key), n);
+        self.index.insert(hash, n);
         self.evictions += u64::from(!ended);
         (n, !ended)
     }

@@ -207,7 +207,8 @@ fn linux_has_a_whole_cnt() {
 
 #[test]
 fn linux_keeps_the_curve_through_an_idle_time() {
-    // 100 lost: K = cbrt(30 / 0.4) = cbrt(75). Linux's CUBIC ignores CA_EVENT_CWND_RESTART: the epoch goes on.
+    // 100 lost: K = cbrt(30 / 0.4) = cbrt(75). CA_EVENT_CWND_RESTART changes nothing, so the epoch goes
+    // on [Linux tcp_cubic.c cubictcp_cwnd_event].
     let mut cc = linux(100.0, 100.0);
     cc.lose().recover().ack(1);
     near(cc.column("k"), 75f64.cbrt());

@@ -7,7 +7,7 @@ use super::segments::Segments;
 use super::socket::{Progress, SocketColumns, TcpSample};
 use crate::meter::packet::{Packet, Tcp};
 use dumbbell_plan::FlowResult;
-use dumbbell_sim::meter::{AckTimes, DurationStats, RttSeries, TimeAverages};
+use dumbbell_sim::meter::{AckTimes, DurationStats, RttSeries, TimeAverages, VoiceMeter};
 use dumbbell_trace::Table;
 use dumbbell_units::{Dur, Time};
 use dumbbell_wire::{Seq, SeqUnwrapper};
@@ -46,6 +46,8 @@ pub(crate) struct FlowMeter {
     ack_times: AckTimes,
     /// One-way delays of datagrams.
     owd: DurationStats,
+    /// The packets of a voice call.
+    voice: Option<VoiceMeter>,
     /// Packets with payload that were sent and have neither arrived nor been lost: key and sending time.
     in_network: VecDeque<(u64, u64)>,
     /// Packets with payload sent in the measured interval and lost.
@@ -78,6 +80,7 @@ impl FlowMeter {
             duplicate_bytes: 0,
             ack_times: AckTimes::new(),
             owd: DurationStats::new(),
+            voice: None,
             in_network: VecDeque::new(),
             lost: 0,
             means: TimeAverages::new(),
@@ -86,6 +89,11 @@ impl FlowMeter {
             columns: series
                 .map(|interval| Columns { socket: SocketColumns::default(), rtt: RttSeries::new(interval) }),
         }
+    }
+
+    /// The flow is a voice call.
+    pub(crate) fn hear(&mut self, call: VoiceMeter) {
+        self.voice = Some(call);
     }
 
     /// The flow ends at `end`; later packets are not counted.
@@ -113,6 +121,9 @@ impl FlowMeter {
             self.in_network.push_back((packet.key, now));
         }
         let Some(tcp) = packet.tcp else {
+            if let Some(voice) = &mut self.voice {
+                voice.sent(now);
+            }
             self.sent.0 += u64::from(counts);
             self.sent.1 += u64::from(counts) * u64::from(packet.bytes);
             return;
@@ -176,6 +187,9 @@ impl FlowMeter {
             self.received_bytes += u64::from(packet.bytes);
         }
         let Some(tcp) = packet.tcp else {
+            if let (Some(voice), Some(sent)) = (&mut self.voice, sent) {
+                voice.arrived(sent, now);
+            }
             if let Some(sent) = sent.filter(|_| counts) {
                 self.received_packets += 1;
                 self.owd.record(Dur(now - sent));
@@ -265,13 +279,19 @@ impl FlowMeter {
             r.delivered_bytes = self.received_bytes;
             r.owd_mean_ms = self.owd.mean_ms();
             r.owd_p99_ms = self.owd.percentile_ms(0.99);
+            if let Some(voice) = &self.voice {
+                voice.fill(self.window.from, self.window.to, r);
+            }
         }
         r.goodput_bps = rate(r.delivered_bytes);
     }
 
-    /// Returns the series, if they are kept: the samples of the socket, and the RTT samples.
+    /// Returns the series, if they are kept: the samples of the socket and the RTT samples, or the packets of a voice call.
     pub(crate) fn tables(&mut self, name: &str) -> Vec<Table> {
         let Some(c) = self.columns.take() else { return Vec::new() };
+        if let Some(voice) = &self.voice {
+            return vec![voice.table(self.window.to, name)];
+        }
         let Some(state) = c.socket.into_table(name) else { return Vec::new() };
         std::iter::once(state).chain(c.rtt.into_table(name)).collect()
     }

@@ -31,7 +31,8 @@ pub(crate) struct TcpSample {
     pub(crate) lost: u32,
     /// Retransmitted segments so far (`tcpi_total_retrans`).
     pub(crate) retransmits: u32,
-    /// Expiries of the retransmission timer so far (`tcpi_total_rto` [Linux tcp.h struct tcp_info]; 0 before Linux 6.7).
+    /// Expiries of the retransmission timer so far (`tcpi_total_rto` [Linux include/uapi/linux/tcp.h
+    /// struct tcp_info]; 0 before Linux 6.7).
     pub(crate) timeouts: u16,
     /// Reordering that the sender tolerates, segments (`tcpi_reordering`).
     pub(crate) reordering: u32,

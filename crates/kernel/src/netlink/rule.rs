@@ -11,7 +11,8 @@ const FRA_IP_PROTO: u16 = 22;
 const FRA_SPORT_RANGE: u16 = 23;
 const FRA_DPORT_RANGE: u16 = 24;
 const FR_ACT_TO_TBL: u8 = 1;
-/// Number of the table, and of the protocol that marks the rules as ours [Linux rtnetlink.h RTPROT_*: 219 is free].
+/// Number of the table, and of the protocol that marks the rules as ours [Linux
+/// include/uapi/linux/rtnetlink.h RTPROT_*: 219 is free].
 const TABLE: u8 = 219;
 const OURS: u8 = 219;
 /// Priorities: packets that come from the interface go on by the main table; all others of these ports go to it.

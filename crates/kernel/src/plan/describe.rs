@@ -192,6 +192,9 @@ fn carries(flow: &FlowPlan) -> String {
             format!(" of {packet_bytes} bytes every {}", Dur(*interval_ns))
         }
         AppPlan::Workload(_) => " of generated transfers".into(),
+        AppPlan::Voice(voice) => {
+            format!(" in packets of {} bytes every {}", voice.packet_bytes(), Dur(voice.packetization_ns))
+        }
         AppPlan::Video(video) => format!(" of {}", Dur(video.length_ns)),
         AppPlan::Objects(page) => format!(" of {} objects", page.objects.len()),
         AppPlan::Program { server, client, .. } => {

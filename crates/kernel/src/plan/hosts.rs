@@ -160,6 +160,7 @@ pub(crate) fn mtu(plan: &Plan) -> u32 {
                 | AppPlan::Ping { packet_bytes, .. },
                 TransportPlan::Udp {},
             ) => *packet_bytes,
+            (AppPlan::Voice(voice), TransportPlan::Udp {}) => voice.packet_bytes(),
             (_, TransportPlan::Tcp { stack, .. }) => segment(stack).map_or(0, |bytes| bytes + HEADERS),
             _ => 0,
         })

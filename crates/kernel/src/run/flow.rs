@@ -11,6 +11,7 @@ use crate::traffic::{
 };
 use dumbbell_plan::{AppPlan, FlowPlan, FlowResult, Plan, ProgramKind, TransportPlan};
 use dumbbell_sim::Source;
+use dumbbell_sim::meter::VoiceMeter;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
 
@@ -45,7 +46,7 @@ pub(crate) fn schedule(plan: &Plan, flow: &FlowPlan) -> (u64, u64) {
     (plan.start_of(flow).0, flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns))
 }
 
-/// Returns the source of a flow's application, if it is CBR or on/off.
+/// Returns the source of a flow's application, if it is CBR, on/off or voice.
 pub(crate) fn source(plan: &Plan, flow: &FlowPlan) -> Option<Source> {
     let random = Stream::new(plan.seed, &format!("flow/{}/source", flow.name));
     Source::new(&flow.application, Time(schedule(plan, flow).0), random)
@@ -120,9 +121,13 @@ impl FlowRun {
         let series = plan.trace.of_flow(&flow.name).then_some(Dur(plan.trace.interval_ns));
         let program = matches!(kind, Kind::Program(_));
         let meters = || Meters::new(window, series, program);
+        let mut forward = meters();
+        if let AppPlan::Voice(call) = &flow.application {
+            forward.hear(VoiceMeter::new(*call));
+        }
         Ok(FlowRun {
             kind,
-            forward: meters(),
+            forward,
             reverse: program.then(meters),
             start,
             stop,

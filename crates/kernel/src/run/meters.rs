@@ -3,6 +3,7 @@
 use crate::meter::packet::Packet;
 use crate::meter::{FlowMeter, Window};
 use dumbbell_plan::FlowResult;
+use dumbbell_sim::meter::VoiceMeter;
 use dumbbell_units::Dur;
 use std::collections::BTreeMap;
 
@@ -24,6 +25,11 @@ impl Meters {
     pub(super) fn new(window: Window, series: Option<Dur>, program: bool) -> Meters {
         let others = FlowMeter::new(window, series);
         Meters { window, series, program, others, connections: BTreeMap::new() }
+    }
+
+    /// The flow is a voice call.
+    pub(super) fn hear(&mut self, call: VoiceMeter) {
+        self.others.hear(call);
     }
 
     /// Returns the meter of a packet's connection.

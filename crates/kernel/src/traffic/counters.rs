@@ -28,7 +28,8 @@ pub(crate) struct Counters {
     /// Payload that the peer has acknowledged, bytes.
     pub(crate) bytes_acknowledged: u64,
     pub(crate) bytes_retransmitted: u64,
-    /// Expiries of the retransmission timer (0 before Linux 6.7).
+    /// Expiries of the retransmission timer: `tcpi_total_rto`, which kernels before 6.7 lack; 0 there
+    /// [Linux include/uapi/linux/tcp.h struct tcp_info].
     pub(crate) timeouts: u64,
     /// Segments with payload (or datagrams) that were received.
     pub(crate) segments_received: u64,

@@ -83,7 +83,7 @@ impl ExternalVariant {
     /// Raises ParamError(parameter, message).
     fn check(&self, py: Python<'_>, params: &Bound<'_, PyDict>, preset: &str) -> PyResult<()> {
         let given = entries(params)?;
-        let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.name;
+        let preset = dumbbell_tcp::find_preset(preset).map_err(refused)?.variants_as;
         let setup = Setup { preset, ..Setup::new(1000.0, 10_000.0, f64::INFINITY) };
         let failure = Failure::default();
         let made = py.detach(|| self.external.make(&given, &setup, &failure).map(drop));

@@ -1,4 +1,4 @@
-//! Sending times of CBR and on/off sources; both TCP and UDP flows use them.
+//! Sending times of CBR and on/off sources and of voice calls; both TCP and UDP flows use them.
 
 use dumbbell_plan::AppPlan;
 use dumbbell_units::random::Stream;
@@ -26,7 +26,7 @@ struct OnOff {
 }
 
 impl Source {
-    /// The source of an application, if it is CBR or on/off. The first on period begins at `start`.
+    /// The source of an application, if it is CBR, on/off or voice. The first on period begins at `start`.
     pub fn new(app: &AppPlan, start: Time, mut random: Stream) -> Option<Source> {
         let interval_at = |rate: u64, bytes: u32| Rate(rate).time_for(Bytes(u64::from(bytes)));
         match *app {
@@ -34,6 +34,13 @@ impl Source {
                 let interval = interval_at(rate_bps, packet_bytes);
                 let phase = phase_ns.map_or_else(|| interval.scale(random.uniform()), Dur);
                 Some(Source { packet_bytes, interval, jitter, phase, on_off: None, random })
+            }
+            AppPlan::Voice(ref plan) => {
+                // The phase is random: the calls of a run are not in step.
+                let interval = Dur(plan.packetization_ns);
+                let phase = interval.scale(random.uniform());
+                let packet_bytes = plan.packet_bytes();
+                Some(Source { packet_bytes, interval, jitter: 0.0, phase, on_off: None, random })
             }
             AppPlan::Onoff { rate_bps, packet_bytes, on_ns, off_ns, exponential } => {
                 let mut source = Source {

@@ -1,10 +1,10 @@
-//! UDP flows [RFC 768]: CBR and on/off sources without congestion control. Sizes are those of IP packets.
+//! UDP flows [RFC 768]: CBR and on/off sources and voice calls, without congestion control. Sizes are those of IP packets.
 
 use super::source::Source;
 use super::{APP, Flow, FlowInfo};
-use crate::meter::DurationStats;
+use crate::meter::{DurationStats, VoiceMeter};
 use crate::network::{Arrived, Network};
-use dumbbell_plan::FlowResult;
+use dumbbell_plan::{AppPlan, FlowResult};
 use dumbbell_units::Time;
 
 pub(crate) struct UdpFlow {
@@ -16,19 +16,25 @@ pub(crate) struct UdpFlow {
     sent: u64,
     received: u64,
     delay: DurationStats,
+    voice: Option<VoiceMeter>,
+    /// True if series are recorded.
+    trace: bool,
 }
 
 impl UdpFlow {
-    pub(crate) fn new(info: FlowInfo, application: &'static str, source: Source) -> UdpFlow {
+    pub(crate) fn new(info: FlowInfo, app: &AppPlan, source: Source, trace: bool) -> UdpFlow {
+        let voice = if let AppPlan::Voice(plan) = app { Some(VoiceMeter::new(*plan)) } else { None };
         UdpFlow {
             info,
-            application,
+            application: app.kind(),
             source,
             started: false,
             number: 0,
             sent: 0,
             received: 0,
             delay: DurationStats::new(),
+            voice,
+            trace,
         }
     }
 }
@@ -53,6 +59,9 @@ impl Flow for UdpFlow {
             return;
         }
         net.send_datagram(&self.info, true, self.source.packet_bytes, self.number, now);
+        if let Some(voice) = &mut self.voice {
+            voice.sent(now.0);
+        }
         self.number += 1;
         self.sent += 1;
         let next = self.source.next(now);
@@ -66,9 +75,16 @@ impl Flow for UdpFlow {
     }
 
     fn on_packet(&mut self, packet: Arrived, forward: bool, net: &mut Network) {
-        if forward && self.info.counts(packet, net.now) {
+        if !forward {
+            return;
+        }
+        let sent_at = net.body(packet.body).sent_at;
+        if let Some(voice) = self.voice.as_mut().filter(|_| packet.is_first) {
+            voice.arrived(sent_at.0, net.now.0);
+        }
+        if self.info.counts(packet, net.now) {
             self.received += 1;
-            self.delay.record(net.now.since(net.body(packet.body).sent_at));
+            self.delay.record(net.now.since(sent_at));
         }
     }
 
@@ -82,7 +98,7 @@ impl Flow for UdpFlow {
         let seconds = self.info.seconds(end);
         let size = u64::from(self.source.packet_bytes);
         let rate = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 };
-        FlowResult {
+        let mut result = FlowResult {
             variant: "udp".into(),
             application: self.application.into(),
             phase_s: Some(self.source.phase.as_secs()),
@@ -97,6 +113,13 @@ impl Flow for UdpFlow {
             owd_mean_ms: self.delay.mean_ms(),
             owd_p99_ms: self.delay.percentile_ms(0.99),
             ..FlowResult::default()
+        };
+        if let Some(voice) = &self.voice {
+            voice.fill(self.info.measure_from.0, end.0, &mut result);
+            if self.trace {
+                net.trace.tables.push(voice.table(end.0, &self.info.name));
+            }
         }
+        result
     }
 }

@@ -1,6 +1,7 @@
 //! Conservation of packets for all features of links: sent + duplicated = received + dropped + waiting + in flight.
 
 use crate::plans::{Row, cbr, count, text};
+use dumbbell_plan::QueueResult;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -103,6 +104,16 @@ fn plan(
         .udp(0, 3, ping)
 }
 
+/// Checks that each packet of a link has left it, was lost with a reason, or is still there.
+pub(crate) fn conserved(q: &QueueResult) -> Result<(), TestCaseError> {
+    let waiting = (q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end);
+    prop_assert_eq!(waiting.0, waiting.1, "{}", &q.name);
+    let on_wire =
+        (q.on_wire_at_start + q.departures + q.duplicated, q.delivered + q.wire_losses + q.on_wire_at_end);
+    prop_assert_eq!(on_wire.0, on_wire.1, "{}", &q.name);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
@@ -115,12 +126,7 @@ proptest! {
     ) {
         let out = plan(&first, &middle, seed, from).run();
         for q in &out.queues {
-            prop_assert_eq!(q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end, "{}", &q.name);
-            prop_assert_eq!(
-                q.on_wire_at_start + q.departures + q.duplicated,
-                q.delivered + q.wire_losses + q.on_wire_at_end,
-                "{}", &q.name
-            );
+            conserved(q)?;
             prop_assert_eq!(
                 q.drops,
                 q.drops_full + q.drops_early + q.drops_forced + q.drops_scripted + q.drops_policed,
@@ -133,7 +139,7 @@ proptest! {
             prop_assert_eq!(out.queues[link].delivered, out.queues[next].arrivals, "{}", &out.queues[link].name);
         }
         if from == 0 {
-            let sum = |of: fn(&dumbbell_plan::QueueResult) -> u64| out.queues.iter().map(of).sum::<u64>();
+            let sum = |of: fn(&QueueResult) -> u64| out.queues.iter().map(of).sum::<u64>();
             let (sent, received, dropped) = (count(&out, 0), count(&out, 1), count(&out, 2));
             prop_assert_eq!(
                 sent + sum(|q| q.duplicated),

@@ -1,5 +1,6 @@
 //! Wi-Fi media in the simulator: conservation, the engine's shortcuts, throughput of TCP.
 
+use crate::conservation::conserved;
 use crate::one_by_one::difference;
 use crate::plans::{Row, text};
 use dumbbell_sim::{Output, run_one_by_one};
@@ -134,12 +135,7 @@ proptest! {
         let (a, b) = (all(&fast), all(&slow));
         prop_assert!(a == b, "{}", difference(&a, &b));
         for q in &fast.queues {
-            prop_assert_eq!(q.waiting_at_start + q.arrivals, q.departures + q.drops + q.waiting_at_end, "{}", &q.name);
-            prop_assert_eq!(
-                q.on_wire_at_start + q.departures + q.duplicated,
-                q.delivered + q.wire_losses + q.on_wire_at_end,
-                "{}", &q.name
-            );
+            conserved(q)?;
             prop_assert_eq!(q.wire_losses, q.losses_retries, "{}", &q.name);
             prop_assert!((0.0..=1.0).contains(&q.utilization));
         }

@@ -37,8 +37,8 @@ type Defaults = &'static [(&'static str, &'static str)];
 /// An endpoint's parameters, resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The preset's name.
-    pub preset: &'static str,
+    /// The preset whose defaults of a variant's own parameters apply.
+    pub variants_as: &'static str,
     /// Segment size, options and handshake.
     pub connection: ConnectionConfig,
     /// Receive window, application writes and Nagle's algorithm.
@@ -71,7 +71,7 @@ impl Config {
         p.mss = connection.mss;
         let buffer = BufferConfig::read(&p)?;
         Ok(Config {
-            preset: preset.name,
+            variants_as: preset.variants_as,
             connection,
             buffer,
             growth: GrowthConfig::read(&p, buffer.window)?,
@@ -93,7 +93,7 @@ impl Config {
             slow_start_limit: f64::from(growth.slow_start_limit),
             paced: self.pacing.enabled,
             selective_acks: self.uses_sack(),
-            preset: self.preset,
+            preset: self.variants_as,
             ..Setup::new(f64::from(self.connection.mss), window, ssthresh)
         }
     }

@@ -25,7 +25,7 @@ pub enum RateControlPlan {
         /// Bit rate, bit/s.
         rate_bps: u64,
     },
-    /// By samples of the rates, as `minstrel_ht` of Linux.
+    /// Rates are sampled and the best is used [Linux net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats].
     MinstrelHt {},
 }
 

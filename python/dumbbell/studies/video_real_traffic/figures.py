@@ -17,7 +17,8 @@ from dumbbell.studies.video_real_traffic.data import CLIENT, METRICS, SERVER, VA
 from dumbbell.studies.video_real_traffic.experiments import MERGED, WIRE, Experiments
 from dumbbell.studies.video_real_traffic.fits import fit_picture
 from dumbbell.studies.video_real_traffic.graphs import graphs
-from dumbbell.studies.video_real_traffic.player import player_pictures
+from dumbbell.studies.video_real_traffic.player import QUIC, player_pictures
+from dumbbell.studies.video_real_traffic.player_captures import captured_pictures
 from dumbbell.studies.video_real_traffic.reported import REPORTED, of_report, wifi_of_report
 from dumbbell.studies.video_real_traffic.tables import SIGNAL
 
@@ -39,6 +40,7 @@ def pictures(found: Experiments, reported: Mapping[str, Any]) -> list[Picture]:
     return [
         *(_boxes(found, reported, m, k) for k, m in enumerate(REPORTED)),
         *player_pictures(found.player, reported),
+        *captured_pictures(found.player, reported),
         _properties(found, reported),
         _spikes(found, reported),
         *(_lengths(found, reported, v) for v in VARIANTS),
@@ -125,20 +127,26 @@ def _spikes(found: Experiments, reported: Mapping[str, Any]) -> Picture:
 
 def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> Picture:
     shares, curves = {}, []
-    for segments, look in ((MERGED, "reno"), (WIRE, "newreno")):
-        rows = found.wifi.captures["Wi-Fi", segments, variant][0].lengths.slice(1)
-        shares[segments] = rows["percent"].cast(pl.Float64).fill_null(0.0).to_numpy()
+    captures = {
+        f"segments of {MERGED}": (found.wifi.captures["Wi-Fi", MERGED, variant][0], "reno"),
+        f"segments of {WIRE}": (found.wifi.captures["Wi-Fi", WIRE, variant][0], "newreno"),
+        "QUIC": (found.player.captured.captures["Wi-Fi", QUIC][0], "vegas"),
+    }
+    for what, (capture, look) in captures.items():
+        rows = capture.lengths.slice(1)
+        shares[what] = rows["percent"].cast(pl.Float64).fill_null(0.0).to_numpy()
         at = np.arange(rows.height, dtype=np.float64)
-        curves.append(Curve(f"segments of {segments}", look, at, np.asarray(shares[segments]), kind="bars"))
+        curves.append(Curve(what, look, at, np.asarray(shares[what]), kind="bars"))
     for protocol, second in (("tcp", False), ("quic", True)):
         table = reported["lengths"][protocol][variant]["percent"][1:]
         curves.append(points(at, table, f"packet lengths over {protocol.upper()}", second=second))
     words = [str(title).replace(" and greater", "+") for title in rows["title"]]
     panel = Panel("first run", "length of the packet (bytes)", "share of packets (%)", curves, categories=words)
-    large, own = shares[MERGED][-1], reported["lengths"]["tcp"][variant]["percent"][-1]
+    merged, wire, quic = (share[-1] for share in shares.values())
+    own = reported["lengths"]["tcp"][variant]["percent"][-1]
     reading = (
-        f"{LABELS[variant]}: {large:.1f} % of the packets here have 5120 bytes or more with merged segments (report "
-        f"{own:.1f} %), {shares[WIRE][-1]:.1f} % with those on the wire."
+        f"{LABELS[variant]}: {merged:.1f} % of the packets here have 5120 bytes or more with merged segments (report "
+        f"{own:.1f} %), {wire:.1f} % with those on the wire, {quic:.1f} % over QUIC (CUBIC, the player)."
     )
     return Picture(f"packet-lengths-{variant}", f"Packet lengths over Wi-Fi, {LABELS[variant]}", reading, [panel])
 

@@ -14,7 +14,7 @@ from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.data import LABELED, SERVER, THRESHOLD, VARIANTS, per_second
 from dumbbell.studies.video_real_traffic.experiments import MERGED, Experiments
 
-__all__ = ["graphs"]
+__all__ = ["graphs", "io_graph"]
 
 LOOKS = ("vegas", "drop", "newreno")
 """Looks of the labels."""
@@ -24,25 +24,25 @@ def graphs(found: Experiments, reported: Mapping[str, Any]) -> list[Picture]:
     """Draw all of them."""
     drawn = []
     for v in VARIANTS:
-        drawn.append(_picture(f"ethernet-shaped-{v}", f"Congested Ethernet, {LABELS[v]}",
+        drawn.append(io_graph(f"ethernet-shaped-{v}", f"Congested Ethernet, {LABELS[v]}",
                               {"first run": found.queue.captures[SERVER, v][0]}))  # fmt: skip
     for access in ("Wi-Fi", "Ethernet"):
         for v in VARIANTS:
             captures = {access: found.wifi.captures[access, MERGED, v][0]}
             most = float(reported["largest_spike"][access][v])
             name = f"{access.lower().replace('-', '')}-io-{v}"
-            drawn.append(_picture(name, f"{access}, {LABELS[v]}", captures, largest=most, errors=False))
+            drawn.append(io_graph(name, f"{access}, {LABELS[v]}", captures, largest=most, errors=False))
     for v in VARIANTS:
         captures = {f"run {k + 1}": c for k, c in enumerate(found.hall.captures[found.losses["hall"], v])}
         most = float(reported["error_packets_per_s"]["tcp"])
-        drawn.append(_picture(f"hall-{v}", f"Congested Wi-Fi, {LABELS[v]}", captures, wrong=most))
+        drawn.append(io_graph(f"hall-{v}", f"Congested Wi-Fi, {LABELS[v]}", captures, wrong=most))
     for v in VARIANTS:
         captures = {f"{s} signal": found.signal.captures[found.losses[s], v][0] for s in ("weak", "strong")}
-        drawn.append(_picture(f"signal-{v}", f"Signal strength, {LABELS[v]}", captures))
+        drawn.append(io_graph(f"signal-{v}", f"Signal strength, {LABELS[v]}", captures))
     return drawn
 
 
-def _picture(
+def io_graph(
     name: str,
     title: str,
     captures: Mapping[str, Capture],
@@ -51,6 +51,19 @@ def _picture(
     largest: float | None = None,
     wrong: float | None = None,
 ) -> Picture:
+    """Draw packets per second of some captures, and error packets beside them.
+
+    Parameters
+    ----------
+    name, title : str
+        Of the figure.
+    captures : mapping of str to Capture
+        By the words for each.
+    errors : bool
+        False: without the error packets.
+    largest, wrong : float, optional
+        The report's most packets, and most error packets, in a second.
+    """
     panels = []
     for words, capture in captures.items():
         panels.append(_packets(words, capture, largest))

@@ -15,7 +15,7 @@ from dumbbell.studies.judge import Quantities
 from dumbbell.studies.rule_words import Words
 from dumbbell.studies.shared import LABELS
 from dumbbell.studies.video_real_traffic.experiments import Experiments
-from dumbbell.studies.video_real_traffic.player import NAMES
+from dumbbell.studies.video_real_traffic.player import NAMES, RADIO
 
 __all__ = ["WORDS", "quantities"]
 
@@ -41,11 +41,16 @@ PLAYED = {
     "player stall time": ("time of the stalls", "s"),
     "player head start of QUIC": ("time by which the video starts earlier over QUIC", "s"),
 }
+HALLS = {
+    "hall": "the lecture hall",
+    "hall with weak uplink": "the lecture hall with a weak uplink",
+    "hall as rates": "the lecture hall as rates",
+}
 WORDS = Words(
     metrics={f"{where} {name}": words for where in WHERE for name, words in READ.items()} | PLAYED,
     keys={"shaper": "shaped by a {}", "host": "variant set at the {}", "segments": "segments of {}",
-          "signal": "{} signal", "access": "{}"},
-    values=NAMES | LABELS | {"hall": "the lecture hall"},
+          "signal": "{} signal", "access": "{}", "radio": "radio by {}"},
+    values=NAMES | LABELS | HALLS,
 )  # fmt: skip
 """The words for the metrics and settings of the rules."""
 
@@ -60,6 +65,8 @@ def quantities(found: Experiments, absent: Mapping[str, str] | None = None) -> Q
             return found.player.get(name, str(at["access"]), variant)
         if where == "fast":
             return found.wifi.get(name, str(at["access"]), str(at["segments"]), variant)
+        if str(at.get("radio")) == "the medium":
+            return found.player.seen(name, RADIO[str(at.get("signal", where))], variant)
         if where == "signal":
             return found.signal.get(name, found.losses[str(at["signal"])], variant)
         if where == "hall":

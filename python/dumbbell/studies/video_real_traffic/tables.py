@@ -15,7 +15,8 @@ from dumbbell.studies.video_real_traffic.changed import changed_table
 from dumbbell.studies.video_real_traffic.data import CLIENT, METRICS, SERVER, VARIANTS, Captured
 from dumbbell.studies.video_real_traffic.experiments import FITTED_ACKS, MERGED, WIRE, Experiments
 from dumbbell.studies.video_real_traffic.fits import SHAPED_ON, WIFI_ON, error_of, fit_table
-from dumbbell.studies.video_real_traffic.player import player_table
+from dumbbell.studies.video_real_traffic.player import QUIC, player_table
+from dumbbell.studies.video_real_traffic.player_captures import captured_table
 from dumbbell.studies.video_real_traffic.reported import REPORTED, medians_of_report, of_report, wifi_of_report
 
 __all__ = ["SIGNAL", "predictions", "tables"]
@@ -30,6 +31,7 @@ def tables(found: Experiments, reported: Mapping[str, Any]) -> list[Table]:
         _medians(found, reported),
         *changed_table(found.queue, found.veno, reported),
         player_table(found.player, reported),
+        captured_table(found.player, reported),
         _predicted(found, reported),
         _properties(found, reported),
         *(_lengths(found, reported, v) for v in VARIANTS),
@@ -110,16 +112,20 @@ def _properties(found: Experiments, reported: Mapping[str, Any]) -> Table:
 
 
 def _lengths(found: Experiments, reported: Mapping[str, Any], variant: str) -> Table:
-    """List the packet lengths of a variant: the report's over QUIC and over TCP, and ours over TCP."""
-    ours = {s: found.wifi.captures["Wi-Fi", s, variant][0].lengths for s in (MERGED, WIRE)}
-    columns: dict[str, list[str]] = {"length (bytes)": [str(title) for title in ours[MERGED]["title"]]}
+    """List the packet lengths of a variant over TCP and over QUIC: the report's, and ours."""
+    ours = {f"segments of {s}": found.wifi.captures["Wi-Fi", s, variant][0].lengths for s in (MERGED, WIRE)}
+    ours["QUIC (CUBIC)"] = found.player.captured.captures["Wi-Fi", QUIC][0].lengths
+    titles = next(iter(ours.values()))["title"]
+    columns: dict[str, list[str]] = {"length (bytes)": [str(title) for title in titles]}
     for protocol, words in (("quic", "report, QUIC"), ("tcp", "report, TCP")):
         table = reported["lengths"][protocol][variant]
         columns[words] = [_cell(*row) for row in zip(table["count"], table["percent"], table["average"], strict=True)]
-    for segments, lengths in ours.items():
+    for what, lengths in ours.items():
         rows = lengths.select("count", "percent", "average").iter_rows()
-        columns[f"here, segments of {segments}"] = [_cell(*row) for row in rows]
-    title = f"Packet lengths over Wi-Fi, {LABELS[variant]}: packets (share), mean; the flows here are TCP"
+        columns[f"here, {what}"] = [_cell(*row) for row in rows]
+    title = (
+        f"Packet lengths over Wi-Fi, {LABELS[variant]}: packets (share), mean; QUIC here is the player's first run"
+    )
     return Table(f"lengths-{variant}", title, pl.DataFrame(columns))
 
 

@@ -65,6 +65,9 @@ impl Pack for Guess {
     fn zeros(&self) -> u64 {
         7
     }
+    fn is_blank(&self) -> bool {
+        *self == Self::blank()
+    }
     fn clear(&mut self) {
         *self = Self::blank();
     }

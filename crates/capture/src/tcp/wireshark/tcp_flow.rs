@@ -101,6 +101,7 @@ plain!(
     Scale,
     1,
     Self::Unknown,
+    |scale| *scale == Self::Unknown,
     |scale, to| {
         let code: u8 = match scale {
             Self::Unknown => 0,
@@ -115,7 +116,9 @@ plain!(
         n => Self::Shift(n - 2),
     }
 );
-plain!(Labels, 1, Self::NONE, |labels, to| labels.0.pack(to), |from| Self(from.get() as u16));
+plain!(Labels, 1, Self::NONE, |labels| labels.is_empty(), |labels, to| labels.0.pack(to), |from| Self(
+    from.get() as u16
+));
 fields!(TcpFlow {
     base_seq,
     nextseq,
@@ -127,10 +130,10 @@ fields!(TcpFlow {
     window,
     scale,
     is_first_ack,
+    valid_bif,
+    unacked;
     dupacknum,
     lastsegmentflags,
-    valid_bif,
-    unacked,
     sack,
     mptcp,
 });
