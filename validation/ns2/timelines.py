@@ -141,7 +141,7 @@ def stored() -> list[dict[str, Any]]:
 
 
 def compare(chosen: Sequence[dict[str, Any]], stack: Mapping[str, Any] | None = None) -> list[Case]:
-    """Run the lists of drops of these cases of ns-2; `stack`: parameters of the endpoint besides those of the scenario."""
+    """Run the lists of drops of these cases of ns-2; `stack`: parameters besides those of the scenario."""
     base = Scenario.load(SCENARIO).to_dict()
     for flow in base["flows"]:
         flow["stack"] |= stack or {}

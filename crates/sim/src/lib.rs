@@ -42,6 +42,7 @@ pub use capture::{Capture, Captures};
 pub use error::SimError;
 pub use flows::source::Source;
 pub use live::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
+pub use network::Disciplines;
 pub use output::Output;
 pub use qlog::Qlog;
 pub use run::{Externals, run, run_one_by_one, run_with};

@@ -7,7 +7,8 @@
 use crate::capture::Capture;
 use crate::error::SimError;
 use crate::flows::FlowInfo;
-use crate::network::{Injected, Network, Pace, PacketFate};
+use crate::network::{Disciplines, Injected, Network, Pace, PacketFate};
+use dumbbell_cc::Failure;
 use dumbbell_plan::Plan;
 use dumbbell_plan::QueueResult;
 use dumbbell_trace::Trace;
@@ -87,7 +88,7 @@ impl Live {
     /// The plan names an unknown discipline or parameter, or holds an invalid value.
     pub fn new(plan: &Plan) -> Result<Live, SimError> {
         dumbbell_plan::check(plan)?;
-        let mut net = Network::new(plan, Pace::Live)?;
+        let mut net = Network::new(plan, Pace::Live, &Disciplines::new(), &Failure::default())?;
         net.fates = Some(Vec::new());
         let flows = (0..plan.flows.len()).map(|i| FlowInfo::new(plan, i, Time(plan.flows[i].start_ns)));
         Ok(Live { net, flows: flows.collect() })

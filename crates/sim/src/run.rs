@@ -11,7 +11,7 @@ use crate::flows::udp::UdpFlow;
 use crate::flows::web::{Dialer, VideoSeries, WebApp, WebFlow};
 use crate::flows::workload::WorkloadFlow;
 use crate::flows::{APP, Flow, FlowInfo, TIMERS};
-use crate::network::{Arrived, Network, Pace};
+use crate::network::{Arrived, Disciplines, Network, Pace};
 use crate::output::Output;
 use crate::record::FlowRecorder;
 use dumbbell_apps::abr::{self, ExternalAbr};
@@ -34,19 +34,21 @@ pub fn run(plan: &Plan) -> Result<Output, SimError> {
     run_with(plan, &Externals::default())
 }
 
-/// Variants and rules for the bit rate that the user has written, by the names that plans use.
+/// Variants, rules for the bit rate and queue disciplines that the user has written, by the names that plans use.
 #[derive(Debug, Default)]
 pub struct Externals {
     /// Congestion control variants.
     pub variants: BTreeMap<String, Arc<dyn External>>,
     /// Rules for the bit rate of videos.
     pub rules: BTreeMap<String, Arc<dyn ExternalAbr>>,
+    /// Queue disciplines.
+    pub disciplines: Disciplines,
 }
 
-/// Runs a plan in which some variants or rules are external.
+/// Runs a plan in which some variants, rules or disciplines are external.
 ///
 /// # Errors
-/// The errors of [`run`], and an external variant or rule that fails during the run.
+/// The errors of [`run`], and external code that fails during the run.
 pub fn run_with(plan: &Plan, external: &Externals) -> Result<Output, SimError> {
     simulate(plan, external, Pace::Late)
 }
@@ -64,10 +66,11 @@ pub fn run_one_by_one(plan: &Plan) -> Result<Output, SimError> {
 fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, SimError> {
     dumbbell_plan::check(plan)?;
     let failure = Failure::default();
-    let has_external = !(external.variants.is_empty() && external.rules.is_empty());
-    let may_fail = has_external || plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
-    let mut net = Network::new(plan, pace)?;
-    if has_external {
+    let holds = !(external.variants.is_empty() && external.rules.is_empty());
+    let has_workload = plan.flows.iter().any(|f| matches!(f.application, AppPlan::Workload(_)));
+    let may_fail = holds || has_workload || !external.disciplines.is_empty();
+    let mut net = Network::new(plan, pace, &external.disciplines, &failure)?;
+    if holds {
         net.hold_senders();
     }
     let first_timer = 2 * net.links();
@@ -105,9 +108,7 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
             break;
         }
     }
-    if let Some((flow, message)) = failure.get() {
-        return Err(SimError::External { place: flow.to_owned(), at: net.now, message: message.to_owned() });
-    }
+    check_failure(&failure, net.now)?;
     net.now = net.end;
     net.catch_up();
     let results = flows.iter_mut().map(|flow| {
@@ -121,9 +122,20 @@ fn simulate(plan: &Plan, external: &Externals, pace: Pace) -> Result<Output, Sim
     });
     let flows = results.collect();
     let queues = net.finish();
+    if may_fail {
+        net.close_queues();
+        check_failure(&failure, net.end)?;
+    }
     let captures = net.captures();
     let (transfers, trace, qlogs) = (net.transfers, net.trace, net.qlogs);
     Ok(Output { flows, queues, transfers, trace, captures, qlogs, events })
+}
+
+/// Returns the failure of external code as an error. `now`: the clock, for code that doesn't report the time.
+fn check_failure(failure: &Failure, now: Time) -> Result<(), SimError> {
+    let Some((part, message)) = failure.get() else { return Ok(()) };
+    let at = failure.time().unwrap_or(now);
+    Err(SimError::External { place: part.to_owned(), at, message: message.to_owned() })
 }
 
 /// The number of a packet's flow.
@@ -203,7 +215,7 @@ fn build(
             }
             if let AppPlan::Workload(workload) = app {
                 let schedule = Schedule::new(workload, &flow.name, plan.seed, start);
-                let failure = failure.of_flow(&format!("{}.application", flow.name));
+                let failure = failure.of(&format!("flows.{}.application", flow.name));
                 let flow = WorkloadFlow::new(info, workload, schedule, factory, plan.seed, failure);
                 return Ok(Box::new(flow));
             }
@@ -251,7 +263,7 @@ fn web_app(
                     let Some(source) = external.rules.get(name) else {
                         return refuse(&format!("rule '{name}' was not given"));
                     };
-                    let failure = failure.of_flow(&format!("{}.application.abr", flow.name));
+                    let failure = failure.of(&format!("flows.{}.application.abr", flow.name));
                     let made = source.make(params, Arc::new(move |message| failure.fail(message)));
                     made.map_err(|e| SimError::invalid(format!("flows.{}.application.abr", flow.name), e))?
                 }
@@ -284,7 +296,7 @@ fn algorithms(
 ) -> Result<Algorithms, SimError> {
     let source = match external.variants.get(&variant.name) {
         Some(factory) => {
-            let failure = failure.of_flow(&format!("{}.variant", flow.name));
+            let failure = failure.of(&format!("flows.{}.variant", flow.name));
             VariantSource::External(Arc::clone(factory), failure)
         }
         None => {

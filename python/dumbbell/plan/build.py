@@ -8,7 +8,7 @@ from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
-from dumbbell.scenario.registry_choice import Named
+from dumbbell.scenario.registry_choice import Named, Owned
 from dumbbell.scenario.web import Web
 from dumbbell.scenario.workload import Workload
 
@@ -47,7 +47,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 "from": numbers[edge.from_],
                 "to": numbers[edge.to],
                 "base_rtt_ns": base_rtt_ns,
-                "queue": _named(edge.settings.queue),
+                "queue": _owned(edge.settings.queue),
                 **of_settings[id(edge.settings)],
                 "drops": [_drop(drop) for drop in drops],
             }
@@ -105,6 +105,12 @@ def _named(named: Named) -> dict[str, Any]:
     return {"name": named.name, "params": dict(named.params)}
 
 
+def _owned(named: Owned) -> dict[str, Any]:
+    """The same for a name that may be own code: its content makes another plan."""
+    content = {} if named.own is None else {"content": named.own.content}
+    return {**_named(named), **content}
+
+
 def _application(flow: Flow, rate: float | None) -> dict[str, Any]:
     app = flow.application
     if isinstance(app, Workload):
@@ -119,9 +125,7 @@ def _transport(flow: Flow) -> dict[str, Any]:
     stack = flow.endpoint_stack
     if flow.variant is None or stack is None:
         return {"kind": "udp"}
-    variant = _named(flow.variant)
-    if flow.variant.own is not None:
-        variant["content"] = flow.variant.own.content
+    variant = _owned(flow.variant)
     tls = {} if flow.tls is None else {"tls": _named(flow.tls)}
     return {"kind": flow.transport, "variant": variant, "stack": _named(stack), **tls}
 

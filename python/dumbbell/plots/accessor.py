@@ -197,6 +197,10 @@ class Plots:
         """Draw the packets of voice calls: their delays, the playout delay, missing ones, and the MOS over time."""
         return self._make("voice", run=run, flow=flow)
 
+    def responsiveness(self, *, run: int = 0) -> Plot:
+        """Draw a responsiveness test: goodput, the round trips of its probes, and RPM at each interval."""
+        return self._make("responsiveness", run=run)
+
     def timelapse(
         self,
         *,

@@ -155,7 +155,10 @@ def _ms(path: list[Mapping[str, Any]], size: int) -> float:
 
 @lru_cache(maxsize=64)
 def stacks(cell: Cell, *, on_kernel: bool) -> dict[str, str | None]:
-    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one. A kernel's own is ``linux`` or ``linux-tuned``."""
+    """Return each flow's TCP endpoint by name, as `Stack.label`; None without one.
+
+    A kernel's own is ``linux`` or ``linux-tuned``.
+    """
     found: dict[str, str | None] = {}
     for flow in cell.scenario.single_flows:
         stack = flow.endpoint_stack

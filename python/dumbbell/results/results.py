@@ -227,6 +227,24 @@ class Results:
 
         return settled(self, window_s, warm_up_s)
 
+    def responsiveness(self) -> pl.DataFrame:
+        """Return the result of each responsiveness test: a row for each run.
+
+        Needs a scenario with ``preset = "responsiveness"``, and the series that it records by default.
+
+        Returns
+        -------
+        polars.DataFrame
+            One column per swept path, ``run``, ``repetition``, ``seed``; ``rpm``, ``foreign_rpm``, ``loaded_rpm``,
+            ``idle_rpm`` (round trips per minute, the last one before the load); ``confidence`` (high, medium, low);
+            ``tcp_f_ms``, ``http_f_ms``, ``http_l_ms``, ``idle_ms`` (ms); ``download_bps``, ``upload_bps`` (bit/s,
+            over the last four intervals); ``stable_s``, ``saturated_s``: times since the start of the load at which
+            responsiveness and goodput became stable (s).
+        """
+        from dumbbell.results.responsive import frame  # noqa: PLC0415 - imports polars
+
+        return frame(self)
+
     def harm(
         self,
         metric: str = "goodput_bps",

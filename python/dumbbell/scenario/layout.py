@@ -121,10 +121,15 @@ def _check_queues(drawing: Drawing, flows: list[Flow], crossing: _Crossing) -> t
         base_rtt_ns.append(rtt)
         if (same := (id(edge.settings), rtt)) not in checked:
             try:
-                checked[same] = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
+                if queue.own is not None:
+                    checked[same] = queue.own.check(dict(queue.params), rate, rtt)
+                else:
+                    checked[same] = _core.check_queue(queue.name, dict(queue.params), rate, rtt)
             except _core.ParamError as e:
                 where, message = e.args
-                raise ScenarioError([Problem(f"{edge.settings.place}.queue.{where}", message)]) from None
+                whole = queue.own is not None and where == "name" and where not in queue.params
+                place = f"{edge.settings.place}.queue"
+                raise ScenarioError([Problem(place if whole else f"{place}.{where}", message)]) from None
         classes = checked[same]
         has_classes.append(classes is not None)
         for n in crossing.flows[number]:

@@ -93,8 +93,8 @@ STOCK_PATHS: tuple[tuple[str, tuple[str, ...], tuple[int, int, int], float], ...
     ("100M400", ("cubic", "bbr"), (100, 400, 12), 2.0),
     ("500M100", ("cubic", "bbr"), (500, 100, 6), 1.0),
 )
-"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in Mbit/s, round
-trip in ms, length in s; buffer in BDP."""
+"""Single flows with the buffers of an unchanged Linux, which limit the last two paths: name, variants, rate in
+Mbit/s, round trip in ms, length in s; buffer in BDP."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def shared_variants() -> list[str]:
 
 
 def built_in() -> Iterator[Case]:
-    """Return the built-in set: single flows, random loss, pairs, far ones, sensitive ones, shares, bufferbloat, stock buffers."""
+    """Return the built-in set: single flows, loss, pairs, far ones, sensitive ones, shares, and buffers."""
     variants = shared_variants()
     for path, measures in PATHS.items():
         for buffer in BUFFERS:
@@ -145,6 +145,10 @@ def built_in() -> Iterator[Case]:
     for variant in paired:
         name = f"bufferbloat/{variant}/10M40/10bdp"
         yield Case(name, _scenario(name, [variant], PATHS["10M40"], 10.0, ping=True))
+    yield from _stock()
+
+
+def _stock() -> Iterator[Case]:
     for path, those, measures, buffer in STOCK_PATHS:
         for variant in those:
             name = f"stock/{variant}/{path}/{buffer:g}bdp"

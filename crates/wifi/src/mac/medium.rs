@@ -460,6 +460,11 @@ impl Medium {
         self.devices[0].feed.discipline()
     }
 
+    /// The run has ended, see [`Qdisc::close`].
+    pub fn close(&mut self, end: Time) {
+        self.devices.iter_mut().for_each(|device| device.feed.close(end));
+    }
+
     /// Results by station, and the time of collisions.
     #[must_use]
     pub fn results(&self) -> (&[DeviceResult], Dur) {
