@@ -11,7 +11,8 @@ use dumbbell_link::{
 use dumbbell_units::param::Raw;
 use dumbbell_units::random::Stream;
 use dumbbell_units::{Dur, Time};
-use serde::Deserialize;
+use dumbbell_wire::IpVersion;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 /// One run.
@@ -246,10 +247,19 @@ pub struct FlowPlan {
     pub stop_ns: Option<u64>,
     /// Class of its packets, for disciplines with classes.
     pub class: u16,
+    /// Version of IP, 4 or 6; 4 without it.
+    #[serde(default, deserialize_with = "ip_version")]
+    pub ip: IpVersion,
     /// Application.
     pub application: AppPlan,
     /// Transport.
     pub transport: TransportPlan,
+}
+
+fn ip_version<'de, D: Deserializer<'de>>(from: D) -> Result<IpVersion, D::Error> {
+    let number = u8::deserialize(from)?;
+    IpVersion::of(number)
+        .ok_or_else(|| serde::de::Error::custom(format!("IP version {number}: 4 or 6 is allowed")))
 }
 
 /// The transport of a flow.

@@ -41,7 +41,7 @@ mod tcp_meter;
 pub use capture::{Capture, Captures};
 pub use error::SimError;
 pub use flows::source::Source;
-pub use live::{Event, ExternalPacket, Live, LiveOutput, set_ecn};
+pub use live::{Event, ExternalPacket, Live, LiveOutput, ecn_of, set_ecn};
 pub use network::Disciplines;
 pub use output::Output;
 pub use qlog::Qlog;

@@ -171,7 +171,7 @@ fn build(
     let path = |part: &str| format!("flow/{}/{part}", flow.name);
     let start = plan.start_of(flow);
     let info = FlowInfo::new(plan, index, start);
-    let source = Source::new(&flow.application, start, Stream::new(plan.seed, &path("source")));
+    let source = Source::new(flow, start, Stream::new(plan.seed, &path("source")));
     let application = flow.application.kind();
     match (&flow.transport, &flow.application, source) {
         (_, AppPlan::Program { .. }, _) => Err(SimError::invalid(
@@ -199,8 +199,8 @@ fn build(
             let algorithms = algorithms(flow, variant, external, failure)?;
             let row = algorithms.variant();
             let recorder = recorder(plan, flow, row.columns);
-            let mut config =
-                Config::read(&stack.name, &stack.given(), row).map_err(|e| param(flow, "stack", e))?;
+            let mut config = Config::read_over(flow.ip, &stack.name, &stack.given(), row)
+                .map_err(|e| param(flow, "stack", e))?;
             let tls = tls.as_ref().map(|tls| dumbbell_tls::Config::read(&tls.name, &tls.given()));
             let tls = tls.transpose().map_err(|e| param(flow, "tls", e))?;
             // Browsers, web servers and other programs with TLS set TCP_NODELAY [curl lib/cf-socket.c, nginx

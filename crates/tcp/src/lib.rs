@@ -39,5 +39,5 @@ pub use config::{
 pub use delivery_rate::{DeliveryRate, TxState};
 pub use endpoint::{Due, Endpoint, Snapshot, State, Transmit};
 pub use scoreboard::{DeliveredSegment, SegmentFate};
-pub use segment::{IP_HEADER, Segment, TCP_HEADER};
+pub use segment::{Segment, TCP_HEADER};
 pub use sender::Counters;

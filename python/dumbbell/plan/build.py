@@ -6,6 +6,7 @@ from typing import Any
 
 from dumbbell.plan.links import link_plan
 from dumbbell.scenario import Scenario
+from dumbbell.scenario.application import Ping
 from dumbbell.scenario.flow import Flow
 from dumbbell.scenario.layout import Drop
 from dumbbell.scenario.registry_choice import Named, Owned
@@ -63,6 +64,7 @@ def build(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
                 **({} if flow.start_jitter is None else {"start_jitter_ns": flow.start_jitter.ns}),
                 "stop_ns": flow.stop.ns if flow.stop is not None else None,
                 "class": flow.class_,
+                **({} if flow.ip == 4 else {"ip": flow.ip}),
                 "application": _application(flow, rate),
                 "transport": _transport(flow),
             }
@@ -118,6 +120,8 @@ def _application(flow: Flow, rate: float | None) -> dict[str, Any]:
         if rate is not None:
             plan["arrivals"]["per_s"] = rate
         return {**plan, "arrivals_of": flow.group if app.arrivals.together and flow.group else flow.name}
+    if isinstance(app, Ping):
+        return app.plan(flow.ip)
     return app.plan(flow.transport) if isinstance(app, Web) else app.plan()
 
 

@@ -37,6 +37,8 @@ class Flow(Part):
     """TCP, plain datagrams, or QUIC (simulator only); a ping and a voice call are always datagrams."""
     variant: Variant | None = None
     """Congestion control (TCP and QUIC only, where it is needed): a name, or { name = ..., its parameters }."""
+    ip: Literal[4, 6] = 4
+    """Version of IP. Headers of IPv6 are 20 bytes longer: the MSS is at most 1440 bytes if `stack` sets none."""
     stack: Stack = Stack(name="")
     """The endpoint: a preset's name, or { preset = ..., parameters that differ from it }. Default with TCP: the
     variant's, which is `linux` for most, and `rfc` for Tahoe, Reno, NewReno and SACK; with QUIC: `rfc9002`."""
@@ -172,9 +174,10 @@ class Flow(Part):
         for key in ("variant", "stack", "tls"):
             if key in given and getattr(self, key) is not None:
                 raise problem(f"{what} has none: remove it, or make the flow tcp", key)
-        if isinstance(self.application, Cbr | OnOff | Ping) and self.application.packet.bytes < UDP_HEADERS:
+        least = UDP_HEADERS[self.ip]
+        if isinstance(self.application, Cbr | OnOff | Ping) and self.application.packet.bytes < least:
             raise problem(
-                f"'{self.application.packet}' given: a datagram has at least {UDP_HEADERS} bytes (its headers)",
+                f"'{self.application.packet}' given: a datagram has at least {least} bytes (its headers)",
                 "application.packet",
             )
 

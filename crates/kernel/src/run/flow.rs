@@ -49,7 +49,7 @@ pub(crate) fn schedule(plan: &Plan, flow: &FlowPlan) -> (u64, u64) {
 /// Returns the source of a flow's application, if it is CBR, on/off or voice.
 pub(crate) fn source(plan: &Plan, flow: &FlowPlan) -> Option<Source> {
     let random = Stream::new(plan.seed, &format!("flow/{}/source", flow.name));
-    Source::new(&flow.application, Time(schedule(plan, flow).0), random)
+    Source::new(flow, Time(schedule(plan, flow).0), random)
 }
 
 pub(super) struct FlowRun {

@@ -15,6 +15,7 @@ pub(crate) mod workload;
 use crate::network::{Arrived, Network};
 use dumbbell_plan::{FlowResult, Plan};
 use dumbbell_units::Time;
+use dumbbell_wire::IpVersion;
 
 /// Timers per flow; each has a slot in the event queue.
 pub(crate) const TIMERS: usize = 3;
@@ -33,6 +34,8 @@ pub(crate) struct FlowInfo {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) class: u16,
+    /// Version of IP.
+    pub(crate) ip: IpVersion,
     /// Start time, including the start jitter.
     pub(crate) start: Time,
     /// Stop time; the end of the run, for a flow without one.
@@ -56,6 +59,7 @@ impl FlowInfo {
             from: flow.from,
             to: flow.to,
             class: flow.class,
+            ip: flow.ip,
             start,
             stop: Time(flow.stop_ns.unwrap_or(plan.duration_ns)),
             measure_from: Time(plan.measure_from_ns),

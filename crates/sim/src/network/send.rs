@@ -7,7 +7,7 @@ use crate::packets::Body;
 use crate::qlog::ConnectionLog;
 use crate::record::PacketEvent;
 use dumbbell_qdisc::{Ecn, Packet};
-use dumbbell_quic::{Datagram, IP_UDP_HEADERS};
+use dumbbell_quic::{Datagram, UDP_HEADER};
 use dumbbell_tcp::{Due, Endpoint};
 use dumbbell_units::Time;
 use dumbbell_units::flow_number::LANE_SHIFT;
@@ -84,7 +84,7 @@ impl Network {
                 self.pool.free(handle);
                 return;
             };
-            let bytes = datagram.bytes + IP_UDP_HEADERS;
+            let bytes = datagram.bytes + flow.ip.header_bytes() + UDP_HEADER;
             if let Some(log) = &mut log {
                 log.sent(datagram, self.now);
             }

@@ -30,6 +30,7 @@ use dumbbell_cc::{LossRecovery, Setup, Variant};
 use dumbbell_units::Dur;
 use dumbbell_units::param::{ParamError, Params, Raw};
 use dumbbell_units::parse::Size;
+use dumbbell_wire::IpVersion;
 
 /// Parameters whose default on a preset differs from that of `rfc`: name, default.
 type Defaults = &'static [(&'static str, &'static str)];
@@ -63,9 +64,23 @@ impl Config {
     /// # Errors
     /// An unknown preset or parameter, a value out of range, or a recovery that contradicts the variant.
     pub fn read(preset: &str, given: &[(String, Raw)], variant: &Variant) -> Result<Config, ParamError> {
+        Config::read_over(IpVersion::V4, preset, given, variant)
+    }
+
+    /// Returns the parameters of a connection over a version of IP. An IPv6 header is 20 bytes longer, so that the MSS is at most
+    /// 1440 bytes where the scenario sets none [RFC 9293 §3.7.1].
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn read_over(
+        ip: IpVersion,
+        preset: &str,
+        given: &[(String, Raw)],
+        variant: &Variant,
+    ) -> Result<Config, ParamError> {
         let preset = find_preset(preset)?;
         let params = Params::read(&preset.params_for(variant.name), given)?;
-        let mut p = Reading { params: &params, given, mss: 0 };
+        let mut p = Reading { params: &params, given, ip, mss: 0 };
         let recovery = RecoveryConfig::read(&p, variant, preset.any_recovery)?;
         let connection = ConnectionConfig::read(&p)?;
         p.mss = connection.mss;
@@ -120,6 +135,7 @@ struct Reading<'a> {
     params: &'a Params,
     /// The parameters that the scenario sets.
     given: &'a [(String, Raw)],
+    ip: IpVersion,
     /// Payload bytes of a full segment, the unit "packets" of sizes; known once the connection's group is read.
     mss: u32,
 }
