@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 DURATION_S, FROM_S = 20, 4
 REPETITIONS = 5
 DATAGRAMS = {"transport": "udp", "application": {"kind": "cbr", "rate": "20 Mbit/s", "packet": "1500 bytes"}}
-BULK = {"variant": "cubic"}
+BULK = {"variant": "cubic", "stack": "linux-tuned"}
 TWO = {"standard": "11g", "signal": "-45 dBm", "rate_control": "ideal", "stations": {"d2": {"signal": "-84 dBm"}}}
 CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {
     "`lecture-hall`, datagrams": ({"preset": "lecture-hall"}, {"a": DATAGRAMS}),
