@@ -35,7 +35,7 @@ def new_crate(folder: Path, page: Path, name: str | None = None) -> Path:
 def build(crate: Path, code: str, to: Path) -> Path:
     """Build a crate with this source, offline, and keep the library where the next build doesn't overwrite it."""
     (crate / "src" / "lib.rs").write_text(code)
-    command = ["cargo", "build", "--release", "--offline", "--quiet", "--message-format=json"]
+    command = ["cargo", "build", "--release", "--offline", "--quiet"]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET)}
     done = subprocess.run(
         command, cwd=crate, env=environment, capture_output=True, text=True, timeout=900, check=False

@@ -434,6 +434,10 @@ impl CongestionControl for Broken {
 
     fn on_congestion(&mut self, _ev: &CongestionEvent, _cx: &Cx) {}
 
+    fn on_recovery_exit(&mut self, _ev: &RecoveryExit, _cx: &Cx) {}
+
+    fn on_restart(&mut self, _idle: Dur, _cx: &Cx) {}
+
     fn control(&self) -> Control {
         Control { cwnd: self.window, ssthresh: f64::INFINITY, pacing: None, quantum: None }
     }
